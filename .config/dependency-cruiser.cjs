@@ -1,0 +1,90 @@
+/**
+ * Who may import whom (house style 2). A rule here is an architectural promise; its comment says which.
+ * Folders: pure = contract, ingest/accept, aggregator/fold, billing-api/domain.
+ */
+const pure = '^(contract|ingest/accept|aggregator/fold|billing-api/domain)/';
+const programs = ['ingest', 'aggregator', 'billing-api'];
+const tests = '\\.(test|db\\.test|http\\.test|e2e\\.test)\\.ts$';
+
+const programWalls = programs.map((program) => ({
+  name: `${program}-stands-alone`,
+  comment:
+    'Programs never import each other; they meet in the log, in the databases and in contract/.',
+  severity: 'error',
+  from: { path: `^${program}/` },
+  to: { path: `^(${programs.filter((other) => other !== program).join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...programWalls,
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'pure-core',
+      comment: 'Pure code has no I/O, no clock, no randomness, so that every run can be repeated.',
+      severity: 'error',
+      from: { path: pure, pathNot: tests },
+      to: {
+        pathNot: `${pure}|^node_modules/(decimal\\.js|temporal-polyfill|temporal-spec|temporal-utils|canonicalize)/`,
+      },
+    },
+    {
+      name: 'contract-knows-nobody',
+      severity: 'error',
+      from: { path: '^contract/', pathNot: tests },
+      to: {
+        path: '^(runtime|event-log|ingest|aggregator|billing-api|sql|clickhouse|load-tests|cli)/',
+      },
+    },
+    {
+      name: 'runtime-knows-contract-only',
+      severity: 'error',
+      from: { path: '^runtime/' },
+      to: { path: '^(event-log|ingest|aggregator|billing-api|sql|clickhouse|load-tests|cli)/' },
+    },
+    {
+      name: 'engines-know-no-program',
+      severity: 'error',
+      from: { path: '^(sql|clickhouse|event-log)/', pathNot: tests },
+      to: { path: '^(ingest|aggregator|billing-api|load-tests|cli)/' },
+    },
+    {
+      name: 'stores-are-the-only-callers-of-databases',
+      comment: 'http and usecases ask the store; the store asks sql and clickhouse.',
+      severity: 'error',
+      from: { path: '^billing-api/(http|usecases)/', pathNot: tests },
+      to: { path: '^(sql|clickhouse)/' },
+    },
+    {
+      name: 'main-is-a-root',
+      severity: 'error',
+      from: {},
+      to: { path: '/main\\.ts$' },
+    },
+    {
+      name: 'load-tests-use-public-doors',
+      comment: 'Only HTTP, Kafka and SQL; cli/ starts the programs for it.',
+      severity: 'error',
+      from: { path: '^load-tests/' },
+      to: { path: '^(ingest|aggregator|billing-api)/' },
+    },
+    {
+      name: 'no-undeclared-packages',
+      severity: 'error',
+      from: {},
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|generated)/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};

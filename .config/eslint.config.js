@@ -1,0 +1,81 @@
+// Style rules that fail the build: sizes and shapes of house style, type-aware correctness.
+import tseslint from 'typescript-eslint';
+
+const sizes = {
+  'max-lines-per-function': ['error', { max: 60, skipComments: true, skipBlankLines: true }],
+  'max-lines': ['error', { max: 300, skipComments: true, skipBlankLines: true }],
+  'max-params': ['error', 3],
+  complexity: ['error', 10],
+  'max-depth': ['error', 3],
+  'max-len': [
+    'error',
+    {
+      code: 100,
+      ignoreUrls: true,
+      ignoreRegExpLiterals: true,
+      ignoreTemplateLiterals: true,
+      ignoreStrings: true,
+    },
+  ],
+};
+
+const shapes = {
+  'prefer-const': 'error',
+  eqeqeq: 'error',
+  'no-console': 'error',
+  'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+  'no-restricted-syntax': [
+    'error',
+    { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+    {
+      selector: "CallExpression[callee.object.name='vi'][callee.property.name=/^(mock|doMock)$/]",
+      message:
+        'Module mocks are banned: use the real engine, or pass a fake clock, id source or log.',
+    },
+    {
+      selector: 'ExportAllDeclaration',
+      message: 'No barrels: import from the file that defines the name.',
+    },
+  ],
+  '@typescript-eslint/no-explicit-any': 'error',
+  '@typescript-eslint/no-non-null-assertion': 'error',
+  '@typescript-eslint/no-floating-promises': 'error',
+  '@typescript-eslint/no-misused-promises': 'error',
+  '@typescript-eslint/await-thenable': 'error',
+  '@typescript-eslint/switch-exhaustiveness-check': [
+    'error',
+    { allowDefaultCaseForExhaustiveSwitch: false, considerDefaultExhaustiveForUnions: true },
+  ],
+  '@typescript-eslint/consistent-type-imports': 'error',
+  '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+  '@typescript-eslint/only-throw-error': 'error',
+  '@typescript-eslint/return-await': ['error', 'in-try-catch'],
+};
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },
+  {
+    files: ['**/*.ts'],
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { projectService: true, tsconfigRootDir: `${import.meta.dirname}/..` },
+    },
+    plugins: { '@typescript-eslint': tseslint.plugin },
+    rules: { ...sizes, ...shapes },
+  },
+  {
+    // A describe block is a list of cases, not a function to be understood at one glance.
+    files: ['**/*.test.ts'],
+    rules: { 'max-lines-per-function': 'off', 'max-lines': ['error', 500] },
+  },
+  {
+    // What these print is their product.
+    files: ['cli/**/*.ts', 'load-tests/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['.config/*.ts'],
+    rules: { 'no-restricted-exports': 'off' },
+  },
+);

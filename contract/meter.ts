@@ -1,0 +1,32 @@
+import type { Environment } from './environment.js';
+import type { UsageEvent } from './usage-event.js';
+
+export type MeterFilter = { readonly key: string; readonly values: readonly string[] };
+
+/** One version of a meter as the aggregator applies it. */
+export type MeterDefinition = {
+  readonly environment: Environment;
+  readonly meterId: string;
+  readonly version: number;
+  readonly eventName: string;
+  readonly filters: readonly MeterFilter[];
+  /** Names the set of usage rows that this version's live stream writes. */
+  readonly generation: number;
+};
+
+/**
+ * Whether an event counts on a meter (domain.md 7.3): same event name, and for every filter the
+ * property exists and its text is one of the values. Environments are compared by the caller, who
+ * looks meters up by them.
+ */
+export function meterMatches(
+  meter: Pick<MeterDefinition, 'eventName' | 'filters'>,
+  event: Pick<UsageEvent, 'eventName' | 'properties'>,
+): boolean {
+  if (meter.eventName !== event.eventName) return false;
+  return meter.filters.every((filter) => {
+    if (!Object.hasOwn(event.properties, filter.key)) return false;
+    const text = event.properties[filter.key];
+    return text !== undefined && filter.values.includes(text);
+  });
+}

@@ -1,0 +1,11 @@
+/**
+ * The Kafka topic of accepted usage events. Its partition count is fixed at creation
+ * (architecture.md 3.1).
+ */
+export const USAGE_EVENTS_TOPIC = 'usage.events.v1';
+
+/**
+ * Consumer group under which finished offsets are committed, for lag tools only: the checkpoint
+ * decides.
+ */
+export const AGGREGATOR_GROUP = 'minutebook-aggregator';

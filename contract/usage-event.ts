@@ -1,0 +1,159 @@
+import type { Environment } from './environment.js';
+import type { InstantMs } from './instant.js';
+
+/**
+ * One usage event as it was accepted. Property values are texts: a number keeps its JSON text
+ * (domain.md 7.3).
+ */
+export type UsageEvent = {
+  readonly eventId: string;
+  readonly eventName: string;
+  readonly externalCustomerId: string | null;
+  readonly customerId: string | null;
+  /** Empty when the sender gave none. */
+  readonly source: string;
+  readonly timestampMs: InstantMs;
+  /**
+   * Whether the sender gave the timestamp; only then does another one make a repeat a conflict
+   * (domain.md 7.1).
+   */
+  readonly isTimestampGiven: boolean;
+  readonly properties: Readonly<Record<string, string>>;
+};
+
+/**
+ * What one log record carries: one or more events of one environment that share a partition, in
+ * request order.
+ */
+export type EventRecord = {
+  readonly environment: Environment;
+  readonly receivedAtMs: InstantMs;
+  readonly events: readonly UsageEvent[];
+};
+
+/**
+ * Raised whenever a reader of the previous version could misread a record; readers keep the older
+ * branches.
+ */
+export const EVENT_RECORD_VERSION = 1;
+
+type EventTuple = readonly [
+  eventId: string,
+  eventName: string,
+  externalCustomerId: string | null,
+  customerId: string | null,
+  source: string,
+  timestampMs: number,
+  isTimestampGiven: 0 | 1,
+  properties: Readonly<Record<string, string>>,
+];
+
+/**
+ * JSON text of a record, version 1: events are tuples, since a bulk record repeats every member
+ * name otherwise.
+ */
+export function encodeEventRecord(record: EventRecord): string {
+  const events = record.events.map((event): EventTuple => [
+    event.eventId,
+    event.eventName,
+    event.externalCustomerId,
+    event.customerId,
+    event.source,
+    event.timestampMs,
+    event.isTimestampGiven ? 1 : 0,
+    event.properties,
+  ]);
+  return JSON.stringify({
+    v: EVENT_RECORD_VERSION,
+    t: record.environment.tenantId,
+    e: record.environment.environmentId,
+    r: record.receivedAtMs,
+    events,
+  });
+}
+
+export type UndecodableReason =
+  'not_json' | 'unknown_version' | 'malformed_record' | 'malformed_event';
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}
+
+function isProperties(value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
+}
+
+type CustomerReferences = Pick<UsageEvent, 'externalCustomerId' | 'customerId'>;
+
+function hasCustomer(external: unknown, internal: unknown): boolean {
+  return isTextOrNull(external) && isTextOrNull(internal) && (external ?? internal) !== null;
+}
+
+function eventFromTuple(tuple: unknown): UsageEvent | null {
+  if (!Array.isArray(tuple) || tuple.length !== 8) return null;
+  const [eventId, eventName, external, internal, source, timestampMs, given, properties] =
+    tuple as readonly unknown[];
+  const isNamed =
+    typeof eventId === 'string' && typeof eventName === 'string' && typeof source === 'string';
+  if (!isNamed || !hasCustomer(external, internal)) return null;
+  if (!Number.isSafeInteger(timestampMs) || !isProperties(properties)) return null;
+  const customer = { externalCustomerId: external, customerId: internal } as CustomerReferences;
+  return {
+    eventId,
+    eventName,
+    ...customer,
+    source,
+    timestampMs: timestampMs as number,
+    isTimestampGiven: given === 1,
+    properties,
+  };
+}
+
+/**
+ * Reads a log record; a value that is no record of a known version comes back as the reason
+ * (invariant I7).
+ */
+export function decodeEventRecord(text: string): EventRecord | UndecodableReason {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'not_json';
+  }
+  if (!isObject(value)) return 'malformed_record';
+  if (value['v'] !== EVENT_RECORD_VERSION) return 'unknown_version';
+  const { t: tenantId, e: environmentId, r: receivedAtMs, events: tuples } = value;
+  if (typeof tenantId !== 'string' || typeof environmentId !== 'string') return 'malformed_record';
+  if (!Number.isSafeInteger(receivedAtMs) || !Array.isArray(tuples)) return 'malformed_record';
+  const events: UsageEvent[] = [];
+  for (const tuple of tuples) {
+    const event = eventFromTuple(tuple);
+    if (event === null) return 'malformed_event';
+    events.push(event);
+  }
+  return { environment: { tenantId, environmentId }, receivedAtMs: receivedAtMs as number, events };
+}
+
+/**
+ * The text that usage rows carry as their customer: `e:` and the external id when the event has
+ * one, else `i:` and the customer id (domain.md 7.2). It needs no customer record, so an event that
+ * comes before its customer counts as soon as the customer exists; readers ask for both texts of a
+ * customer.
+ */
+export function customerKeyOfEvent(event: UsageEvent): string {
+  return event.externalCustomerId === null
+    ? `i:${event.customerId ?? ''}`
+    : `e:${event.externalCustomerId}`;
+}
+
+/** Both customer texts under which the usage of one customer may stand. */
+export function customerKeysOf(customer: {
+  readonly id: string;
+  readonly externalId: string;
+}): readonly [string, string] {
+  return [`e:${customer.externalId}`, `i:${customer.id}`];
+}

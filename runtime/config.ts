@@ -1,0 +1,120 @@
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().positive();
+
+/**
+ * Every setting of every program: its shape, its default and what it means. The README's table is
+ * checked against this list. One list, because programs share an environment and a misspelt key
+ * must be refused by each of them.
+ */
+export const SETTINGS = {
+  DATABASE_URL: {
+    schema: z.string().url().optional(),
+    means: 'PostgreSQL server to use instead of the embedded one',
+  },
+  CLICKHOUSE_URL: {
+    schema: z.string().url().optional(),
+    means: 'ClickHouse server (HTTP) to use instead of the embedded one',
+  },
+  KAFKA_BROKERS: {
+    schema: z.string().min(1).optional(),
+    means: 'Kafka brokers (`host:port,host:port`) to use instead of the log in PostgreSQL',
+  },
+  MINUTEBOOK_PORT: {
+    schema: port.default(8080),
+    means: 'port of the HTTP interface',
+  },
+  MINUTEBOOK_HOST: {
+    schema: z.string().min(1).default('127.0.0.1'),
+    means: 'address the HTTP interface listens on',
+  },
+  MINUTEBOOK_DATA_DIR: {
+    schema: z.string().min(1).default('./.data'),
+    means: 'directory of the embedded engines',
+  },
+  MINUTEBOOK_BOOTSTRAP_API_KEY: {
+    schema: z
+      .string()
+      .regex(/^sk_[A-Za-z0-9]{40}$/, 'must be sk_ and 40 letters or digits')
+      .optional(),
+    means: 'first API key, instead of a random one',
+  },
+  MINUTEBOOK_LOG_LEVEL: {
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    means: 'least severe log line that is written',
+  },
+  MINUTEBOOK_LOG_PARTITIONS: {
+    schema: count.max(1024).optional(),
+    means: 'partitions of a log that does not exist yet (PostgreSQL: 4, Kafka: 12)',
+  },
+  MINUTEBOOK_LOG_RETENTION_HOURS: {
+    schema: count.default(72),
+    means: 'how long the log in PostgreSQL keeps records that are already counted',
+  },
+  MINUTEBOOK_PRODUCE_TIMEOUT_MS: {
+    schema: count.default(8_000),
+    means: 'how long POST /events waits for the log before it answers 503',
+  },
+  MINUTEBOOK_INGEST_RATE: {
+    schema: count.default(2_000),
+    means: 'event requests per second and environment before 429',
+  },
+  MINUTEBOOK_HEAVY_RATE: {
+    schema: count.default(10),
+    means: 'usage and preview requests per second and API key before 429',
+  },
+  MINUTEBOOK_DEFAULT_RATE: {
+    schema: count.default(100),
+    means: 'other requests per second and API key before 429',
+  },
+  MINUTEBOOK_FLUSH_DELAY_MS: {
+    schema: count.default(200),
+    means: 'how long the aggregator gathers a batch before it writes it',
+  },
+  MINUTEBOOK_BATCH_EVENTS_MAX: {
+    schema: count.max(200_000).default(50_000),
+    means: 'events of one partition in one batch',
+  },
+  MINUTEBOOK_METRICS_PORT: {
+    schema: port.default(0),
+    means: 'port of health and metrics of a separately run aggregator (0: any free one)',
+  },
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export type Config<Names extends SettingName> = {
+  readonly [Name in Names]: z.output<(typeof SETTINGS)[Name]['schema']>;
+};
+
+/** A setting that cannot be used: says which and what to write instead. */
+export class ConfigError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`configuration: ${problems.join('; ')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+const PREFIX = 'MINUTEBOOK_';
+
+/**
+ * Reads the named settings; an empty text counts as absent.
+ * @throws ConfigError listing every bad value and every unknown key that carries our prefix.
+ */
+export function readConfig<Names extends SettingName>(
+  names: readonly Names[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Config<Names> {
+  const problems = Object.keys(environment)
+    .filter((key) => key.startsWith(PREFIX) && !Object.hasOwn(SETTINGS, key))
+    .map((key) => `${key} is not a setting (known: ${Object.keys(SETTINGS).join(', ')})`);
+  const config: Record<string, unknown> = {};
+  for (const name of names) {
+    const text = environment[name];
+    const parsed = SETTINGS[name].schema.safeParse(text === '' ? undefined : text);
+    if (parsed.success) config[name] = parsed.data;
+    else problems.push(`${name}: ${parsed.error.issues[0]?.message ?? 'invalid'}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config as Config<Names>;
+}

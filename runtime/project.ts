@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+function findProjectRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(directory, 'package.json'))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error('package.json not found above the running code');
+    directory = parent;
+  }
+  return directory;
+}
+
+/**
+ * The folder that holds package.json: SQL files are read from it, whether the code runs from dist
+ * or from source.
+ */
+export const projectRoot: string = findProjectRoot();
+
+/**
+ * The built JavaScript of one of our modules (`clickhouse/embedded-server`), for starting it as a
+ * process.
+ */
+export function builtModule(name: string): string {
+  return join(projectRoot, 'dist', `${name}.js`);
+}
