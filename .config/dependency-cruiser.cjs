@@ -1,8 +1,8 @@
 /**
  * Who may import whom (house style 2). A rule here is an architectural promise; its comment says which.
- * Folders: pure = contract, ingest/accept, aggregator/fold, billing-api/domain.
+ * Folders: pure = contract, ingest/accept, aggregator/fold, aggregator/protocol, billing-api/domain.
  */
-const pure = '^(contract|ingest/accept|aggregator/fold|billing-api/domain)/';
+const pure = '^(contract|ingest/accept|aggregator/fold|aggregator/protocol|billing-api/domain)/';
 const programs = ['ingest', 'aggregator', 'billing-api'];
 const tests = '\\.(test|db\\.test|http\\.test|e2e\\.test)\\.ts$';
 

@@ -1,6 +1,9 @@
 import type { Environment } from './environment.js';
 import type { InstantMs } from './instant.js';
 
+/** Timestamps of events lie in `[1970-01-01, 2200-01-01)` (domain.md 7.1). */
+export const EVENT_TIMESTAMP_END_MS: InstantMs = Date.UTC(2200, 0, 1);
+
 /**
  * One usage event as it was accepted. Property values are texts: a number keeps its JSON text
  * (domain.md 7.3).
@@ -87,6 +90,12 @@ function isProperties(value: unknown): value is Readonly<Record<string, string>>
   return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 }
 
+function isEventTimestamp(value: unknown): value is InstantMs {
+  return (
+    Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < EVENT_TIMESTAMP_END_MS
+  );
+}
+
 type CustomerReferences = Pick<UsageEvent, 'externalCustomerId' | 'customerId'>;
 
 function hasCustomer(external: unknown, internal: unknown): boolean {
@@ -100,22 +109,60 @@ function eventFromTuple(tuple: unknown): UsageEvent | null {
   const isNamed =
     typeof eventId === 'string' && typeof eventName === 'string' && typeof source === 'string';
   if (!isNamed || !hasCustomer(external, internal)) return null;
-  if (!Number.isSafeInteger(timestampMs) || !isProperties(properties)) return null;
+  if (!isEventTimestamp(timestampMs) || !isProperties(properties)) return null;
   const customer = { externalCustomerId: external, customerId: internal } as CustomerReferences;
   return {
     eventId,
     eventName,
     ...customer,
     source,
-    timestampMs: timestampMs as number,
+    timestampMs,
     isTimestampGiven: given === 1,
     properties,
   };
 }
 
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 /**
- * Reads a log record; a value that is no record of a known version comes back as the reason
- * (invariant I7).
+ * Whether a text of the value holds half a surrogate pair, which no store can keep. Only an escape
+ * can bring one in, so nearly every record is let through by one search of its text.
+ */
+function hasLoneSurrogate(text: string): boolean {
+  if (!ESCAPED_SURROGATE.test(text)) return false;
+  let isFound = false;
+  JSON.parse(text, (key, value: unknown) => {
+    isFound ||=
+      LONE_SURROGATE.test(key) || (typeof value === 'string' && LONE_SURROGATE.test(value));
+    return value;
+  });
+  return isFound;
+}
+
+function eventsFromTuples(tuples: readonly unknown[]): readonly UsageEvent[] | null {
+  const events: UsageEvent[] = [];
+  for (const tuple of tuples) {
+    const event = eventFromTuple(tuple);
+    if (event === null) return null;
+    events.push(event);
+  }
+  return events;
+}
+
+function recordFromValue(value: unknown): EventRecord | UndecodableReason {
+  if (!isObject(value)) return 'malformed_record';
+  if (value['v'] !== EVENT_RECORD_VERSION) return 'unknown_version';
+  const { t: tenantId, e: environmentId, r: receivedAtMs, events: tuples } = value;
+  if (typeof tenantId !== 'string' || typeof environmentId !== 'string') return 'malformed_record';
+  if (!isEventTimestamp(receivedAtMs) || !Array.isArray(tuples)) return 'malformed_record';
+  const events = eventsFromTuples(tuples);
+  if (events === null) return 'malformed_event';
+  return { environment: { tenantId, environmentId }, receivedAtMs, events };
+}
+
+/**
+ * Reads a log record; a value that is no record of a known version comes back as the reason (I7).
  */
 export function decodeEventRecord(text: string): EventRecord | UndecodableReason {
   let value: unknown;
@@ -124,18 +171,7 @@ export function decodeEventRecord(text: string): EventRecord | UndecodableReason
   } catch {
     return 'not_json';
   }
-  if (!isObject(value)) return 'malformed_record';
-  if (value['v'] !== EVENT_RECORD_VERSION) return 'unknown_version';
-  const { t: tenantId, e: environmentId, r: receivedAtMs, events: tuples } = value;
-  if (typeof tenantId !== 'string' || typeof environmentId !== 'string') return 'malformed_record';
-  if (!Number.isSafeInteger(receivedAtMs) || !Array.isArray(tuples)) return 'malformed_record';
-  const events: UsageEvent[] = [];
-  for (const tuple of tuples) {
-    const event = eventFromTuple(tuple);
-    if (event === null) return 'malformed_event';
-    events.push(event);
-  }
-  return { environment: { tenantId, environmentId }, receivedAtMs: receivedAtMs as number, events };
+  return hasLoneSurrogate(text) ? 'malformed_event' : recordFromValue(value);
 }
 
 /**

@@ -2,7 +2,7 @@
 -- fsync on every insert: a part that an intent vouches for must survive a power cut (model: fix.power_nofsync).
 
 -- Highest epoch per partition; an insert of an older epoch refuses itself by reading it.
-CREATE TABLE ingest_gate_v1
+CREATE TABLE IF NOT EXISTS ingest_gate_v1
 (
   log_id String,
   log_partition UInt32,
@@ -13,7 +13,7 @@ ORDER BY (log_id, log_partition)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Every distinct accepted event, once.
-CREATE TABLE events_v1
+CREATE TABLE IF NOT EXISTS events_v1
 (
   tenant_id LowCardinality(String),
   environment_id LowCardinality(String),
@@ -42,16 +42,16 @@ ORDER BY (tenant_id, environment_id, event_name, customer_key, toStartOfHour(tim
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Identity of every event ever counted; the exact side of the de-duplication.
-CREATE TABLE event_ids_v1
+CREATE TABLE IF NOT EXISTS event_ids_v1
 (
   log_id LowCardinality(String),
   log_partition UInt32,
   -- First 128 bits of the SHA-256 of the event key.
-  id_hash UInt128,
+  id_hash FixedString(16),
   log_offset UInt64,
   record_index UInt32,
   -- What a repeat is compared with, to tell a plain repeat from a conflict.
-  payload_hash UInt64,
+  payload_hash FixedString(8),
   timestamp DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
   is_timestamp_given Bool,
   appended_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
@@ -65,7 +65,7 @@ SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory 
 -- Usage per meter generation, customer and UTC minute. Rows are deltas: always read with sum() and GROUP BY.
 -- One marker row a batch (tenant_id '', meter_id '#batch', generation 0, minute 1970-01-01, source '<log>:<partition>',
 -- group_key '<start>:<end>', event_count 1) says that the batch is in; a sum above 1 would be a double insert.
-CREATE TABLE usage_minute_v1
+CREATE TABLE IF NOT EXISTS usage_minute_v1
 (
   tenant_id LowCardinality(String),
   environment_id LowCardinality(String),
@@ -83,7 +83,7 @@ ORDER BY (tenant_id, environment_id, customer_key, meter_id, generation, minute,
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Accepted events whose id had been counted before: nothing is silent. Keyed by coordinates, so writing twice is harmless.
-CREATE TABLE event_repeats_v1
+CREATE TABLE IF NOT EXISTS event_repeats_v1
 (
   log_id LowCardinality(String),
   log_partition UInt32,
@@ -104,7 +104,7 @@ ORDER BY (log_id, log_partition, log_offset, record_index)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- Log records that are no events of a known form, with all that is needed to replay them.
-CREATE TABLE dead_letters_v1
+CREATE TABLE IF NOT EXISTS dead_letters_v1
 (
   log_id LowCardinality(String),
   log_partition UInt32,

@@ -1,0 +1,89 @@
+import { eventKey } from '../../contract/event-key.js';
+import type { Environment } from '../../contract/environment.js';
+import type { InstantMs } from '../../contract/instant.js';
+import {
+  decodeEventRecord,
+  type UndecodableReason,
+  type UsageEvent,
+} from '../../contract/usage-event.js';
+
+/** First 128 bits of a cryptographic hash of a text, as 32 lower-case hexadecimal digits. */
+export type HashText = (text: string) => string;
+
+/** A record of the log, as the fold needs it. */
+export type SourceRecord = {
+  readonly offset: number;
+  readonly appendedAtMs: InstantMs;
+  readonly value: string;
+};
+
+/** An event of the batch before it is known whether its id has been counted. */
+export type Candidate = {
+  readonly environment: Environment;
+  readonly event: UsageEvent;
+  readonly receivedAtMs: InstantMs;
+  readonly appendedAtMs: InstantMs;
+  readonly offset: number;
+  /** Position inside the log record. */
+  readonly index: number;
+  /** 32 hexadecimal digits: identity of the event. */
+  readonly idHash: string;
+  /** 16 hexadecimal digits: what a repeat is compared with. */
+  readonly payloadHash: string;
+};
+
+export type DeadLetter = {
+  readonly offset: number;
+  readonly appendedAtMs: InstantMs;
+  readonly reason: UndecodableReason;
+  readonly payload: string;
+};
+
+export type DecodedRecord = {
+  readonly offset: number;
+  readonly appendedAtMs: InstantMs;
+  readonly candidates: readonly Candidate[];
+  readonly deadLetter: DeadLetter | null;
+};
+
+/**
+ * Text that is equal for two events exactly when a repeat is no conflict, the timestamp aside
+ * (domain.md 7.1). Property order is the sender's accident, so keys are sorted.
+ */
+function payloadText(event: UsageEvent): string {
+  const properties = Object.entries(event.properties).sort(([left], [right]) =>
+    left < right ? -1 : left > right ? 1 : 0,
+  );
+  return JSON.stringify([
+    event.eventName,
+    event.externalCustomerId,
+    event.customerId,
+    event.source,
+    properties,
+  ]);
+}
+
+/**
+ * Decodes one log record; what cannot be decoded becomes a dead letter, never silence (invariant
+ * I7).
+ */
+export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
+  const { offset, appendedAtMs } = record;
+  const decoded = decodeEventRecord(record.value);
+  if (typeof decoded === 'string') {
+    const deadLetter = { offset, appendedAtMs, reason: decoded, payload: record.value };
+    return { offset, appendedAtMs, candidates: [], deadLetter };
+  }
+  const { environment, receivedAtMs } = decoded;
+  const candidates = decoded.events.map((event, index): Candidate => ({
+    environment,
+    event,
+    receivedAtMs,
+    appendedAtMs,
+    offset,
+    index,
+    idHash: hashText(eventKey(environment, event.eventId)),
+    payloadHash: hashText(payloadText(event)).slice(0, 16),
+  }));
+  return { offset, appendedAtMs, candidates, deadLetter: null };
+}

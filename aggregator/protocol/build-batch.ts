@@ -1,0 +1,40 @@
+import { batchLength } from '../fold/cut-batch.js';
+import { digestText, encodeBatch } from '../fold/encode-rows.js';
+import { foldBatch, type StoredId } from '../fold/fold-batch.js';
+import type { Batch, Catalog, Draft, Surroundings } from './state.js';
+import type { DecodedRecord } from '../fold/candidate.js';
+
+/** The records that form the next batch, and where it ends; null when there are none. */
+export function draftBatch(
+  records: readonly DecodedRecord[],
+  catalog: Catalog,
+  eventsMax: number,
+): Draft | null {
+  const taken = records.slice(0, batchLength(records, eventsMax));
+  const last = taken.at(-1);
+  return last === undefined ? null : { records: taken, catalog, end: last.offset + 1 };
+}
+
+/** Distinct ids of a draft, each of which may have been counted before. */
+export function idHashesOf(draft: Draft): readonly string[] {
+  const idHashes = new Set<string>();
+  for (const record of draft.records) {
+    for (const candidate of record.candidates) idHashes.add(candidate.idHash);
+  }
+  return [...idHashes];
+}
+
+/** Folds and encodes a draft once it is known which of its ids were counted below it. */
+export function buildBatch(
+  surroundings: Surroundings,
+  start: number,
+  facts: { readonly draft: Draft; readonly seen: ReadonlyMap<string, StoredId> },
+): Batch {
+  const { draft, seen } = facts;
+  const { logId, partition, digestOf } = surroundings;
+  const range = { logId, partition, start, end: draft.end };
+  const folded = foldBatch(draft.records, seen, draft.catalog.meters);
+  const encoded = encodeBatch(range, folded);
+  const digest = digestOf(digestText(encoded));
+  return { range, catalogVersion: draft.catalog.version, folded, encoded, digest };
+}

@@ -1,0 +1,284 @@
+import { BATCH_TABLES, type BatchTable } from '../fold/encode-rows.js';
+import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
+import { judgeInspection, tablesToInsert } from './judge.js';
+import {
+  FOLD_VERSION,
+  type Batch,
+  type Checkpoint,
+  type HaltReason,
+  type Intent,
+  type Outcome,
+  type State,
+  type Step,
+  type Surroundings,
+} from './state.js';
+
+/**
+ * The exactly-once protocol of one partition (architecture.md 3.1) as a pure function: where the
+ * owner stands and what happened give where it stands next and what to do. The order is take → gate
+ * → drain → inspect → warm filter → [refetch → look up → presence → insert → finish] for a batch
+ * that was promised and not finished, then for ever fetch → look up → intend → insert → finish →
+ * remember.
+ *
+ * Rules that must not be bent, each with a scenario of the design's model that breaks without it:
+ * ClickHouse is read only after the drain; an insert is sent once per epoch, and an unknown outcome
+ * means taking the partition again; identifiers are looked up below the batch's own start; a
+ * promise is replaced only when nothing of it exists.
+ */
+export const FIRST_STEP: Step = { state: { phase: 'taking' }, command: { kind: 'take' } };
+
+const LOST: Step = { state: { phase: 'lost' }, command: { kind: 'step_down' } };
+
+function halt(reason: HaltReason): Step {
+  return { state: { phase: 'halted', reason }, command: { kind: 'halt', reason } };
+}
+
+function fetchNext(checkpoint: Checkpoint): Step {
+  const catalogVersionMin = Math.max(checkpoint.minVersion, checkpoint.catalogVersion);
+  return {
+    state: { phase: 'fetching', checkpoint },
+    command: { kind: 'fetch', from: checkpoint.nextOffset, catalogVersionMin },
+  };
+}
+
+function afterWarming(checkpoint: Checkpoint): Step {
+  const intent = checkpoint.pending;
+  if (intent === null) return fetchNext(checkpoint);
+  if (intent.foldVersion !== FOLD_VERSION) return halt('unknown_fold_version');
+  return {
+    state: { phase: 'refetching', checkpoint, intent },
+    command: { kind: 'refetch', from: checkpoint.nextOffset, intent },
+  };
+}
+
+function intentOf(batch: Batch): Intent {
+  const { range, catalogVersion, digest } = batch;
+  return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
+}
+
+function intend(checkpoint: Checkpoint, batch: Batch, isReplacement: boolean): Step {
+  const { epoch, nextOffset: start } = checkpoint;
+  return {
+    state: { phase: 'intending', checkpoint, batch },
+    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement },
+  };
+}
+
+function finish(checkpoint: Checkpoint, batch: Batch): Step {
+  const { start, end } = batch.range;
+  const rows = batch.folded.unique.length;
+  return {
+    state: { phase: 'finishing', checkpoint, batch },
+    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows },
+  };
+}
+
+function insertNext(checkpoint: Checkpoint, batch: Batch, remaining: readonly BatchTable[]): Step {
+  const table = remaining[0];
+  if (table === undefined) return finish(checkpoint, batch);
+  const { text } = batch.encoded[table];
+  return {
+    state: { phase: 'inserting', checkpoint, batch, remaining },
+    command: { kind: 'insert', epoch: checkpoint.epoch, range: batch.range, table, text },
+  };
+}
+
+function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
+  const remaining = BATCH_TABLES.filter((table) => batch.encoded[table].rows > 0);
+  return insertNext(checkpoint, batch, remaining);
+}
+
+function remember(checkpoint: Checkpoint, batch: Batch): Step {
+  const finished: Checkpoint = {
+    ...checkpoint,
+    nextOffset: batch.range.end,
+    pending: null,
+    catalogVersion: batch.catalogVersion,
+    lastBatch: { start: batch.range.start, rows: batch.folded.unique.length },
+  };
+  return {
+    state: { phase: 'remembering', checkpoint: finished, batch },
+    command: { kind: 'remember', batch },
+  };
+}
+
+/** The row as it stands when our intent was refused or its reply was lost. */
+function resumeIntent(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
+  if (row.epoch !== checkpoint.epoch) return LOST;
+  if (row.nextOffset !== batch.range.start) return FIRST_STEP;
+  if (row.pending === null) return fetchNext(row);
+  const ours = intentOf(batch);
+  const isOurs =
+    row.pending.end === ours.end &&
+    row.pending.digest === ours.digest &&
+    row.pending.catalogVersion === ours.catalogVersion;
+  // A promise that is not the one just made: recover it as a successor would, under a new epoch.
+  return isOurs ? insertAll(row, batch) : FIRST_STEP;
+}
+
+function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
+  if (row.epoch !== checkpoint.epoch) return LOST;
+  if (row.nextOffset === batch.range.end && row.pending === null) return remember(row, batch);
+  const isStillPromised =
+    row.nextOffset === batch.range.start && row.pending?.end === batch.range.end;
+  return isStillPromised ? finish(row, batch) : FIRST_STEP;
+}
+
+/** What to do with a replayed batch once it is known which parts of it exist. */
+function recover(
+  state: Extract<State, { phase: 'checking_presence' }>,
+  outcome: Extract<Outcome, { kind: 'presence' }>,
+): Step {
+  const { checkpoint, intent, batch } = state;
+  const { presence } = outcome;
+  if (batch.digest !== intent.digest) {
+    const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
+    return isUntouched ? intend(checkpoint, batch, true) : halt('digest_mismatch');
+  }
+  const tables = tablesToInsert(batch, presence);
+  return typeof tables === 'string' ? halt(tables) : insertNext(checkpoint, batch, tables);
+}
+
+function lookUp(
+  surroundings: Surroundings,
+  state: Extract<State, { phase: 'fetching' | 'refetching' }>,
+  outcome: Extract<Outcome, { kind: 'fetched' }>,
+): Step {
+  const { checkpoint } = state;
+  const intent = state.phase === 'refetching' ? state.intent : null;
+  const { records, catalog } = outcome;
+  const draft =
+    intent === null
+      ? draftBatch(records, catalog, surroundings.eventsMax)
+      : { records, catalog, end: intent.end };
+  if (draft === null) return fetchNext(checkpoint);
+  // A reading that stops short of the promise must not become a shorter batch: its events would be
+  // lost.
+  if (intent !== null && draft.records.at(-1)?.offset !== intent.end - 1) return FIRST_STEP;
+  return {
+    state: { phase: 'looking_up', checkpoint, intent, draft },
+    // Below the batch only: rows of its own from an earlier attempt are not earlier events.
+    command: { kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+  };
+}
+
+function fold(
+  surroundings: Surroundings,
+  state: Extract<State, { phase: 'looking_up' }>,
+  outcome: Extract<Outcome, { kind: 'looked_up' }>,
+): Step {
+  const { checkpoint, intent, draft } = state;
+  const facts = { draft, seen: outcome.seen };
+  const batch = buildBatch(surroundings, checkpoint.nextOffset, facts);
+  if (intent === null) return intend(checkpoint, batch, false);
+  return {
+    state: { phase: 'checking_presence', checkpoint, intent, batch },
+    command: { kind: 'check_presence', range: batch.range },
+  };
+}
+
+/** Taking possession: from the epoch to the end of every insert of an older one. */
+function fence(state: State, outcome: Outcome): Step | null {
+  if (state.phase === 'taking' && outcome.kind === 'taken') {
+    const { checkpoint } = outcome;
+    const command = { kind: 'raise_gate', epoch: checkpoint.epoch } as const;
+    return { state: { phase: 'gating', checkpoint }, command };
+  }
+  if (state.phase === 'gating' && outcome.kind === 'gate_raised') {
+    const { checkpoint } = state;
+    if (outcome.highestEpoch > checkpoint.epoch) return LOST;
+    const command = { kind: 'drain', epoch: checkpoint.epoch } as const;
+    return { state: { phase: 'draining', checkpoint }, command };
+  }
+  return null;
+}
+
+/** Only after the drain is ClickHouse read: first whether the stores agree, then the known ids. */
+function inspect(state: State, outcome: Outcome): Step | null {
+  if (state.phase === 'draining' && outcome.kind === 'drained') {
+    const { checkpoint } = state;
+    return { state: { phase: 'inspecting', checkpoint }, command: { kind: 'inspect', checkpoint } };
+  }
+  if (state.phase === 'inspecting' && outcome.kind === 'inspected') {
+    const { checkpoint } = state;
+    const contradiction = judgeInspection(checkpoint, outcome.inspection);
+    if (contradiction !== null) return halt(contradiction);
+    return { state: { phase: 'warming', checkpoint }, command: { kind: 'warm_filter' } };
+  }
+  if (state.phase === 'warming' && outcome.kind === 'filter_warm') {
+    return afterWarming(state.checkpoint);
+  }
+  return null;
+}
+
+/** Reading a batch, or reading a promised one again, up to the promise. */
+function prepare(surroundings: Surroundings, state: State, outcome: Outcome): Step | null {
+  if (state.phase === 'fetching' || state.phase === 'refetching') {
+    if (outcome.kind === 'fetched') return lookUp(surroundings, state, outcome);
+    return outcome.kind === 'log_start_passed' ? halt('log_start_beyond_checkpoint') : null;
+  }
+  if (state.phase === 'looking_up' && outcome.kind === 'looked_up') {
+    return fold(surroundings, state, outcome);
+  }
+  if (state.phase === 'checking_presence' && outcome.kind === 'presence') {
+    return recover(state, outcome);
+  }
+  return null;
+}
+
+function onIntending(state: Extract<State, { phase: 'intending' }>, outcome: Outcome): Step | null {
+  const { checkpoint, batch } = state;
+  if (outcome.kind === 'written') return insertAll(checkpoint, batch);
+  if (outcome.kind === 'refused') return resumeIntent(checkpoint, batch, outcome.checkpoint);
+  if (outcome.kind !== 'unknown') return null;
+  return { state: { phase: 'rereading_intent', checkpoint, batch }, command: { kind: 'reread' } };
+}
+
+function onFinishing(state: Extract<State, { phase: 'finishing' }>, outcome: Outcome): Step | null {
+  const { checkpoint, batch } = state;
+  if (outcome.kind === 'written') return remember(checkpoint, batch);
+  if (outcome.kind === 'refused') return resumeFinish(checkpoint, batch, outcome.checkpoint);
+  if (outcome.kind !== 'unknown') return null;
+  return { state: { phase: 'rereading_finish', checkpoint, batch }, command: { kind: 'reread' } };
+}
+
+/** The row read again, since the reply to a guarded update was lost. */
+function onReread(state: State, outcome: Outcome): Step | null {
+  if (outcome.kind !== 'reread') return null;
+  if (state.phase === 'rereading_intent') {
+    return resumeIntent(state.checkpoint, state.batch, outcome.checkpoint);
+  }
+  if (state.phase === 'rereading_finish') {
+    return resumeFinish(state.checkpoint, state.batch, outcome.checkpoint);
+  }
+  return null;
+}
+
+/** From the promise to the finish. */
+function write(state: State, outcome: Outcome): Step | null {
+  if (state.phase === 'intending') return onIntending(state, outcome);
+  if (state.phase === 'finishing') return onFinishing(state, outcome);
+  if (state.phase === 'inserting' && outcome.kind === 'inserted') {
+    return insertNext(state.checkpoint, state.batch, state.remaining.slice(1));
+  }
+  if (state.phase === 'remembering' && outcome.kind === 'remembered') {
+    return fetchNext(state.checkpoint);
+  }
+  return onReread(state, outcome);
+}
+
+/**
+ * The next step. Whatever has no place in a state, an outage above all, leads back to taking the
+ * partition: a new epoch fences what may still be under way, and recovery asks the tables.
+ */
+export function nextStep(surroundings: Surroundings, state: State, outcome: Outcome): Step {
+  if (state.phase === 'halted' || state.phase === 'lost') return { ...LOST, state };
+  if (outcome.kind === 'fenced') return LOST;
+  return (
+    fence(state, outcome) ??
+    inspect(state, outcome) ??
+    prepare(surroundings, state, outcome) ??
+    write(state, outcome) ??
+    FIRST_STEP
+  );
+}

@@ -1,0 +1,199 @@
+import type { DecodedRecord } from '../fold/candidate.js';
+import type { BatchRange, BatchTable, EncodedBatch } from '../fold/encode-rows.js';
+import type { FoldedBatch, StoredId } from '../fold/fold-batch.js';
+import type { MeterIndex } from '../fold/meter-index.js';
+
+/**
+ * The fold that this release applies. Raised only when the output of decode, dedup or fold changes.
+ */
+export const FOLD_VERSION = 1;
+
+/**
+ * The promise of a batch `[next_offset, end)`: while it stands, the batch may be partly in
+ * ClickHouse.
+ */
+export type Intent = {
+  readonly end: number;
+  readonly catalogVersion: number;
+  readonly foldVersion: number;
+  readonly digest: string;
+};
+
+/** The last finished batch: what must be found in ClickHouse when the partition is taken. */
+export type FinishedBatch = { readonly start: number; readonly rows: number };
+
+/** A row of `aggregator_checkpoints`. */
+export type Checkpoint = {
+  readonly epoch: number;
+  readonly nextOffset: number;
+  readonly pending: Intent | null;
+  /** No intent may use an older catalog. */
+  readonly minVersion: number;
+  /** Catalog of the latest intent; versions never go back. */
+  readonly catalogVersion: number;
+  readonly lastBatch: FinishedBatch | null;
+};
+
+/** Meters in force in one catalog version. */
+export type Catalog = { readonly version: number; readonly meters: MeterIndex };
+
+/** A batch that is ready to be promised and written. */
+export type Batch = {
+  readonly range: BatchRange;
+  readonly catalogVersion: number;
+  readonly folded: FoldedBatch;
+  readonly encoded: EncodedBatch;
+  readonly digest: string;
+};
+
+/**
+ * Rows of a batch that are in the tables already, counted by asking the tables and not the tokens.
+ */
+export type Presence = {
+  readonly events: number;
+  readonly ids: number;
+  /** Sum of the marker: 0 or 1; more would be a double insert. */
+  readonly marker: number;
+};
+
+export type Inspection = {
+  /** Event and id rows at or above the end of what the checkpoint vouches for. */
+  readonly rowsBeyond: number;
+  /** Event rows of the last finished batch, and the sum of its marker; null when there was none. */
+  readonly lastBatch: { readonly rows: number; readonly marker: number } | null;
+  readonly logStart: number;
+  readonly logEnd: number;
+};
+
+/**
+ * Why a partition stopped for an operator. Each is a contradiction between stores that no retry can
+ * mend.
+ */
+export type HaltReason =
+  | 'rows_beyond_checkpoint'
+  | 'last_batch_missing'
+  | 'log_shorter_than_checkpoint'
+  | 'log_start_beyond_checkpoint'
+  | 'unknown_fold_version'
+  | 'digest_mismatch'
+  | 'batch_half_applied'
+  | 'batch_applied_twice';
+
+/** What the shell is to do. It only performs; every decision is in the machine. */
+export type Command =
+  | { readonly kind: 'take' }
+  | { readonly kind: 'raise_gate'; readonly epoch: number }
+  | { readonly kind: 'drain'; readonly epoch: number }
+  | { readonly kind: 'inspect'; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'warm_filter' }
+  | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
+  | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
+  | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
+  | { readonly kind: 'check_presence'; readonly range: BatchRange }
+  | {
+      readonly kind: 'intend';
+      readonly epoch: number;
+      readonly start: number;
+      readonly intent: Intent;
+      /** Replaces the standing intent of the same range, of which no part exists. */
+      readonly isReplacement: boolean;
+    }
+  | {
+      readonly kind: 'insert';
+      readonly epoch: number;
+      readonly range: BatchRange;
+      readonly table: BatchTable;
+      readonly text: string;
+    }
+  | {
+      readonly kind: 'finish';
+      readonly epoch: number;
+      readonly start: number;
+      readonly end: number;
+      readonly rows: number;
+    }
+  | { readonly kind: 'reread' }
+  | { readonly kind: 'remember'; readonly batch: Batch }
+  | { readonly kind: 'halt'; readonly reason: HaltReason }
+  | { readonly kind: 'step_down' };
+
+/**
+ * What happened. `unknown` stands for every answer that leaves the outcome open: time-out, reset,
+ * error.
+ */
+export type Outcome =
+  | { readonly kind: 'taken'; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'gate_raised'; readonly highestEpoch: number }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'inspected'; readonly inspection: Inspection }
+  | { readonly kind: 'filter_warm' }
+  | {
+      readonly kind: 'fetched';
+      readonly records: readonly DecodedRecord[];
+      readonly catalog: Catalog;
+    }
+  | { readonly kind: 'log_start_passed' }
+  | { readonly kind: 'looked_up'; readonly seen: ReadonlyMap<string, StoredId> }
+  | { readonly kind: 'presence'; readonly presence: Presence }
+  | { readonly kind: 'written' }
+  | { readonly kind: 'refused'; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'reread'; readonly checkpoint: Checkpoint }
+  | { readonly kind: 'inserted' }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'remembered' }
+  | { readonly kind: 'unknown' };
+
+/** A batch whose ids are being looked up, or that waits for its presence check. */
+export type Draft = {
+  readonly records: readonly DecodedRecord[];
+  readonly catalog: Catalog;
+  readonly end: number;
+};
+
+/** Where the owner of a partition stands; each phase names the command that is under way. */
+export type State =
+  | { readonly phase: 'taking' }
+  | { readonly phase: 'gating'; readonly checkpoint: Checkpoint }
+  | { readonly phase: 'draining'; readonly checkpoint: Checkpoint }
+  | { readonly phase: 'inspecting'; readonly checkpoint: Checkpoint }
+  | { readonly phase: 'warming'; readonly checkpoint: Checkpoint }
+  | { readonly phase: 'fetching'; readonly checkpoint: Checkpoint }
+  | { readonly phase: 'refetching'; readonly checkpoint: Checkpoint; readonly intent: Intent }
+  | {
+      readonly phase: 'looking_up';
+      readonly checkpoint: Checkpoint;
+      readonly intent: Intent | null;
+      readonly draft: Draft;
+    }
+  | {
+      readonly phase: 'checking_presence';
+      readonly checkpoint: Checkpoint;
+      readonly intent: Intent;
+      readonly batch: Batch;
+    }
+  | { readonly phase: 'intending'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | { readonly phase: 'rereading_intent'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | {
+      readonly phase: 'inserting';
+      readonly checkpoint: Checkpoint;
+      readonly batch: Batch;
+      /** Tables still to be written; the first is under way. */
+      readonly remaining: readonly BatchTable[];
+    }
+  | { readonly phase: 'finishing'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | { readonly phase: 'rereading_finish'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | { readonly phase: 'remembering'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | { readonly phase: 'halted'; readonly reason: HaltReason }
+  | { readonly phase: 'lost' };
+
+/** The next state and what to do in it. */
+export type Step = { readonly state: State; readonly command: Command };
+
+/** What the machine needs to know of its surroundings; all of it constant. */
+export type Surroundings = {
+  readonly logId: string;
+  readonly partition: number;
+  readonly eventsMax: number;
+  /** 64 hexadecimal digits of a cryptographic hash. */
+  readonly digestOf: (text: string) => string;
+};
