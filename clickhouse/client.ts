@@ -1,0 +1,178 @@
+import { Readable } from 'node:stream';
+import {
+  ClickHouseLogLevel,
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseSettings,
+} from '@clickhouse/client';
+import { z } from 'zod';
+import { AssertionFailed } from '../runtime/failure.js';
+import { clickHouseOutage, serverCodeOf } from './failure.js';
+
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Below the server's keep-alive (10 s by default), so that no request meets a closed socket. */
+const IDLE_SOCKET_MS = 2_500;
+const CONNECTIONS_MAX = 16;
+/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the gate of a fenced insert said no. */
+const THROW_IF = '395';
+
+/** Values of the `{name:Type}` placeholders; the server reads each as its declared type. */
+export type QueryParameters = Readonly<
+  Record<string, string | number | boolean | Date | null | readonly (string | number)[]>
+>;
+
+export type TextInsert = {
+  /** `INSERT … FORMAT JSONCompactEachRow` or another text format. */
+  readonly query: string;
+  readonly parameters?: QueryParameters;
+  /** The rows in that format; any size, sent in one piece. */
+  readonly body: string | Buffer;
+  readonly queryId: string;
+};
+
+/** `fenced`: throwIf in the statement refused, nothing was written. */
+export type InsertOutcome = { readonly outcome: 'inserted' } | { readonly outcome: 'fenced' };
+
+/**
+ * For every request. 64-bit integers and decimals arrive as text, so that no digit is lost;
+ * date-times as ISO texts with `Z`. Since 26.2 the server would gather inserts by itself
+ * (async_insert), which breaks the order of acknowledgement and effect.
+ */
+const SETTINGS: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  date_time_output_format: 'iso',
+  date_time_input_format: 'best_effort',
+  async_insert: 0,
+};
+
+/**
+ * For inserts that must be one block, thus one part and all or nothing: rows are read in one
+ * thread into one block of up to 1,048,449 rows (the server's own default) without a bound in
+ * bytes. The answer waits for the end, so that a status 200 cannot precede a failure.
+ */
+const ONE_BLOCK: ClickHouseSettings = {
+  wait_end_of_query: 1,
+  send_progress_in_http_headers: 0,
+  input_format_parallel_parsing: 0,
+  max_threads: 1,
+  max_insert_threads: '1',
+  max_insert_block_size: '1048449',
+  min_insert_block_size_rows: '1048449',
+  min_insert_block_size_bytes: '0',
+};
+
+/** A ClickHouse server and one database of it. */
+export class ClickHouse {
+  constructor(
+    readonly url: string,
+    private readonly client: ClickHouseClient,
+  ) {}
+
+  /**
+   * Rows of a SELECT (without a FORMAT clause), each checked against `row`.
+   * @throws DependencyError when ClickHouse fails; AssertionFailed for rows of another shape.
+   */
+  async query<Row extends z.ZodTypeAny>(
+    select: string,
+    parameters: QueryParameters,
+    row: Row,
+  ): Promise<z.output<Row>[]> {
+    const rows = await this.#attempt(async () => {
+      const result = await this.client.query({
+        query: select,
+        query_params: { ...parameters },
+        format: 'JSONEachRow',
+      });
+      return result.json<unknown>();
+    });
+    const parsed = z.array(row).safeParse(rows);
+    if (parsed.success) return parsed.data;
+    throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
+  }
+
+  /** A statement without result: DDL, KILL, a small insert. @throws DependencyError. */
+  async command(
+    statement: string,
+    parameters: QueryParameters = {},
+    queryId?: string,
+  ): Promise<void> {
+    await this.#attempt(() =>
+      this.client.command({
+        query: statement,
+        query_params: { ...parameters },
+        clickhouse_settings: { wait_end_of_query: 1 },
+        ...(queryId === undefined ? {} : { query_id: queryId }),
+      }),
+    );
+  }
+
+  /**
+   * Inserts rows that are already encoded, as one block. `inserted` is certain: the server wrote
+   * them (and synced them where the table asks for it). `fenced` is certain too: nothing written.
+   * @throws DependencyError when the outcome is unknown or the server refused for another reason.
+   */
+  async insertText(insert: TextInsert): Promise<InsertOutcome> {
+    try {
+      const result = await this.client.exec({
+        query: insert.query,
+        query_params: { ...insert.parameters },
+        query_id: insert.queryId,
+        values: Readable.from([insert.body], { objectMode: false }),
+        clickhouse_settings: ONE_BLOCK,
+      });
+      await drainEmpty(result.stream);
+      return { outcome: 'inserted' };
+    } catch (error) {
+      if (serverCodeOf(error) === THROW_IF) return { outcome: 'fenced' };
+      throw clickHouseOutage(error);
+    }
+  }
+
+  /** Whether the server answers at all. */
+  async isAlive(): Promise<boolean> {
+    return (await this.client.ping()).success;
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  async #attempt<T>(request: () => Promise<T>): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      throw clickHouseOutage(error);
+    }
+  }
+}
+
+/** An insert answers with an empty body; anything else is a failure that came after the headers. */
+async function drainEmpty(stream: Readable): Promise<void> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  if (text.trim() !== '') throw new Error(`unexpected answer to an insert: ${text.slice(0, 500)}`);
+}
+
+/**
+ * Opens a client on a ClickHouse URL (`http://user:password@host:port/database`); nothing is sent
+ * yet. Results: 64-bit integers and decimals as text, date-times as ISO texts with `Z`.
+ */
+export function createClickHouse(url: string): ClickHouse {
+  const client = createClient({
+    url,
+    application: 'minutebook',
+    // Its own log repeats every error that it throws, and writes to standard output.
+    log: { level: ClickHouseLogLevel.OFF },
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    keep_alive: {
+      enabled: true,
+      idle_socket_ttl: IDLE_SOCKET_MS,
+      eagerly_destroy_stale_sockets: true,
+    },
+    compression: { request: false, response: false },
+    clickhouse_settings: SETTINGS,
+  });
+  return new ClickHouse(url, client);
+}

@@ -1,0 +1,217 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { DependencyError } from '../runtime/failure.js';
+import { findFreePort } from '../runtime/port.js';
+import { builtModule } from '../runtime/project.js';
+import type { ServerOrder } from './embedded-server.js';
+import { createClickHouse } from './client.js';
+
+export type EmbeddedClickHouse = {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when the server has ended, whoever ended it. */
+  readonly exited: Promise<void>;
+  /** Ends the server after its running queries; a second call does nothing. */
+  stop(): Promise<void>;
+};
+
+const DATABASE = 'minutebook';
+/** Loading 566 MB of library from a cold disk takes the longest; measured warm: 0.4 s. */
+const START_TIMEOUT_MS = 60_000;
+/** A predecessor whose parent was killed is ending by itself. */
+const PREDECESSOR_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 25;
+const CANNOT_LOCK = 'Another server instance in same directory is already running';
+
+function failure(message: string, cause?: unknown): DependencyError {
+  return new DependencyError(message, { dependency: 'clickhouse', isRetryable: false, cause });
+}
+
+/** Bytes the server may use: half the machine, between 1 and 4 GB. */
+function memoryLimit(): number {
+  const half = Math.floor(totalmem() / 2);
+  return Math.min(4_000_000_000, Math.max(1_000_000_000, half));
+}
+
+/** Small caches and few threads: the server shares the machine with the rest of the product. */
+function serverConfig(directory: string, port: number): string {
+  return `<clickhouse>
+  <logger>
+    <level>warning</level>
+    <log>${join(directory, 'clickhouse.log')}</log>
+    <errorlog>${join(directory, 'clickhouse-errors.log')}</errorlog>
+    <size>10M</size>
+    <count>2</count>
+  </logger>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>${port}</http_port>
+  <keep_alive_timeout>30</keep_alive_timeout>
+  <max_server_memory_usage>${memoryLimit()}</max_server_memory_usage>
+  <mark_cache_size>134217728</mark_cache_size>
+  <uncompressed_cache_size>0</uncompressed_cache_size>
+  <background_pool_size>2</background_pool_size>
+  <background_schedule_pool_size>4</background_schedule_pool_size>
+  <timezone>UTC</timezone>
+</clickhouse>
+`;
+}
+
+const librarySchema = z.object({ libchdbPath: z.function(z.tuple([]), z.string()) });
+
+function findLibrary(): string {
+  try {
+    const chdb: unknown = createRequire(import.meta.url)('chdb/libchdb');
+    return librarySchema.parse(chdb).libchdbPath();
+  } catch (error) {
+    throw failure(
+      `no ClickHouse for ${process.platform}-${process.arch} is installed: run npm install, or ` +
+        'set CLICKHOUSE_URL',
+      error,
+    );
+  }
+}
+
+/** Path pieces reach the server inside XML. */
+function assertPlainPath(directory: string): void {
+  if (/[<>&]/.test(directory)) throw failure(`${directory}: choose a path without < > &`);
+}
+
+async function launch(directory: string, order: ServerOrder): Promise<ChildProcess> {
+  const orderFile = join(directory, 'server-order.json');
+  await writeFile(orderFile, JSON.stringify(order), { mode: 0o600 });
+  const module = builtModule('clickhouse/embedded-server');
+  if (!existsSync(module)) throw failure(`${module} is missing: run npm run build`);
+  const output = await open(join(directory, 'server-output.log'), 'w', 0o600);
+  try {
+    return fork(module, [orderFile], {
+      cwd: directory,
+      execArgv: [],
+      // A session of its own: Ctrl-C ends our program, which ends the server after its clients.
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd, 'ipc'],
+    });
+  } finally {
+    await output.close();
+  }
+}
+
+async function outputTail(directory: string): Promise<string> {
+  const text = await readFile(join(directory, 'server-output.log'), 'utf8').catch(() => '');
+  return text.slice(-1_500).trim();
+}
+
+const processes = z.object({ running: z.string() });
+
+/** Whether the server that answers is the one we started: it runs the query with our token. */
+async function isOurs(url: string, token: string): Promise<boolean> {
+  const clickhouse = createClickHouse(url);
+  try {
+    const rows = await clickhouse.query(
+      `SELECT count() AS running FROM system.processes
+       WHERE position(query, concat('keep-up-', {token:String})) > 0`,
+      { token },
+      processes,
+    );
+    return rows[0]?.running === '1';
+  } catch {
+    return false;
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+type Start = { readonly server: ChildProcess; readonly order: ServerOrder };
+
+/** `true` when the server answers; `false` when it ended before. */
+async function waitUntilReady(start: Start): Promise<boolean> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    if (start.server.exitCode !== null || start.server.signalCode !== null) return false;
+    if (await isOurs(start.order.httpUrl, start.order.token)) return true;
+    await delay(POLL_MS);
+  }
+  start.server.kill('SIGKILL');
+  throw failure('ClickHouse did not start within 60 s');
+}
+
+/** Starts until the directory's lock is free: a predecessor may still be ending. */
+async function startOnFreeDirectory(directory: string, order: ServerOrder): Promise<ChildProcess> {
+  const deadline = Date.now() + PREDECESSOR_TIMEOUT_MS;
+  for (;;) {
+    const server = await launch(directory, order);
+    if (await waitUntilReady({ server, order })) return server;
+    const output = await outputTail(directory);
+    if (!output.includes(CANNOT_LOCK)) {
+      throw failure(`ClickHouse ended at start:\n${output}`);
+    }
+    if (Date.now() > deadline) {
+      throw failure(
+        `${directory} is in use by another running instance. Stop that one, or choose another ` +
+          'data directory.',
+      );
+    }
+    await delay(POLL_MS * 10);
+  }
+}
+
+async function endServer(server: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  server.kill('SIGTERM');
+  const hasEnded = await Promise.race([
+    exited.then(() => true),
+    delay(STOP_TIMEOUT_MS, false, { ref: false }),
+  ]);
+  if (hasEnded) return;
+  server.kill('SIGKILL');
+  await exited;
+}
+
+/**
+ * Starts a real ClickHouse on loopback with its files in `directory`, as a process of its own.
+ * Port 0 takes any free one. The server ends with this process, however it ends; the same
+ * directory then starts again. The engine locks the directory, so two never open one.
+ * @throws DependencyError naming the port or the directory when another program has it.
+ */
+export async function startEmbeddedClickHouse(options: {
+  readonly directory: string;
+  readonly port: number;
+}): Promise<EmbeddedClickHouse> {
+  const directory = resolve(options.directory);
+  assertPlainPath(directory);
+  await mkdir(join(directory, 'data'), { recursive: true, mode: 0o700 });
+  const port = await findFreePort(options.port);
+  if (port === null) {
+    throw failure(
+      `port ${options.port} on 127.0.0.1 is taken by another program, so ClickHouse cannot use ` +
+        'it. Stop that program or choose another port.',
+    );
+  }
+  const configFile = join(directory, 'config.xml');
+  await writeFile(configFile, serverConfig(directory, port), { mode: 0o600 });
+  const order: ServerOrder = {
+    library: findLibrary(),
+    arguments: [`--path=${join(directory, 'data')}`, `--config-file=${configFile}`],
+    httpUrl: `http://127.0.0.1:${port}`,
+    token: randomBytes(12).toString('hex'),
+  };
+  const server = await startOnFreeDirectory(directory, order);
+  const exited =
+    server.exitCode === null && server.signalCode === null
+      ? once(server, 'exit').then(() => undefined)
+      : Promise.resolve();
+  return {
+    url: `${order.httpUrl}/${DATABASE}`,
+    pid: server.pid ?? 0,
+    exited,
+    stop: () => endServer(server, exited),
+  };
+}

@@ -1,0 +1,33 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
+
+/**
+ * Answers of a server that is overloaded, starting, stopping or without a part of its cluster:
+ * time-out, too many queries, network, memory, disk, read-only, too many parts, replicas, keeper,
+ * killed query.
+ */
+const RETRYABLE_CODES = new Set([
+  '159', '202', '209', '210', '225', '236', '241', '242', '243', '252', '279', '285', '319', '394',
+  '439', '999',
+]); // prettier-ignore
+
+/** Code of an answer of the server (`395`), or null when no answer came. */
+export function serverCodeOf(error: unknown): string | null {
+  return error instanceof ClickHouseError ? error.code : null;
+}
+
+/**
+ * Any failure of a request as a DependencyError. Without an answer of the server it is retryable
+ * and nothing is known about what happened; the cause keeps the code.
+ */
+export function clickHouseOutage(error: unknown): DependencyError {
+  if (error instanceof DependencyError) return error;
+  const code = serverCodeOf(error);
+  const label = code ?? codeOf(error);
+  const text = `ClickHouse${label === null ? '' : ` (${label})`}: ${messageOf(error)}`;
+  return new DependencyError(text, {
+    dependency: 'clickhouse',
+    isRetryable: code === null || RETRYABLE_CODES.has(code),
+    cause: error,
+  });
+}

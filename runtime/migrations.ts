@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './project.js';
+
+/** One file of `sql/migrations` or `clickhouse/migrations`. */
+export type Migration = {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  /** SHA-256 of the file, hexadecimal. */
+  readonly checksum: string;
+};
+
+export type AppliedMigration = Pick<Migration, 'number' | 'name' | 'checksum'>;
+
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+/** A migration that cannot be applied; the message says what to do. */
+export class MigrationRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MigrationRefused';
+  }
+}
+
+/**
+ * The migrations of a folder, ordered by number.
+ * @throws MigrationRefused for a file with another name than `0001_subject.sql` or a number used
+ *   twice.
+ */
+export function readMigrations(folder: string): readonly Migration[] {
+  const migrations = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((name) => {
+      const number = FILE_NAME.exec(name)?.[1];
+      if (number === undefined) {
+        throw new MigrationRefused(`${join(folder, name)}: name it 0001_subject.sql`);
+      }
+      const text = readFileSync(join(folder, name), 'utf8');
+      const checksum = createHash('sha256').update(text).digest('hex');
+      return { number: Number(number), name, text, checksum };
+    });
+  migrations.forEach((migration, index) => {
+    if (migration.number === migrations[index - 1]?.number) {
+      throw new MigrationRefused(`${join(folder, migration.name)}: its number is used twice`);
+    }
+  });
+  return migrations;
+}
+
+/** Folder of the migrations of an engine. */
+export function migrationsFolder(engine: 'sql' | 'clickhouse'): string {
+  return join(projectRoot, engine, 'migrations');
+}
+
+/**
+ * What remains to be applied, in order. Applied files that this release does not know are left
+ * alone: an older release starts beside a newer one while a deployment rolls.
+ * @throws MigrationRefused when a file differs from what was applied under its number.
+ */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): readonly Migration[] {
+  const byNumber = new Map(applied.map((migration) => [migration.number, migration]));
+  for (const migration of migrations) {
+    const before = byNumber.get(migration.number);
+    if (before === undefined || before.checksum === migration.checksum) continue;
+    throw new MigrationRefused(
+      `migration ${migration.name} was changed after it was applied (then ${before.name}, ` +
+        `sha256 ${before.checksum.slice(0, 12)}; now ${migration.checksum.slice(0, 12)}). ` +
+        'Restore the file and write the change as a new migration; a database without valuable ' +
+        'data can be deleted and made again.',
+    );
+  }
+  return migrations.filter((migration) => !byNumber.has(migration.number));
+}

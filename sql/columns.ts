@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** Schemas of column types, for the rows of statements. */
+
+/** numeric: plain decimal text, exactly as stored. */
+export const numericColumn = z.string().regex(/^-?\d+(\.\d+)?$/);
+
+/** int8 whose values stay below 2^53 (counts, offsets, versions): text in, number out. */
+export const integerColumn = z
+  .string()
+  .regex(/^-?\d+$/)
+  .transform(Number)
+  .refine(Number.isSafeInteger, 'beyond 2^53');
+
+/** timestamptz: milliseconds since 1970 (InstantMs). */
+export const instantColumn = z.number().int();
+
+/** For statements that return no rows. */
+export const noRows = z.object({}).strict();

@@ -1,0 +1,72 @@
+import {
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  IdleTransactionTimeoutError,
+  StatementTimeoutError,
+} from 'slonik';
+import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
+
+/** SQLSTATE classes 08 connection, 40 rollback by the server, 53 resources; 57P0x shutting down. */
+const RETRYABLE_STATE = /^(08...|40...|53...|57P0.|57014)$/;
+/** SQLSTATE classes 28 credentials, 3D no such database, 58 system, XX internal: no use retrying. */
+const LASTING_STATE = /^(28...|3D...|58...|XX...)$/;
+const NETWORK_CODE = /^(ECONN[A-Z]*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+
+const OUTAGE_CLASSES = [
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  IdleTransactionTimeoutError,
+  StatementTimeoutError,
+] as const;
+
+/** The error and what caused it, outermost first; bounded, since causes could form a ring. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  let link: unknown = error;
+  while (link !== undefined && link !== null && chain.length < 8) {
+    chain.push(link);
+    link = link instanceof Error ? link.cause : undefined;
+  }
+  return chain;
+}
+
+type Fate = 'retryable' | 'lasting' | 'not-an-outage';
+
+function fateOf(error: unknown): Fate {
+  const chain = chainOf(error);
+  const codes = chain.map((link) => codeOf(link) ?? '');
+  if (codes.some((code) => LASTING_STATE.test(code))) return 'lasting';
+  if (codes.some((code) => RETRYABLE_STATE.test(code) || NETWORK_CODE.test(code))) {
+    return 'retryable';
+  }
+  const isOutage = chain.some((link) => OUTAGE_CLASSES.some((type) => link instanceof type));
+  return isOutage ? 'retryable' : 'not-an-outage';
+}
+
+/**
+ * What to throw instead of an error of the driver: a DependencyError when PostgreSQL could not be
+ * reached, stopped or timed out; otherwise the error itself (violated constraints, missing rows,
+ * bugs). Decided from SQLSTATE, system codes and error classes, never from message texts.
+ */
+export function outageOf(error: unknown): unknown {
+  if (error instanceof DependencyError) return error;
+  const fate = fateOf(error);
+  return fate === 'not-an-outage' ? error : postgresOutage(error, fate === 'retryable');
+}
+
+/** The error as a DependencyError of PostgreSQL, with its root cause named. */
+export function postgresOutage(error: unknown, isRetryable: boolean): DependencyError {
+  const root = chainOf(error).at(-1);
+  return new DependencyError(`PostgreSQL: ${messageOf(root)}`, {
+    dependency: 'postgres',
+    isRetryable,
+    cause: error,
+  });
+}
+
+/** As outageOf for the first contact: whatever keeps a connection from opening is an outage. */
+export function connectOutageOf(error: unknown): DependencyError {
+  return postgresOutage(error, fateOf(error) !== 'lasting');
+}

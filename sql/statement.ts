@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql, type QuerySqlToken, type ValueExpression } from 'slonik';
+import type { ZodTypeAny } from 'zod';
+import { assertThat } from '../runtime/failure.js';
+import { projectRoot } from '../runtime/project.js';
+
+/** Values by parameter name in camelCase: text, number, boolean, Buffer, null or a slonik token. */
+export type StatementParameters = Readonly<Record<string, ValueExpression>>;
+
+type Template = { readonly texts: readonly string[]; readonly names: readonly string[] };
+
+/**
+ * Text in which a colon means nothing (strings, quoted names, comments, dollar quotes, casts), or a
+ * parameter `:snake_case`.
+ */
+const TOKENS =
+  /'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|::|:([a-z][a-z0-9_]*)/g;
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Splits a statement at its parameters: `texts` has one element more than `names`. */
+export function parseStatement(text: string): Template {
+  const texts: string[] = [];
+  const names: string[] = [];
+  let start = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    const name = match[2];
+    if (name === undefined) continue;
+    texts.push(text.slice(start, match.index));
+    names.push(camelCase(name));
+    start = match.index + match[0].length;
+  }
+  texts.push(text.slice(start));
+  return { texts, names };
+}
+
+const templates = new Map<string, Template>();
+
+function loadTemplate(name: string): Template {
+  const known = templates.get(name);
+  if (known !== undefined) return known;
+  const text = readFileSync(join(projectRoot, 'sql', 'queries', `${name}.sql`), 'utf8');
+  const template = parseStatement(text.trim().replace(/;$/, ''));
+  templates.set(name, template);
+  return template;
+}
+
+function bind(template: Template, parameters: StatementParameters): readonly ValueExpression[] {
+  return template.names.map((name) => {
+    const value = parameters[name];
+    assertThat(value !== undefined, `the statement needs the parameter ${name}`);
+    return value;
+  });
+}
+
+/**
+ * A statement from `sql/queries/<name>.sql` with the shape of its rows. In the file a parameter is
+ * written `:meter_id`; the caller passes `{ meterId }`. Values travel as bound parameters, never
+ * as text of the statement.
+ *
+ *     const findMeter = statement('find-meter', z.object({ id: z.string() }));
+ *     const meter = await connection.maybeOne(findMeter({ meterId }));
+ *
+ * @throws when the file is missing; AssertionFailed at the call for a missing or surplus parameter.
+ */
+export function statement<Schema extends ZodTypeAny>(
+  name: string,
+  row: Schema,
+): (parameters?: StatementParameters) => QuerySqlToken<Schema> {
+  const template = loadTemplate(name);
+  const strings = Object.assign([...template.texts], { raw: template.texts });
+  return (parameters = {}) => {
+    const surplus = Object.keys(parameters).filter((key) => !template.names.includes(key));
+    assertThat(surplus.length === 0, `${name}.sql has no parameter ${surplus.join(', ')}`);
+    return sql.type(row)(strings, ...bind(template, parameters));
+  };
+}
