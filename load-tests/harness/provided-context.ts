@@ -1,0 +1,10 @@
+/** What the global set-up hands to the tests (vitest's `inject`). */
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string;
+    templateName: string;
+    clickhouseUrl: string;
+  }
+}
+
+export {};
