@@ -1,0 +1,42 @@
+import type { Environment } from '../../contract/environment.js';
+import { eventKey, partitionOf } from '../../contract/event-key.js';
+import type { InstantMs } from '../../contract/instant.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+
+export type RecordContext = {
+  readonly environment: Environment;
+  readonly receivedAtMs: InstantMs;
+  readonly partitionCount: number;
+};
+
+/** One log record: what `EventLogWriter.append` takes. */
+export type PartitionRecord = {
+  readonly partition: number;
+  /** The event key of the record's first event. */
+  readonly key: string;
+  readonly value: string;
+};
+
+/**
+ * One record per target partition, its events in request order, so that of two events with one id
+ * the earlier position is the first (domain.md 7.1).
+ */
+export function recordsOfEvents(
+  events: readonly UsageEvent[],
+  context: RecordContext,
+): readonly PartitionRecord[] {
+  const { environment, receivedAtMs, partitionCount } = context;
+  const groups = new Map<number, { readonly key: string; readonly events: UsageEvent[] }>();
+  for (const event of events) {
+    const key = eventKey(environment, event.eventId);
+    const partition = partitionOf(key, partitionCount);
+    const group = groups.get(partition);
+    if (group === undefined) groups.set(partition, { key, events: [event] });
+    else group.events.push(event);
+  }
+  return [...groups].map(([partition, group]) => ({
+    partition,
+    key: group.key,
+    value: encodeEventRecord({ environment, receivedAtMs, events: group.events }),
+  }));
+}
