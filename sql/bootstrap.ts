@@ -1,0 +1,59 @@
+import type { DatabaseTransactionConnection } from 'slonik';
+import { z } from 'zod';
+import type { Environment } from '../contract/environment.js';
+import { assertThat } from '../runtime/failure.js';
+import { createId } from '../runtime/ids.js';
+import { displayIdOf, hashApiKey, isApiKey } from './api-key.js';
+import { noRows } from './columns.js';
+import type { Database } from './pool.js';
+import { statement } from './statement.js';
+
+export type FirstTenant = { readonly environment: Environment; readonly userId: string };
+
+const lockBootstrap = statement('lock-bootstrap', z.unknown());
+const findFirstTenant = statement(
+  'find-first-tenant',
+  z.object({ tenant_id: z.string(), environment_id: z.string(), user_id: z.string() }),
+);
+const insertFirstTenant = statement('insert-first-tenant', noRows);
+const insertFirstKey = statement('insert-first-key', noRows);
+
+async function findOrMakeTenant(connection: DatabaseTransactionConnection): Promise<FirstTenant> {
+  const found = await connection.maybeOne(findFirstTenant());
+  if (found !== null) {
+    const environment = { tenantId: found.tenant_id, environmentId: found.environment_id };
+    return { environment, userId: found.user_id };
+  }
+  const environment = { tenantId: createId('tenant'), environmentId: createId('env') };
+  const userId = createId('user');
+  await connection.query(insertFirstTenant({ ...environment, userId }));
+  return { environment, userId };
+}
+
+/**
+ * Makes the first tenant, its production environment, a super_admin and their key, unless they
+ * exist: the oldest tenant is the first one. Another key than before is added; a revoked one stays
+ * revoked. Safe to run at every start and by several processes at once.
+ * @throws AssertionFailed when `apiKey` is no private key; DependencyError when PostgreSQL fails.
+ */
+export async function bootstrap(
+  database: Database,
+  options: { readonly apiKey: string },
+): Promise<FirstTenant> {
+  const { apiKey } = options;
+  assertThat(isApiKey(apiKey) && apiKey.startsWith('sk_'), 'the first key is a private key');
+  return database.asOwner(async (connection) => {
+    await connection.query(lockBootstrap());
+    const first = await findOrMakeTenant(connection);
+    await connection.query(
+      insertFirstKey({
+        ...first.environment,
+        userId: first.userId,
+        id: createId('secret'),
+        keyHash: hashApiKey(apiKey),
+        displayId: displayIdOf(apiKey),
+      }),
+    );
+    return first;
+  });
+}
