@@ -91,6 +91,27 @@ export class ClickHouse {
     throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
   }
 
+  /**
+   * Lines of a SELECT (without a FORMAT clause) in chunks, so that any number of them fits in
+   * memory; each line is one row as TabSeparated. @throws DependencyError when ClickHouse fails on
+   * the way.
+   */
+  async *streamLines(
+    select: string,
+    parameters: QueryParameters,
+  ): AsyncGenerator<readonly string[]> {
+    try {
+      const result = await this.client.query({
+        query: select,
+        query_params: { ...parameters },
+        format: 'TabSeparated',
+      });
+      for await (const rows of result.stream()) yield rows.map((row) => row.text);
+    } catch (error) {
+      throw clickHouseOutage(error);
+    }
+  }
+
   /** A statement without result: DDL, KILL, a small insert. @throws DependencyError. */
   async command(
     statement: string,
@@ -127,6 +148,12 @@ export class ClickHouse {
       if (serverCodeOf(error) === THROW_IF) return { outcome: 'fenced' };
       throw clickHouseOutage(error);
     }
+  }
+
+  /** Resolves when the server answers. @throws DependencyError otherwise. */
+  async ping(): Promise<void> {
+    const answer = await this.client.ping();
+    if (!answer.success) throw clickHouseOutage(answer.error);
   }
 
   /** Whether the server answers at all. */

@@ -118,3 +118,16 @@ export function readConfig<Names extends SettingName>(
   if (problems.length > 0) throw new ConfigError(problems);
   return config as Config<Names>;
 }
+
+/**
+ * A setting that a program run by itself cannot do without; `npm start` provides it.
+ * @throws ConfigError when it is absent.
+ */
+export function required<Name extends SettingName>(
+  config: { readonly [Key in Name]?: string | undefined },
+  name: Name,
+): string {
+  const value = config[name];
+  if (value === undefined) throw new ConfigError([`${name} is needed (${SETTINGS[name].means})`]);
+  return value;
+}

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { MeterDefinition } from '../contract/meter.js';
+import type { Database } from '../sql/pool.js';
+import { statement } from '../sql/statement.js';
+import { indexMeters } from './fold/meter-index.js';
+import type { Catalog } from './protocol/state.js';
+
+/** A meter is picked up within two seconds of its change; asking costs one indexed row. */
+const POLL_MS = 500;
+/** Replays need an older version now and then; a version never changes. */
+const VERSIONS_KEPT = 8;
+
+const bigint = z.string().transform(Number);
+const versionRow = z.object({ version: bigint });
+const meterRow = z.object({
+  meter_id: z.string(),
+  version: z.number(),
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  event_name: z.string(),
+  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  generation: bigint,
+});
+
+const latestVersion = statement('latest-catalog-version', versionRow);
+const metersOfCatalog = statement('meters-of-catalog', meterRow);
+
+function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
+  return {
+    environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
+    meterId: row.meter_id,
+    version: row.version,
+    eventName: row.event_name,
+    filters: row.filters,
+    generation: row.generation,
+  };
+}
+
+/** Meters by catalog version, from Postgres, which alone numbers the versions. */
+export function createCatalogReader(database: Database, now: () => number) {
+  const catalogs = new LRUCache<number, Catalog>({ max: VERSIONS_KEPT });
+  let latest = { version: 0, readAtMs: Number.NEGATIVE_INFINITY };
+
+  async function load(version: number): Promise<Catalog> {
+    const known = catalogs.get(version);
+    if (known !== undefined) return known;
+    const rows = await database.slonik.any(metersOfCatalog({ version }));
+    const catalog = { version, meters: indexMeters(rows.map(meterFromRow)) };
+    catalogs.set(version, catalog);
+    return catalog;
+  }
+
+  return {
+    /** The catalog as it was at a version. @throws DependencyError. */
+    load,
+    /** The newest catalog, at most half a second old and never older than `versionMin`. */
+    latest: async (versionMin: number): Promise<Catalog> => {
+      if (now() - latest.readAtMs > POLL_MS || latest.version < versionMin) {
+        const { version } = await database.slonik.one(latestVersion());
+        latest = { version, readAtMs: now() };
+      }
+      return load(latest.version);
+    },
+  };
+}
+
+export type CatalogReader = ReturnType<typeof createCatalogReader>;

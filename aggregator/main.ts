@@ -1,0 +1,79 @@
+import { createServer } from 'node:http';
+import { createClickHouse } from '../clickhouse/client.js';
+import { openEventLogReader } from '../event-log/open-log.js';
+import { readConfig, required } from '../runtime/config.js';
+import { messageOf } from '../runtime/failure.js';
+import { createOperationalRoutes } from '../runtime/health.js';
+import { Lifecycle } from '../runtime/lifecycle.js';
+import { createLog } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import { createDatabase } from '../sql/pool.js';
+import { Aggregator } from './aggregator.js';
+
+const config = readConfig(
+  [
+    'DATABASE_URL',
+    'CLICKHOUSE_URL',
+    'KAFKA_BROKERS',
+    'MINUTEBOOK_LOG_LEVEL',
+    'MINUTEBOOK_LOG_PARTITIONS',
+    'MINUTEBOOK_LOG_RETENTION_HOURS',
+    'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+    'MINUTEBOOK_FLUSH_DELAY_MS',
+    'MINUTEBOOK_BATCH_EVENTS_MAX',
+    'MINUTEBOOK_METRICS_PORT',
+  ],
+  process.env,
+);
+const logger = createLog('aggregator', config.MINUTEBOOK_LOG_LEVEL);
+const lifecycle = new Lifecycle(logger);
+lifecycle.closeOnSignals();
+// Started by another program of ours, it must not outlive it.
+process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
+
+async function run(): Promise<never> {
+  const databaseUrl = required(config, 'DATABASE_URL');
+  const clickhouseUrl = required(config, 'CLICKHOUSE_URL');
+  const metrics = createMetrics();
+  const database = await createDatabase(databaseUrl, { poolSize: 8 });
+  lifecycle.onClose('postgres', () => database.close());
+  const clickhouse = createClickHouse(clickhouseUrl);
+  lifecycle.onClose('clickhouse', () => clickhouse.close());
+  const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl });
+  lifecycle.onClose('event log', () => log.close());
+  const limits = {
+    eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
+    flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
+  };
+  const aggregator = new Aggregator({ database, clickhouse, log, logger, metrics, limits });
+  await aggregator.start();
+  lifecycle.onClose('partitions', () => aggregator.close());
+  const routes = createOperationalRoutes(metrics, {
+    event_log: () => log.ping(),
+    clickhouse: () => clickhouse.ping(),
+    partitions: () => aggregator.assertNoneHalted(),
+  });
+  const server = createServer((request, response) => {
+    void routes(request, response).then((isServed) => {
+      if (!isServed) response.writeHead(404).end();
+    });
+  });
+  server.listen(config.MINUTEBOOK_METRICS_PORT, '127.0.0.1');
+  lifecycle.onClose('metrics server', async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  logger.info({ partitions: log.identity.partitionCount, log: log.identity.logId }, 'started');
+  return aggregator.failure;
+}
+
+try {
+  await run();
+} catch (error) {
+  // The batch under way stays pending; the next process recovers it by asking the tables.
+  logger.fatal(
+    { error: messageOf(error), stack: error instanceof Error ? error.stack : null },
+    'stopped',
+  );
+  process.exit(1);
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Checkpoint, Intent } from '../protocol/state.js';
+import { assertPresent } from '../../runtime/failure.js';
+import type { Database } from '../../sql/pool.js';
+import { statement } from '../../sql/statement.js';
+
+const bigint = z.string().transform(Number);
+
+const checkpointRow = z.object({
+  epoch: bigint,
+  next_offset: bigint,
+  pending_end: bigint.nullable(),
+  catalog_version: bigint,
+  min_version: bigint,
+  fold_version: z.number(),
+  digest: z.string().nullable(),
+  last_batch_start: bigint.nullable(),
+  last_batch_rows: z.number().nullable(),
+});
+const guardedRow = z.object({ epoch: bigint });
+
+const ensureCheckpoints = statement('ensure-checkpoints', z.object({}));
+const takeCheckpoint = statement('take-checkpoint', checkpointRow);
+const readCheckpoint = statement('read-checkpoint', checkpointRow);
+const intendBatch = statement('intend-batch', guardedRow);
+const finishBatch = statement('finish-batch', guardedRow);
+
+function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
+  if (row.pending_end === null) return null;
+  return {
+    end: row.pending_end,
+    catalogVersion: row.catalog_version,
+    foldVersion: row.fold_version,
+    digest: assertPresent(row.digest, 'digest of a pending batch'),
+  };
+}
+
+function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
+  const { last_batch_start: start, last_batch_rows: rows } = row;
+  return {
+    epoch: row.epoch,
+    nextOffset: row.next_offset,
+    pending: intentFromRow(row),
+    minVersion: row.min_version,
+    catalogVersion: row.catalog_version,
+    lastBatch: start === null || rows === null ? null : { start, rows },
+  };
+}
+
+type Partition = { readonly log: string; readonly partition: number };
+
+/**
+ * The checkpoint rows of one log. Guarded updates say whether they took effect; when Postgres fails
+ * the outcome is open and a DependencyError is thrown.
+ */
+export function createCheckpointStore(database: Database, log: string) {
+  const at = (partition: number): Partition => ({ log, partition });
+  const { slonik } = database;
+  return {
+    ensure: async (partitionCount: number): Promise<void> => {
+      await slonik.query(ensureCheckpoints({ log, partitionCount }));
+    },
+    take: async (partition: number, gate: number): Promise<Checkpoint> =>
+      checkpointFromRow(await slonik.one(takeCheckpoint({ ...at(partition), gate }))),
+    read: async (partition: number): Promise<Checkpoint> =>
+      checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
+    intend: async (
+      partition: number,
+      promise: {
+        readonly epoch: number;
+        readonly start: number;
+        readonly intent: Intent;
+        readonly isReplacement: boolean;
+      },
+    ): Promise<boolean> => {
+      const { epoch, start, isReplacement, intent } = promise;
+      const { end: endOffset, catalogVersion, foldVersion, digest } = intent;
+      const values = {
+        epoch,
+        start,
+        isReplacement,
+        endOffset,
+        catalogVersion,
+        foldVersion,
+        digest,
+      };
+      return (await slonik.maybeOne(intendBatch({ ...at(partition), ...values }))) !== null;
+    },
+    finish: async (
+      partition: number,
+      batch: {
+        readonly epoch: number;
+        readonly start: number;
+        readonly end: number;
+        readonly rows: number;
+      },
+    ): Promise<boolean> => {
+      const { epoch, start, end: endOffset, rows } = batch;
+      const values = { epoch, start, endOffset, rows };
+      return (await slonik.maybeOne(finishBatch({ ...at(partition), ...values }))) !== null;
+    },
+  };
+}
+
+export type CheckpointStore = ReturnType<typeof createCheckpointStore>;

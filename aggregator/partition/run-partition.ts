@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../runtime/failure.js';
+import type { Log } from '../../runtime/log.js';
+import type { Metrics } from '../../runtime/metrics.js';
+import { FIRST_STEP, nextStep } from '../protocol/machine.js';
+import type { Batch, HaltReason, State, Step, Surroundings } from '../protocol/state.js';
+import { digestOf, perform, type PartitionDependencies } from './perform.js';
+
+const BACKOFF_FIRST_MS = 100;
+const BACKOFF_MAX_MS = 5_000;
+
+/** Called before each command is performed; tests interrupt a run here, between any two steps. */
+export type StepObserver = (step: Step) => Promise<void> | void;
+
+export type PartitionRun = PartitionDependencies & {
+  readonly logger: Log;
+  readonly metrics: Metrics;
+  /** Aborted when the partition is to be given up; a batch under way is finished first. */
+  readonly signal: AbortSignal;
+  readonly onStep?: StepObserver;
+};
+
+/**
+ * Why a run ended; a partition that halted needs an operator, one that was lost may be taken again.
+ */
+export type RunEnd = 'released' | 'lost' | { readonly halted: HaltReason };
+
+/**
+ * Exponential with full jitter, so that owners that lost the same server do not return together.
+ */
+function backoffMs(failures: number): number {
+  const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures, 10));
+  return ceiling * (0.5 + Math.random() / 2);
+}
+
+function countBatch(metrics: Metrics, batch: Batch): void {
+  const { unique, repeats, deadLetters, countedEvents } = batch.folded;
+  metrics.eventsProcessed.inc({ outcome: 'counted' }, countedEvents);
+  metrics.eventsProcessed.inc({ outcome: 'unmatched' }, unique.length - countedEvents);
+  metrics.eventsProcessed.inc({ outcome: 'duplicate' }, repeats.length);
+  const conflicts = repeats.filter((repeat) => repeat.isConflict).length;
+  metrics.eventsProcessed.inc({ outcome: 'conflict' }, conflicts);
+  for (const { reason } of deadLetters) metrics.recordsDeadLettered.inc({ reason });
+}
+
+/** A batch is finished, as far as anything outside this partition is concerned. */
+async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
+  countBatch(run.metrics, batch);
+  run.metrics.knownIds.inc(batch.folded.unique.length);
+  try {
+    await run.log.commit(run.partition, batch.range.end);
+  } catch (error) {
+    // The checkpoint decides; the log's own offset serves lag tools and retention, and the next
+    // batch tells it again.
+    run.logger.warn({ partition: run.partition, error: messageOf(error) }, 'offset not committed');
+  }
+}
+
+function isLeavingAllowed(state: State): boolean {
+  return state.phase === 'taking' || state.phase === 'fetching';
+}
+
+async function waitBeforeRetry(run: PartitionRun, failures: number): Promise<void> {
+  try {
+    await delay(backoffMs(failures), undefined, { signal: run.signal });
+  } catch {
+    // Given up while waiting: the loop sees the signal.
+  }
+}
+
+type Progress = { readonly step: Step; readonly failures: number };
+
+async function performStep(
+  run: PartitionRun,
+  surroundings: Surroundings,
+  { step, failures }: Progress,
+): Promise<Progress> {
+  const { state, command } = step;
+  if (command.kind === 'halt' || command.kind === 'step_down') return { step, failures };
+  const { outcome, cause } = await perform(run, command);
+  if (outcome.kind === 'unknown') {
+    const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
+    run.logger.warn(facts, 'outcome of a step is unknown');
+    run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
+    await waitBeforeRetry(run, failures);
+    return { step: nextStep(surroundings, state, outcome), failures: failures + 1 };
+  }
+  if (command.kind === 'remember') await announceFinish(run, command.batch);
+  const isWorking = command.kind === 'remember' || command.kind === 'fetch';
+  return { step: nextStep(surroundings, state, outcome), failures: isWorking ? 0 : failures };
+}
+
+/**
+ * Owns one partition until the signal or until a newer owner fences it: lets the machine decide,
+ * performs, and tells the machine what happened.
+ * @throws whatever is not an outage: a bug ends the process with its batch pending, which is safe.
+ */
+export async function runPartition(run: PartitionRun): Promise<RunEnd> {
+  const { identity } = run.log;
+  const surroundings: Surroundings = {
+    logId: identity.logId,
+    partition: run.partition,
+    eventsMax: run.limits.eventsMax,
+    digestOf,
+  };
+  const label = { partition: String(run.partition) };
+  let progress: Progress = { step: FIRST_STEP, failures: 0 };
+  for (;;) {
+    const { state, command } = progress.step;
+    if (run.signal.aborted && isLeavingAllowed(state)) return 'released';
+    if (command.kind === 'step_down') return 'lost';
+    if (command.kind === 'halt') return { halted: command.reason };
+    if ('checkpoint' in state) run.metrics.partitionEpoch.set(label, state.checkpoint.epoch);
+    await run.onStep?.(progress.step);
+    progress = await performStep(run, surroundings, progress);
+  }
+}

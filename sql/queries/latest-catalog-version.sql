@@ -1,0 +1,2 @@
+-- Number of the newest catalog of meters. One row.
+SELECT version FROM catalog_counter
