@@ -11,7 +11,9 @@ export type PriceUnitType = 'FIAT' | 'CUSTOM';
 export type RecordStatus = 'published' | 'deleted' | 'archived';
 export type PriceBillingPeriod = BillingPeriod | 'ONETIME';
 
-/** One step of a tiered price; the last tier of a price, and only the last, is open (`upTo` null). */
+/**
+ * One step of a tiered price; the last tier of a price, and only the last, is open (`upTo` null).
+ */
 export type Tier = {
   readonly unitAmount: Decimal;
   /** Added once when the tier is entered; null counts as 0. */

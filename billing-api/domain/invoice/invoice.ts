@@ -60,7 +60,9 @@ export type LineUsage = UsageShare & {
 };
 
 export type InvoiceInputs = InvoicePlanInputs & {
-  /** By line item id; every USAGE line of the plan must have an entry, also when nothing was used. */
+  /**
+   * By line item id; every USAGE line of the plan must have an entry, also when nothing was used.
+   */
   readonly usage: ReadonlyMap<string, LineUsage>;
   /** Leaves lines with amount 0 out of the result; totals are the same. */
   readonly hideZeroCharges: boolean;

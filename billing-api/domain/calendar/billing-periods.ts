@@ -1,0 +1,144 @@
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { billingLengthOf } from '../billing-length.js';
+import { overlapOf } from '../interval.js';
+import type {
+  BillingCycle,
+  BillingGrid,
+  BillingPeriod,
+  SubscriptionTerms,
+} from '../subscription.js';
+import type { LocalDateTime } from './local-time.js';
+import {
+  daysBetween,
+  instantOfLocal,
+  localDateTime,
+  localDateTimeAt,
+  midnightOf,
+  moveLocal,
+  monthsBetween,
+} from './local-time.js';
+
+/** The rules of domain.md 12; the arithmetic of local time is in `local-time.ts`. */
+
+type Step = { readonly unit: 'days' | 'months'; readonly amount: number };
+
+/** The step from one boundary to the next. */
+function stepOf(grid: Pick<BillingGrid, 'billingPeriod' | 'billingPeriodCount'>): Step {
+  const { unit, count } = billingLengthOf(grid);
+  if (unit === 'month') return { unit: 'months', amount: count };
+  return { unit: 'days', amount: unit === 'week' ? 7 * count : count };
+}
+
+/**
+ * The anchor as a wall-clock time. Calendar boundaries are local midnights; the anchor's instant is
+ * later than midnight where a clock change skips it, and that must not move all other boundaries.
+ */
+function localAnchorOf(grid: BillingGrid): LocalDateTime {
+  const local = localDateTimeAt(grid.billingAnchorMs, grid.timezone);
+  return grid.billingCycle === 'calendar' ? midnightOf(local) : local;
+}
+
+/**
+ * Boundary b_k: the anchor moved by k steps in local time, for every whole k, negative too
+ * (domain.md 12.2, 12.3, 12.5). It is computed from the anchor, never from another boundary, so
+ * that the 31st comes back after February.
+ */
+export function boundaryAt(grid: BillingGrid, k: number): InstantMs {
+  if (k === 0) return grid.billingAnchorMs;
+  const { unit, amount } = stepOf(grid);
+  return instantOfLocal(moveLocal(localAnchorOf(grid), unit, k * amount), grid.timezone);
+}
+
+/**
+ * The k with b_k ≤ instant < b_k+1. The estimate from the calendar is off by one or two steps at
+ * most (days of the month, clock changes, skipped days), whatever the distance.
+ */
+export function boundaryIndexAt(grid: BillingGrid, instant: InstantMs): number {
+  const { unit, amount } = stepOf(grid);
+  const [anchor, local] = [localAnchorOf(grid), localDateTimeAt(instant, grid.timezone)];
+  const distance = unit === 'days' ? daysBetween(anchor, local) : monthsBetween(anchor, local);
+  let k = Math.floor(distance / amount);
+  while (boundaryAt(grid, k) > instant) k -= 1;
+  while (boundaryAt(grid, k + 1) <= instant) k += 1;
+  return k;
+}
+
+/** The full grid period `[b_k, b_k+1)` that contains an instant, not cut by start or end. */
+export function gridPeriodAt(grid: BillingGrid, instant: InstantMs): Interval {
+  const k = boundaryIndexAt(grid, instant);
+  return { startMs: boundaryAt(grid, k), endMs: boundaryAt(grid, k + 1) };
+}
+
+/** `[start, first boundary after start)`, or shorter when the subscription ends before. */
+export function firstPeriod(terms: SubscriptionTerms): Interval {
+  const { endMs } = gridPeriodAt(terms, terms.startMs);
+  return { startMs: terms.startMs, endMs: Math.min(endMs, terms.endMs ?? Infinity) };
+}
+
+/**
+ * The time in which a subscription exists, `Infinity` while it has no end. A ONETIME subscription
+ * ends with its only period (domain.md 12.8).
+ */
+export function lifeOf(terms: SubscriptionTerms): Interval {
+  if (terms.billingCadence === 'ONETIME') return firstPeriod(terms);
+  return { startMs: terms.startMs, endMs: terms.endMs ?? Infinity };
+}
+
+/**
+ * The billing period that contains an instant (domain.md 12.4); null before the start and from the
+ * end on.
+ */
+export function periodContaining(terms: SubscriptionTerms, instant: InstantMs): Interval | null {
+  const life = lifeOf(terms);
+  if (instant < life.startMs || instant >= life.endMs) return null;
+  return overlapOf(gridPeriodAt(terms, instant), life);
+}
+
+/**
+ * The billing period that begins where an interval ends; null when none begins there: the
+ * subscription has ended, or the interval ends inside a period.
+ */
+export function nextPeriod(terms: SubscriptionTerms, period: Interval): Interval | null {
+  const next = periodContaining(terms, period.endMs);
+  return next?.startMs === period.endMs ? next : null;
+}
+
+/**
+ * The period a reader means by "current": the one that contains `now`, the first before the start,
+ * the last after the end.
+ */
+export function currentPeriod(terms: SubscriptionTerms, now: InstantMs): Interval {
+  const life = lifeOf(terms);
+  const instant = Math.min(Math.max(now, life.startMs), life.endMs - 1);
+  return periodContaining(terms, instant) ?? firstPeriod(terms);
+}
+
+/** A Monday and the first day of a year: the grid of every calendar length goes through it. */
+const CALENDAR_ORIGIN = localDateTime('2001-01-01T00:00');
+
+/** What the anchor of a new subscription is computed from. */
+export type AnchorRequest = {
+  readonly billingCycle: BillingCycle;
+  readonly billingPeriod: BillingPeriod;
+  readonly startMs: InstantMs;
+  /** As requested; only with the anniversary cycle. */
+  readonly billingAnchorMs: InstantMs | null;
+  readonly timezone: string;
+};
+
+/**
+ * The billing anchor of a new subscription (domain.md 12.1). Anniversary: the requested one, else
+ * the start. Calendar: the first local midnight, Monday, first of the month, quarter, half-year or
+ * year strictly after the start.
+ */
+export function resolveBillingAnchor(request: AnchorRequest): InstantMs {
+  if (request.billingCycle === 'anniversary') return request.billingAnchorMs ?? request.startMs;
+  const calendar: BillingGrid = {
+    billingCycle: 'calendar',
+    billingPeriod: request.billingPeriod,
+    billingPeriodCount: 1,
+    billingAnchorMs: instantOfLocal(CALENDAR_ORIGIN, request.timezone),
+    timezone: request.timezone,
+  };
+  return boundaryAt(calendar, boundaryIndexAt(calendar, request.startMs) + 1);
+}

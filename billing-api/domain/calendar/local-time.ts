@@ -1,0 +1,109 @@
+import { Temporal } from 'temporal-polyfill';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+
+/**
+ * The one file that turns instants into local dates and back. Everything else counts in steps and
+ * slots and asks here.
+ */
+
+/** A wall-clock date and time without a zone. */
+export type LocalDateTime = Temporal.PlainDateTime;
+
+/** Periods and windows are whole numbers of one of these. */
+export type LocalUnit = 'hours' | 'days' | 'months';
+
+/** A local time from its text, as `2001-01-01T00:00`. */
+export function localDateTime(text: string): LocalDateTime {
+  return Temporal.PlainDateTime.from(text);
+}
+
+const IANA_NAME = /^[A-Za-z]/;
+
+/**
+ * The name of the IANA database for a text, in the database's own spelling; null when there is no
+ * such zone. Bare offsets (`+02:00`) are no names.
+ */
+export function timezoneNamed(text: string): string | null {
+  if (!IANA_NAME.test(text)) return null;
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function zoned(instant: InstantMs, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timezone);
+}
+
+/** What the wall clock shows at an instant. */
+export function localDateTimeAt(instant: InstantMs, timezone: string): LocalDateTime {
+  return zoned(instant, timezone).toPlainDateTime();
+}
+
+/**
+ * The instant of a local date and time (domain.md 12.5): one that does not exist moves forward by
+ * the length of the gap, a repeated one is its first occurrence.
+ */
+export function instantOfLocal(local: LocalDateTime, timezone: string): InstantMs {
+  return local.toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds;
+}
+
+/**
+ * The first instant at which the wall clock shows the given time or a later one: inside a gap that
+ * is the clock change itself, and of a repeated time the first occurrence.
+ */
+export function firstInstantAtOrAfterLocal(local: LocalDateTime, timezone: string): InstantMs {
+  const compatible = instantOfLocal(local, timezone);
+  const shown = localDateTimeAt(compatible, timezone);
+  if (shown.equals(local)) return compatible;
+  return stretchAt(compatible, timezone).startMs;
+}
+
+/** 00:00 of the day that a local time belongs to. */
+export function midnightOf(local: LocalDateTime): LocalDateTime {
+  return local.withPlainTime();
+}
+
+/**
+ * A local time moved by whole hours of the wall clock, days or months. Months keep the day of the
+ * month, clamped to the last day of a short one (domain.md 12.3): call it with the anchor, never
+ * with a clamped result.
+ */
+export function moveLocal(local: LocalDateTime, unit: LocalUnit, amount: number): LocalDateTime {
+  return local.add({ [unit]: amount });
+}
+
+/** Calendar months from one local date to another, the days of the month ignored. */
+export function monthsBetween(from: LocalDateTime, to: LocalDateTime): number {
+  return (to.year - from.year) * 12 + to.month - from.month;
+}
+
+/** Calendar days from one local date to another, the times of day ignored. */
+export function daysBetween(from: LocalDateTime, to: LocalDateTime): number {
+  return from.toPlainDate().until(to.toPlainDate(), { largestUnit: 'days' }).days;
+}
+
+/** A stretch of time in which a zone keeps one UTC offset. */
+export type OffsetStretch = Interval & { readonly offsetMs: number };
+
+/**
+ * Instants further away than any invoice: a zone without clock changes keeps its offset until then.
+ */
+const BEGINNING_MS: InstantMs = -8_000_000_000_000_000;
+const END_MS: InstantMs = 8_000_000_000_000_000;
+
+/** The stretch of constant UTC offset that contains an instant. */
+export function stretchAt(instant: InstantMs, timezone: string): OffsetStretch {
+  const local = zoned(instant, timezone);
+  const next = local.getTimeZoneTransition('next');
+  // The search excludes its own instant, so it starts one millisecond later: a change at `instant`
+  // itself begins the stretch.
+  const previous = zoned(instant + 1, timezone).getTimeZoneTransition('previous');
+  return {
+    startMs: previous?.epochMilliseconds ?? BEGINNING_MS,
+    endMs: next?.epochMilliseconds ?? END_MS,
+    offsetMs: local.offsetNanoseconds / 1_000_000,
+  };
+}

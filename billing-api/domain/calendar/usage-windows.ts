@@ -1,0 +1,164 @@
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
+import type { LocalDateTime, OffsetStretch } from './local-time.js';
+import {
+  firstInstantAtOrAfterLocal,
+  localDateTimeAt,
+  midnightOf,
+  moveLocal,
+  stretchAt,
+} from './local-time.js';
+
+/** Sizes whose identity includes the UTC offset: a clock change ends the window. */
+export type SlotSize = 'MINUTE' | '15MIN' | '30MIN' | 'HOUR';
+
+/** Sizes counted by the wall clock: a clock change makes the window shorter or longer. */
+export type WallClockSize = '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';
+
+/** Sizes of meter buckets and of the windows of usage answers (domain.md 2.1). */
+export type WindowSize = SlotSize | WallClockSize;
+
+/** How time is cut into windows (domain.md 7.8). */
+export type WindowGrid = {
+  readonly size: WindowSize;
+  readonly timezone: string;
+  /** Decides the day on which MONTH windows begin; null means the 1st. Other sizes ignore it. */
+  readonly anchorMs: InstantMs | null;
+};
+
+const SLOT_MS: Readonly<Record<SlotSize, number>> = {
+  MINUTE: MINUTE_MS,
+  '15MIN': 15 * MINUTE_MS,
+  '30MIN': 30 * MINUTE_MS,
+  HOUR: HOUR_MS,
+};
+
+function isSlotSize(size: WindowSize): size is SlotSize {
+  return Object.hasOwn(SLOT_MS, size);
+}
+
+/** How a size goes from window to window on the wall clock. */
+type WallClock = {
+  /** The start of the window that a local time belongs to. */
+  readonly startOf: (local: LocalDateTime) => LocalDateTime;
+  readonly next: (start: LocalDateTime) => LocalDateTime;
+};
+
+/**
+ * The window that contains an instant. MINUTE to HOUR: (local date, slot of the day, UTC offset);
+ * 3HOUR to 12HOUR: (local date, slot); DAY: local date; WEEK: from Monday; MONTH: from the anchor's
+ * day of the month, clamped to short months (domain.md 7.8).
+ */
+export function windowAt(instant: InstantMs, grid: WindowGrid): Interval {
+  const { size, timezone } = grid;
+  if (!isSlotSize(size)) return wallClockWindowAt(instant, wallClockOf(size, grid), timezone);
+  return slotIn(stretchAt(instant, timezone), instant, SLOT_MS[size]);
+}
+
+/** The slot of an instant, cut to the stretch of one UTC offset that it lies in. */
+function slotIn(stretch: OffsetStretch, instant: InstantMs, slotMs: number): Interval {
+  const { offsetMs } = stretch;
+  const startMs = Math.floor((instant + offsetMs) / slotMs) * slotMs - offsetMs;
+  return {
+    startMs: Math.max(startMs, stretch.startMs),
+    endMs: Math.min(startMs + slotMs, stretch.endMs),
+  };
+}
+
+/** The loop passes over windows that a clock change left empty, such as a date that was skipped. */
+function wallClockWindowAt(instant: InstantMs, clock: WallClock, timezone: string): Interval {
+  let start = clock.startOf(localDateTimeAt(instant, timezone));
+  let startMs = firstInstantAtOrAfterLocal(start, timezone);
+  for (;;) {
+    const end = clock.next(start);
+    const endMs = firstInstantAtOrAfterLocal(end, timezone);
+    if (instant < endMs) return { startMs, endMs };
+    [start, startMs] = [end, endMs];
+  }
+}
+
+function wallClockOf(size: WallClockSize, grid: WindowGrid): WallClock {
+  switch (size) {
+    case '3HOUR':
+      return slotsOfHours(3);
+    case '6HOUR':
+      return slotsOfHours(6);
+    case '12HOUR':
+      return slotsOfHours(12);
+    case 'DAY':
+      return { startOf: midnightOf, next: (start) => moveLocal(start, 'days', 1) };
+    case 'WEEK':
+      return { startOf: mondayOf, next: (start) => moveLocal(start, 'days', 7) };
+    case 'MONTH':
+      return monthsFromDay(anchorDayOf(grid));
+  }
+}
+
+function slotsOfHours(hours: number): WallClock {
+  return {
+    startOf: (local) =>
+      moveLocal(midnightOf(local), 'hours', Math.floor(local.hour / hours) * hours),
+    next: (start) => moveLocal(start, 'hours', hours),
+  };
+}
+
+function mondayOf(local: LocalDateTime): LocalDateTime {
+  return moveLocal(midnightOf(local), 'days', 1 - local.dayOfWeek);
+}
+
+function anchorDayOf(grid: WindowGrid): number {
+  return grid.anchorMs === null ? 1 : localDateTimeAt(grid.anchorMs, grid.timezone).day;
+}
+
+/** Months that begin at 00:00 of a day of the month, or of the last day of a shorter month. */
+function monthsFromDay(day: number): WallClock {
+  const beginIn = (month: LocalDateTime): LocalDateTime =>
+    midnightOf(month).with({ day: Math.min(day, month.daysInMonth) });
+  const beginAfter = (local: LocalDateTime, months: number): LocalDateTime =>
+    beginIn(moveLocal(local.with({ day: 1 }), 'months', months));
+  return {
+    startOf: (local) => (local.day >= beginIn(local).day ? beginIn(local) : beginAfter(local, -1)),
+    next: (start) => beginAfter(start, 1),
+  };
+}
+
+/**
+ * The windows that have an instant in common with an interval, in order, uncut and without a gap
+ * between them. The caller bounds the interval: a year has 525,600 minutes.
+ */
+export function windowsIn(interval: Interval, grid: WindowGrid): Generator<Interval> {
+  const { size, timezone } = grid;
+  if (!isSlotSize(size)) {
+    return wallClockWindowsIn(interval, wallClockOf(size, grid), timezone);
+  }
+  return slotsIn(interval, SLOT_MS[size], timezone);
+}
+
+function* wallClockWindowsIn(
+  interval: Interval,
+  clock: WallClock,
+  timezone: string,
+): Generator<Interval> {
+  let instant = interval.startMs;
+  while (instant < interval.endMs) {
+    const window = wallClockWindowAt(instant, clock, timezone);
+    yield window;
+    instant = window.endMs;
+  }
+}
+
+/**
+ * Asks for the UTC offset once per stretch: per window it would take seconds for a year of minutes.
+ */
+function* slotsIn(interval: Interval, slotMs: number, timezone: string): Generator<Interval> {
+  let instant = interval.startMs;
+  while (instant < interval.endMs) {
+    const stretch = stretchAt(instant, timezone);
+    const untilMs = Math.min(stretch.endMs, interval.endMs);
+    while (instant < untilMs) {
+      const window = slotIn(stretch, instant, slotMs);
+      yield window;
+      instant = window.endMs;
+    }
+  }
+}

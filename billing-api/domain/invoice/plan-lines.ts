@@ -1,0 +1,141 @@
+import type { Interval } from '../../../contract/instant.js';
+import { billingLengthOf, multipleOf } from '../billing-length.js';
+import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
+import { overlapOf } from '../interval.js';
+import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { InvoicedLine, InvoicePlanInputs, PlannedLine, Proration } from './invoice.js';
+
+/**
+ * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):
+ * line items by reference point (13.3), without those already invoiced (13.5), in line order.
+ */
+export function planLines(inputs: InvoicePlanInputs): readonly PlannedLine[] {
+  return inLineOrder(inputs.lineItems)
+    .flatMap((lineItem) => planItem(lineItem, inputs))
+    .filter((line) => !isInvoiced(line, inputs.alreadyInvoiced));
+}
+
+/** Line order of domain.md 1: by creation, then id by code units. */
+function inLineOrder(items: readonly LineItem[]): LineItem[] {
+  return [...items].sort(
+    (a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  );
+}
+
+function planItem(lineItem: LineItem, inputs: InvoicePlanInputs): readonly PlannedLine[] {
+  if (lineItem.price.billingCadence === 'ONETIME') return planOnetime(lineItem, inputs);
+  const periods =
+    lineItem.price.invoiceCadence === 'ARREAR'
+      ? arrearPeriods(lineItem, inputs)
+      : advancePeriods(lineItem, inputs);
+  return periods.flatMap((period) => planPeriod(lineItem, period, inputs.subscription));
+}
+
+/** Overlapping periods of the same item and price; any line at all for a ONETIME item (13.5). */
+function isInvoiced(line: PlannedLine, invoiced: readonly InvoicedLine[]): boolean {
+  const { lineItem, period } = line;
+  return invoiced.some((earlier) => {
+    if (earlier.lineItemId !== lineItem.id) return false;
+    if (lineItem.price.billingCadence === 'ONETIME') return true;
+    return earlier.priceId === lineItem.price.id && overlapOf(earlier.period, period) !== null;
+  });
+}
+
+/** The period whose ADVANCE lines the invoice takes; null where no period follows. */
+function advanceTarget(inputs: InvoicePlanInputs): Interval | null {
+  if (inputs.referencePoint === 'period_start') return inputs.period;
+  return nextPeriod(inputs.subscription, inputs.period);
+}
+
+/**
+ * A ONETIME charge is on the first invoice whose ADVANCE period ends after its start, else on the
+ * subscription's last one; `isInvoiced` drops it from all later ones. Its period is empty.
+ */
+function planOnetime(lineItem: LineItem, inputs: InvoicePlanInputs): readonly PlannedLine[] {
+  const { startMs, endMs } = lineItem;
+  if (endMs !== null && endMs <= startMs) return [];
+  const target = advanceTarget(inputs);
+  const isLastInvoice = inputs.period.endMs >= lifeOf(inputs.subscription).endMs;
+  const isDue = target === null ? isLastInvoice : startMs < target.endMs;
+  return isDue ? [{ lineItem, period: { startMs, endMs: startMs }, proration: null }] : [];
+}
+
+/** The ended period, or the line's own longer period when it ends with it (13.3). */
+function arrearPeriods(lineItem: LineItem, inputs: InvoicePlanInputs): readonly Interval[] {
+  const { subscription, referencePoint } = inputs;
+  const period = overlapOf(inputs.period, lifeOf(subscription));
+  if (referencePoint === 'period_start' || period === null) return [];
+  if (!isLonger(lineItem, subscription)) return [period];
+  const own = periodContaining(ownTerms(lineItem, subscription), period.endMs - 1);
+  return own !== null && own.endMs === period.endMs ? [own] : [];
+}
+
+/**
+ * The period that is charged in advance, or the line's own longer period when it starts with it;
+ * before it the part of the ending period in which the item was added (domain.md 27).
+ */
+function advancePeriods(lineItem: LineItem, inputs: InvoicePlanInputs): readonly Interval[] {
+  const periods: Interval[] = [];
+  const addedIn = periodOfAddition(lineItem, inputs);
+  if (addedIn !== null) periods.push(addedIn);
+  const target = advanceTarget(inputs);
+  if (target === null) return periods;
+  if (!isLonger(lineItem, inputs.subscription)) return [...periods, target];
+  const own = periodContaining(ownTerms(lineItem, inputs.subscription), target.startMs);
+  return own !== null && own.startMs === target.startMs ? [...periods, own] : periods;
+}
+
+/** The line's period that was running when the item was added inside the ending period. */
+function periodOfAddition(lineItem: LineItem, inputs: InvoicePlanInputs): Interval | null {
+  const { subscription, referencePoint, period } = inputs;
+  const wasAddedInside =
+    lineItem.startMs > Math.max(period.startMs, subscription.startMs) &&
+    lineItem.startMs < period.endMs;
+  if (referencePoint === 'period_start' || !wasAddedInside) return null;
+  if (!isLonger(lineItem, subscription)) return overlapOf(period, lifeOf(subscription));
+  return periodContaining(ownTerms(lineItem, subscription), lineItem.startMs);
+}
+
+/** Whether the line's period is longer than the subscription's; never for ONETIME prices. */
+function isLonger({ price }: LineItem, subscription: SubscriptionTerms): boolean {
+  const { billingPeriod, billingPeriodCount } = price;
+  if (billingPeriod === 'ONETIME') return false;
+  const length = billingLengthOf({ billingPeriod, billingPeriodCount });
+  return multipleOf(length, billingLengthOf(subscription)) !== 1;
+}
+
+/** The subscription with the line's own length: periods counted from the same anchor (13.4). */
+function ownTerms({ price }: LineItem, subscription: SubscriptionTerms): SubscriptionTerms {
+  const { billingPeriod, billingPeriodCount } = price;
+  if (billingPeriod === 'ONETIME') return subscription;
+  return { ...subscription, billingPeriod, billingPeriodCount };
+}
+
+/** The part of a period in which the item exists, as a line; nothing when there is none. */
+function planPeriod(
+  lineItem: LineItem,
+  period: Interval,
+  subscription: SubscriptionTerms,
+): readonly PlannedLine[] {
+  const existence = { startMs: lineItem.startMs, endMs: lineItem.endMs ?? Infinity };
+  const covered = overlapOf(period, existence);
+  if (covered === null) return [];
+  if (lineItem.price.type === 'USAGE') return [{ lineItem, period: covered, proration: null }];
+  const full = fullPeriodOf(ownTerms(lineItem, subscription), period);
+  return [{ lineItem, period: covered, proration: prorationOf(covered, full) }];
+}
+
+/**
+ * G of domain.md 13.4: the grid period, except that a short first period is a full one unless
+ * prorations are asked for.
+ */
+function fullPeriodOf(own: SubscriptionTerms, period: Interval): Interval {
+  const grid = gridPeriodAt(own, period.startMs);
+  const isFirst = period.startMs === own.startMs;
+  if (!isFirst || own.prorationBehavior === 'create_prorations') return grid;
+  return { startMs: period.startMs, endMs: grid.endMs };
+}
+
+function prorationOf(covered: Interval, full: Interval): Proration {
+  return { coveredMs: covered.endMs - covered.startMs, fullMs: full.endMs - full.startMs };
+}

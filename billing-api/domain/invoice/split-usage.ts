@@ -1,0 +1,75 @@
+import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { allocateByWeight } from '../money.js';
+import type {
+  GroupedUsage,
+  SourceUsage,
+  UsageAnalyticsRow,
+  UsageBreakdownRow,
+  UsageShare,
+} from './invoice.js';
+
+/** `usage_analytics` of a line (domain.md 13.6): what each source of events costs. */
+export function splitBySource(
+  amount: Decimal,
+  shares: readonly SourceUsage[],
+  currency: string,
+): readonly UsageAnalyticsRow[] {
+  return splitCost(
+    amount,
+    sortedShares(shares, (share) => share.source),
+    currency,
+  );
+}
+
+/** `usage_breakdown` of a line (domain.md 13.6): what each combination of groupings costs. */
+export function splitByGrouping(
+  amount: Decimal,
+  shares: readonly GroupedUsage[],
+  currency: string,
+): readonly UsageBreakdownRow[] {
+  return splitCost(
+    amount,
+    sortedShares(shares, (share) => groupText(share.groupedBy)),
+    currency,
+  );
+}
+
+/** A text that is the same for the same group, however its members are ordered. */
+function groupText(groupedBy: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => compareTexts(a, b)));
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Greatest usage first, then by text: the order in which left-over minor units are dealt out. */
+function sortedShares<Share extends UsageShare>(
+  shares: readonly Share[],
+  textOf: (share: Share) => string,
+): readonly Share[] {
+  return [...shares].sort(
+    (a, b) => b.usage.comparedTo(a.usage) || compareTexts(textOf(a), textOf(b)),
+  );
+}
+
+/** Costs add up to the amount; no rows where nothing was used. */
+function splitCost<Share extends UsageShare>(
+  amount: Decimal,
+  shares: readonly Share[],
+  currency: string,
+): readonly (Share & { readonly cost: Decimal; readonly percentage: Decimal })[] {
+  const total = shares.reduce((sum, share) => sum.plus(share.usage), ZERO);
+  if (total.isZero()) return [];
+  const usages = shares.map((share) => share.usage);
+  const costs = allocateByWeight(amount, usages, currency);
+  return shares.map((share, index) => ({
+    ...share,
+    cost: costs[index] ?? ZERO,
+    percentage: percentageOf(share.usage, total),
+  }));
+}
+
+function percentageOf(part: Decimal, total: Decimal): Decimal {
+  return part.times(100).dividedBy(total).toDecimalPlaces(2, Decimal.ROUND_HALF_UP);
+}

@@ -1,0 +1,147 @@
+import { Decimal, ONE, ZERO, plain } from '../../contract/decimal.js';
+
+/** Minor digits that are not 2 (domain.md 6.2). */
+const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
+  ...currencies('bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf', 0),
+  ...currencies('bhd iqd jod kwd lyd omr tnd', 3),
+  ...currencies('clf uyw', 4),
+]);
+
+function currencies(codes: string, digits: number): (readonly [string, number])[] {
+  return codes.split(' ').map((code) => [code, digits] as const);
+}
+
+/** Digits after the point of an amount of a currency (domain.md 6.2); the code in any case. */
+export function minorDigitsOf(currency: string): number {
+  return MINOR_DIGITS.get(currency.toLowerCase()) ?? 2;
+}
+
+/**
+ * `Round` of domain.md 6.2: half-up away from zero to the currency's minor digits. The only
+ * rounding of money there is; it is called once per line, discount, tax, credit and proration
+ * charge.
+ */
+export function roundMoney(value: Decimal, currency: string): Decimal {
+  const rounded = value.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP);
+  return rounded.isZero() ? ZERO : rounded;
+}
+
+/**
+ * Money as invoices, credit notes and payments show it: exactly the currency's minor digits.
+ * @throws RangeError for a value with finer digits: writing is no place to round.
+ */
+export function formatMoney(value: Decimal, currency: string): string {
+  const digits = minorDigitsOf(currency);
+  if (value.decimalPlaces() > digits) {
+    throw new RangeError(`unrounded amount ${plain(value)} for ${currency}`);
+  }
+  return (value.isZero() ? ZERO : value).toFixed(digits);
+}
+
+/** One minor unit: 0.01 for usd. */
+function minorUnit(currency: string): Decimal {
+  return new Decimal(10).pow(-minorDigitsOf(currency));
+}
+
+/**
+ * A share of an amount in minor units, cut into whole units and the rest; the rest is comparable.
+ */
+type Cut = { readonly whole: Decimal; readonly rest: Decimal };
+
+/**
+ * Gives one unit each to the greatest rests until the amount is reached; ties go to the earlier.
+ */
+function dealOut(units: Decimal, cuts: readonly Cut[]): Decimal[] {
+  const missing = units.minus(cuts.reduce((sum, cut) => sum.plus(cut.whole), ZERO)).toNumber();
+  if (missing < 0 || missing > cuts.length) {
+    throw new RangeError(`shares do not add up to the amount: ${missing} units are left`);
+  }
+  const byRest = cuts.map((_, index) => index).sort((a, b) => compareRests(cuts, a, b));
+  const lucky = new Set(byRest.slice(0, missing));
+  return cuts.map((cut, index) => (lucky.has(index) ? cut.whole.plus(ONE) : cut.whole));
+}
+
+function compareRests(cuts: readonly Cut[], a: number, b: number): number {
+  const [left, right] = [cuts[a]?.rest ?? ZERO, cuts[b]?.rest ?? ZERO];
+  return right.comparedTo(left) || a - b;
+}
+
+/**
+ * Largest-remainder split of an amount by shares (domain.md 6.5).
+ *
+ * `amount` is a whole number of minor units and equals the sum of the shares, or that sum rounded.
+ * The parts come in the order of the shares, are whole minor units, add up to the amount, and each
+ * is its share rounded down or up. A negative amount is split like its opposite, so that a reversal
+ * takes back exactly what the charge gave.
+ * @throws RangeError when the shares do not add up to the amount, or it has finer digits.
+ */
+export function allocate(
+  amount: Decimal,
+  shares: readonly Decimal[],
+  currency: string,
+): readonly Decimal[] {
+  const unit = minorUnit(currency).times(amount.isNegative() ? -1 : 1);
+  const sum = shares.reduce((total, share) => total.plus(share), ZERO);
+  if (!roundMoney(sum, currency).equals(amount)) {
+    throw new RangeError(`shares of ${plain(sum)} do not add up to ${plain(amount)}`);
+  }
+  const cuts = shares.map((share) => {
+    const units = share.dividedBy(unit);
+    const whole = units.floor();
+    return { whole, rest: units.minus(whole) };
+  });
+  return dealOut(amount.dividedBy(unit), cuts).map((units) => moneyOf(units, unit));
+}
+
+/**
+ * Largest-remainder split of an amount in proportion to weights, none negative and one at least
+ * positive. The remainders are compared as whole numerators of one fraction, so equal remainders
+ * are equal and go to the earlier line; divided remainders would differ in their last digit.
+ * @throws RangeError for an amount with finer digits than the currency, or for such weights.
+ */
+export function allocateByWeight(
+  amount: Decimal,
+  weights: readonly Decimal[],
+  currency: string,
+): readonly Decimal[] {
+  const unit = minorUnit(currency).times(amount.isNegative() ? -1 : 1);
+  const units = amount.dividedBy(unit);
+  const total = weights.reduce((sum, weight) => sum.plus(weight), ZERO);
+  if (!units.isInteger() || !total.isPositive() || total.isZero() || weights.some(isBelowZero)) {
+    throw new RangeError(`cannot split ${plain(amount)} by weights of ${plain(total)}`);
+  }
+  const cuts = weights.map((weight) => {
+    const numerator = units.times(weight);
+    const whole = numerator.divToInt(total);
+    return { whole, rest: numerator.minus(whole.times(total)) };
+  });
+  return dealOut(units, cuts).map((count) => moneyOf(count, unit));
+}
+
+function isBelowZero(value: Decimal): boolean {
+  return value.isNegative() && !value.isZero();
+}
+
+function moneyOf(units: Decimal, unit: Decimal): Decimal {
+  return units.isZero() ? ZERO : units.times(unit);
+}
+
+/**
+ * A price's amount for people (domain.md 8): the narrow symbol directly before the amount, or the
+ * upper-case code and a space where the currency has none. The amount is a rate and keeps its own
+ * digits: `$0.0025`.
+ */
+export function displayAmount(amount: Decimal, currency: string): string {
+  const code = currency.toUpperCase();
+  const symbol = narrowSymbolOf(code);
+  return symbol === code ? `${code} ${plain(amount)}` : `${symbol}${plain(amount)}`;
+}
+
+function narrowSymbolOf(code: string): string {
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency: code,
+    currencyDisplay: 'narrowSymbol',
+  });
+  return format.formatToParts(0).find((part) => part.type === 'currency')?.value ?? code;
+}

@@ -1,0 +1,12 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { RatedCharge } from './pricing-trace.js';
+import { singleStep } from './single-step.js';
+
+/** Domain.md 8.1: charge = amount × quantity. The quantity is greater than 0. */
+export function rateFlatFee(amount: Decimal, quantity: Decimal): RatedCharge {
+  const step = singleStep(quantity, amount);
+  return {
+    amount: step.amount,
+    trace: { billingModel: 'FLAT_FEE', tierMode: null, steps: [step], packages: null },
+  };
+}
