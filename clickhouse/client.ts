@@ -16,9 +16,15 @@ const CONNECTIONS_MAX = 16;
 /** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the gate of a fenced insert said no. */
 const THROW_IF = '395';
 
-/** Values of the `{name:Type}` placeholders; the server reads each as its declared type. */
+/**
+ * Values of the `{name:Type}` placeholders; the server reads each as its declared type. One value's
+ * text may have up to 128 KiB (the server's http_max_field_value_size), so long lists go in chunks.
+ */
 export type QueryParameters = Readonly<
-  Record<string, string | number | boolean | Date | null | readonly (string | number)[]>
+  Record<
+    string,
+    string | number | bigint | boolean | Date | null | readonly (string | number | bigint)[]
+  >
 >;
 
 export type TextInsert = {
@@ -198,6 +204,8 @@ export function createClickHouse(url: string): ClickHouse {
       idle_socket_ttl: IDLE_SOCKET_MS,
       eagerly_destroy_stale_sockets: true,
     },
+    // Long lists of parameters travel in the body, since an address has a limit.
+    use_multipart_params_auto: true,
     compression: { request: false, response: false },
     clickhouse_settings: SETTINGS,
   });

@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -23,6 +23,7 @@ export type EmbeddedClickHouse = {
   stop(): Promise<void>;
 };
 
+const USER = 'minutebook';
 const DATABASE = 'minutebook';
 /** Loading 566 MB of library from a cold disk takes the longest; measured warm: 0.4 s. */
 const START_TIMEOUT_MS = 60_000;
@@ -46,12 +47,12 @@ function memoryLimit(): number {
 function serverConfig(directory: string, port: number): string {
   return `<clickhouse>
   <logger>
-    <level>warning</level>
     <log>${join(directory, 'clickhouse.log')}</log>
     <errorlog>${join(directory, 'clickhouse-errors.log')}</errorlog>
     <size>10M</size>
     <count>2</count>
   </logger>
+  <users_config>${join(directory, 'users.xml')}</users_config>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${port}</http_port>
   <keep_alive_timeout>30</keep_alive_timeout>
@@ -59,10 +60,50 @@ function serverConfig(directory: string, port: number): string {
   <mark_cache_size>134217728</mark_cache_size>
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>2</background_pool_size>
-  <background_schedule_pool_size>4</background_schedule_pool_size>
   <timezone>UTC</timezone>
 </clickhouse>
 `;
+}
+
+/**
+ * Our user needs the password. The server's own start runs as `default`, which cannot have one, so
+ * it may do nothing but that.
+ */
+function usersConfig(password: string): string {
+  const hash = createHash('sha256').update(password).digest('hex');
+  return `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users>
+    <default>
+      <password></password>
+      <networks><ip>127.0.0.1</ip><ip>::1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <grants>
+        <query>GRANT SYSTEM LISTEN ON *.*</query>
+        <query>GRANT SELECT ON system.numbers</query>
+      </grants>
+    </default>
+    <${USER}>
+      <password_sha256_hex>${hash}</password_sha256_hex>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <access_management>1</access_management>
+    </${USER}>
+  </users>
+</clickhouse>
+`;
+}
+
+/** The password of the directory: random, made at the first start. */
+async function readPassword(directory: string): Promise<string> {
+  const path = join(directory, 'password');
+  if (!existsSync(path)) {
+    await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
+  }
+  return (await readFile(path, 'utf8')).trim();
 }
 
 const librarySchema = z.object({ libchdbPath: z.function(z.tuple([]), z.string()) });
@@ -85,28 +126,38 @@ function assertPlainPath(directory: string): void {
   if (/[<>&]/.test(directory)) throw failure(`${directory}: choose a path without < > &`);
 }
 
-async function launch(directory: string, order: ServerOrder): Promise<ChildProcess> {
+type Attempt = {
+  readonly server: ChildProcess;
+  readonly order: ServerOrder;
+  /** What the process prints, from this byte on. */
+  readonly output: { readonly path: string; readonly start: number };
+};
+
+async function launch(directory: string, order: ServerOrder): Promise<Attempt> {
   const orderFile = join(directory, 'server-order.json');
   await writeFile(orderFile, JSON.stringify(order), { mode: 0o600 });
   const module = builtModule('clickhouse/embedded-server');
   if (!existsSync(module)) throw failure(`${module} is missing: run npm run build`);
-  const output = await open(join(directory, 'server-output.log'), 'w', 0o600);
+  const path = join(directory, 'server-output.log');
+  const start = existsSync(path) ? (await stat(path)).size : 0;
+  const output = await open(path, 'a', 0o600);
   try {
-    return fork(module, [orderFile], {
+    const server = fork(module, [orderFile], {
       cwd: directory,
       execArgv: [],
       // A session of its own: Ctrl-C ends our program, which ends the server after its clients.
       detached: true,
       stdio: ['ignore', output.fd, output.fd, 'ipc'],
     });
+    return { server, order, output: { path, start } };
   } finally {
     await output.close();
   }
 }
 
-async function outputTail(directory: string): Promise<string> {
-  const text = await readFile(join(directory, 'server-output.log'), 'utf8').catch(() => '');
-  return text.slice(-1_500).trim();
+async function readOutput({ output }: Attempt): Promise<string> {
+  const bytes = await readFile(output.path).catch(() => Buffer.alloc(0));
+  return bytes.subarray(output.start).toString('utf8').slice(-1_500).trim();
 }
 
 const processes = z.object({ running: z.string() });
@@ -129,17 +180,15 @@ async function isOurs(url: string, token: string): Promise<boolean> {
   }
 }
 
-type Start = { readonly server: ChildProcess; readonly order: ServerOrder };
-
 /** `true` when the server answers; `false` when it ended before. */
-async function waitUntilReady(start: Start): Promise<boolean> {
+async function waitUntilReady(attempt: Attempt): Promise<boolean> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    if (start.server.exitCode !== null || start.server.signalCode !== null) return false;
-    if (await isOurs(start.order.httpUrl, start.order.token)) return true;
+    if (attempt.server.exitCode !== null || attempt.server.signalCode !== null) return false;
+    if (await isOurs(attempt.order.httpUrl, attempt.order.token)) return true;
     await delay(POLL_MS);
   }
-  start.server.kill('SIGKILL');
+  attempt.server.kill('SIGKILL');
   throw failure('ClickHouse did not start within 60 s');
 }
 
@@ -147,9 +196,9 @@ async function waitUntilReady(start: Start): Promise<boolean> {
 async function startOnFreeDirectory(directory: string, order: ServerOrder): Promise<ChildProcess> {
   const deadline = Date.now() + PREDECESSOR_TIMEOUT_MS;
   for (;;) {
-    const server = await launch(directory, order);
-    if (await waitUntilReady({ server, order })) return server;
-    const output = await outputTail(directory);
+    const attempt = await launch(directory, order);
+    if (await waitUntilReady(attempt)) return attempt.server;
+    const output = await readOutput(attempt);
     if (!output.includes(CANNOT_LOCK)) {
       throw failure(`ClickHouse ended at start:\n${output}`);
     }
@@ -195,12 +244,18 @@ export async function startEmbeddedClickHouse(options: {
         'it. Stop that program or choose another port.',
     );
   }
+  const password = await readPassword(directory);
   const configFile = join(directory, 'config.xml');
   await writeFile(configFile, serverConfig(directory, port), { mode: 0o600 });
+  await writeFile(join(directory, 'users.xml'), usersConfig(password), { mode: 0o600 });
   const order: ServerOrder = {
     library: findLibrary(),
-    arguments: [`--path=${join(directory, 'data')}`, `--config-file=${configFile}`],
-    httpUrl: `http://127.0.0.1:${port}`,
+    arguments: [
+      `--path=${join(directory, 'data')}`,
+      `--config-file=${configFile}`,
+      '--log-level=warning',
+    ],
+    httpUrl: `http://${USER}:${password}@127.0.0.1:${port}`,
     token: randomBytes(12).toString('hex'),
   };
   const server = await startOnFreeDirectory(directory, order);
