@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import type { Refusal } from '../accept/refusal.js';
+
+export type EventPath = '/v1/events' | '/v1/events/bulk';
+
+/** One of the two routes served here, with the query behind the question mark. */
+export type EventRoute = { readonly path: EventPath; readonly query: string };
+
+/**
+ * Null for every other path and method: those belong to whoever comes next (GET /v1/events too).
+ */
+export function eventRouteOf(request: IncomingMessage): EventRoute | null {
+  const url = request.url ?? '';
+  if (request.method !== 'POST' || !url.startsWith('/v1/events')) return null;
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  if (path !== '/v1/events' && path !== '/v1/events/bulk') return null;
+  return { path, query: mark === -1 ? '' : url.slice(mark + 1) };
+}
+
+/** The query parameter `atomic` (api.md 10.1), false when absent; others are ignored. */
+export function atomicOf(query: string): boolean | Refusal {
+  const text = query === '' ? '' : (new URLSearchParams(query).get('atomic') ?? '');
+  if (text === '' || text === 'false') return false;
+  if (text === 'true') return true;
+  return { member: 'atomic', problem: 'is neither true nor false: send one of them' };
+}

@@ -1,0 +1,55 @@
+import { messageOf } from '../../runtime/failure.js';
+import type { Log } from '../../runtime/log.js';
+
+export type DependencyState = 'up' | 'down';
+export type ReadinessReport = {
+  readonly isReady: boolean;
+  readonly dependencies: Readonly<Record<string, DependencyState>>;
+};
+
+/** Asks every dependency; never rejects. */
+export type Readiness = () => Promise<ReadinessReport>;
+
+/** A dependency that does not answer in this time is down. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** A report is repeated for this long, so that health checks cost the dependencies nothing. */
+const BELIEVED_MS = 1_000;
+
+type Probe = () => Promise<unknown>;
+
+async function stateOf(name: string, probe: Probe, log: Log): Promise<DependencyState> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), PROBE_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([probe(), late]);
+    return 'up';
+  } catch (error) {
+    log.warn({ dependency: name, error: messageOf(error) }, 'a dependency is down');
+    return 'down';
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A readiness of the named dependencies, asked at most once a second. */
+export function createReadiness(probes: Readonly<Record<string, Probe>>, log: Log): Readiness {
+  let report: { readonly askedAt: number; readonly result: Promise<ReadinessReport> } | null = null;
+  const ask = async (): Promise<ReadinessReport> => {
+    const states = await Promise.all(
+      Object.entries(probes).map(
+        async ([name, probe]) => [name, await stateOf(name, probe, log)] as const,
+      ),
+    );
+    const isReady = states.every(([, state]) => state === 'up');
+    return { isReady, dependencies: Object.fromEntries(states) };
+  };
+  return () => {
+    const now = performance.now();
+    if (report === null || now - report.askedAt >= BELIEVED_MS) {
+      report = { askedAt: now, result: ask() };
+    }
+    return report.result;
+  };
+}
