@@ -21,6 +21,7 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
           testTimeout: 20_000,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -34,6 +35,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // Every file has databases of its own; more workers than this only wait for the disk.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -47,6 +49,7 @@ export default defineConfig({
           hookTimeout: 300_000,
           // One at a time: each starts and kills whole products.
           maxWorkers: 1,
+          sequence: { groupOrder: 2 },
           fileParallelism: false,
         },
       },

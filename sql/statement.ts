@@ -5,8 +5,11 @@ import type { ZodTypeAny } from 'zod';
 import { assertThat } from '../runtime/failure.js';
 import { projectRoot } from '../runtime/project.js';
 
-/** Values by parameter name in camelCase: text, number, boolean, Buffer, null or a slonik token. */
-export type StatementParameters = Readonly<Record<string, ValueExpression>>;
+/**
+ * Values by parameter name in camelCase: text, number, boolean, bigint, null, a Buffer for bytea,
+ * or a slonik token (`sql.array`, `sql.jsonb`, `sql.unnest`, …).
+ */
+export type StatementParameters = Readonly<Record<string, ValueExpression | Buffer>>;
 
 type Template = { readonly texts: readonly string[]; readonly names: readonly string[] };
 
@@ -51,7 +54,7 @@ function bind(template: Template, parameters: StatementParameters): readonly Val
   return template.names.map((name) => {
     const value = parameters[name];
     assertThat(value !== undefined, `the statement needs the parameter ${name}`);
-    return value;
+    return Buffer.isBuffer(value) ? sql.binary(value) : value;
   });
 }
 
@@ -70,7 +73,9 @@ export function statement<Schema extends ZodTypeAny>(
   row: Schema,
 ): (parameters?: StatementParameters) => QuerySqlToken<Schema> {
   const template = loadTemplate(name);
-  const strings = Object.assign([...template.texts], { raw: template.texts });
+  // Frozen, since slonik takes only what has the form of a template literal's own texts.
+  const texts = Object.freeze([...template.texts]);
+  const strings = Object.freeze(Object.assign([...texts], { raw: texts }));
   return (parameters = {}) => {
     const surplus = Object.keys(parameters).filter((key) => !template.names.includes(key));
     assertThat(surplus.length === 0, `${name}.sql has no parameter ${surplus.join(', ')}`);

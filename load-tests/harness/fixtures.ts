@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inject, test as base } from 'vitest';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { migrateClickHouse } from '../../clickhouse/migrate.js';
@@ -13,55 +16,101 @@ export type ClickHouseFixture = { readonly url: string; readonly client: ClickHo
 export type EngineFixtures = {
   /** A migrated PostgreSQL database of the test's own. */
   readonly database: DatabaseFixture;
+  /** Address of an empty PostgreSQL database of the test's own. */
+  readonly emptyDatabaseUrl: string;
   /** A migrated ClickHouse database of the test's own. */
   readonly clickhouse: ClickHouseFixture;
+  /** Address of a ClickHouse database that does not exist yet. */
+  readonly emptyClickHouseUrl: string;
+  /** A directory of the test's own. */
+  readonly directory: string;
 };
 
+/** Fewer than a program has, so that a connection that is not given back is noticed. */
 const POOL_SIZE = 8;
 
 const freshName = (): string => `test_${randomBytes(8).toString('hex')}`;
 
-/** A clone of the migrated template, about 40 ms; dropped after use. */
-export async function withFreshDatabase(
-  work: (fixture: DatabaseFixture) => Promise<void>,
+async function withNewDatabase(
+  template: string,
+  work: (url: string) => Promise<void>,
 ): Promise<void> {
   const serverUrl = inject('databaseUrl');
   const name = freshName();
-  const url = withDatabase(serverUrl, name);
-  const template = inject('templateName');
   await withSession(serverUrl, (session) =>
     session.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
   );
-  const database = await createDatabase(url, { poolSize: POOL_SIZE });
   try {
-    await work({ url, database });
+    await work(withDatabase(serverUrl, name));
   } finally {
-    await database.close();
     await withSession(serverUrl, (session) => session.query(`DROP DATABASE ${name} WITH (FORCE)`));
   }
 }
 
-/** A migrated ClickHouse database, about 100 ms; dropped after use. */
-export async function withFreshClickHouse(
-  work: (fixture: ClickHouseFixture) => Promise<void>,
+/** An empty database, without any migration; dropped after use. */
+export function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
+  return withNewDatabase('template1', work);
+}
+
+/** A clone of the migrated template, about 40 ms; dropped after use. */
+export function withFreshDatabase(
+  work: (fixture: DatabaseFixture) => Promise<void>,
 ): Promise<void> {
+  return withNewDatabase(inject('templateName'), async (url) => {
+    const database = await createDatabase(url, { poolSize: POOL_SIZE });
+    try {
+      await work({ url, database });
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** Address of a ClickHouse database that does not exist yet; dropped after use. */
+export async function withEmptyClickHouse(work: (url: string) => Promise<void>): Promise<void> {
+  const serverUrl = inject('clickhouseUrl');
   const name = freshName();
-  const url = withDatabase(inject('clickhouseUrl'), name);
-  await migrateClickHouse(url, null);
-  const client = createClickHouse(url);
   try {
-    await work({ url, client });
+    await work(withDatabase(serverUrl, name));
   } finally {
-    await client.command(`DROP DATABASE ${name} SYNC`);
+    const client = createClickHouse(withDatabase(serverUrl, ''));
+    await client.command(`DROP DATABASE IF EXISTS ${name} SYNC`);
     await client.close();
   }
 }
 
+/** A migrated ClickHouse database, about 100 ms; dropped after use. */
+export function withFreshClickHouse(
+  work: (fixture: ClickHouseFixture) => Promise<void>,
+): Promise<void> {
+  return withEmptyClickHouse(async (url) => {
+    await migrateClickHouse(url, null);
+    const client = createClickHouse(url);
+    try {
+      await work({ url, client });
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-test-'));
+  try {
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+// Vitest reads from the first parameter which other fixtures a fixture needs; these need none.
+/* eslint-disable no-empty-pattern */
+
 /** `test` with engines: a fresh database per test for whoever names the fixture. */
 export const test = base.extend<EngineFixtures>({
-  // Vitest reads the names of the needed fixtures from this pattern; none is needed.
-  // eslint-disable-next-line no-empty-pattern
   database: async ({}, use) => withFreshDatabase(use),
-  // eslint-disable-next-line no-empty-pattern
+  emptyDatabaseUrl: async ({}, use) => withEmptyDatabase(use),
   clickhouse: async ({}, use) => withFreshClickHouse(use),
+  emptyClickHouseUrl: async ({}, use) => withEmptyClickHouse(use),
+  directory: async ({}, use) => withDirectory(use),
 });

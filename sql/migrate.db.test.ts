@@ -1,0 +1,75 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { test } from '../load-tests/harness/fixtures.js';
+import { migrateDatabase } from './migrate.js';
+import { withSession } from './session.js';
+
+async function write(directory: string, files: Readonly<Record<string, string>>): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  return directory;
+}
+
+function count(url: string, table: string): Promise<unknown> {
+  return withSession(url, async (session) => {
+    const result = await session.query(`SELECT count(*)::int AS count FROM ${table}`);
+    return result.rows[0]?.count as unknown;
+  });
+}
+
+const FILES = {
+  '0001_first.sql': 'CREATE TABLE first (id int); INSERT INTO first VALUES (1);',
+  '0002_second.sql': 'CREATE TABLE second (id int); INSERT INTO second VALUES (1);',
+};
+
+describe('migrateDatabase', () => {
+  test('applies every file of the product to an empty database, once', async ({
+    emptyDatabaseUrl,
+  }) => {
+    const applied = await migrateDatabase(emptyDatabaseUrl);
+    expect(applied[0]).toBe('0001_platform.sql');
+    expect(await migrateDatabase(emptyDatabaseUrl)).toEqual([]);
+    expect(await count(emptyDatabaseUrl, 'schema_migrations')).toBe(applied.length);
+  });
+
+  test('applies each file once when five processes start together', async ({
+    emptyDatabaseUrl,
+    directory,
+  }) => {
+    const folder = await write(directory, FILES);
+    const runs = Array.from({ length: 5 }, () => migrateDatabase(emptyDatabaseUrl, folder));
+    const applied = (await Promise.all(runs)).flat();
+    expect(applied).toEqual(['0001_first.sql', '0002_second.sql']);
+    expect(await count(emptyDatabaseUrl, 'first')).toBe(1);
+  });
+
+  test('leaves no trace of a file that fails, and applies it once mended', async ({
+    emptyDatabaseUrl,
+    directory,
+  }) => {
+    const broken = { ...FILES, '0002_second.sql': 'CREATE TABLE second (id int); SELECT 1/0;' };
+    const failing = migrateDatabase(emptyDatabaseUrl, await write(directory, broken));
+    await expect(failing).rejects.toThrow('0002_second.sql failed: division by zero');
+    expect(await migrateDatabase(emptyDatabaseUrl, await write(directory, FILES))).toEqual([
+      '0002_second.sql',
+    ]);
+    expect(await count(emptyDatabaseUrl, 'second')).toBe(1);
+  });
+
+  test('refuses a changed file and changes nothing', async ({ emptyDatabaseUrl, directory }) => {
+    await migrateDatabase(emptyDatabaseUrl, await write(directory, FILES));
+    const changed = { '0001_first.sql': 'CREATE TABLE other (id int);', '0003_third.sql': '' };
+    const refused = migrateDatabase(emptyDatabaseUrl, await write(directory, changed));
+    await expect(refused).rejects.toThrow(/0001_first\.sql was changed.*new migration/);
+    expect(await count(emptyDatabaseUrl, 'schema_migrations')).toBe(2);
+  });
+
+  test('reports a server that is not there as an outage', async ({ directory }) => {
+    const folder = await write(directory, FILES);
+    await expect(migrateDatabase('postgres://a:b@127.0.0.1:1/c', folder)).rejects.toMatchObject({
+      name: 'DependencyError',
+      isRetryable: true,
+    });
+  });
+});
