@@ -65,7 +65,7 @@ export type PriceTerms = PriceModel & {
   readonly invoiceCadence: InvoiceCadence;
   readonly entityType: PriceOwnerType;
   readonly entityId: string;
-  /** Present exactly for USAGE. */
+  /** Present for USAGE; a FIXED price may carry one, which is never billed. */
   readonly meterId: string | null;
   /** Property key to accepted texts; empty when the price takes all events of its meter (9.3). */
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
