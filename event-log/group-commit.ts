@@ -1,0 +1,158 @@
+import { DependencyError, messageOf } from '../runtime/failure.js';
+import type { AppendRequest } from './event-log.js';
+
+/** How much one commit takes and how much may wait for the next one. */
+export type GroupLimits = {
+  readonly groupRecordsMax: number;
+  readonly groupBytesMax: number;
+  readonly queueRecordsMax: number;
+  readonly queueBytesMax: number;
+  /** After this time a caller is answered with an error, whatever became of its records. */
+  readonly appendTimeoutMs: number;
+};
+
+type Append = {
+  readonly records: readonly AppendRequest[];
+  readonly bytes: number;
+  readonly deadlineMs: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** How late a timeout may be noticed. */
+const SWEEP_MS = 100;
+
+function logOutage(message: string, cause?: unknown): DependencyError {
+  return new DependencyError(`event log: ${message}`, {
+    dependency: 'event-log',
+    isRetryable: true,
+    cause,
+  });
+}
+
+function bytesOf(records: readonly AppendRequest[]): number {
+  let bytes = 0;
+  for (const { key, value } of records) bytes += Buffer.byteLength(value) + Buffer.byteLength(key);
+  return bytes;
+}
+
+/**
+ * Gathers appends that arrive while a commit is under way into the next commit, so that the cost of
+ * making records durable is shared by all callers that wait. One commit runs at a time, and the
+ * appends keep the order of their calls. Everything is bounded: a commit, the queue, and the wait.
+ */
+export class GroupCommit {
+  #queue: Append[] = [];
+  #queuedRecords = 0;
+  #queuedBytes = 0;
+  #committing: readonly Append[] = [];
+  #running: Promise<void> | null = null;
+  #isClosed = false;
+  #sweep: NodeJS.Timeout | null = null;
+
+  /**
+   * @param commit makes the records durable; a record may be in the log even if it throws. It must
+   *   end by itself in about the time of `appendTimeoutMs`.
+   */
+  constructor(
+    private readonly commit: (records: readonly AppendRequest[]) => Promise<void>,
+    private readonly limits: GroupLimits,
+  ) {}
+
+  /**
+   * Resolves when the records are durable.
+   * @throws DependencyError when the queue is full, the commit failed or the time is over.
+   */
+  append(records: readonly AppendRequest[]): Promise<void> {
+    if (this.#isClosed) return Promise.reject(logOutage('the writer is closed'));
+    if (records.length === 0) return Promise.resolve();
+    const bytes = bytesOf(records);
+    if (this.#isFull(records.length, bytes)) {
+      return Promise.reject(logOutage(`${this.#queuedRecords} records wait already`));
+    }
+    this.#queuedRecords += records.length;
+    this.#queuedBytes += bytes;
+    const deadlineMs = performance.now() + this.limits.appendTimeoutMs;
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ records, bytes, deadlineMs, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Waits until everything queued is committed or has failed; appends after this are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  /** An append that finds the queue empty is taken whatever its size, else it could never be. */
+  #isFull(records: number, bytes: number): boolean {
+    if (this.#queue.length === 0) return false;
+    return (
+      this.#queuedRecords + records > this.limits.queueRecordsMax ||
+      this.#queuedBytes + bytes > this.limits.queueBytesMax
+    );
+  }
+
+  async #run(): Promise<void> {
+    this.#sweep = setInterval(() => {
+      this.#rejectLate();
+    }, SWEEP_MS);
+    // Requests whose bytes arrived together are handled in one turn of the event loop: wait for
+    // its end, so that they share the first commit too.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#queue.length > 0) {
+      const group = this.#take();
+      this.#committing = group;
+      await this.#commitGroup(group);
+      this.#committing = [];
+    }
+    clearInterval(this.#sweep);
+    this.#running = null;
+  }
+
+  async #commitGroup(group: readonly Append[]): Promise<void> {
+    try {
+      await this.commit(group.flatMap(({ records }) => records));
+      for (const append of group) append.resolve();
+    } catch (error) {
+      const failure = error instanceof DependencyError ? error : logOutage(messageOf(error), error);
+      for (const append of group) append.reject(failure);
+    }
+  }
+
+  #take(): readonly Append[] {
+    let records = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const append of this.#queue) {
+      records += append.records.length;
+      bytes += append.bytes;
+      const isOver = records > this.limits.groupRecordsMax || bytes > this.limits.groupBytesMax;
+      if (isOver && count > 0) break;
+      count += 1;
+    }
+    return this.#dequeue(count);
+  }
+
+  #dequeue(count: number): readonly Append[] {
+    const taken = this.#queue.slice(0, count);
+    this.#queue = this.#queue.slice(count);
+    for (const append of taken) {
+      this.#queuedRecords -= append.records.length;
+      this.#queuedBytes -= append.bytes;
+    }
+    return taken;
+  }
+
+  /** Deadlines are in the order of the calls. Late appends that are only queued never land. */
+  #rejectLate(): void {
+    const nowMs = performance.now();
+    const isLate = (append: Append): boolean => append.deadlineMs <= nowMs;
+    const firstInTime = this.#queue.findIndex((append) => !isLate(append));
+    const late = this.#dequeue(firstInTime === -1 ? this.#queue.length : firstInTime);
+    for (const append of [...this.#committing.filter(isLate), ...late]) {
+      append.reject(logOutage(`not durable within ${this.limits.appendTimeoutMs} ms`));
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { LogBounds } from '../event-log.js';
+
+/** Bounds of every partition, by its number. */
+export type AllBounds = readonly LogBounds[];
+
+type Waiter = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly wake: () => void;
+  readonly fail: (error: unknown) => void;
+};
+
+/**
+ * Knows how far each partition reaches, and lets any number of readers wait for more. While nobody
+ * waits it does nothing; while somebody does, one statement per interval serves all partitions.
+ */
+export class EndWatch {
+  #latest: AllBounds | null = null;
+  #refreshing: Promise<AllBounds> | null = null;
+  #waiters = new Set<Waiter>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly fetchBounds: () => Promise<AllBounds>,
+    private readonly pollMs: number,
+  ) {}
+
+  /** The bounds as last seen, possibly behind; fetched when none were seen yet. */
+  async latest(partition: number): Promise<LogBounds> {
+    return boundsOf(this.#latest ?? (await this.#refresh()), partition);
+  }
+
+  /** The bounds as of now. */
+  async current(partition: number): Promise<LogBounds> {
+    // A statement that runs already may have read before the caller's question.
+    await this.#refreshing?.catch(() => undefined);
+    return boundsOf(await this.#refresh(), partition);
+  }
+
+  /**
+   * Resolves when the partition reaches beyond the offset or the time is over.
+   * @throws what `fetchBounds` throws while waiting.
+   */
+  async waitBeyond(partition: number, offset: number, waitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    let waiter: Waiter | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        waiter = { partition, offset, wake: resolve, fail: reject };
+        this.#waiters.add(waiter);
+        timer = setTimeout(resolve, waitMs);
+        this.#schedule();
+      });
+    } finally {
+      clearTimeout(timer);
+      if (waiter !== undefined) this.#waiters.delete(waiter);
+    }
+  }
+
+  /** Lets all waiters go, as if their time were over. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const waiter of this.#waiters) waiter.wake();
+    this.#waiters.clear();
+  }
+
+  #refresh(): Promise<AllBounds> {
+    this.#refreshing ??= this.fetchBounds()
+      .then((bounds) => {
+        this.#latest = bounds;
+        for (const waiter of this.#waiters) {
+          if (boundsOf(bounds, waiter.partition).endOffset > waiter.offset) waiter.wake();
+        }
+        return bounds;
+      })
+      .finally(() => {
+        this.#refreshing = null;
+      });
+    return this.#refreshing;
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      void this.#poll();
+    }, this.pollMs);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#waiters.size === 0) return;
+    try {
+      await this.#refresh();
+    } catch (error) {
+      for (const waiter of this.#waiters) waiter.fail(error);
+    }
+    if (this.#waiters.size > 0) this.#schedule();
+  }
+}
+
+function boundsOf(all: AllBounds, partition: number): LogBounds {
+  const bounds = all[partition];
+  if (bounds === undefined) throw new RangeError(`the log has no partition ${partition}`);
+  return bounds;
+}

@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import { ConfigError } from '../../runtime/config.js';
+import { assertPresent } from '../../runtime/failure.js';
+import type { LogIdentity } from '../event-log.js';
+import { createLogPool, queryLog } from './connection.js';
+
+/**
+ * Every partition costs its owner three small inserts a flush (architecture.md 3.1), and one
+ * machine shares its log among a few processes at most.
+ */
+const PARTITIONS_DEFAULT = 4;
+
+type IdentityRow = { readonly log_id: string; readonly partition_count: number };
+
+/**
+ * Which log this database holds; created when it holds none yet.
+ * @throws ConfigError when a partition count is asked for and the log has another one.
+ */
+export async function openPostgresLog(
+  pool: pg.Pool,
+  partitionsWanted: number | undefined,
+): Promise<LogIdentity> {
+  const [row] = await queryLog<IdentityRow>(pool, {
+    name: 'open',
+    text: 'SELECT log_id, partition_count FROM open_event_log($1)',
+    values: [partitionsWanted ?? PARTITIONS_DEFAULT],
+  });
+  const { log_id: logId, partition_count: partitionCount } = assertPresent(row, 'the event log');
+  if (partitionsWanted !== undefined && partitionsWanted !== partitionCount) {
+    throw new ConfigError([
+      `MINUTEBOOK_LOG_PARTITIONS is ${partitionsWanted}, but the log in PostgreSQL was created with ${partitionCount} partitions, which cannot change: leave the setting out`,
+    ]);
+  }
+  return { logId, partitionCount };
+}
+
+/**
+ * Gives the log a new id and returns it. To be called once after the database was restored from a
+ * backup, before any program is started: offsets given out after the backup will be given out
+ * again, for other records.
+ * @throws DependencyError when the server cannot be reached.
+ */
+export async function renewPostgresLogId(url: string): Promise<string> {
+  const pool = createLogPool({ url, connectionsMax: 1, statementTimeoutMs: 10_000 });
+  try {
+    const [row] = await queryLog<{ readonly log_id: string }>(pool, {
+      name: 'renew',
+      text: 'SELECT renew_event_log_id() AS log_id',
+      values: [],
+    });
+    return assertPresent(row, 'the event log').log_id;
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,56 @@
+import type { LogRecord, ReadRequest } from './event-log.js';
+
+/**
+ * Records of one partition that were fetched and not read yet, ascending without gaps. A batch of
+ * the log is larger than a read may ask for; what is left serves the next read.
+ */
+export class RecordBuffer {
+  #records: readonly LogRecord[] = [];
+  #position = 0;
+
+  /** Offset of the first buffered record, or null when there is none. */
+  get firstOffset(): number | null {
+    return this.#records[this.#position]?.offset ?? null;
+  }
+
+  /** Puts fetched records behind those that are left. */
+  add(records: readonly LogRecord[]): void {
+    const left = this.#records.slice(this.#position);
+    this.#records = left.length === 0 ? records : [...left, ...records];
+    this.#position = 0;
+  }
+
+  /** Moves records into `read` until its bounds are reached or none is left. */
+  moveTo(read: BoundedRead): void {
+    for (;;) {
+      const record = this.#records[this.#position];
+      if (record === undefined || read.isFull) break;
+      read.add(record);
+      this.#position += 1;
+    }
+    if (this.#position === this.#records.length) this.clear();
+  }
+
+  clear(): void {
+    this.#records = [];
+    this.#position = 0;
+  }
+}
+
+/** The answer of one read while it is gathered; full once it reaches the request's bounds. */
+export class BoundedRead {
+  readonly records: LogRecord[] = [];
+  #bytes = 0;
+
+  constructor(private readonly bounds: Pick<ReadRequest, 'recordsMax' | 'bytesMax'>) {}
+
+  get isFull(): boolean {
+    const { recordsMax, bytesMax } = this.bounds;
+    return this.records.length >= recordsMax || this.#bytes >= bytesMax;
+  }
+
+  add(record: LogRecord): void {
+    this.records.push(record);
+    this.#bytes += Buffer.byteLength(record.value);
+  }
+}
