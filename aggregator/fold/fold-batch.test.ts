@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MeterDefinition } from '../../contract/meter.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { decodeRecord, type DecodedRecord } from './candidate.js';
+import { batchLength } from './cut-batch.js';
+import { digestText, encodeBatch } from './encode-rows.js';
+import { foldBatch, type StoredId } from './fold-batch.js';
+import { indexMeters } from './meter-index.js';
+
+const environment = { tenantId: 't1', environmentId: 'e1' };
+const otherEnvironment = { tenantId: 't2', environmentId: 'e1' };
+const hashText = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+const base: UsageEvent = {
+  eventId: 'a',
+  eventName: 'request',
+  externalCustomerId: 'acme',
+  customerId: null,
+  source: '',
+  timestampMs: 60_000,
+  isTimestampGiven: true,
+  properties: {},
+};
+const meter: MeterDefinition = {
+  environment,
+  meterId: 'm1',
+  version: 1,
+  eventName: 'request',
+  filters: [],
+  generation: 1,
+};
+const filtered: MeterDefinition = {
+  ...meter,
+  meterId: 'm2',
+  generation: 2,
+  filters: [{ key: 'plan', values: ['pro', 'max'] }],
+};
+const meters = indexMeters([filtered, meter]);
+const range = { logId: 'log', partition: 0, start: 0, end: 100 };
+
+function recordOf(
+  offset: number,
+  events: readonly UsageEvent[],
+  place: { readonly environment?: typeof environment; readonly appendedAtMs?: number } = {},
+): DecodedRecord {
+  const value = encodeEventRecord({
+    environment: place.environment ?? environment,
+    receivedAtMs: 7,
+    events,
+  });
+  return decodeRecord({ offset, appendedAtMs: place.appendedAtMs ?? 9, value }, hashText);
+}
+
+function counts(records: readonly DecodedRecord[], seen = new Map<string, StoredId>()) {
+  const folded = foldBatch(records, seen, meters);
+  return {
+    unique: folded.unique.map((candidate) => candidate.event.eventId),
+    repeats: folded.repeats.map((repeat) => [repeat.candidate.event.eventId, repeat.isConflict]),
+    deltas: folded.deltas.map((delta) => [delta.meter.meterId, delta.minuteMs, delta.eventCount]),
+    counted: folded.countedEvents,
+  };
+}
+
+describe('foldBatch', () => {
+  it('counts an id once within a batch, whatever its repeat carries', () => {
+    const later = { ...base, timestampMs: 180_000, properties: { plan: 'pro' } };
+    const result = counts([recordOf(0, [base, base]), recordOf(1, [later])]);
+    expect(result.unique).toEqual(['a']);
+    expect(result.deltas).toEqual([['m1', 60_000, 1]]);
+    expect(result.repeats).toEqual([
+      ['a', false],
+      ['a', true],
+    ]);
+  });
+
+  it('counts nothing of an id that was counted before the batch', () => {
+    const first = recordOf(0, [base]).candidates[0];
+    const stored = { payloadHash: first?.payloadHash ?? '', timestampMs: 60_000 };
+    const seen = new Map([[first?.idHash ?? '', { ...stored, isTimestampGiven: true }]]);
+    expect(counts([recordOf(5, [base])], seen)).toEqual({
+      unique: [],
+      repeats: [['a', false]],
+      deltas: [],
+      counted: 0,
+    });
+  });
+
+  it('calls another timestamp a conflict only when both senders gave one', () => {
+    const moved = { ...base, timestampMs: 61_000 };
+    const implied = { ...moved, isTimestampGiven: false };
+    expect(counts([recordOf(0, [base, moved])]).repeats).toEqual([['a', true]]);
+    expect(counts([recordOf(0, [base, implied])]).repeats).toEqual([['a', false]]);
+  });
+
+  it('takes the order of properties for no difference', () => {
+    const one = { ...base, properties: { x: '1', y: '2' } };
+    const two = { ...base, properties: { y: '2', x: '1' } };
+    expect(counts([recordOf(0, [one, two])]).repeats).toEqual([['a', false]]);
+  });
+
+  it('keeps the same id of two tenants apart, and their meters', () => {
+    const result = counts([
+      recordOf(0, [base]),
+      recordOf(1, [base], { environment: otherEnvironment }),
+    ]);
+    expect(result.unique).toEqual(['a', 'a']);
+    expect(result.counted).toBe(1);
+  });
+
+  it('counts one event on every meter it matches', () => {
+    const pro = { ...base, properties: { plan: 'max' } };
+    expect(counts([recordOf(0, [pro])]).deltas).toEqual([
+      ['m1', 60_000, 1],
+      ['m2', 60_000, 1],
+    ]);
+  });
+
+  it('keeps customers and sources apart whose texts join to the same', () => {
+    const one = { ...base, externalCustomerId: 'ab', source: 'c' };
+    const two = { ...base, eventId: 'b', externalCustomerId: 'a', source: 'bc' };
+    expect(counts([recordOf(0, [one, two])]).deltas).toHaveLength(2);
+  });
+
+  it('turns what cannot be decoded into a dead letter and counts the rest', () => {
+    const broken = decodeRecord({ offset: 1, appendedAtMs: 9, value: '{' }, hashText);
+    const folded = foldBatch([recordOf(0, [base]), broken], new Map(), meters);
+    expect(folded.deadLetters).toMatchObject([{ offset: 1, reason: 'not_json', payload: '{' }]);
+    expect(folded.unique).toHaveLength(1);
+  });
+
+  it('conserves events: unique and repeats together are all, deltas are the counted ones', () => {
+    const events = fc.array(
+      fc.record({
+        id: fc.integer({ min: 0, max: 12 }),
+        name: fc.constantFrom('request', 'other'),
+        minute: fc.integer({ min: 0, max: 3 }),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(events, (drawn) => {
+        const records = drawn.map(({ id, name, minute }, offset) =>
+          recordOf(offset, [
+            { ...base, eventId: `id${id}`, eventName: name, timestampMs: minute * 60_000 },
+          ]),
+        );
+        const folded = foldBatch(records, new Map(), indexMeters([meter]));
+        const distinct = new Map(drawn.toReversed().map((event) => [event.id, event]));
+        const matching = [...distinct.values()].filter((event) => event.name === 'request').length;
+        const sum = folded.deltas.reduce((total, delta) => total + delta.eventCount, 0);
+        expect(folded.unique).toHaveLength(distinct.size);
+        expect(folded.unique.length + folded.repeats.length).toBe(drawn.length);
+        expect([folded.countedEvents, sum]).toEqual([matching, matching]);
+      }),
+    );
+  });
+
+  it('yields the same bytes for the same records', () => {
+    const records = [recordOf(0, [base, { ...base, eventId: 'b' }]), recordOf(1, [base])];
+    const textOf = (): string =>
+      digestText(encodeBatch(range, foldBatch(records, new Map(), meters)));
+    expect(textOf()).toBe(textOf());
+  });
+});
+
+describe('encodeBatch', () => {
+  it('ends usage with the marker of its range, also when nothing is counted', () => {
+    const encoded = encodeBatch(range, foldBatch([], new Map(), meters));
+    expect(encoded.usage).toEqual({
+      rows: 1,
+      text: '["","","","#batch",0,0,"log:0","0:100",1]\n',
+    });
+    expect([encoded.events.rows, encoded.ids.rows, encoded.repeats.rows]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('batchLength', () => {
+  const day = 86_400_000;
+
+  it('takes whole records up to the bound of events, and one at least', () => {
+    const records = [0, 1, 2].map((offset) =>
+      recordOf(offset, [
+        { ...base, eventId: `${offset}x` },
+        { ...base, eventId: `${offset}y` },
+      ]),
+    );
+    expect([1, 2, 3, 4, 5, 6].map((max) => batchLength(records, max))).toEqual([1, 1, 1, 2, 2, 3]);
+  });
+
+  it('never crosses a day of append time', () => {
+    const records = [day - 1, day, day + 5].map((appendedAtMs, offset) =>
+      recordOf(offset, [base], { appendedAtMs }),
+    );
+    expect(batchLength(records, 100)).toBe(1);
+    expect(batchLength(records.slice(1), 100)).toBe(2);
+  });
+
+  it('is 0 for no records', () => {
+    expect(batchLength([], 10)).toBe(0);
+  });
+});

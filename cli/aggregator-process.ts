@@ -1,0 +1,32 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { builtModule } from '../runtime/project.js';
+import type { Running } from './supervise.js';
+
+const STOP_TIMEOUT_MS = 15_000;
+
+/**
+ * Starts an aggregator as a process of its own, so that it has its own core and its own fate. It
+ * ends when this process does, since the channel between them closes; its log lines go to our
+ * standard error.
+ */
+export function startAggregator(environment: NodeJS.ProcessEnv): Promise<Running> {
+  const child = fork(builtModule('aggregator/main'), [], {
+    env: environment,
+    execArgv: ['--enable-source-maps', '--max-old-space-size=2048'],
+    // A group of its own: Ctrl-C is for us, and we end it in order.
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const exited = once(child, 'exit').then(() => undefined);
+  return Promise.resolve({
+    pid: child.pid ?? 0,
+    exited,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  });
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env node
+// The door of the repository: plain Node, no dependency, so that it runs on a fresh clone. It installs what is missing,
+// builds what is stale, and hands over to the verb. Everything else lives in TypeScript.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const binaries = join(root, 'node_modules', '.bin');
+const stamps = join(root, 'node_modules', '.cache', 'minutebook');
+const SOURCE_FOLDERS = [
+  'contract',
+  'runtime',
+  'event-log',
+  'ingest',
+  'aggregator',
+  'billing-api',
+  'sql',
+  'clickhouse',
+  'load-tests',
+  'cli',
+  '.config',
+];
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}
+
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 12)) return;
+  fail(`Node ${process.versions.node} is too old: Minutebook needs Node 20.12 or later.`);
+}
+
+/** Runs a tool to its end with its output on ours; ends with its exit code when that is not 0. */
+function run(command, parameters, options = {}) {
+  const result = spawnSync(command, parameters, { cwd: root, stdio: 'inherit', ...options });
+  if (result.error) fail(`${command}: ${result.error.message}`);
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+function isStamped(name, value) {
+  const file = join(stamps, name);
+  return existsSync(file) && readFileSync(file, 'utf8') === value;
+}
+
+function stamp(name, value) {
+  mkdirSync(stamps, { recursive: true });
+  writeFileSync(join(stamps, name), value);
+}
+
+/** `npm ci` once per lock file and Node ABI: native modules are built for one ABI only. */
+function install() {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  const wanted = `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}`;
+  if (isStamped('installed', wanted)) return;
+  say('Installing npm packages (the Kafka client is compiled: about two minutes) …');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  run(npm, ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'], {
+    env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
+    // npm's own standard output would mix with what the verb prints.
+    stdio: ['inherit', process.stderr, 'inherit'],
+  });
+  stamp('installed', wanted);
+}
+
+/** Names, sizes and times of all sources: changes whenever a build could come out differently. */
+function fingerprint(folder, hash) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.name === 'generated' || entry.name === 'results') continue;
+    if (entry.isDirectory()) fingerprint(path, hash);
+    else if (/\.(ts|mjs|json)$/.test(entry.name)) {
+      const { mtimeMs, size } = statSync(path);
+      hash.update(`${path} ${mtimeMs} ${size}\n`);
+    }
+  }
+}
+
+function build() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  hash.update(readFileSync(join(root, 'tsconfig.json')));
+  for (const folder of SOURCE_FOLDERS) fingerprint(join(root, folder), hash);
+  const wanted = hash.digest('hex');
+  if (isStamped('built', wanted) && existsSync(join(root, 'dist', 'cli', 'minutebook.js'))) return;
+  say('Building …');
+  run(process.execPath, [join(root, 'cli', 'build-routes.mjs')]);
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
+  stamp('built', wanted);
+}
+
+/** Hands over; Ctrl-C reaches the child through the terminal, and other signals are passed on. */
+function handOver(command, parameters) {
+  const child = spawn(command, parameters, { cwd: root, stdio: 'inherit' });
+  process.on('SIGINT', () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(error.message));
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+const CHECKS = [
+  ['types', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit']],
+  ['lint', join(binaries, 'eslint'), ['-c', '.config/eslint.config.js', '--max-warnings=0', '.']],
+  [
+    'format',
+    join(binaries, 'prettier'),
+    ['--config', '.config/prettier.json', '--check', '--log-level', 'warn', '**/*.{ts,mjs,js,cjs}'],
+  ],
+  [
+    'imports',
+    join(binaries, 'depcruise'),
+    ['--config', '.config/dependency-cruiser.cjs', '--output-type', 'err', ...SOURCE_FOLDERS],
+  ],
+  ['dead code', join(binaries, 'knip'), ['--config', '.config/knip.json', '--no-progress']],
+];
+
+/** Types, style, imports, dead code and the fast tests; stops at the first that fails. */
+function check(parameters) {
+  for (const [name, command, args] of CHECKS) {
+    const startedAt = Date.now();
+    run(command, args);
+    say(`check: ${name} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  }
+  if (parameters.includes('--no-tests')) return;
+  run(join(binaries, 'vitest'), [
+    'run',
+    '--config',
+    '.config/vitest.config.ts',
+    '--project',
+    'fast',
+  ]);
+}
+
+function main() {
+  const [verb = 'start', ...parameters] = process.argv.slice(2);
+  requireNode();
+  install();
+  build();
+  if (verb === 'build') return;
+  if (verb === 'check') return check(parameters);
+  if (verb === 'test') {
+    if (parameters.length === 0) check(['--no-tests']);
+    const config = join(root, '.config', 'vitest.config.ts');
+    return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
+  }
+  handOver(process.execPath, [
+    '--enable-source-maps',
+    join(root, 'dist', 'cli', 'minutebook.js'),
+    verb,
+    ...parameters,
+  ]);
+}
+
+main();
