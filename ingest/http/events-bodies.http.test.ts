@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect } from 'vitest';
+import { API_KEY, ingestTest as test, startTestIngest } from './ingest-harness.js';
+
+const MIB = 1024 * 1024;
+const EVENT = '{"event_name":"call","external_customer_id":"acme","event_id":"e1"}';
+const GZIP = { headers: { 'content-encoding': 'gzip' } };
+
+/** An event padded with blanks, which count for the body and not for the event. */
+function paddedTo(bytes: number): Buffer {
+  return Buffer.concat([Buffer.from(EVENT), Buffer.alloc(bytes - EVENT.length, ' ')]);
+}
+
+function head(lines: readonly string[]): string {
+  return [
+    'POST /v1/events HTTP/1.1',
+    'host: test',
+    `x-api-key: ${API_KEY}`,
+    'content-type: application/json',
+    ...lines,
+    '',
+    '',
+  ].join('\r\n');
+}
+
+/** A raw connection that gathers what comes back. */
+async function open(port: number): Promise<{ socket: Socket; received: () => string }> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk.toString()));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return { socket, received: () => text };
+}
+
+/** Resolves when the connection is gone, also when it was reset. */
+function gone(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.on('close', () => resolve());
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('it did not happen within 5 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('the body limit of 32 MiB', () => {
+  test('lets a body of exactly that size pass', async ({ ingest }) => {
+    expect(await ingest.send(paddedTo(32 * MIB))).toMatchObject({ status: 202 });
+  });
+
+  test('answers one byte more with 413, and the connection goes on', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    const body = paddedTo(32 * MIB + 1);
+    socket.write(head([`content-length: ${body.length}`]));
+    socket.write(body);
+    await until(() => received().includes('}'));
+    expect(received()).toContain('HTTP/1.1 413 ');
+    expect(received()).toContain('"code":"validation_error","http_status_code":413');
+    socket.write(head([`content-length: ${EVENT.length}`]) + EVENT);
+    await until(() => received().includes('HTTP/1.1 202 '));
+    socket.destroy();
+  });
+
+  test('answers a chunked body when it passes the limit', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    socket.write(head(['transfer-encoding: chunked']));
+    const chunk = Buffer.concat([
+      Buffer.from('100000\r\n'),
+      Buffer.alloc(MIB, ' '),
+      Buffer.from('\r\n'),
+    ]);
+    for (let count = 0; count < 34; count += 1) socket.write(chunk);
+    await until(() => received().includes('HTTP/1.1 413 '));
+    socket.write('0\r\n\r\n' + head([`content-length: ${EVENT.length}`]) + EVENT);
+    await until(() => received().includes('HTTP/1.1 202 '));
+    socket.destroy();
+  });
+
+  test('cuts a client that sends on without end after its answer', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    socket.write(head(['content-length: 10000000000']));
+    const closed = gone(socket);
+    const chunk = Buffer.alloc(MIB, ' ');
+    const sending = setInterval(() => {
+      for (let count = 0; count < 4 && socket.writableLength < 8 * MIB; count += 1) {
+        socket.write(chunk);
+      }
+    }, 1);
+    await closed;
+    clearInterval(sending);
+    expect(received()).toContain('HTTP/1.1 413 ');
+  });
+
+  test('counts inflated bytes, so a gzip bomb is stopped', async ({ ingest }) => {
+    const bomb = gzipSync(Buffer.alloc(512 * MIB, ' '));
+    expect(bomb.length).toBeLessThan(MIB);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await ingest.send(bomb, GZIP)).toMatchObject({
+      status: 413,
+      body: { code: 'validation_error', http_status_code: 413 },
+    });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(80 * MIB);
+    expect(await ingest.send(gzipSync(paddedTo(32 * MIB)), GZIP)).toMatchObject({ status: 202 });
+    expect(await ingest.send(gzipSync(paddedTo(32 * MIB + 1)), GZIP)).toMatchObject({
+      status: 413,
+    });
+  });
+});
+
+describe('a gzip body', () => {
+  test('is accepted, also in several members', async ({ ingest }) => {
+    expect(await ingest.send(gzipSync(EVENT), GZIP)).toMatchObject({ status: 202 });
+    const members = [EVENT.slice(0, 20), EVENT.slice(20)].map((part) => gzipSync(part));
+    expect(await ingest.send(Buffer.concat(members), GZIP)).toMatchObject({ status: 202 });
+    expect(await ingest.stored()).toHaveLength(2);
+  });
+
+  test.for([
+    ['no gzip at all', Buffer.from(EVENT)],
+    ['cut short', gzipSync(EVENT).subarray(0, 30)],
+    ['damaged', Buffer.concat([gzipSync(EVENT).subarray(0, 30), Buffer.alloc(60, 7)])],
+    ['empty', Buffer.alloc(0)],
+  ] as const)(
+    'that is %s answers 400, and the connection goes on',
+    async ([, body], { ingest }) => {
+      expect(await ingest.send(body, GZIP)).toMatchObject({
+        status: 400,
+        body: { code: 'validation_error' },
+      });
+      expect(await ingest.send(gzipSync(EVENT), GZIP)).toMatchObject({ status: 202 });
+    },
+  );
+});
+
+describe('a client that waits for 100 Continue', () => {
+  test('is told to go on when its headers are good', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    socket.write(head([`content-length: ${EVENT.length}`, 'expect: 100-continue']));
+    await until(() => received().includes('100 Continue'));
+    socket.write(EVENT);
+    await until(() => received().includes('HTTP/1.1 202 '));
+    socket.destroy();
+  });
+
+  test('is refused before it sends a body that is too large', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    const closed = gone(socket);
+    socket.write(head([`content-length: ${40 * MIB}`, 'expect: 100-continue']));
+    await closed;
+    expect(received()).toContain('HTTP/1.1 413 ');
+    expect(received().toLowerCase()).toContain('connection: close');
+    expect(received()).not.toContain('100 Continue');
+  });
+});
+
+describe('bodies in flight', () => {
+  test('are bounded together: what does not fit answers 503, and later ones are taken', async ({
+    database,
+  }) => {
+    const ingest = await startTestIngest(database, { bodyBytesInFlightMax: 3 * MIB });
+    const waiting = await open(ingest.port);
+    waiting.socket.write(head([`content-length: ${2 * MIB + 1}`]));
+    waiting.socket.write(Buffer.alloc(2 * MIB, ' '));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await ingest.send(paddedTo(2 * MIB))).toMatchObject({
+      status: 503,
+      body: { code: 'service_unavailable', http_status_code: 503 },
+      headers: { 'retry-after': '1' },
+    });
+    expect(await ingest.send(EVENT)).toMatchObject({ status: 202 });
+    waiting.socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await ingest.send(paddedTo(2 * MIB))).toMatchObject({ status: 202 });
+    await ingest.close();
+  });
+
+  test('of clients that leave store nothing', async ({ ingest }) => {
+    const { socket } = await open(ingest.port);
+    socket.write(head([`content-length: ${EVENT.length + 1}`]) + EVENT);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await ingest.stored()).toEqual([]);
+  });
+});
+
+describe('one connection', () => {
+  test('carries pipelined requests, answered in order', async ({ ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    const one = (id: string): string => {
+      const body = EVENT.replace('e1', id);
+      return head([`content-length: ${body.length}`]) + body;
+    };
+    socket.write(one('p1') + one('p2') + one('p3'));
+    await until(() => received().includes('p3'));
+    expect(received().match(/p[123]/g)).toEqual(['p1', 'p2', 'p3']);
+    socket.destroy();
+  });
+});
