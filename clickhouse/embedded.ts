@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DependencyError } from '../runtime/failure.js';
 import { findFreePort } from '../runtime/port.js';
+import { findLiveOwner, markOwner } from '../runtime/process.js';
 import { builtModule } from '../runtime/project.js';
 import type { ServerOrder } from './embedded-server.js';
 import { createClickHouse } from './client.js';
@@ -202,7 +203,7 @@ async function startOnFreeDirectory(directory: string, order: ServerOrder): Prom
     if (!output.includes(CANNOT_LOCK)) {
       throw failure(`ClickHouse ended at start:\n${output}`);
     }
-    if (Date.now() > deadline) {
+    if (Date.now() > deadline || (await findLiveOwner(directory)) !== null) {
       throw failure(
         `${directory} is in use by another running instance. Stop that one, or choose another ` +
           'data directory.',
@@ -259,6 +260,7 @@ export async function startEmbeddedClickHouse(options: {
     token: randomBytes(12).toString('hex'),
   };
   const server = await startOnFreeDirectory(directory, order);
+  await markOwner(directory);
   const exited =
     server.exitCode === null && server.signalCode === null
       ? once(server, 'exit').then(() => undefined)

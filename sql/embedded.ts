@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
 import { findFreePort } from '../runtime/port.js';
+import { findLiveOwner, isProcessAlive, markOwner } from '../runtime/process.js';
 import { findPostgresAccount, giveTo, spawnIds, type PostgresAccount } from './postgres-account.js';
 import { withSession } from './session.js';
 
@@ -90,18 +91,9 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-}
-
 /** Whether the process is a PostgreSQL server; process numbers are reused, above all in containers. */
 async function isPostgres(pid: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
+  if (!isProcessAlive(pid)) return false;
   try {
     return (await readFile(`/proc/${pid}/comm`, 'utf8')).includes('postgres');
   } catch (error) {
@@ -130,7 +122,7 @@ async function claimDirectory(layout: Layout): Promise<void> {
       await rm(join(layout.data, 'postmaster.pid'), { force: true });
       return;
     }
-    if (Date.now() > deadline) {
+    if (Date.now() > deadline || (await findLiveOwner(layout.directory)) !== null) {
       throw failure(
         `${layout.directory} is in use by another running instance (process ${pid}). ` +
           'Stop that one, or choose another data directory.',
@@ -287,10 +279,6 @@ export async function startEmbeddedPostgres(options: {
     log: join(directory, 'postgres.log'),
   };
   await mkdir(directory, { recursive: true });
-  const binaries = await findBinaries();
-  const account = await findPostgresAccount([binaries.postgres, directory]);
-  await claimDirectory(layout);
-  await initialise(layout, account, binaries.initdb);
   const port = await findFreePort(options.port);
   if (port === null) {
     throw failure(
@@ -298,6 +286,10 @@ export async function startEmbeddedPostgres(options: {
         'it. Stop that program or choose another port.',
     );
   }
+  const binaries = await findBinaries();
+  const account = await findPostgresAccount([binaries.postgres, directory]);
+  await claimDirectory(layout);
+  await initialise(layout, account, binaries.initdb);
   const server = await launch({ layout, account, port }, binaries.postgres);
   const exited = once(server, 'exit').then(() => undefined);
   const guardian = guard(server.pid ?? 0, layout);
@@ -308,6 +300,7 @@ export async function startEmbeddedPostgres(options: {
   try {
     await waitUntilReady(adminUrl, server, layout);
     await createMissingDatabase(adminUrl);
+    await markOwner(directory);
   } catch (error) {
     await endServer(server, exited);
     throw error;

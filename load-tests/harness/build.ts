@@ -1,22 +1,49 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtModule, projectRoot } from '../../runtime/project.js';
+import { projectRoot } from '../../runtime/project.js';
 
-const modifiedAt = (path: string): number => (existsSync(path) ? statSync(path).mtimeMs : 0);
+/** Its modification time is the start of the last build of this file. */
+const STAMP = join(projectRoot, 'dist', '.built-for-tests');
 
-/** Whether the built form of a module is missing or older than its source. */
-export function isStale(module: string): boolean {
-  return modifiedAt(builtModule(module)) <= modifiedAt(join(projectRoot, `${module}.ts`));
+const ENGINE_FOLDERS = ['contract', 'runtime', 'sql', 'clickhouse'] as const;
+const PROGRAM_FOLDERS = ['event-log', 'ingest', 'aggregator', 'billing-api', 'cli'] as const;
+
+/** Which processes the tests start: those that host engines, or the whole product. */
+export type BuildScope = 'engines' | 'product';
+
+function newestSource(folder: string): number {
+  const path = join(projectRoot, folder);
+  if (!existsSync(path)) return 0;
+  const sources = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'),
+  );
+  return Math.max(0, ...sources.map((entry) => statSync(join(entry.path, entry.name)).mtimeMs));
 }
 
-/** Compiles the sources into dist. Type errors do not keep the compiler from writing. */
-export async function build(): Promise<void> {
+function isStale(scope: BuildScope): boolean {
+  if (!existsSync(STAMP)) return true;
+  const folders = scope === 'engines' ? ENGINE_FOLDERS : [...ENGINE_FOLDERS, ...PROGRAM_FOLDERS];
+  return Math.max(...folders.map(newestSource)) > statSync(STAMP).mtimeMs;
+}
+
+/**
+ * Compiles the sources into dist when those that matter are newer, since processes run from there.
+ * Type errors do not keep the compiler from writing; the check of types is a step of its own.
+ * @throws Error when the compiler itself cannot run.
+ */
+export async function buildWhenStale(scope: BuildScope): Promise<void> {
+  if (!isStale(scope)) return;
+  const startedAt = new Date();
   const compiler = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   const child = spawn(process.execPath, [compiler, '-p', 'tsconfig.json'], {
     cwd: projectRoot,
     stdio: 'ignore',
   });
-  await once(child, 'exit');
+  const [code] = await once(child, 'exit');
+  // 0: fine; 1 and 2: written in spite of type errors.
+  if (code !== 0 && code !== 1 && code !== 2) throw new Error(`tsc ended with ${String(code)}`);
+  writeFileSync(STAMP, '');
+  utimesSync(STAMP, startedAt, startedAt);
 }

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { builtModule } from '../../runtime/project.js';
+import { isProcessAlive } from '../../runtime/process.js';
+
+export type EngineProgram = {
+  /** Built module and its exported function that starts an engine and returns its `pid`. */
+  readonly module: string;
+  readonly start: string;
+  readonly directory: string;
+};
+
+/**
+ * Starts an engine in a process of its own and kills that process with SIGKILL.
+ * @returns the process number of the engine, whose owner is gone.
+ */
+export async function startAndAbandon(program: EngineProgram): Promise<number> {
+  const code = `
+    const { ${program.start} } = await import(${JSON.stringify(
+      pathToFileURL(builtModule(program.module)).href,
+    )});
+    const engine = await ${program.start}({
+      directory: ${JSON.stringify(program.directory)}, port: 0,
+    });
+    console.log(engine.pid);
+    setInterval(() => undefined, 1000);`;
+  const owner = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: owner.stdout });
+  const [line] = await Promise.race([once(lines, 'line'), once(owner, 'exit').then(() => ['0'])]);
+  owner.kill('SIGKILL');
+  await once(owner, 'exit');
+  return Number(line);
+}
+
+/** Whether the process ends within the time. */
+export async function endsWithin(pid: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    if (!isProcessAlive(pid)) return true;
+    await delay(20);
+  }
+  return false;
+}

@@ -1,0 +1,142 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { test } from '../load-tests/harness/fixtures.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import { createApiKey, displayIdOf } from './api-key.js';
+import { createApiKeyDirectory } from './api-keys.js';
+import { bootstrap } from './bootstrap.js';
+import { noRows } from './columns.js';
+import { createDatabase, type Database } from './pool.js';
+
+const KEY = createApiKey('private_key');
+
+const change = (database: Database, assignment: 'revoked' | 'expires' | 'suspended') => {
+  const statements = {
+    revoked: sql.type(noRows)`UPDATE secrets SET status = 'deleted'`,
+    expires: sql.type(noRows)`UPDATE secrets SET expires_at = '2026-11-20T10:00:00Z'`,
+    suspended: sql.type(noRows)`UPDATE tenants SET status = 'suspended'`,
+  };
+  return database.slonik.query(statements[assignment]);
+};
+
+describe('API keys', () => {
+  test('tell who calls', async ({ database: { database } }) => {
+    const first = await bootstrap(database, { apiKey: KEY });
+    const directory = createApiKeyDirectory(database, systemClock);
+    expect(await directory.find(KEY)).toEqual({
+      environment: first.environment,
+      secretId: expect.stringMatching(/^secret_/),
+      keyType: 'private_key',
+      userId: first.userId,
+      roles: ['super_admin'],
+      isTenantSuspended: false,
+    });
+  });
+
+  test('that are unknown or malformed are nobody', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    const directory = createApiKeyDirectory(database, systemClock);
+    expect(await directory.find(createApiKey('private_key'))).toBeNull();
+    expect(await directory.find(`${KEY} `)).toBeNull();
+    expect(await directory.find('')).toBeNull();
+  });
+
+  test('stop working within 2 seconds of being revoked', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    const directory = createApiKeyDirectory(database, systemClock);
+    expect(await directory.find(KEY)).not.toBeNull();
+    await change(database, 'revoked');
+    await delay(2_000);
+    expect(await directory.find(KEY)).toBeNull();
+  });
+
+  test('work within 2 seconds of being made, even if tried before', async ({
+    database: { database },
+  }) => {
+    const directory = createApiKeyDirectory(database, systemClock);
+    expect(await directory.find(KEY)).toBeNull();
+    await bootstrap(database, { apiKey: KEY });
+    await delay(2_000);
+    expect(await directory.find(KEY)).not.toBeNull();
+  });
+
+  test('stop working at the millisecond of their expiry', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    await change(database, 'expires');
+    const expiry = Date.UTC(2026, 10, 20, 10);
+    let now = expiry - 1;
+    const clock: Clock = { now: () => now };
+    const directory = createApiKeyDirectory(database, clock);
+    expect(await directory.find(KEY)).not.toBeNull();
+    now = expiry;
+    expect(await directory.find(KEY)).toBeNull();
+  });
+
+  test('of a suspended tenant say so', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    await change(database, 'suspended');
+    const caller = await createApiKeyDirectory(database, systemClock).find(KEY);
+    expect(caller?.isTenantSuspended).toBe(true);
+  });
+
+  test('are looked up once for many questions at one time', async ({ database: { url } }) => {
+    const database = await createDatabase(url, { poolSize: 1 });
+    await bootstrap(database, { apiKey: KEY });
+    const directory = createApiKeyDirectory(database, systemClock);
+    const questions = Array.from({ length: 1_000 }, () => directory.find(KEY));
+    const before = performance.now();
+    const callers = await Promise.all(questions);
+    expect(callers.every((caller) => caller !== null)).toBe(true);
+    expect(new Set(callers).size).toBe(1);
+    // 1,000 look-ups over one connection take about a second.
+    expect(performance.now() - before).toBeLessThan(500);
+    await database.close();
+  });
+
+  test('are never stored in a readable form', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    const rows = await database.slonik.any(
+      sql.type(z.object({ row: z.string() }))`SELECT secrets::text AS row FROM secrets`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain(KEY.slice(5));
+    expect(rows[0]?.row).toContain(displayIdOf(KEY));
+  });
+});
+
+describe('bootstrap', () => {
+  const counts = sql.type(z.object({ tenants: z.number(), users: z.number(), keys: z.number() }))`
+    SELECT (SELECT count(*)::int FROM tenants) AS tenants, (SELECT count(*)::int FROM users) AS users,
+           (SELECT count(*)::int FROM secrets) AS keys`;
+
+  test('makes one tenant, user and key when five processes start together', async ({
+    database: { database },
+  }) => {
+    const runs = Array.from({ length: 5 }, () => bootstrap(database, { apiKey: KEY }));
+    const made = await Promise.all(runs);
+    expect(new Set(made.map((first) => first.environment.environmentId)).size).toBe(1);
+    expect(await database.slonik.one(counts)).toEqual({ tenants: 1, users: 1, keys: 1 });
+  });
+
+  test('adds another key to the same tenant', async ({ database: { database } }) => {
+    const other = createApiKey('private_key');
+    const before = await bootstrap(database, { apiKey: KEY });
+    const after = await bootstrap(database, { apiKey: other });
+    expect(after).toEqual(before);
+    expect(await database.slonik.one(counts)).toEqual({ tenants: 1, users: 1, keys: 2 });
+  });
+
+  test('does not revive a revoked key', async ({ database: { database } }) => {
+    await bootstrap(database, { apiKey: KEY });
+    await change(database, 'revoked');
+    await bootstrap(database, { apiKey: KEY });
+    expect(await createApiKeyDirectory(database, systemClock).find(KEY)).toBeNull();
+  });
+
+  test('refuses a key of another form', async ({ database: { database } }) => {
+    const publishable = createApiKey('publishable_key');
+    await expect(bootstrap(database, { apiKey: publishable })).rejects.toThrow('private key');
+  });
+});
