@@ -12,7 +12,7 @@ import { partitionsOf } from './partition/assign-partitions.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import type { FetchLimits } from './partition/fetch-batch.js';
 import { createMembership } from './partition/membership.js';
-import { runPartition, type StepObserver } from './partition/run-partition.js';
+import { runPartition, type Sabotage } from './partition/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
 import { UsageStore } from './sink/usage-store.js';
 
@@ -27,7 +27,8 @@ export type AggregatorDependencies = {
   readonly logger: Log;
   readonly metrics: Metrics;
   readonly limits: FetchLimits;
-  readonly onStep?: StepObserver;
+  readonly sabotage?: Sabotage;
+  readonly retryDelayMs?: (failures: number) => number;
 };
 
 type Owned = { readonly stop: AbortController; readonly ended: Promise<void> };

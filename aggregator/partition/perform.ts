@@ -24,7 +24,8 @@ export function digestOf(text: string): string {
   return hash('sha256', text);
 }
 
-type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
+/** Every command but those that end a run. */
+export type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
 type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
 async function take({ checkpoints, store, partition }: PartitionDependencies): Promise<Outcome> {

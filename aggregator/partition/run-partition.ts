@@ -3,21 +3,32 @@ import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import { FIRST_STEP, nextStep } from '../protocol/machine.js';
-import type { Batch, HaltReason, State, Step, Surroundings } from '../protocol/state.js';
-import { digestOf, perform, type PartitionDependencies } from './perform.js';
+import type { Batch, Command, HaltReason, State, Step, Surroundings } from '../protocol/state.js';
+import {
+  digestOf,
+  perform,
+  type PartitionDependencies,
+  type Performance,
+  type Performed,
+} from './perform.js';
 
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 5_000;
 
-/** Called before each command is performed; tests interrupt a run here, between any two steps. */
-export type StepObserver = (step: Step) => Promise<void> | void;
+/**
+ * Asked before each command; tests make a step fail here: `before` it has any effect, or `after`,
+ * so that only its answer is lost.
+ */
+export type Sabotage = (command: Command) => 'before' | 'after' | null;
 
 export type PartitionRun = PartitionDependencies & {
   readonly logger: Log;
   readonly metrics: Metrics;
   /** Aborted when the partition is to be given up; a batch under way is finished first. */
   readonly signal: AbortSignal;
-  readonly onStep?: StepObserver;
+  readonly sabotage?: Sabotage;
+  /** How long to wait after so many failures in a row; tests do not wait. */
+  readonly retryDelayMs?: (failures: number) => number;
 };
 
 /**
@@ -62,10 +73,20 @@ function isLeavingAllowed(state: State): boolean {
 
 async function waitBeforeRetry(run: PartitionRun, failures: number): Promise<void> {
   try {
-    await delay(backoffMs(failures), undefined, { signal: run.signal });
+    const delayMs = (run.retryDelayMs ?? backoffMs)(failures);
+    await delay(delayMs, undefined, { signal: run.signal });
   } catch {
     // Given up while waiting: the loop sees the signal.
   }
+}
+
+const SABOTAGED: Performance = { outcome: { kind: 'unknown' }, cause: new Error('sabotaged') };
+
+async function performOrFail(run: PartitionRun, command: Performed): Promise<Performance> {
+  const failure = run.sabotage?.(command) ?? null;
+  if (failure === 'before') return SABOTAGED;
+  const performance = await perform(run, command);
+  return failure === 'after' ? SABOTAGED : performance;
 }
 
 type Progress = { readonly step: Step; readonly failures: number };
@@ -77,7 +98,7 @@ async function performStep(
 ): Promise<Progress> {
   const { state, command } = step;
   if (command.kind === 'halt' || command.kind === 'step_down') return { step, failures };
-  const { outcome, cause } = await perform(run, command);
+  const { outcome, cause } = await performOrFail(run, command);
   if (outcome.kind === 'unknown') {
     const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
     run.logger.warn(facts, 'outcome of a step is unknown');
@@ -111,7 +132,6 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
     if (command.kind === 'step_down') return 'lost';
     if (command.kind === 'halt') return { halted: command.reason };
     if ('checkpoint' in state) run.metrics.partitionEpoch.set(label, state.checkpoint.epoch);
-    await run.onStep?.(progress.step);
     progress = await performStep(run, surroundings, progress);
   }
 }

@@ -1,0 +1,270 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
+import { eventKey, partitionOf } from '../contract/event-key.js';
+import { encodeEventRecord, type UsageEvent } from '../contract/usage-event.js';
+import type { ClickHouse } from '../clickhouse/client.js';
+import type { EventLogReader, EventLogWriter } from '../event-log/event-log.js';
+import { openPostgresReader } from '../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../event-log/postgres/writer.js';
+import { test as base } from '../load-tests/harness/fixtures.js';
+import { createLog } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import type { Database } from '../sql/pool.js';
+import { Aggregator } from './aggregator.js';
+import type { Sabotage } from './partition/run-partition.js';
+
+const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
+const PARTITIONS = 2;
+const EVENTS_MAX = 40;
+
+type World = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly writer: EventLogWriter;
+  readonly reader: EventLogReader;
+  /** Starts an aggregator of its own reader, clients apart, as another process would have. */
+  readonly startAggregator: (sabotage?: Sabotage) => Promise<Aggregator>;
+};
+
+/**
+ * An engine-backed world: the Postgres log, both databases, and aggregators closed after the test.
+ */
+const test = base.extend<{ readonly world: World }>({
+  world: async ({ database: { url, database }, clickhouse: { client } }, use) => {
+    const writer = await openPostgresWriter({
+      url,
+      partitionCount: PARTITIONS,
+      produceTimeoutMs: 5_000,
+    });
+    const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
+    const aggregators: Aggregator[] = [];
+    const startAggregator = async (sabotage?: Sabotage): Promise<Aggregator> => {
+      const aggregator = new Aggregator({
+        database,
+        clickhouse: client,
+        log: reader,
+        logger: createLog('test', 'silent'),
+        metrics: createMetrics(),
+        limits: { eventsMax: EVENTS_MAX, flushDelayMs: 20 },
+        ...(sabotage === undefined ? {} : { sabotage, retryDelayMs: () => 1 }),
+      });
+      aggregators.push(aggregator);
+      await aggregator.start();
+      return aggregator;
+    };
+    await use({ database, clickhouse: client, writer, reader, startAggregator });
+    await Promise.all(aggregators.map((aggregator) => aggregator.close()));
+    await reader.close();
+    await writer.close();
+  },
+});
+
+function eventOf(id: string, changes: Partial<UsageEvent> = {}): UsageEvent {
+  return {
+    eventId: id,
+    eventName: 'request',
+    externalCustomerId: 'acme',
+    customerId: null,
+    source: 'web',
+    timestampMs: Date.UTC(2026, 0, 1, 10, 0, 30),
+    isTimestampGiven: true,
+    properties: { method: 'GET' },
+    ...changes,
+  };
+}
+
+/** Appends events one record each, as single requests do. */
+async function send(writer: EventLogWriter, events: readonly UsageEvent[]): Promise<void> {
+  await writer.append(
+    events.map((event) => {
+      const key = eventKey(environment, event.eventId);
+      const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
+      return { partition: partitionOf(key, PARTITIONS), key, value };
+    }),
+  );
+}
+
+async function createMeter(database: Database, filters: string): Promise<void> {
+  const { sql } = await import('slonik');
+  await database.asEnvironment(environment, (connection) =>
+    connection.query(sql.type(z.unknown())`
+      SELECT activate_meter_version('m1', 1, ${environment.tenantId}, ${environment.environmentId},
+                                    'request', ${filters}::jsonb)`),
+  );
+}
+
+const count = z.string().transform(Number);
+const totalsRow = z.object({ events: count, ids: count, usage: count, repeats: count });
+
+async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow>> {
+  const rows = await clickhouse.query(
+    `SELECT (SELECT count() FROM events_v1) AS events, (SELECT count() FROM event_ids_v1) AS ids,
+       (SELECT sum(event_count) FROM usage_minute_v1 WHERE tenant_id != '') AS usage,
+       (SELECT count() FROM event_repeats_v1 FINAL) AS repeats`,
+    {},
+    totalsRow,
+  );
+  return totalsRow.parse({ events: '0', ids: '0', usage: '0', repeats: '0', ...texts(rows[0]) });
+}
+
+function texts(row: z.output<typeof totalsRow> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(row ?? {}).map(([key, value]) => [key, String(value)]));
+}
+
+async function markers(clickhouse: ClickHouse): Promise<number> {
+  const rows = await clickhouse.query(
+    `SELECT max(times) AS found FROM (SELECT sum(event_count) AS times FROM usage_minute_v1
+       WHERE meter_id = '#batch' GROUP BY source, group_key)`,
+    {},
+    z.object({ found: count }),
+  );
+  return rows[0]?.found ?? 0;
+}
+
+const WAIT = { timeout: 30_000, interval: 100 };
+
+/** Each fails once before and once after its effect, then works. */
+const SABOTAGED_STEPS = [
+  ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'refetch', 'look_up'],
+  ...['check_presence', 'intend', 'reread', 'finish', 'remember'],
+  ...['insert events', 'insert ids', 'insert usage', 'insert repeats'],
+];
+
+describe('the aggregator', () => {
+  test('counts events of a meter once and repeats never', async ({ world }) => {
+    await createMeter(world.database, '[{"key":"method","values":["GET","HEAD"]}]');
+    await world.startAggregator();
+    const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);
+    const posts = ids.slice(0, 10).map((id) => eventOf(`post-${id}`, { properties: {} }));
+    await send(world.writer, [...ids.map((id) => eventOf(id)), ...posts]);
+    await send(
+      world.writer,
+      ids.slice(0, 30).map((id) => eventOf(id, { timestampMs: 5 })),
+    );
+    await vi.waitFor(async () => {
+      expect(await totals(world.clickhouse)).toEqual({
+        events: 110,
+        ids: 110,
+        usage: 100,
+        repeats: 30,
+      });
+    }, WAIT);
+  });
+
+  test('keeps events that no meter wants, and every byte of what they carry', async ({ world }) => {
+    await world.startAggregator();
+    const odd = eventOf('"\t\\N\n,é😀', { source: "a'b\\", properties: { 'k\n': '\u0001 "x"' } });
+    await send(world.writer, [odd]);
+    await vi.waitFor(async () => {
+      const rows = await world.clickhouse.query(
+        'SELECT event_id, source, properties FROM events_v1',
+        {},
+        z.object({ event_id: z.string(), source: z.string(), properties: z.record(z.string()) }),
+      );
+      expect(rows).toEqual([
+        { event_id: odd.eventId, source: odd.source, properties: odd.properties },
+      ]);
+    }, WAIT);
+  });
+
+  test('puts a record it cannot read aside with its coordinates and goes on', async ({ world }) => {
+    await world.startAggregator();
+    await world.writer.append([{ partition: 0, key: 'k', value: 'not json' }]);
+    await send(world.writer, [eventOf('a'), eventOf('b')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(2);
+      const letters = await world.clickhouse.query(
+        'SELECT log_partition, log_offset, reason, payload FROM dead_letters_v1',
+        {},
+        z.object({ log_partition: z.number(), log_offset: z.string() }).passthrough(),
+      );
+      expect(letters).toEqual([
+        { log_partition: 0, log_offset: '0', reason: 'not_json', payload: 'not json' },
+      ]);
+    }, WAIT);
+  });
+
+  test('picks a meter up within two seconds of its creation', async ({ world }) => {
+    await world.startAggregator();
+    await send(world.writer, [eventOf('warm-up')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(1);
+    }, WAIT);
+    await createMeter(world.database, '[]');
+    await delay(2_000);
+    await send(world.writer, [eventOf('after')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).usage).toBe(1);
+    }, WAIT);
+  });
+
+  test('counts exactly when every step fails once before its effect and once after it', async ({
+    world,
+  }) => {
+    await createMeter(world.database, '[]');
+    const failures = new Map<string, number>();
+    await world.startAggregator((command) => {
+      const name = command.kind === 'insert' ? `insert ${command.table}` : command.kind;
+      const times = failures.get(name) ?? 0;
+      failures.set(name, times + 1);
+      return times === 0 ? 'before' : times === 1 ? 'after' : null;
+    });
+    for (let round = 0; round < 6; round += 1) {
+      const ids = Array.from({ length: 60 }, (_, index) => `id-${round * 40 + index}`);
+      await send(
+        world.writer,
+        ids.map((id) => eventOf(id)),
+      );
+    }
+    await vi.waitFor(async () => {
+      const { events, ids, usage, repeats } = await totals(world.clickhouse);
+      expect([events, ids, usage, repeats]).toEqual([260, 260, 260, 100]);
+    }, WAIT);
+    expect(await markers(world.clickhouse)).toBe(1);
+    const never = SABOTAGED_STEPS.filter((name) => (failures.get(name) ?? 0) < 3);
+    expect(never).toEqual([]);
+  });
+
+  test('shares partitions between processes that come and go, and still counts once', async ({
+    world,
+  }) => {
+    await createMeter(world.database, '[]');
+    const first = await world.startAggregator();
+    const sending = (async () => {
+      for (let round = 0; round < 40; round += 1) {
+        const ids = Array.from({ length: 25 }, (_, index) => `id-${round * 20 + index}`);
+        await send(
+          world.writer,
+          ids.map((id) => eventOf(id)),
+        );
+        await delay(100);
+      }
+    })();
+    await delay(500);
+    await world.startAggregator();
+    await delay(1_500);
+    await first.close();
+    await sending;
+    await vi.waitFor(async () => {
+      const { events, usage, repeats } = await totals(world.clickhouse);
+      expect([events, usage, repeats]).toEqual([805, 805, 195]);
+    }, WAIT);
+    expect(await markers(world.clickhouse)).toBe(1);
+  });
+
+  test('stops with the reason when a store was restored behind its back', async ({ world }) => {
+    const first = await world.startAggregator();
+    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('d')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).events).toBe(4);
+    }, WAIT);
+    await first.close();
+    await world.clickhouse.command('TRUNCATE TABLE events_v1');
+    const second = await world.startAggregator();
+    await vi.waitFor(() => {
+      expect([...second.halted.values()]).toContain('last_batch_missing');
+    }, WAIT);
+    await expect(second.assertNoneHalted()).rejects.toThrow('last_batch_missing');
+  });
+});
