@@ -26,7 +26,7 @@ export function tiersFrom(
   }
   const tiers: Tier[] = [];
   for (const [index, request] of requests.entries()) {
-    const tier = tierFrom(request, `${member}[${index}]`);
+    const tier = tierFrom(request, `${member}.${index}`);
     if (isPriceRefusal(tier)) return tier;
     tiers.push(tier);
   }
@@ -49,11 +49,11 @@ function boundsRefusal(tiers: readonly Tier[], member: string): PriceRefusal | n
     const isLast = index === tiers.length - 1;
     if ((upTo === null) !== isLast) {
       const remedy = 'leave up_to out of the last tier and give it in all others';
-      return refuse('tiers_without_open_end', `${member}[${index}].up_to`, remedy);
+      return refuse('tiers_without_open_end', `${member}.${index}.up_to`, remedy);
     }
     if (upTo !== null && !(Number.isSafeInteger(upTo) && upTo > lowerBound)) {
       const remedy = `give an integer greater than ${lowerBound}`;
-      return refuse('tiers_not_ascending', `${member}[${index}].up_to`, remedy);
+      return refuse('tiers_not_ascending', `${member}.${index}.up_to`, remedy);
     }
     lowerBound = upTo ?? lowerBound;
   }

@@ -119,7 +119,7 @@ export type PriceRefusalReason =
 /** A broken rule: the member to look at, in wire spelling, and what would make the request good. */
 export type PriceRefusal = {
   readonly reason: PriceRefusalReason;
-  /** `tiers[2].unit_amount`. */
+  /** `tiers.2.unit_amount`. */
   readonly member: string;
   readonly remedy: string;
 };
