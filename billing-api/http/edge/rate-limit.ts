@@ -1,0 +1,57 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Request, RequestHandler, Response } from 'express';
+import { HttpFailure } from './failure.js';
+import { apiCallerOf } from './request-context.js';
+
+export type RateLimits = {
+  /** Requests per second and key for usage questions and previews. */
+  readonly heavyPerSecond: number;
+  /** Requests per second and key for everything else. */
+  readonly defaultPerSecond: number;
+};
+
+const HEAVY = /^\/(events\/(usage|analytics|query|monitoring|reconciliation)|meter-usage|invoices\/preview)/;
+const WINDOW_SECONDS = 1;
+
+type Policy = { readonly name: string; readonly quota: number; readonly limiter: RateLimiterMemory };
+
+function createPolicy(name: string, quota: number): Policy {
+  return { name, quota, limiter: new RateLimiterMemory({ points: quota, duration: WINDOW_SECONDS }) };
+}
+
+function secondsOf(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000));
+}
+
+function setHeaders(response: Response, policy: Policy, result: RateLimiterRes): void {
+  const remaining = Math.max(0, result.remainingPoints);
+  response.set('RateLimit-Policy', `"${policy.name}";q=${policy.quota};w=${WINDOW_SECONDS}`);
+  response.set('RateLimit', `"${policy.name}";r=${remaining};t=${secondsOf(result.msBeforeNext)}`);
+}
+
+/** Takes one point; null when none is left, with the headers set in both cases. */
+async function consume(policy: Policy, key: string, response: Response): Promise<HttpFailure | null> {
+  try {
+    setHeaders(response, policy, await policy.limiter.consume(key));
+    return null;
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    setHeaders(response, policy, rejection);
+    const message = `more than ${policy.quota} requests of the ${policy.name} class in a second`;
+    const retryAfterSeconds = secondsOf(rejection.msBeforeNext);
+    return new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
+  }
+}
+
+/** Counts requests per API key in this process (api.md 1.10); mounted behind `authenticate`. */
+export function createRateLimit(limits: RateLimits): RequestHandler {
+  const heavy = createPolicy('heavy', limits.heavyPerSecond);
+  const normal = createPolicy('default', limits.defaultPerSecond);
+  const policyOf = (request: Request): Policy => (HEAVY.test(request.path) ? heavy : normal);
+  return async (request, response, next) => {
+    const key = apiCallerOf(request).secretId;
+    const failure = await consume(policyOf(request), key, response);
+    if (failure !== null) throw failure;
+    next();
+  };
+}

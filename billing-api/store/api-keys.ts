@@ -1,0 +1,1 @@
+export type { ApiCaller, ApiKeyDirectory } from '../../sql/api-keys.js';

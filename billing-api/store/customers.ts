@@ -1,0 +1,79 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { recordColumns } from './records.js';
+import { RECORD_MEMBERS } from './search.js';
+import type { Transaction } from './transaction.js';
+
+const customerRow = z.object({
+  ...recordColumns,
+  external_id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  contact: z.string().nullable(),
+  address_line1: z.string().nullable(),
+  address_line2: z.string().nullable(),
+  address_city: z.string().nullable(),
+  address_state: z.string().nullable(),
+  address_postal_code: z.string().nullable(),
+  address_country: z.string().nullable(),
+  timezone: z.string().nullable(),
+});
+export type CustomerRow = z.output<typeof customerRow>;
+
+export const CUSTOMERS = {
+  name: 'customers',
+  row: customerRow,
+  members: {
+    ...RECORD_MEMBERS,
+    external_id: 'string',
+    name: 'string',
+    email: 'string',
+    contact: 'string',
+    address_line1: 'string',
+    address_line2: 'string',
+    address_city: 'string',
+    address_state: 'string',
+    address_postal_code: 'string',
+    address_country: 'string',
+    timezone: 'string',
+  },
+} as const;
+
+export async function findCustomer(
+  transaction: Transaction,
+  id: string,
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`SELECT * FROM customers WHERE id = ${id}`);
+}
+
+/** The published customer with this external id. */
+export async function findCustomerByExternalId(
+  transaction: Transaction,
+  externalId: string,
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`
+    SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published'`);
+}
+
+export async function findCustomers(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CustomerRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(customerRow)`
+    SELECT * FROM customers WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Keeps a published customer as it is until the transaction ends; others may do the same. */
+export async function holdPublishedCustomer(
+  transaction: Transaction,
+  reference: { readonly id: string | null; readonly externalId: string | null },
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`
+    SELECT * FROM customers
+    WHERE status = 'published'
+      AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})
+        OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))
+    FOR SHARE`);
+}

@@ -1,0 +1,98 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { integerColumn, numericColumn } from '../../sql/columns.js';
+import type { MeterFilter } from '../../contract/meter.js';
+import { insertRows, recordColumns, type NewRow } from './records.js';
+import { RECORD_MEMBERS } from './search.js';
+import type { Transaction } from './transaction.js';
+
+const meterRow = z.object({
+  ...recordColumns,
+  name: z.string(),
+  event_name: z.string(),
+  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  aggregation_type: z.enum([
+    'COUNT',
+    'SUM',
+    'AVG',
+    'COUNT_UNIQUE',
+    'LATEST',
+    'SUM_WITH_MULTIPLIER',
+    'MAX',
+    'WEIGHTED_SUM',
+  ]),
+  aggregation_field: z.string().nullable(),
+  aggregation_expression: z.string().nullable(),
+  aggregation_group_by: z.string().nullable(),
+  aggregation_multiplier: numericColumn.nullable(),
+  bucket_size: z.string().nullable(),
+  reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
+  version: z.number().int(),
+});
+export type MeterRow = z.output<typeof meterRow>;
+
+export const METERS = {
+  name: 'meters',
+  row: meterRow,
+  members: {
+    ...RECORD_MEMBERS,
+    name: 'string',
+    event_name: 'string',
+    reset_usage: 'string',
+    version: 'number',
+  },
+} as const;
+
+/** The definition of a meter that the aggregator applies. */
+export type MeterDefinitionColumns = {
+  readonly meterId: string;
+  readonly version: number;
+  readonly tenantId: string;
+  readonly environmentId: string;
+  readonly eventName: string;
+  readonly filters: readonly MeterFilter[];
+};
+
+/**
+ * Stores a new meter and puts its first definition in force in the same transaction (architecture.md
+ * 3.2), so that a meter which can be read is always one that is counted.
+ */
+export async function insertMeter(transaction: Transaction, row: NewRow): Promise<MeterRow | null> {
+  const [meter] = await insertRows(transaction, METERS, [row]);
+  if (meter === undefined) return null;
+  await activateDefinition(transaction, {
+    meterId: meter.id,
+    version: meter.version,
+    tenantId: meter.tenant_id,
+    environmentId: meter.environment_id,
+    eventName: meter.event_name,
+    filters: meter.filters,
+  });
+  return meter;
+}
+
+async function activateDefinition(
+  transaction: Transaction,
+  definition: MeterDefinitionColumns,
+): Promise<void> {
+  await transaction.one(sql.type(z.object({ catalog: integerColumn }))`
+    SELECT activate_meter_version(
+      ${definition.meterId}, ${definition.version}, ${definition.tenantId},
+      ${definition.environmentId}, ${definition.eventName},
+      ${JSON.stringify(definition.filters)}::jsonb) AS catalog`);
+}
+
+/** The meters with these ids, whatever their status; unknown ids are left out. */
+export async function findMeters(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MeterRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(meterRow)`
+    SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export async function findMeter(transaction: Transaction, id: string): Promise<MeterRow | null> {
+  return transaction.maybeOne(sql.type(meterRow)`SELECT * FROM meters WHERE id = ${id}`);
+}

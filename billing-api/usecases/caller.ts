@@ -1,0 +1,12 @@
+import type { Environment } from '../../contract/environment.js';
+
+/** A repeatable request in progress: the claim on its Idempotency-Key (api.md 1.9). */
+export type IdempotencyClaim = { readonly key: string; readonly claimId: string };
+
+/** On whose behalf a use case runs. */
+export type Caller = {
+  readonly environment: Environment;
+  readonly userId: string;
+  /** Null when the request carries no Idempotency-Key. */
+  readonly claim: IdempotencyClaim | null;
+};

@@ -1,0 +1,113 @@
+import { Decimal, parseRequestDecimal } from '../../contract/decimal.js';
+import { parseInstant, type InstantMs } from '../../contract/instant.js';
+import { timezoneNamed } from '../domain/calendar/local-time.js';
+import { invalid, type Refusal, type RefusalDetails } from './refusal.js';
+
+/** 1900-01-01 and 2300-01-01: what every store can hold, with room for time zones. */
+const INSTANT_MIN = Date.UTC(1900, 0, 1);
+const INSTANT_END = Date.UTC(2300, 0, 1);
+
+const METADATA_KEYS_MAX = 50;
+const METADATA_KEY_LENGTH_MAX = 100;
+const METADATA_VALUE_LENGTH_MAX = 10_000;
+
+/** A date-time of a request (domain.md 3.1), from 1900 up to but not including 2300. */
+export function readInstant(text: string): InstantMs | null {
+  const instant = parseInstant(text);
+  return instant === null || instant < INSTANT_MIN || instant >= INSTANT_END ? null : instant;
+}
+
+/** What is wrong with the metadata of a request; null for good ones. */
+function metadataProblem(metadata: Readonly<Record<string, unknown>>): string | null {
+  const entries = Object.entries(metadata);
+  if (entries.length > METADATA_KEYS_MAX) return `has more than ${METADATA_KEYS_MAX} keys`;
+  for (const [key, value] of entries) {
+    if (key.length < 1 || key.length > METADATA_KEY_LENGTH_MAX) {
+      return `has a key that is not 1 to ${METADATA_KEY_LENGTH_MAX} characters long`;
+    }
+    if (!['string', 'number', 'boolean'].includes(typeof value)) {
+      return `${key} is neither text, number nor boolean`;
+    }
+    if (typeof value === 'string' && value.length > METADATA_VALUE_LENGTH_MAX) {
+      return `${key} is longer than ${METADATA_VALUE_LENGTH_MAX} characters`;
+    }
+  }
+  return null;
+}
+
+const DECIMAL_PROBLEMS = {
+  not_a_decimal: 'is no decimal number as text',
+  too_many_fraction_digits: 'has more than 18 digits after the point',
+  too_large: 'is greater than 1000000000000',
+};
+
+/**
+ * Reads members of one request and gathers what is wrong with them, so that an answer names every
+ * problem at once. A reading method gives null both for an absent and for a bad member; whether
+ * there was a bad one is asked once, at the end.
+ */
+export class MemberReader {
+  readonly #problems: Record<string, string> = {};
+
+  /** Notes a problem of a member; the first one of a member stays. */
+  note(member: string, problem: string | null): void {
+    if (problem !== null) this.#problems[member] ??= problem;
+  }
+
+  instant(member: string, text: string | undefined): InstantMs | null {
+    if (text === undefined) return null;
+    const instant = readInstant(text);
+    if (instant === null) this.note(member, 'is no date-time with an offset or Z');
+    return instant;
+  }
+
+  decimal(member: string, text: string | undefined): Decimal | null {
+    if (text === undefined) return null;
+    const value = parseRequestDecimal(text);
+    if (value instanceof Decimal) return value;
+    this.note(member, DECIMAL_PROBLEMS[value]);
+    return null;
+  }
+
+  /** A name of the IANA database, in its canonical spelling. */
+  timezone(member: string, text: string | undefined): string | null {
+    if (text === undefined) return null;
+    const timezone = timezoneNamed(text);
+    if (timezone === null) this.note(member, 'is no time zone of the IANA database');
+    return timezone;
+  }
+
+  /** Three letters, in lower case. */
+  currency(member: string, text: string): string {
+    if (!/^[A-Za-z]{3}$/.test(text)) this.note(member, 'is no three-letter currency code');
+    return text.toLowerCase();
+  }
+
+  /** A text that must have more than blanks in it, without the blanks around it. */
+  name(member: string, text: string): string {
+    const trimmed = text.trim();
+    if (trimmed === '') this.note(member, 'is empty');
+    return trimmed;
+  }
+
+  metadata(
+    metadata: Readonly<Record<string, string | number | boolean>> | undefined,
+  ): Readonly<Record<string, string | number | boolean>> {
+    if (metadata !== undefined) this.note('metadata', metadataProblem(metadata));
+    return metadata ?? {};
+  }
+
+  /** Refuses members of features that come later: nothing that is given is silently ignored. */
+  later(request: object, members: readonly string[]): void {
+    for (const member of members) {
+      const value: unknown = Object.entries(request).find(([name]) => name === member)?.[1];
+      if (value !== undefined && value !== false) this.note(member, 'is not available yet');
+    }
+  }
+
+  /** Every problem so far, or null. */
+  refusal(): Refusal | null {
+    const problems: RefusalDetails = this.#problems;
+    return Object.keys(problems).length === 0 ? null : invalid(problems);
+  }
+}

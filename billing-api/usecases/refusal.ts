@@ -1,0 +1,43 @@
+/** Why a request is refused although nothing is broken: the caller can act on each of them. */
+export type RefusalCode =
+  | 'validation_error'
+  | 'invalid_operation'
+  | 'permission_denied'
+  | 'not_found'
+  | 'already_exists'
+  | 'version_conflict';
+
+/** Request member (`items.2.amount`) to what is wrong with it. */
+export type RefusalDetails = Readonly<Record<string, string>>;
+
+/** The answer "no" of a use case, as a value: code, a message for the caller, problem by member. */
+export class Refusal {
+  constructor(
+    readonly code: RefusalCode,
+    readonly message: string,
+    readonly details: RefusalDetails | null = null,
+  ) {}
+}
+
+/** A request that breaks the rules of domain.md 3; the first problem becomes the message. */
+export function invalid(details: RefusalDetails): Refusal {
+  const first = Object.entries(details)[0];
+  const message = first === undefined ? 'the request is not valid' : `${first[0]}: ${first[1]}`;
+  return new Refusal('validation_error', message, details);
+}
+
+/** A record, or one that the request refers to, that does not exist in this environment. */
+export function notFound(what: string, id: string): Refusal {
+  return new Refusal('not_found', `${what} ${id.slice(0, 300)} does not exist`);
+}
+
+/** A second published record with the same unique member. */
+export function alreadyExists(what: string, member: string): Refusal {
+  return new Refusal('already_exists', `a ${what} with this ${member} exists already`, {
+    [member]: 'is taken',
+  });
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return value instanceof Refusal;
+}

@@ -1,0 +1,272 @@
+import type { InstantMs } from '../../contract/instant.js';
+import { readInstant } from './member-rules.js';
+import { invalid, isRefusal, type Refusal } from './refusal.js';
+
+/** How the scalar members of a resource compare. */
+export type MemberType = 'string' | 'number' | 'boolean' | 'date';
+export type MemberTypes = Readonly<Record<string, MemberType>>;
+
+export type FilterOperator =
+  | 'eq'
+  | 'neq'
+  | 'contains'
+  | 'not_contains'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'in'
+  | 'not_in'
+  | 'before'
+  | 'after';
+export type DataType = MemberType | 'array';
+
+/** A filter as it comes in a request body; absent and null value members mean the same. */
+export type FilterRequest = {
+  readonly field: string;
+  readonly operator?: FilterOperator | undefined;
+  readonly data_type?: DataType | undefined;
+  readonly value: Readonly<Partial<Record<DataType, unknown>>>;
+};
+export type SortRequest = {
+  readonly field: string;
+  readonly direction?: 'asc' | 'desc' | undefined;
+};
+
+/** What a member is compared with; numbers as plain or exponent text, exactly as JSON gave them. */
+export type Operand =
+  | { readonly type: 'string'; readonly text: string }
+  | { readonly type: 'number'; readonly text: string }
+  | { readonly type: 'boolean'; readonly flag: boolean }
+  | { readonly type: 'date'; readonly instantMs: InstantMs }
+  | { readonly type: 'array'; readonly texts: readonly string[] };
+
+/** Either a scalar member of the resource or one key of its metadata. */
+export type FilterField =
+  | { readonly kind: 'member'; readonly name: string; readonly type: MemberType }
+  | { readonly kind: 'metadata'; readonly key: string };
+
+export type Condition = {
+  readonly field: FilterField;
+  readonly operator: FilterOperator;
+  readonly operand: Operand;
+};
+
+/** Legal pairs (api.md 1.6). */
+const OPERATORS: Readonly<Record<DataType, readonly FilterOperator[]>> = {
+  string: ['eq', 'neq', 'contains', 'not_contains'],
+  number: ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'],
+  boolean: ['eq', 'neq'],
+  date: ['eq', 'before', 'after', 'gt', 'gte', 'lt', 'lte'],
+  array: ['in', 'not_in'],
+};
+
+const METADATA_PREFIX = 'metadata.';
+const NUMBER_TEXT = /^-?\d{1,400}(\.\d{1,400})?$/;
+
+function fieldOf(name: string, members: MemberTypes): FilterField | string {
+  if (name.startsWith(METADATA_PREFIX) && name.length > METADATA_PREFIX.length) {
+    return { kind: 'metadata', key: name.slice(METADATA_PREFIX.length) };
+  }
+  const type = Object.hasOwn(members, name) ? members[name] : undefined;
+  return type === undefined
+    ? `${name.slice(0, 100)} is no member to filter by`
+    : { kind: 'member', name, type };
+}
+
+/**
+ * The one value member that counts: the one of the given data type, else the only one that is not
+ * null.
+ */
+function typeOfValue(filter: FilterRequest): DataType | string {
+  const types: readonly DataType[] = ['string', 'number', 'boolean', 'date', 'array'];
+  const given = types.filter((type) => (filter.value[type] ?? null) !== null);
+  if (filter.data_type !== undefined) {
+    return given.includes(filter.data_type)
+      ? filter.data_type
+      : `value has no member ${filter.data_type}`;
+  }
+  const [only] = given;
+  if (only === undefined || given.length > 1)
+    return `value needs exactly one of ${types.join(', ')}`;
+  return only;
+}
+
+function operandOf(type: DataType, value: unknown): Operand | string {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? { type, text: value } : 'value.string is no text';
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? { type, text: String(value) } : 'value.number is no number';
+    case 'boolean':
+      return typeof value === 'boolean' ? { type, flag: value } : 'value.boolean is no boolean';
+    case 'date': {
+      const instantMs = typeof value === 'string' ? readInstant(value) : null;
+      return instantMs === null ? 'value.date is no date-time' : { type, instantMs };
+    }
+    case 'array': {
+      const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
+      if (!isTexts) return 'value.array is no list of texts';
+      return value.length <= 1000
+        ? { type, texts: value }
+        : 'value.array has more than 1000 elements';
+    }
+  }
+}
+
+/** Why a text of an array cannot be an element of a member of this type; null when it can. */
+function arrayProblem(type: MemberType, texts: readonly string[]): string | null {
+  const fits = {
+    string: () => true,
+    number: (text: string) => NUMBER_TEXT.test(text),
+    boolean: (text: string) => text === 'true' || text === 'false',
+    date: (text: string) => readInstant(text) !== null,
+  }[type];
+  const misfit = texts.find((text) => !fits(text));
+  return misfit === undefined ? null : `${misfit.slice(0, 60)} is no ${type}`;
+}
+
+function pairProblem(field: FilterField, operand: Operand): string | null {
+  if (field.kind === 'metadata') {
+    return operand.type === 'date' ? 'metadata has no dates; compare it as string' : null;
+  }
+  if (operand.type === 'array') return arrayProblem(field.type, operand.texts);
+  return operand.type === field.type ? null : `${field.name} is a ${field.type}`;
+}
+
+function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | string {
+  const field = fieldOf(filter.field, members);
+  if (typeof field === 'string') return field;
+  const type = typeOfValue(filter);
+  if (!Object.hasOwn(OPERATORS, type)) return type;
+  const operand = operandOf(type as DataType, filter.value[type as DataType]);
+  if (typeof operand === 'string') return operand;
+  const operator = filter.operator ?? (operand.type === 'array' ? 'in' : 'eq');
+  if (!OPERATORS[operand.type].includes(operator)) {
+    return `${operator} does not go with ${operand.type}`;
+  }
+  return pairProblem(field, operand) ?? { field, operator, operand };
+}
+
+/** The filters of a search body, joined by AND; a refusal names the first bad one. */
+export function readFilters(
+  filters: readonly FilterRequest[],
+  members: MemberTypes,
+): readonly Condition[] | Refusal {
+  const conditions: Condition[] = [];
+  for (const [index, filter] of filters.entries()) {
+    const condition = conditionOf(filter, members);
+    if (typeof condition === 'string') return invalid({ [`filters.${index}`]: condition });
+    conditions.push(condition);
+  }
+  return conditions;
+}
+
+/** One sort key: a scalar member of the resource. */
+export type SortKey = { readonly name: string; readonly direction: 'asc' | 'desc' };
+
+/** The sort of a search body; newest first when it names nothing. */
+export function readSort(
+  sort: readonly SortRequest[],
+  members: MemberTypes,
+): readonly SortKey[] | Refusal {
+  const unknown = sort.findIndex((key) => !Object.hasOwn(members, key.field));
+  if (unknown >= 0) {
+    const name = sort[unknown]?.field.slice(0, 100) ?? '';
+    return invalid({ [`sort.${unknown}`]: `${name} is no member to sort by` });
+  }
+  if (sort.length === 0) return [{ name: 'created_at', direction: 'desc' }];
+  return sort.map((key) => ({ name: key.field, direction: key.direction ?? 'desc' }));
+}
+
+/** The common search body (api.md 1.6) as it came, its types already checked. */
+export type SearchBodyRequest = {
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly status?: 'published' | 'deleted' | 'archived' | undefined;
+  readonly filters?: readonly FilterRequest[] | undefined;
+  readonly sort?: readonly SortRequest[] | undefined;
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+  readonly expand?: string | undefined;
+};
+
+export type SearchCommand<Expandable extends string = string> = {
+  readonly limit: number;
+  readonly offset: number;
+  readonly status: 'published' | 'deleted' | 'archived';
+  readonly conditions: readonly Condition[];
+  readonly sort: readonly SortKey[];
+  /** On created_at, half-open. */
+  readonly createdFromMs: InstantMs | null;
+  readonly createdBeforeMs: InstantMs | null;
+  readonly expand: ReadonlySet<Expandable>;
+};
+
+/** What a resource lets a search name. */
+export type SearchableMembers<Expandable extends string> = {
+  readonly members: MemberTypes;
+  readonly expandable: readonly Expandable[];
+};
+
+function isExpandable<Expandable extends string>(
+  name: string,
+  names: readonly Expandable[],
+): name is Expandable {
+  return names.some((known) => known === name);
+}
+
+function readExpand<Expandable extends string>(
+  text: string,
+  names: readonly Expandable[],
+): ReadonlySet<Expandable> | Refusal {
+  const expand = new Set<Expandable>();
+  for (const name of text.split(',').map((part) => part.trim())) {
+    if (name === '') continue;
+    if (!isExpandable(name, names)) {
+      const known = names.length === 0 ? 'nothing' : names.join(', ');
+      return invalid({ expand: `${name.slice(0, 60)} cannot be expanded; ${known} can` });
+    }
+    expand.add(name);
+  }
+  return expand;
+}
+
+function readTimeRange(
+  body: SearchBodyRequest,
+): { readonly from: InstantMs | null; readonly before: InstantMs | null } | Refusal {
+  const from = body.start_time === undefined ? null : readInstant(body.start_time);
+  const before = body.end_time === undefined ? null : readInstant(body.end_time);
+  if (body.start_time !== undefined && from === null)
+    return invalid({ start_time: 'is no date-time' });
+  if (body.end_time !== undefined && before === null)
+    return invalid({ end_time: 'is no date-time' });
+  if (from !== null && before !== null && before < from)
+    return invalid({ end_time: 'lies before start_time' });
+  return { from, before };
+}
+
+/** Reads a common search body for a resource. */
+export function readSearch<Expandable extends string>(
+  body: SearchBodyRequest,
+  resource: SearchableMembers<Expandable>,
+): SearchCommand<Expandable> | Refusal {
+  const conditions = readFilters(body.filters ?? [], resource.members);
+  if (isRefusal(conditions)) return conditions;
+  const sort = readSort(body.sort ?? [], resource.members);
+  if (isRefusal(sort)) return sort;
+  const range = readTimeRange(body);
+  if (isRefusal(range)) return range;
+  const expand = readExpand(body.expand ?? '', resource.expandable);
+  if (isRefusal(expand)) return expand;
+  return {
+    limit: body.limit ?? 50,
+    offset: body.offset ?? 0,
+    status: body.status ?? 'published',
+    conditions,
+    sort,
+    createdFromMs: range.from,
+    createdBeforeMs: range.before,
+    expand,
+  };
+}
