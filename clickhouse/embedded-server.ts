@@ -36,7 +36,9 @@ function send(httpUrl: string, statement: string): Promise<void> {
   });
 }
 
-/** Ends the query that keeps the server up; `clickhouse local` then shuts down as after its last. */
+/**
+ * Ends the query that keeps the server up; `clickhouse local` then shuts down as after its last.
+ */
 async function stop(order: ServerOrder): Promise<void> {
   if (isStopping) return;
   isStopping = true;
@@ -53,7 +55,8 @@ async function stop(order: ServerOrder): Promise<void> {
 
 async function serve(order: ServerOrder): Promise<void> {
   open({ library: 'chdb', path: order.library });
-  const keepUp = `SELECT sleepEachRow(0.2) FROM system.numbers SETTINGS max_block_size = 1 FORMAT Null`;
+  const keepUp =
+    'SELECT sleepEachRow(0.2) FROM system.numbers SETTINGS max_block_size = 1 FORMAT Null';
   const query = `SYSTEM START LISTEN HTTP; /* keep-up-${order.token} */ ${keepUp}`;
   const words = ['clickhouse', ...order.arguments, `--query=${query}`];
   await load({

@@ -3,28 +3,23 @@ import { codeOf } from './failure.js';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Opens and closes a listener; the port it had, or null when another program listens there. */
-function tryPort(port: number): Promise<number | null> {
+/**
+ * A loopback port that nobody listens on: the wanted one, or any when `wanted` is 0. Null when the
+ * wanted one is taken. Another program may still take it before it is used.
+ */
+export function findFreePort(wanted: number): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error) => {
       if (codeOf(error) === 'EADDRINUSE') resolve(null);
       else reject(error);
     });
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => {
+    server.listen({ port: wanted, host: LOOPBACK, exclusive: true }, () => {
       const address = server.address();
-      const taken = typeof address === 'object' && address !== null ? address.port : port;
+      const port = typeof address === 'object' && address !== null ? address.port : wanted;
       server.close(() => {
-        resolve(taken);
+        resolve(port);
       });
     });
   });
-}
-
-/**
- * A loopback port that nobody listens on: the wanted one, or any when `wanted` is 0. Null when the
- * wanted one is taken. Another program may still take it before it is used.
- */
-export function findFreePort(wanted: number): Promise<number | null> {
-  return tryPort(wanted);
 }

@@ -18,7 +18,10 @@ export function isApiKey(text: string): boolean {
   return FORM.test(text);
 }
 
-/** What is stored instead of the key: its SHA-256. A key has no need of a slow hash: it cannot be guessed. */
+/**
+ * What is stored instead of the key: its SHA-256. A key has no need of a slow hash: it cannot be
+ * guessed.
+ */
 export function hashApiKey(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey).digest();
 }

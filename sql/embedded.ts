@@ -91,7 +91,9 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** Whether the process is a PostgreSQL server; process numbers are reused, above all in containers. */
+/**
+ * Whether the process is a PostgreSQL server; process numbers are reused, above all in containers.
+ */
 async function isPostgres(pid: number): Promise<boolean> {
   if (!isProcessAlive(pid)) return false;
   try {

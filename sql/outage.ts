@@ -9,7 +9,9 @@ import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
 
 /** SQLSTATE classes 08 connection, 40 rollback by the server, 53 resources; 57P0x shutting down. */
 const RETRYABLE_STATE = /^(08...|40...|53...|57P0.|57014)$/;
-/** SQLSTATE classes 28 credentials, 3D no such database, 58 system, XX internal: no use retrying. */
+/**
+ * SQLSTATE classes 28 credentials, 3D no such database, 58 system, XX internal: no use retrying.
+ */
 const LASTING_STATE = /^(28...|3D...|58...|XX...)$/;
 const NETWORK_CODE = /^(ECONN[A-Z]*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 

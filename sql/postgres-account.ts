@@ -57,6 +57,8 @@ export async function findPostgresAccount(paths: readonly string[]): Promise<Pos
       '--clear-groups',
       '--inh-caps=+dac_override',
       '--ambient-caps=+dac_override',
+      // Else access(2), by which initdb finds its companions, would ignore the capability.
+      '--securebits=+no_setuid_fixup',
     ];
     try {
       await run('setpriv', [...prefix.slice(1), 'test', '-r', paths[0] ?? '/'], { cwd: '/' });

@@ -103,10 +103,10 @@ async function withDirectory(work: (directory: string) => Promise<void>): Promis
   }
 }
 
-// Vitest reads from the first parameter which other fixtures a fixture needs; these need none.
-/* eslint-disable no-empty-pattern */
-
-/** `test` with engines: a fresh database per test for whoever names the fixture. */
+/**
+ * `test` with engines: each test gets what it names, of its own. (Vitest reads from the pattern of
+ * the first parameter which other fixtures a fixture needs; these need none.)
+ */
 export const test = base.extend<EngineFixtures>({
   database: async ({}, use) => withFreshDatabase(use),
   emptyDatabaseUrl: async ({}, use) => withEmptyDatabase(use),
