@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SummaryReporter } from './summary-reporter.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -13,6 +14,7 @@ export default defineConfig({
   root,
   test: {
     root,
+    reporters: ['default', new SummaryReporter()],
     projects: [
       {
         extends: true,

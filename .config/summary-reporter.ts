@@ -1,0 +1,24 @@
+import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+
+/**
+ * Ends the output with the plain line `N passed, N failed`, for whoever reads it by machine. A file
+ * that could not be loaded and an error outside of any test count as failures.
+ */
+export class SummaryReporter implements Reporter {
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandledErrors: readonly SerializedError[],
+  ): void {
+    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    for (const module of modules) {
+      if (module.errors().length > 0) counts.failed += 1;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        // Still pending when the run was cut short: what did not run did not pass.
+        counts[state === 'pending' ? 'failed' : state] += 1;
+      }
+    }
+    if (counts.skipped > 0) process.stdout.write(`${counts.skipped} skipped\n`);
+    process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
+  }
+}

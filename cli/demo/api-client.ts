@@ -1,0 +1,41 @@
+import { gzipSync } from 'node:zlib';
+
+/** An answer that is not the expected one; its message is the service's own. */
+export class UnexpectedAnswer extends Error {
+  constructor(
+    readonly status: number,
+    text: string,
+  ) {
+    super(`HTTP ${status}: ${text.slice(0, 500)}`);
+    this.name = 'UnexpectedAnswer';
+  }
+}
+
+/** Bodies above this are sent gzipped, as a client with a slow line would. */
+const GZIP_ABOVE_BYTES = 64 * 1024;
+
+/** A small client of the HTTP interface: JSON in, JSON out, errors thrown with their text. */
+export class ApiClient {
+  constructor(
+    readonly baseUrl: string,
+    private readonly apiKey: string,
+  ) {}
+
+  /** The parsed body of the answer. @throws UnexpectedAnswer for any status of 400 and above. */
+  async post<Answer>(path: string, body: unknown): Promise<Answer> {
+    const text = JSON.stringify(body);
+    const isLarge = text.length > GZIP_ABOVE_BYTES;
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': this.apiKey,
+        'content-type': 'application/json',
+        ...(isLarge ? { 'content-encoding': 'gzip' } : {}),
+      },
+      body: isLarge ? gzipSync(text, { level: 1 }) : text,
+    });
+    const answer = await response.text();
+    if (!response.ok) throw new UnexpectedAnswer(response.status, answer);
+    return JSON.parse(answer) as Answer;
+  }
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../clickhouse/client.js';
+
+/** What became of the accepted events, straight from the tables of the aggregator. */
+export type Books = { readonly counted: number; readonly duplicates: number };
+
+const count = z.string().transform(Number);
+const booksRow = z.object({ counted: count, duplicates: count });
+
+/** Distinct events kept, and repeats that counted nothing. @throws DependencyError. */
+export async function readBooks(clickhouse: ClickHouse): Promise<Books> {
+  const rows = await clickhouse.query(
+    `SELECT (SELECT count() FROM events_v1) AS counted,
+            (SELECT count() FROM event_repeats_v1 FINAL) AS duplicates`,
+    {},
+    booksRow,
+  );
+  return rows[0] ?? { counted: 0, duplicates: 0 };
+}

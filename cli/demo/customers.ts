@@ -1,0 +1,64 @@
+import PQueue from 'p-queue';
+import type { ApiClient } from './api-client.js';
+import type { DemoCatalog } from './catalog.js';
+import type { Recount } from './recount.js';
+
+const CONCURRENT_REQUESTS = 8;
+/** Wide enough for every event of the file: all times that an event may have. */
+const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
+
+async function forEachCustomer(
+  customers: readonly string[],
+  onProgress: (done: number) => void,
+  work: (customer: string) => Promise<void>,
+): Promise<void> {
+  const queue = new PQueue({ concurrency: CONCURRENT_REQUESTS });
+  let done = 0;
+  await queue.addAll(
+    customers.map((customer) => async () => {
+      await work(customer);
+      done += 1;
+      onProgress(done);
+    }),
+  );
+}
+
+/** One customer per client address. */
+export async function createCustomers(
+  api: ApiClient,
+  customers: readonly string[],
+  onProgress: (done: number) => void,
+): Promise<void> {
+  await forEachCustomer(customers, onProgress, async (customer) => {
+    await api.post('/customers', { external_id: customer });
+  });
+}
+
+async function usageOf(api: ApiClient, meterId: string, customer: string): Promise<string> {
+  const body = { meter_id: meterId, external_customer_id: customer, ...ALL_TIME };
+  return (await api.post<{ readonly value: string }>('/events/usage/meter', body)).value;
+}
+
+/** One line for every customer whose usage differs from the independent count; none is the aim. */
+export async function disagreements(
+  api: ApiClient,
+  catalog: DemoCatalog,
+  facts: {
+    readonly recount: ReadonlyMap<string, Recount>;
+    readonly onProgress: (done: number) => void;
+  },
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  const customers = [...facts.recount.keys()];
+  await forEachCustomer(customers, facts.onProgress, async (customer) => {
+    const expected = facts.recount.get(customer);
+    const all = await usageOf(api, catalog.requestsMeterId, customer);
+    const pages = await usageOf(api, catalog.pagesMeterId, customer);
+    if (all === String(expected?.all) && pages === String(expected?.pages)) return;
+    wrong.push(
+      `${customer}: ${all} requests and ${pages} pages, ` +
+        `the file has ${expected?.all} and ${expected?.pages}`,
+    );
+  });
+  return wrong;
+}

@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import pc from 'picocolors';
+import { createClickHouse } from '../../clickhouse/client.js';
+import { projectRoot } from '../../runtime/project.js';
+import { startStack, type Stack } from '../stack.js';
+import { readStackConfig } from '../stack-config.js';
+import { eventsOfLog, readLogFile } from './access-log.js';
+import { ApiClient } from './api-client.js';
+import { readBooks, type Books } from './books.js';
+import { createCatalog } from './catalog.js';
+import { createCustomers, disagreements } from './customers.js';
+import { printInvoices } from './invoices.js';
+import { recountWithAwk } from './recount.js';
+import { sendEvents, withRepeats } from './send-log.js';
+import { tableLines } from './tables.js';
+
+const DEMO_LOG = join(projectRoot, 'cli', 'demo', 'data', 'apache-access.log.gz');
+const VISIBLE_TIMEOUT_MS = 120_000;
+const POLL_MS = 100;
+const INVOICES_SHOWN = 5;
+
+function progressBar(label: string, total: number): SingleBar {
+  const format = `${label.padEnd(20)} {bar} {value}/{total}`;
+  const bar = new SingleBar({ format, barsize: 30, hideCursor: true, noTTYOutput: true });
+  bar.start(total, 0);
+  return bar;
+}
+
+async function withBar<T>(
+  label: string,
+  total: number,
+  work: (onProgress: (done: number) => void) => Promise<T>,
+): Promise<T> {
+  const bar = progressBar(label, total);
+  try {
+    return await work((done) => bar.update(done));
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Waits until every accepted event is either counted or known as a repeat. */
+async function waitUntilVisible(
+  stack: Stack,
+  accepted: number,
+  onProgress: (done: number) => void,
+): Promise<Books> {
+  const clickhouse = createClickHouse(stack.clickhouseUrl);
+  const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
+  try {
+    for (;;) {
+      const books = await readBooks(clickhouse).catch(() => ({ counted: 0, duplicates: 0 }));
+      onProgress(books.counted + books.duplicates);
+      if (books.counted + books.duplicates >= accepted || Date.now() > deadline) return books;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+function printBooks(sent: number, accepted: number, books: Books): boolean {
+  const difference = accepted - books.counted - books.duplicates;
+  const rows = [
+    ['sent', sent],
+    ['accepted', accepted],
+    ['duplicates', books.duplicates],
+    ['counted', books.counted],
+    ['difference', difference],
+  ] as const;
+  console.log(`\n${pc.bold('The books')}`);
+  for (const line of tableLines(['', 'events'], rows)) console.log(line);
+  return difference === 0;
+}
+
+/** Everything the demo shows, on a running product. Resolves to whether all numbers agree. */
+export async function runDemo(stack: Stack, file: string): Promise<boolean> {
+  const text = await readLogFile(file);
+  const events = eventsOfLog(text);
+  const recount = await recountWithAwk(text);
+  const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
+  const catalog = await createCatalog(api);
+  const customers = [...recount.keys()];
+  await withBar('Creating customers', customers.length, (onProgress) =>
+    createCustomers(api, customers, onProgress),
+  );
+  const sending = withRepeats(events);
+  const { sent, accepted } = await withBar('Sending events', sending.length, (onProgress) =>
+    sendEvents(api, sending, onProgress),
+  );
+  const books = await withBar('Counting', accepted, (onProgress) =>
+    waitUntilVisible(stack, accepted, onProgress),
+  );
+  const wrong = await withBar('Comparing with awk', customers.length, (onProgress) =>
+    disagreements(api, catalog, { recount, onProgress }),
+  );
+  const largest = customers.toSorted(
+    (left, right) => (recount.get(right)?.all ?? 0) - (recount.get(left)?.all ?? 0),
+  );
+  await printInvoices(api, catalog, {
+    customers: largest.slice(0, INVOICES_SHOWN),
+    firstEventAt: events[0]?.timestamp ?? new Date().toISOString(),
+  });
+  const isBalanced = printBooks(sent, accepted, books);
+  for (const line of wrong.slice(0, 10)) console.log(pc.red(line));
+  const agreeing = customers.length - wrong.length;
+  console.log(
+    `\n${agreeing} of ${customers.length} customers agree with the independent count of the file, ` +
+      'for all requests and for pages delivered.',
+  );
+  return isBalanced && wrong.length === 0;
+}
+
+/** `minutebook demo`: on a temporary directory, which is removed afterwards. */
+export async function runDemoVerb(file: string | undefined): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-demo-'));
+  const stack = await startStack(
+    readStackConfig({
+      MINUTEBOOK_LOG_LEVEL: 'warn',
+      MINUTEBOOK_PORT: '0',
+      // The demo asks for thousands of figures at once, which is not what the limits are for.
+      MINUTEBOOK_HEAVY_RATE: '100000',
+      MINUTEBOOK_DEFAULT_RATE: '100000',
+      ...process.env,
+      MINUTEBOOK_DATA_DIR: directory,
+    }),
+  );
+  stack.lifecycle.onClose('demo data', () => rm(directory, { recursive: true, force: true }));
+  stack.lifecycle.closeOnSignals();
+  let isRight = false;
+  try {
+    isRight = await runDemo(stack, file ?? DEMO_LOG);
+  } finally {
+    await stack.lifecycle.close();
+  }
+  console.log(isRight ? pc.green('Every number agrees.') : pc.red('Some numbers do not agree.'));
+  process.exit(isRight ? 0 : 1);
+}

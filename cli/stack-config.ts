@@ -1,0 +1,29 @@
+import { readConfig } from '../runtime/config.js';
+
+/** Every setting of the whole product in one process group. @throws ConfigError. */
+export function readStackConfig(environment: Readonly<Record<string, string | undefined>>) {
+  return readConfig(
+    [
+      'DATABASE_URL',
+      'CLICKHOUSE_URL',
+      'KAFKA_BROKERS',
+      'MINUTEBOOK_PORT',
+      'MINUTEBOOK_HOST',
+      'MINUTEBOOK_DATA_DIR',
+      'MINUTEBOOK_BOOTSTRAP_API_KEY',
+      'MINUTEBOOK_LOG_LEVEL',
+      'MINUTEBOOK_LOG_PARTITIONS',
+      'MINUTEBOOK_LOG_RETENTION_HOURS',
+      'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+      'MINUTEBOOK_INGEST_RATE',
+      'MINUTEBOOK_HEAVY_RATE',
+      'MINUTEBOOK_DEFAULT_RATE',
+      'MINUTEBOOK_FLUSH_DELAY_MS',
+      'MINUTEBOOK_BATCH_EVENTS_MAX',
+      'MINUTEBOOK_METRICS_PORT',
+    ],
+    environment,
+  );
+}
+
+export type StackConfig = ReturnType<typeof readStackConfig>;

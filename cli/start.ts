@@ -1,0 +1,29 @@
+import pc from 'picocolors';
+import { startStack } from './stack.js';
+import { readStackConfig } from './stack-config.js';
+import { walkThrough } from './walk-through.js';
+
+/** `minutebook start`: the whole product in the foreground until Ctrl-C. */
+export async function runStartVerb(): Promise<void> {
+  const config = readStackConfig({ ...process.env, MINUTEBOOK_LOG_LEVEL: levelOf(process.env) });
+  const startedAt = Date.now();
+  const stack = await startStack(config);
+  stack.lifecycle.closeOnSignals();
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(`
+${pc.bold('Minutebook is ready')} after ${seconds} s.
+
+  URL       ${stack.url}/v1      (reference: ${stack.url}/docs)
+  API key   ${stack.apiKey}
+  Data      ${config.MINUTEBOOK_DATA_DIR}
+
+Try it, line by line in another terminal:
+
+${walkThrough(stack.url, stack.apiKey)}
+Ctrl-C stops everything; the data stay.`);
+}
+
+/** At a terminal only what needs attention is worth a line. */
+function levelOf(environment: NodeJS.ProcessEnv): string {
+  return environment['MINUTEBOOK_LOG_LEVEL'] ?? 'warn';
+}

@@ -1,0 +1,21 @@
+/**
+ * Shell lines that take a newcomer from nothing to an invoice preview; each can be pasted alone.
+ * Ids are kept in shell variables by `sed`, so that nothing but curl and a POSIX shell is needed.
+ */
+export function walkThrough(url: string, apiKey: string): string {
+  const post = (path: string, body: string): string =>
+    `curl -s ${url}/v1${path} -H "x-api-key: $KEY" -H 'content-type: application/json' -d ${body}`;
+  const keepId = `| sed -E 's/.*"id":"(NAME_[^"]*)".*/\\1/'`;
+  const idOf = (prefix: string): string => keepId.replace('NAME', prefix);
+  return `KEY=${apiKey}
+METER=$(${post('/meters', `'{"name":"API calls","event_name":"api_call","aggregation":{"type":"COUNT"}}'`)} ${idOf('meter')}); echo $METER
+PLAN=$(${post('/plans', `'{"name":"Pay as you go"}'`)} ${idOf('plan')}); echo $PLAN
+${post('/prices', `"{\\"entity_id\\":\\"$PLAN\\",\\"meter_id\\":\\"$METER\\",\\"currency\\":\\"usd\\",\\"amount\\":\\"0.25\\"}"`)}; echo
+${post('/customers', `'{"external_id":"acme","name":"Acme Inc."}'`)}; echo
+SUBS=$(${post('/subscriptions', `"{\\"external_customer_id\\":\\"acme\\",\\"plan_id\\":\\"$PLAN\\",\\"currency\\":\\"usd\\",\\"billing_period\\":\\"MONTHLY\\"}"`)} ${idOf('subs')}); echo $SUBS
+${post('/events', `'{"event_name":"api_call","event_id":"call-1","external_customer_id":"acme","source":"docs"}'`)}; echo
+${post('/events', `'{"event_name":"api_call","event_id":"call-1","external_customer_id":"acme","source":"docs"}'`)}; echo
+${post('/events/bulk', `'{"events":[{"event_name":"api_call","event_id":"call-2","external_customer_id":"acme"},{"event_name":"api_call","event_id":"call-3","external_customer_id":"acme"}]}'`)}; echo
+sleep 2; ${post('/invoices/preview', `"{\\"subscription_id\\":\\"$SUBS\\",\\"group_by\\":[\\"source\\"]}"`)}; echo
+`;
+}
