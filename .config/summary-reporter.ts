@@ -5,10 +5,7 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node';
  * that could not be loaded and an error outside of any test count as failures.
  */
 export class SummaryReporter implements Reporter {
-  onTestRunEnd(
-    modules: readonly TestModule[],
-    unhandledErrors: readonly SerializedError[],
-  ): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     for (const module of modules) {
       if (module.errors().length > 0) counts.failed += 1;
