@@ -61,7 +61,8 @@ describe('boundaries (12.2, 12.3)', () => {
     ['WEEKLY', 2, '2025-12-29', ['2025-12-29', '2026-01-12', '2026-01-26', '2026-02-09']],
     ['DAILY', 1, '2024-02-28', ['2024-02-28', '2024-02-29', '2024-03-01', '2024-03-02']],
     ['DAILY', 10, '2025-02-20', ['2025-02-20', '2025-03-02', '2025-03-12', '2025-03-22']],
-  ])('%s × %i keeps the day of its anchor %s', (billingPeriod, count, anchor, expected) => {
+  ])('%s × %i keeps the day of its anchor %s', (...row) => {
+    const [billingPeriod, count, anchor, expected] = row;
     const grid = from(`${anchor}T00:00:00Z`, { billingPeriod, billingPeriodCount: count });
     expect(dates(boundaries(grid, 4))).toEqual(expected);
   });
@@ -253,14 +254,12 @@ describe('periods (12.4, 12.8)', () => {
     [{}, '2025-01-10', '2025-06-15', '2025-01-15'],
     [{}, '2025-01-10', '2025-01-10', '2025-02-10'],
     [{ billingPeriod: 'QUARTERLY' }, '2025-01-10', '2027-01-31', '2025-01-31'],
-  ])(
-    'the first ends at the first boundary after the start: %o %s',
-    (change, start, anchor, end) => {
-      const startMs = day(start);
-      const terms = { ...MONTHLY, ...change, startMs, billingAnchorMs: day(anchor) };
-      expect(firstPeriod(terms)).toEqual({ startMs, endMs: day(end) });
-    },
-  );
+  ])('the first ends at the first boundary after the start: %o %s', (...row) => {
+    const [change, start, anchor, end] = row;
+    const startMs = day(start);
+    const terms = { ...MONTHLY, ...change, startMs, billingAnchorMs: day(anchor) };
+    expect(firstPeriod(terms)).toEqual({ startMs, endMs: day(end) });
+  });
 
   it('a calendar start on 1 Jan 00:00 ends its first period on 1 Feb (34.13)', () => {
     const startMs = day('2026-01-01');

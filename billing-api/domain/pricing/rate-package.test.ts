@@ -28,7 +28,8 @@ describe('PACKAGE (8.2)', () => {
     ['down', '200', '2', '10'],
     ['down', '1', '0', '0'],
     ['down', '200.01', '2', '10'],
-  ] as const)('divide_by 100, rounded %s: %s is %s packages and costs %s', (round, q, n, cost) => {
+  ] as const)('divide_by 100, rounded %s: %s is %s packages and costs %s', (...row) => {
+    const [round, q, n, cost] = row;
     expect(rated(q, { divideBy: 100, round })).toEqual([n, cost]);
   });
 

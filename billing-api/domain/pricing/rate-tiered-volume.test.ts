@@ -23,7 +23,8 @@ describe('TIERED VOLUME (8.3)', () => {
     ['1000.001', 3, '10.00001', '10.00'],
     ['1500', 3, '15', '15.00'],
     ['0.5', 1, '0.05', '0.05'],
-  ])('charges %s wholly in tier %i: %s, on the line %s', (q, tier, exact, line) => {
+  ])('charges %s wholly in tier %i: %s, on the line %s', (...row) => {
+    const [q, tier, exact, line] = row;
     const { amount, trace } = rateTieredVolume(TIERS, decimalOf(q));
     expect(amount.toFixed()).toBe(exact);
     expect(formatMoney(roundMoney(amount, 'usd'), 'usd')).toBe(line);

@@ -1,0 +1,109 @@
+import { ONE, ZERO, decimalOf } from '../../../contract/decimal.js';
+import { parseInstant } from '../../../contract/instant.js';
+import type { Price } from '../price.js';
+import type { LineItem, LineMeter, SubscriptionTerms } from '../subscription.js';
+import type { InvoiceInputs, LineUsage } from './invoice.js';
+
+/** Records that the tests of this folder vary; each has only ordinary members. */
+
+/** Midnight UTC of a date. */
+export function day(date: string): number {
+  const instant = parseInstant(`${date}T00:00:00Z`);
+  if (instant === null) throw new TypeError(`not a date: ${date}`);
+  return instant;
+}
+
+/** Monthly from 1 January 2026, without an end. */
+export const MONTHLY: SubscriptionTerms = {
+  currency: 'usd',
+  billingCadence: 'RECURRING',
+  billingCycle: 'anniversary',
+  billingPeriod: 'MONTHLY',
+  billingPeriodCount: 1,
+  billingAnchorMs: day('2026-01-01'),
+  startMs: day('2026-01-01'),
+  endMs: null,
+  timezone: 'UTC',
+  prorationBehavior: 'none',
+};
+
+/** 0.0025 usd per unit, monthly in arrear. */
+export const USAGE_PRICE: Price = {
+  id: 'price_calls',
+  status: 'published',
+  type: 'USAGE',
+  currency: 'usd',
+  billingModel: 'FLAT_FEE',
+  amount: decimalOf('0.0025'),
+  tierMode: 'VOLUME',
+  tiers: null,
+  transformQuantity: null,
+  billingCadence: 'RECURRING',
+  billingPeriod: 'MONTHLY',
+  billingPeriodCount: 1,
+  invoiceCadence: 'ARREAR',
+  entityType: 'PLAN',
+  entityId: 'plan_1',
+  meterId: 'meter_1',
+  filterValues: {},
+  minQuantity: null,
+  trialPeriodDays: null,
+  startMs: day('2025-01-01'),
+  endMs: null,
+  priceUnitFigures: null,
+};
+
+/** 100.00 usd a month in advance. */
+export const FIXED_PRICE: Price = {
+  ...USAGE_PRICE,
+  id: 'price_base',
+  type: 'FIXED',
+  amount: decimalOf('100'),
+  invoiceCadence: 'ADVANCE',
+  meterId: null,
+};
+
+export const METER: LineMeter = {
+  id: 'meter_1',
+  version: 1,
+  displayName: 'API calls',
+  eventName: 'api_call',
+  aggregationType: 'COUNT',
+  filters: [{ key: 'region', values: ['eu', 'us'] }],
+};
+
+const LINE: Omit<LineItem, 'id' | 'price' | 'quantity' | 'meter'> = {
+  createdAtMs: day('2026-01-01'),
+  entityType: 'plan',
+  entityId: 'plan_1',
+  displayName: 'API calls',
+  planDisplayName: 'Pro',
+  startMs: day('2026-01-01'),
+  endMs: null,
+};
+
+/** A usage line from the start of the subscription. */
+export function usageLine(id: string, change: Partial<LineItem> = {}): LineItem {
+  return { ...LINE, id, price: USAGE_PRICE, quantity: ZERO, meter: METER, ...change };
+}
+
+/** A FIXED line of quantity 1 from the start of the subscription. */
+export function fixedLine(id: string, change: Partial<LineItem> = {}): LineItem {
+  return { ...LINE, id, price: FIXED_PRICE, quantity: ONE, meter: null, ...change };
+}
+
+/** Usage without any split. */
+export function usageOf(usage: string, eventCount = 1): LineUsage {
+  return { usage: decimalOf(usage), eventCount, bySource: [], byGrouping: [] };
+}
+
+/** January 2026 at its end, with nothing on it. */
+export const JANUARY: InvoiceInputs = {
+  subscription: MONTHLY,
+  period: { startMs: day('2026-01-01'), endMs: day('2026-02-01') },
+  referencePoint: 'period_end',
+  lineItems: [],
+  alreadyInvoiced: [],
+  usage: new Map(),
+  hideZeroCharges: false,
+};
