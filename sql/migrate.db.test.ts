@@ -57,6 +57,21 @@ describe('migrateDatabase', () => {
     expect(await count(emptyDatabaseUrl, 'second')).toBe(1);
   });
 
+  test('applies a file and notes it in one step or not at all', async ({
+    emptyDatabaseUrl,
+    directory,
+  }) => {
+    const unnoted = {
+      ...FILES,
+      '0002_second.sql': `CREATE TABLE second (id int);
+        ALTER TABLE schema_migrations ADD CHECK (number <> 2);`,
+    };
+    const failing = migrateDatabase(emptyDatabaseUrl, await write(directory, unnoted));
+    await expect(failing).rejects.toThrow('0002_second.sql failed');
+    await migrateDatabase(emptyDatabaseUrl, await write(directory, FILES));
+    expect(await count(emptyDatabaseUrl, 'second')).toBe(1);
+  });
+
   test('refuses a changed file and changes nothing', async ({ emptyDatabaseUrl, directory }) => {
     await migrateDatabase(emptyDatabaseUrl, await write(directory, FILES));
     const changed = { '0001_first.sql': 'CREATE TABLE other (id int);', '0003_third.sql': '' };

@@ -60,6 +60,18 @@ describe('column types', () => {
     });
   });
 
+  test('works in UTC, whatever zone the server prefers', async ({ database: { url } }) => {
+    await withSession(url, (session) =>
+      session.query(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Kolkata''',
+        current_database()); END $$`),
+    );
+    const database = await createDatabase(url, { poolSize: 1 });
+    const row = await database.slonik.one(sql.type(anything)`
+      SELECT '2026-11-20T10:00:00Z'::timestamptz AS at, '2026-11-20T23:00:00Z'::timestamptz::date AS day`);
+    await database.close();
+    expect(row).toEqual({ at: Date.UTC(2026, 10, 20, 10), day: '2026-11-20' });
+  });
+
   test('refuses a row of another shape than its statement says', async ({
     database: { database },
   }) => {
