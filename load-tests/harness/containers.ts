@@ -1,5 +1,4 @@
-import { access } from 'node:fs/promises';
-import { GenericContainer, Wait } from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import type { Servers } from './engines.js';
 
 const POSTGRES_IMAGE = 'postgres:18';
@@ -7,11 +6,12 @@ const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.3';
 const PASSWORD = 'test';
 
 async function hasDocker(): Promise<boolean> {
-  if (process.env['DOCKER_HOST'] !== undefined) return true;
-  return access('/var/run/docker.sock').then(
-    () => true,
-    () => false,
-  );
+  try {
+    await getContainerRuntimeClient();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** PostgreSQL and ClickHouse in containers; null when no Docker engine answers. */

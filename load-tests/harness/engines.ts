@@ -54,7 +54,7 @@ async function startEmbedded(needed: { postgres: boolean; clickhouse: boolean })
 async function startServers(): Promise<Servers> {
   const databaseUrl = process.env['TEST_DATABASE_URL'];
   const clickhouseUrl = process.env['TEST_CLICKHOUSE_URL'];
-  if (process.env['MINUTEBOOK_TEST_CONTAINERS'] === '1') {
+  if (process.env['TEST_CONTAINERS'] === '1') {
     const containers = await startContainers();
     if (containers !== null) return containers;
   }
