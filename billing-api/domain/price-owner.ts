@@ -15,7 +15,7 @@ export type RequestedOwner = {
 export function requestedOwnerOf(request: PriceRequest): RequestedOwner | PriceRefusal {
   const named = ownersNamedBy(request);
   const ids = new Set(named.map((owner) => owner.entityId));
-  const types = new Set(named.flatMap((owner) => owner.entityType ?? []));
+  const types = new Set([request, ...named].flatMap((owner) => owner.entityType ?? []));
   const [entityId] = ids;
   const [entityType] = types;
   if (entityId === undefined) return refuse('owner_missing', 'entity_id', 'name the owner');
