@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { eventKey, partitionOf } from '../contract/event-key.js';
@@ -86,7 +87,6 @@ async function send(writer: EventLogWriter, events: readonly UsageEvent[]): Prom
 }
 
 async function createMeter(database: Database, filters: string): Promise<void> {
-  const { sql } = await import('slonik');
   await database.asEnvironment(environment, (connection) =>
     connection.query(sql.type(z.unknown())`
       SELECT activate_meter_version('m1', 1, ${environment.tenantId}, ${environment.environmentId},
@@ -123,6 +123,21 @@ async function markers(clickhouse: ClickHouse): Promise<number> {
 }
 
 const WAIT = { timeout: 30_000, interval: 100 };
+
+/** What a reader sees: the generations that the pointer of the meter names. */
+async function readUsage(world: World): Promise<number> {
+  const pointer = await world.database.slonik.one(
+    sql.type(z.object({ generations: z.array(z.string()) }))`
+      SELECT read_generations::text[] AS generations FROM meter_versions WHERE meter_id = 'm1'`,
+  );
+  const rows = await world.clickhouse.query(
+    `SELECT sum(event_count) AS found FROM usage_minute_v1
+     WHERE meter_id = 'm1' AND has({generations:Array(UInt64)}, generation)`,
+    { generations: pointer.generations.map(Number) },
+    z.object({ found: count }),
+  );
+  return rows[0]?.found ?? 0;
+}
 
 /** Each fails once before and once after its effect, then works. */
 const SABOTAGED_STEPS = [
@@ -251,6 +266,32 @@ describe('the aggregator', () => {
       expect([events, usage, repeats]).toEqual([805, 805, 195]);
     }, WAIT);
     expect(await markers(world.clickhouse)).toBe(1);
+  });
+
+  test('applies a meter to the events that came before it, once, while more arrive', async ({
+    world,
+  }) => {
+    await world.startAggregator();
+    const get = Array.from({ length: 50 }, (_, index) => eventOf(`get-${index}`));
+    const post = get.map(({ eventId }) =>
+      eventOf(`post-${eventId}`, { properties: { method: 'POST' } }),
+    );
+    await send(world.writer, [...get, ...post]);
+    const activating = delay(150).then(() =>
+      createMeter(world.database, '[{"key":"method","values":["GET"]}]'),
+    );
+    for (let round = 0; round < 20; round += 1) {
+      await send(world.writer, [eventOf(`later-${round}`), eventOf(`get-${round}`)]);
+      await delay(30);
+    }
+    await activating;
+    await vi.waitFor(async () => {
+      expect(await readUsage(world)).toBe(70);
+    }, WAIT);
+    await send(world.writer, [eventOf('last'), eventOf('get-1')]);
+    await vi.waitFor(async () => {
+      expect(await readUsage(world)).toBe(71);
+    }, WAIT);
   });
 
   test('stops with the reason when a store was restored behind its back', async ({ world }) => {

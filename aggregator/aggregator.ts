@@ -6,6 +6,8 @@ import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Database } from '../sql/pool.js';
+import { createBackfillJobs } from './backfill/backfill-jobs.js';
+import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './catalog.js';
 import { IdFilter } from './dedup/id-filter.js';
 import { partitionsOf } from './partition/assign-partitions.js';
@@ -47,6 +49,7 @@ export class Aggregator {
   readonly #catalog;
   #fail: (error: unknown) => void = () => undefined;
   #sharing: Promise<void> = Promise.resolve();
+  #backfilling: Promise<void> = Promise.resolve();
 
   constructor(private readonly dependencies: AggregatorDependencies) {
     const { database, log } = dependencies;
@@ -65,12 +68,15 @@ export class Aggregator {
   async start(): Promise<void> {
     await this.#checkpoints.ensure(this.dependencies.log.identity.partitionCount);
     this.#sharing = this.#shareForEver();
+    const { database, clickhouse, logger } = this.dependencies;
+    const jobs = createBackfillJobs(database);
+    this.#backfilling = runBackfills({ jobs, clickhouse, logger }, this.#stop.signal);
   }
 
   /** Finishes the batches under way, leaves the group and resolves. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#sharing;
+    await Promise.all([this.#sharing, this.#backfilling]);
     await this.#give(() => true);
     try {
       await this.#membership.leave();

@@ -25,6 +25,9 @@ CREATE TABLE meter_versions (
   filters jsonb NOT NULL DEFAULT '[]',
   -- Usage rows written by the live stream of this definition carry this number.
   generation bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  -- The pointer: readers sum the usage rows of these generations and of no other. Empty until the backfill of a meter
+  -- that came after events is complete; then set in one transaction, so nobody ever reads a part of it.
+  read_generations bigint[] NOT NULL DEFAULT '{}',
   activated_in bigint NOT NULL REFERENCES catalog_versions,
   retired_in bigint REFERENCES catalog_versions,
   PRIMARY KEY (meter_id, version),
@@ -65,6 +68,29 @@ CREATE TABLE meter_vectors (
   FOREIGN KEY (meter_id, version) REFERENCES meter_versions
 );
 
+-- Stored events that a new definition has still to be applied to: those below its vector. One row a version that came
+-- after events; the aggregator works them off.
+CREATE TABLE meter_backfills (
+  meter_id text NOT NULL,
+  version integer NOT NULL,
+  tenant_id text NOT NULL,
+  environment_id text NOT NULL,
+  status text NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'completed', 'failed')),
+  -- Attempts write under generations of their own: one that was given up is never read and never continued.
+  attempts integer NOT NULL DEFAULT 0,
+  -- Until then a process is at work on it; two at work are harmless, since only one attempt becomes visible.
+  claimed_until timestamptz,
+  events_scanned bigint NOT NULL DEFAULT 0,
+  events_matched bigint NOT NULL DEFAULT 0,
+  started_at timestamptz(3) NOT NULL DEFAULT now(),
+  completed_at timestamptz(3),
+  error text,
+  PRIMARY KEY (meter_id, version),
+  FOREIGN KEY (meter_id, version) REFERENCES meter_versions
+);
+CREATE INDEX meter_backfills_running ON meter_backfills (started_at) WHERE status = 'running';
+SELECT isolate_environment('meter_backfills');
+
 -- Puts a new definition of a meter in force, inside the transaction that writes the meter. For every partition, in
 -- order: no batch may start with an older catalog from now on, and the live stream owns what lies at or above the end of
 -- the batch that is already promised. Any other choice of the vector loses or doubles events (model: meter.*).
@@ -86,6 +112,14 @@ BEGIN
   INSERT INTO meter_vectors (meter_id, version, log, partition, live_from)
   SELECT meter, definition_version, log, partition, coalesce(pending_end, next_offset)
   FROM aggregator_checkpoints;
+  IF EXISTS (SELECT FROM meter_vectors
+             WHERE meter_id = meter AND version = definition_version AND live_from > 0) THEN
+    INSERT INTO meter_backfills (meter_id, version, tenant_id, environment_id)
+    VALUES (meter, definition_version, tenant, environment);
+  ELSE
+    UPDATE meter_versions SET read_generations = ARRAY[generation]
+    WHERE meter_id = meter AND version = definition_version;
+  END IF;
   RETURN catalog;
 END
 $$;

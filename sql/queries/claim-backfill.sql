@@ -1,0 +1,32 @@
+-- Claims one backfill whose input stands still: every partition has been finished up to the meter's vector. Returns the
+-- definition, the vector and a fresh generation for the attempt; no row when there is nothing to do.
+-- Params: :lease_seconds (after which another process may try).
+WITH ready AS (
+  SELECT backfill.meter_id, backfill.version
+  FROM meter_backfills AS backfill
+  WHERE backfill.status = 'running'
+    AND (backfill.claimed_until IS NULL OR backfill.claimed_until < now())
+    AND NOT EXISTS (
+      SELECT FROM meter_vectors AS vector
+      JOIN aggregator_checkpoints AS checkpoint USING (log, partition)
+      WHERE vector.meter_id = backfill.meter_id AND vector.version = backfill.version
+        AND checkpoint.next_offset < vector.live_from)
+  ORDER BY backfill.started_at
+  LIMIT 1
+  FOR UPDATE SKIP LOCKED
+), claimed AS (
+  UPDATE meter_backfills
+  SET claimed_until = now() + make_interval(secs => :lease_seconds), attempts = attempts + 1
+  FROM ready
+  WHERE meter_backfills.meter_id = ready.meter_id AND meter_backfills.version = ready.version
+  RETURNING meter_backfills.meter_id, meter_backfills.version, meter_backfills.attempts
+)
+SELECT definition.meter_id, definition.version, definition.tenant_id, definition.environment_id,
+       definition.event_name, definition.filters, claimed.attempts,
+       nextval(pg_get_serial_sequence('meter_versions', 'generation')) AS generation,
+       (SELECT json_agg(json_build_object('log', log, 'partition', partition, 'liveFrom', live_from)
+                        ORDER BY log, partition)
+        FROM meter_vectors AS vector
+        WHERE vector.meter_id = claimed.meter_id AND vector.version = claimed.version
+          AND live_from > 0) AS vector
+FROM claimed JOIN meter_versions AS definition USING (meter_id, version)
