@@ -39,7 +39,9 @@ async function run(): Promise<never> {
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
-  const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl });
+  const log = await openEventLogReader({ ...config, databaseUrl }, (error) => {
+    logger.warn({ error: messageOf(error) }, 'old records of the log could not be removed');
+  });
   lifecycle.onClose('event log', () => log.close());
   const limits = {
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,

@@ -1,0 +1,99 @@
+/**
+ * Writes billing-api/generated: the routes and the OpenAPI document of the controllers. Runs before
+ * the TypeScript compiler, which needs the routes. Does nothing when no source has changed.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const output = join(root, 'billing-api', 'generated');
+const stamp = join(output, 'sources.sha256');
+
+/** Files whose text decides the result: controllers, DTOs, settings, the fragment, this script. */
+function sourceFiles() {
+  const http = join(root, 'billing-api', 'http');
+  const inFolder = (folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .map((name) => join(folder, name));
+  return [
+    ...inFolder(http),
+    ...inFolder(join(http, 'dto')),
+    ...inFolder(join(http, 'edge')),
+    join(root, 'billing-api', 'http', 'openapi-fragment.json'),
+    join(root, '.config', 'tsoa.json'),
+    fileURLToPath(import.meta.url),
+  ].sort();
+}
+
+function hashOfSources() {
+  const hash = createHash('sha256');
+  for (const file of sourceFiles()) hash.update(file.slice(root.length)).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** Adds what the controllers do not know: the event routes, servers and shared descriptions. */
+function completeSpec() {
+  const file = join(output, 'openapi.json');
+  const spec = JSON.parse(readFileSync(file, 'utf8'));
+  const fragment = JSON.parse(
+    readFileSync(join(root, 'billing-api', 'http', 'openapi-fragment.json'), 'utf8'),
+  );
+  // Controllers carry the /v1 of their routes; the servers end in it.
+  const paths = Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]);
+  const merged = {
+    ...spec,
+    ...fragment.document,
+    info: { ...spec.info, ...fragment.document.info },
+    paths: Object.fromEntries(
+      [...paths, ...Object.entries(fragment.paths)].sort(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    components: {
+      ...spec.components,
+      schemas: { ...spec.components.schemas, ...fragment.schemas },
+    },
+  };
+  writeFileSync(file, `${JSON.stringify(merged, null, 2)}\n`);
+}
+
+/** The generated routes fail our strict settings, and take `["x"]` for the enum value `x`. */
+function hardenRoutes() {
+  const file = join(output, 'routes.ts');
+  const routes = readFileSync(file, 'utf8')
+    .replace(/^\/\/ @ts-nocheck\n/, '')
+    .replace(
+      "import {  fetchMiddlewares, ExpressTemplateService } from '@tsoa/runtime';",
+      "import { fetchMiddlewares } from '@tsoa/runtime';\nimport { StrictTemplateService as ExpressTemplateService } from '../http/edge/strict-template-service.js';",
+    );
+  if (!routes.includes('StrictTemplateService')) throw new Error('the routes have another form');
+  writeFileSync(file, `// @ts-nocheck\n${routes}`);
+}
+
+/** Generates both unless the sources are those of the last run. @returns whether it did. */
+export async function buildRoutes() {
+  const hash = hashOfSources();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return false;
+  const { generateRoutes, generateSpec } = await import('tsoa');
+  const config = JSON.parse(readFileSync(join(root, '.config', 'tsoa.json'), 'utf8'));
+  const { entryFile, controllerPathGlobs, noImplicitAdditionalProperties } = config;
+  const shared = { entryFile, controllerPathGlobs, noImplicitAdditionalProperties };
+  mkdirSync(output, { recursive: true });
+  const previous = process.cwd();
+  process.chdir(root);
+  try {
+    const metadata = await generateSpec({ ...shared, ...config.spec }, config.compilerOptions);
+    await generateRoutes({ ...shared, ...config.routes }, config.compilerOptions, [], metadata);
+  } finally {
+    process.chdir(previous);
+  }
+  completeSpec();
+  hardenRoutes();
+  writeFileSync(stamp, hash);
+  return true;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await buildRoutes();
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../runtime/failure.js';
+import { projectRoot } from '../../runtime/project.js';
+
+/** Must be the version in pom.xml beside this file. */
+const KAFKA_VERSION = '4.1.1';
+const JAVA_MIN = 17;
+/** A slow mirror and an empty Maven cache included; measured: 7 s. */
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+const OUTPUT_MAX = 4_000;
+
+/** This machine cannot run a broker; the message says what it lacks. */
+export class KafkaUnavailable extends Error {
+  constructor(reason: string, cause?: unknown) {
+    super(reason, { cause });
+    this.name = 'KafkaUnavailable';
+  }
+}
+
+/** Standard output and error of a program that ran to its end with status 0. */
+export async function runProgram(
+  program: string,
+  parameters: readonly string[],
+  timeoutMs: number,
+): Promise<string> {
+  const child = spawn(program, parameters, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+  });
+  let output = '';
+  const keep = (chunk: unknown): void => {
+    output = (output + String(chunk)).slice(-OUTPUT_MAX);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const [code, signal] = await once(child, 'close');
+  if (code === 0) return output;
+  throw new Error(`${program} ended with ${String(code ?? signal)}: ${output.trim()}`);
+}
+
+async function checkJava(): Promise<void> {
+  let output: string;
+  try {
+    output = await runProgram('java', ['-version'], 30_000);
+  } catch (error) {
+    throw new KafkaUnavailable(`no Java ${JAVA_MIN} or later is installed`, error);
+  }
+  const major = Number(/version "(\d+)/.exec(output)?.[1] ?? '0');
+  if (major < JAVA_MIN) {
+    throw new KafkaUnavailable(`Java ${major} is installed, Kafka 4 needs ${JAVA_MIN} or later`);
+  }
+}
+
+/**
+ * Directory with the jars of Apache Kafka, fetched by Maven at the first call (43 MB) and kept in
+ * `.cache`. Fetched aside and renamed, so that a broken download is never taken for whole.
+ * @throws KafkaUnavailable when Java or Maven is missing, or Maven cannot fetch.
+ */
+export async function findKafkaJars(onProgress: (text: string) => void): Promise<string> {
+  await checkJava();
+  const cache = join(projectRoot, '.cache');
+  const directory = join(cache, `kafka-${KAFKA_VERSION}`);
+  if (existsSync(directory)) return directory;
+  onProgress(`fetching Apache Kafka ${KAFKA_VERSION} with Maven (43 MB, once)`);
+  await mkdir(cache, { recursive: true });
+  const draft = await mkdtemp(join(cache, 'kafka-fetch-'));
+  try {
+    const pom = join(projectRoot, 'cli', 'kafka', 'pom.xml');
+    const goal = ['dependency:copy-dependencies', '-DincludeScope=runtime'];
+    await runProgram(
+      'mvn',
+      ['-q', '-B', '-f', pom, ...goal, `-DoutputDirectory=${draft}`],
+      DOWNLOAD_TIMEOUT_MS,
+    );
+    if ((await readdir(draft)).length === 0) throw new Error('Maven copied nothing');
+    // Another process may have been faster; one copy is as good as the other.
+    if (!existsSync(directory)) await rename(draft, directory);
+  } catch (error) {
+    throw new KafkaUnavailable(`Maven could not fetch Kafka: ${messageOf(error)}`, error);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return directory;
+}

@@ -1,0 +1,181 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeTopic } from '../../event-log/kafka/describe.js';
+import { messageOf } from '../../runtime/failure.js';
+import { findFreePort } from '../../runtime/port.js';
+import { findKafkaJars, KafkaUnavailable, runProgram } from './kafka-jars.js';
+
+/** An Apache Kafka broker on this machine. */
+export type LocalKafka = {
+  /** `127.0.0.1:port`, as `KAFKA_BROKERS` wants it. */
+  readonly brokers: string;
+  readonly pid: number;
+  /** Resolves when the broker has ended, whoever ended it. */
+  readonly exited: Promise<void>;
+  /** Ends the broker in good order; a second call does nothing. */
+  stop(): Promise<void>;
+  /** Ends it as a crash would; starting on the same directory and port brings it back. */
+  kill(): Promise<void>;
+};
+
+export type LocalKafkaOptions = {
+  /** Where the broker keeps its files; made at the first start. */
+  readonly directory: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly onProgress?: (text: string) => void;
+};
+
+/** First start on a busy machine included; measured: 3 s. */
+const START_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 100;
+const ASK_TIMEOUT_MS = 1_000;
+const HEAP = ['-Xms128m', '-Xmx512m'];
+/** A record of the largest size with its headers (event-log.ts); the topic sets its own limit. */
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Broker and controller in one process, on loopback only, every internal topic with one copy. */
+function serverProperties(directory: string, port: number, controllerPort: number): string {
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'log.dirs': join(directory, 'logs'),
+    'auto.create.topics.enable': false,
+    'default.replication.factor': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.num.partitions': 1,
+    'transaction.state.log.min.isr': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    'message.max.bytes': MESSAGE_BYTES_MAX,
+    'socket.request.max.bytes': 2 * MESSAGE_BYTES_MAX,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}
+
+async function freePort(wanted: number): Promise<number> {
+  const port = await findFreePort(wanted);
+  if (port !== null) return port;
+  throw new KafkaUnavailable(`port ${wanted} on 127.0.0.1 is taken by another program`);
+}
+
+/** A new cluster gets an id; the storage tool refuses one that begins with a minus sign. */
+async function format(jars: string, properties: string): Promise<void> {
+  const id = `M${randomBytes(16).toString('base64url').slice(1)}`;
+  const tool = ['-cp', `${jars}/*`, 'kafka.tools.StorageTool', 'format'];
+  await runProgram('java', [...tool, '-t', id, '-c', properties], START_TIMEOUT_MS);
+}
+
+/** Ends the broker when this process ends without stopping it, even by SIGKILL. */
+function guard(pid: number): ChildProcess {
+  const guardian = spawn('sh', ['-c', 'read _; kill -9 "$1"', 'sh', String(pid)], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guardian.on('error', () => undefined);
+  guardian.unref();
+  return guardian;
+}
+
+async function launch(jars: string, directory: string): Promise<ChildProcess> {
+  const log = await open(join(directory, 'kafka.log'), 'a');
+  const properties = join(directory, 'server.properties');
+  try {
+    return spawn('java', [...HEAP, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
+      cwd: directory,
+      // A process group of its own: Ctrl-C ends our program, which then ends the broker.
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+async function waitUntilReady(
+  brokers: string,
+  server: ChildProcess,
+  directory: string,
+): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      const { brokerCount } = await describeTopic(brokers, 'any', ASK_TIMEOUT_MS);
+      if (brokerCount > 0) return;
+    } catch (error) {
+      if (server.exitCode !== null || server.signalCode !== null || Date.now() > deadline) {
+        const log = await readFile(join(directory, 'kafka.log'), 'utf8').catch(() => '');
+        throw new KafkaUnavailable(
+          `Kafka did not start (${messageOf(error)}):\n${log.slice(-1_500)}`,
+          error,
+        );
+      }
+    }
+    await delay(POLL_MS);
+  }
+}
+
+async function prepare(jars: string, directory: string, port: number): Promise<void> {
+  const properties = join(directory, 'server.properties');
+  await writeFile(properties, serverProperties(directory, port, await freePort(0)));
+  if (!existsSync(join(directory, 'logs', 'meta.properties'))) await format(jars, properties);
+}
+
+/**
+ * Starts a real Apache Kafka 4 in KRaft mode on loopback. It ends with this process, however that
+ * ends; the same directory then starts again with what it held.
+ * @throws KafkaUnavailable when Java or Maven is missing, the port is taken or it does not start.
+ */
+export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
+  const onProgress = options.onProgress ?? (() => undefined);
+  const directory = resolve(options.directory);
+  await mkdir(directory, { recursive: true });
+  const jars = await findKafkaJars(onProgress);
+  const port = await freePort(options.port);
+  await prepare(jars, directory, port);
+  onProgress('starting the broker');
+  const server = await launch(jars, directory);
+  const exited = once(server, 'exit').then(() => undefined);
+  const guardian = guard(server.pid ?? 0);
+  void exited.then(() => guardian.kill());
+  const brokers = `127.0.0.1:${port}`;
+  const kafka = running(brokers, server, exited);
+  try {
+    await waitUntilReady(brokers, server, directory);
+    return kafka;
+  } catch (error) {
+    await kafka.kill();
+    throw error;
+  }
+}
+
+function running(brokers: string, server: ChildProcess, exited: Promise<void>): LocalKafka {
+  const hasEnded = (): boolean => server.exitCode !== null || server.signalCode !== null;
+  const kill = async (): Promise<void> => {
+    if (!hasEnded()) server.kill('SIGKILL');
+    await exited;
+  };
+  const stop = async (): Promise<void> => {
+    if (!hasEnded()) server.kill('SIGTERM');
+    await Promise.race([exited, delay(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    await kill();
+  };
+  return { brokers, pid: server.pid ?? 0, exited, stop, kill };
+}

@@ -1,0 +1,111 @@
+import { mkdir } from 'node:fs/promises';
+import { createBillingApp } from '../billing-api/app.js';
+import { createClickHouse } from '../clickhouse/client.js';
+import { openEventLogWriter } from '../event-log/open-log.js';
+import { createIngest } from '../ingest/create-ingest.js';
+import { systemClock } from '../runtime/clock.js';
+import { createId } from '../runtime/ids.js';
+import { Lifecycle } from '../runtime/lifecycle.js';
+import { createLog, type Log } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { bootstrap } from '../sql/bootstrap.js';
+import { createDatabase } from '../sql/pool.js';
+import { startAggregator } from './aggregator-process.js';
+import { startEngines, type Engines } from './engines.js';
+import { firstApiKey } from './first-api-key.js';
+import type { StackConfig } from './stack-config.js';
+import { supervise, type Supervised } from './supervise.js';
+
+/** A running product. */
+export type Stack = {
+  /** `http://host:port`, without `/v1`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  readonly clickhouseUrl: string;
+  /** Null when a ClickHouse server was given. */
+  readonly clickhouse: Supervised | null;
+  readonly aggregator: Supervised;
+  readonly lifecycle: Lifecycle;
+};
+
+type Opening = {
+  readonly config: StackConfig;
+  readonly engines: Engines;
+  readonly logger: Log;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Event routes and REST API on one port; returns the address. */
+async function openEdge({ config, engines, logger, lifecycle }: Opening): Promise<string> {
+  const metrics = createMetrics();
+  const database = await createDatabase(engines.databaseUrl, { poolSize: 16 });
+  lifecycle.onClose('postgres', () => database.close());
+  const clickhouse = createClickHouse(engines.clickhouseUrl);
+  lifecycle.onClose('clickhouse', () => clickhouse.close());
+  const writer = await openEventLogWriter({ ...config, databaseUrl: engines.databaseUrl });
+  lifecycle.onClose('event log', () => writer.close());
+  const apiKeys = createApiKeyDirectory(database, systemClock);
+  const fallback = createBillingApp({
+    database,
+    clickhouse,
+    apiKeys,
+    metrics,
+    logger,
+    clock: systemClock,
+    createId,
+    heavyRate: config.MINUTEBOOK_HEAVY_RATE,
+    defaultRate: config.MINUTEBOOK_DEFAULT_RATE,
+    checks: { event_log: () => writer.ping() },
+  });
+  const server = createIngest({
+    writer,
+    apiKeys,
+    metrics,
+    log: logger,
+    clock: systemClock,
+    requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
+    produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
+    fallback,
+  });
+  const port = await server.listen(config.MINUTEBOOK_PORT, config.MINUTEBOOK_HOST);
+  lifecycle.onClose('http', () => server.close());
+  return `http://${config.MINUTEBOOK_HOST}:${port}`;
+}
+
+async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
+  const { config, logger, lifecycle } = opening;
+  await mkdir(config.MINUTEBOOK_DATA_DIR, { recursive: true });
+  const apiKey = await firstApiKey(config.MINUTEBOOK_DATA_DIR, config.MINUTEBOOK_BOOTSTRAP_API_KEY);
+  const engines = await startEngines(config, logger, lifecycle);
+  const { databaseUrl, clickhouseUrl, clickhouse } = engines;
+  const database = await createDatabase(databaseUrl, { poolSize: 1 });
+  await bootstrap(database, { apiKey }).finally(() => database.close());
+  const environment = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    MINUTEBOOK_LOG_LEVEL: config.MINUTEBOOK_LOG_LEVEL,
+  };
+  const url = await openEdge({ ...opening, engines });
+  const aggregator = await supervise('aggregator', () => startAggregator(environment), logger);
+  lifecycle.onClose('aggregator', () => aggregator.stop());
+  return { url, apiKey, databaseUrl, clickhouseUrl, clickhouse, aggregator, lifecycle };
+}
+
+/**
+ * Starts the whole product: engines, first key, HTTP edge in this process, aggregator beside it.
+ * Close it through `lifecycle`; what was opened before a failure is closed again.
+ * @throws ConfigError or DependencyError with a remedy.
+ */
+export async function startStack(config: StackConfig): Promise<Stack> {
+  const logger = createLog('minutebook', config.MINUTEBOOK_LOG_LEVEL);
+  const lifecycle = new Lifecycle(logger);
+  try {
+    return await openStack({ config, logger, lifecycle });
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
