@@ -1,4 +1,5 @@
 import type { InstantMs } from '../contract/instant.js';
+import { assertThat } from '../runtime/failure.js';
 
 /**
  * One record to append. `partition` is `partitionOf(key)`; the key is kept for tools and for
@@ -32,8 +33,8 @@ export type ReadRequest = {
   readonly fromOffset: number;
   readonly recordsMax: number;
   /**
-   * Reading stops after the record that reaches this sum of value lengths; at least one record is
-   * given.
+   * Reading stops after the record that reaches this sum of value lengths in UTF-8; at least one
+   * record is given. Fewer records than the bounds allow may be given at any time.
    */
   readonly bytesMax: number;
   /** How long to wait for a first record when there is none yet. */
@@ -55,6 +56,23 @@ export type LogIdentity = {
   readonly logId: string;
   readonly partitionCount: number;
 };
+
+/**
+ * Checks what an append may ask for.
+ * @throws AssertionFailed when the partition is not of this log or the value is too large.
+ */
+export function assertAppendable(record: AppendRequest, { partitionCount }: LogIdentity): void {
+  const { partition, value } = record;
+  assertThat(
+    Number.isInteger(partition) && partition >= 0 && partition < partitionCount,
+    `partition ${partition} is not of this log`,
+  );
+  // One UTF-16 unit takes three bytes at most, so most values need no counting.
+  assertThat(
+    value.length * 3 <= RECORD_BYTES_MAX || Buffer.byteLength(value) <= RECORD_BYTES_MAX,
+    'a record is larger than RECORD_BYTES_MAX',
+  );
+}
 
 /** The producing side. */
 export interface EventLogWriter {

@@ -46,7 +46,13 @@ export class BoundedRead {
 
   get isFull(): boolean {
     const { recordsMax, bytesMax } = this.bounds;
+    if (this.records.length === 0) return false;
     return this.records.length >= recordsMax || this.#bytes >= bytesMax;
+  }
+
+  /** Sum of the value lengths so far, in UTF-8. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   add(record: LogRecord): void {

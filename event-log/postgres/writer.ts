@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { assertThat } from '../../runtime/failure.js';
 import {
-  RECORD_BYTES_MAX,
+  assertAppendable,
   type AppendRequest,
   type EventLogWriter,
   type LogIdentity,
@@ -85,17 +84,7 @@ class PostgresLogWriter implements EventLogWriter {
   }
 
   append(records: readonly AppendRequest[]): Promise<void> {
-    for (const { partition, value } of records) {
-      assertThat(
-        Number.isInteger(partition) && partition >= 0 && partition < this.identity.partitionCount,
-        `partition ${partition} is not of this log`,
-      );
-      // A character takes at most three bytes a UTF-16 unit, so most values need no counting.
-      assertThat(
-        value.length * 3 <= RECORD_BYTES_MAX || Buffer.byteLength(value) <= RECORD_BYTES_MAX,
-        'a record is larger than RECORD_BYTES_MAX',
-      );
-    }
+    for (const record of records) assertAppendable(record, this.identity);
     return this.#group.append(records);
   }
 

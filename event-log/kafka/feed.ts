@@ -1,0 +1,82 @@
+import type { LogRecord, ReadRequest } from '../event-log.js';
+import { BoundedRead, RecordBuffer } from '../record-buffer.js';
+import type { RdKafkaMessage } from './rdkafka.js';
+
+/** A partition that holds more is paused; it goes on when this has shrunk to a quarter. */
+const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
+
+/** What was fetched of one partition and not read yet. */
+export class PartitionFeed {
+  readonly #buffer = new RecordBuffer();
+  #bufferedBytes = 0;
+  #wake: (() => void) | null = null;
+  /** Whether fetching is stopped until the buffer has shrunk. */
+  isPaused = false;
+  /** When the position was last known to lie inside the log. */
+  checkedAtMs = performance.now();
+
+  /**
+   * @param readOffset offset that the next read is expected to ask for.
+   * @param fetchOffset offset of the next record that may be added.
+   */
+  constructor(
+    public readOffset: number,
+    private fetchOffset: number = readOffset,
+  ) {}
+
+  get shouldPause(): boolean {
+    return !this.isPaused && this.#bufferedBytes > BUFFER_BYTES_MAX;
+  }
+
+  get shouldResume(): boolean {
+    return this.isPaused && this.#bufferedBytes <= BUFFER_BYTES_MAX / 4;
+  }
+
+  /**
+   * Adds fetched records. Those below the expected offset were added before: the driver gives some
+   * again after a pause.
+   */
+  add(messages: readonly RdKafkaMessage[]): void {
+    const fresh = messages.filter(({ offset }) => offset >= this.fetchOffset);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    this.fetchOffset = last.offset + 1;
+    this.#buffer.add(fresh.map(recordOf));
+    for (const { value } of fresh) this.#bufferedBytes += value?.length ?? 0;
+    this.checkedAtMs = performance.now();
+    this.#wake?.();
+  }
+
+  /** Takes buffered records up to the bounds; none when none is buffered. */
+  take(request: ReadRequest): readonly LogRecord[] {
+    const read = new BoundedRead(request);
+    this.#buffer.moveTo(read);
+    this.#bufferedBytes -= read.bytes;
+    const last = read.records.at(-1);
+    if (last !== undefined) this.readOffset = last.offset + 1;
+    // Bytes that are not UTF-8 weigh otherwise after decoding; the sum must not drift for ever.
+    if (this.#buffer.firstOffset === null) this.#bufferedBytes = 0;
+    return read.records;
+  }
+
+  /** Resolves when records are added, when `wake` is called or when the time is over. */
+  async wait(waitMs: number): Promise<void> {
+    if (this.#buffer.firstOffset !== null || waitMs <= 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      timer = setTimeout(resolve, waitMs);
+    });
+    clearTimeout(timer);
+    this.#wake = null;
+  }
+
+  wake(): void {
+    this.#wake?.();
+  }
+}
+
+/** Every record of the topic has LogAppendTime, which is checked when the log is opened. */
+function recordOf({ offset, timestamp = 0, value }: RdKafkaMessage): LogRecord {
+  return { offset, appendedAtMs: timestamp, value: value?.toString('utf8') ?? '' };
+}

@@ -1,0 +1,111 @@
+import { ConfigError } from '../../runtime/config.js';
+import { codeOf, messageOf } from '../../runtime/failure.js';
+
+// The part of node-rdkafka 3.6 that is used here, described by us: the package is optional, and
+// this code must compile and start without it.
+
+export type RdKafkaError = { readonly code: number; readonly message: string };
+type Settings = Readonly<Record<string, string | number | boolean>>;
+type Done<T> = (error: RdKafkaError | null | undefined, result: T) => void;
+type TopicPartition = { readonly topic: string; readonly partition: number };
+type TopicOffset = TopicPartition & { readonly offset: number };
+export type Watermarks = { readonly lowOffset: number; readonly highOffset: number };
+
+export type RdKafkaMessage = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly value: Buffer | null;
+  readonly timestamp?: number;
+};
+
+export type DeliveryReport = { readonly opaque?: unknown };
+
+type Client = {
+  connect(options: { readonly timeout: number }, done: Done<unknown>): void;
+  getMetadata(
+    options: { readonly topic: string; readonly timeout: number },
+    done: Done<unknown>,
+  ): void;
+  on(event: 'event.error', listener: (error: RdKafkaError) => void): void;
+};
+
+export type RdKafkaProducer = Client & {
+  // The driver's own order of parameters.
+  // eslint-disable-next-line max-params
+  produce(
+    topic: string,
+    partition: number,
+    value: Buffer,
+    key: Buffer,
+    timestamp: null,
+    opaque: unknown,
+  ): void;
+  poll(): void;
+  flush(timeoutMs: number, done: (error: RdKafkaError | null) => void): void;
+  disconnect(timeoutMs: number, done: () => void): void;
+  on(
+    event: 'delivery-report',
+    listener: (error: RdKafkaError | null, report: DeliveryReport) => void,
+  ): void;
+};
+
+export type RdKafkaConsumer = Client & {
+  incrementalAssign(assignments: readonly TopicOffset[]): void;
+  incrementalUnassign(assignments: readonly TopicPartition[]): void;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+  setDefaultConsumeTimeout(timeoutMs: number): void;
+  consume(recordsMax: number, done: Done<readonly RdKafkaMessage[]>): void;
+  commit(offset: TopicOffset): void;
+  // eslint-disable-next-line max-params
+  queryWatermarkOffsets(
+    topic: string,
+    partition: number,
+    timeoutMs: number,
+    done: Done<Watermarks>,
+  ): void;
+  disconnect(done: () => void): void;
+};
+
+export type NewTopic = {
+  readonly topic: string;
+  readonly num_partitions: number;
+  readonly replication_factor: number;
+  readonly config: Readonly<Record<string, string>>;
+};
+
+export type RdKafkaAdmin = {
+  createTopic(topic: NewTopic, timeoutMs: number, done: (error?: RdKafkaError) => void): void;
+  deleteTopic(topic: string, timeoutMs: number, done: (error?: RdKafkaError) => void): void;
+  disconnect(): void;
+};
+
+export type RdKafka = {
+  readonly Producer: new (settings: Settings, topicSettings: Settings) => RdKafkaProducer;
+  readonly KafkaConsumer: new (settings: Settings, topicSettings: Settings) => RdKafkaConsumer;
+  readonly AdminClient: { create(settings: Settings): RdKafkaAdmin };
+};
+
+function isRdKafka(module: unknown): module is RdKafka {
+  if (typeof module !== 'object' || module === null) return false;
+  return 'Producer' in module && 'KafkaConsumer' in module && 'AdminClient' in module;
+}
+
+/**
+ * Loads the Kafka driver, which is an optional dependency because it is compiled at installation.
+ * @param name package to load; in a variable the compiler does not resolve it, so it may be absent.
+ * @throws ConfigError saying what to install when it is missing.
+ */
+export async function loadRdKafka(name: string = 'node-rdkafka'): Promise<RdKafka> {
+  try {
+    const loaded: unknown = await import(name);
+    const isWrapped = typeof loaded === 'object' && loaded !== null && 'default' in loaded;
+    const driver: unknown = isWrapped ? loaded.default : loaded;
+    if (isRdKafka(driver)) return driver;
+    throw new TypeError('it exports neither producer nor consumer');
+  } catch (error) {
+    throw new ConfigError([
+      `KAFKA_BROKERS is set, but the Kafka driver ${name} cannot be loaded (${codeOf(error) ?? messageOf(error)}): it is compiled at installation, so run "npm install --include=optional" where make, g++ and python3 are installed, or leave KAFKA_BROKERS out to keep the log in PostgreSQL`,
+    ]);
+  }
+}

@@ -1,0 +1,223 @@
+import { AGGREGATOR_GROUP } from '../../contract/topics.js';
+import { DependencyError } from '../../runtime/failure.js';
+import {
+  OffsetOutOfRange,
+  type EventLogReader,
+  type LogBounds,
+  type LogIdentity,
+  type LogRecord,
+  type ReadRequest,
+} from '../event-log.js';
+import { describeTopic } from './describe.js';
+import { kafkaFailureOf } from './failure.js';
+import { PartitionFeed } from './feed.js';
+import { ConsumerPump } from './pump.js';
+import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
+import { CONSUMER_TOPIC_SETTINGS, consumerSettings } from './settings.js';
+import { kafkaLogId, openKafkaTopic, type KafkaTopic } from './topic.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 3_000;
+/** A partition that gives nothing is compared with the broker this often, sooner after errors. */
+const CHECK_INTERVAL_MS = 5_000;
+
+class KafkaLogReader implements EventLogReader {
+  readonly #feeds = new Map<number, PartitionFeed>();
+  readonly #pump: ConsumerPump;
+  /** An error was told since all was known to be well. */
+  #isSuspicious = false;
+  #identityCheckedAtMs = performance.now();
+  #closing: Promise<void> | null = null;
+
+  constructor(
+    readonly identity: LogIdentity,
+    private readonly consumer: RdKafkaConsumer,
+    private readonly at: KafkaTopic,
+  ) {
+    this.#pump = new ConsumerPump(consumer, {
+      onMessages: (messages) => {
+        this.#deliver(messages);
+      },
+      onError: () => {
+        this.#isSuspicious = true;
+      },
+      isWanted: () => [...this.#feeds.values()].some((feed) => !feed.isPaused),
+    });
+    consumer.on('event.error', () => {
+      this.#isSuspicious = true;
+    });
+  }
+
+  async read(request: ReadRequest): Promise<readonly LogRecord[]> {
+    const { partition, fromOffset, waitMs } = request;
+    const feed = await this.#feedAt(partition, fromOffset);
+    await feed.wait(waitMs);
+    const records = feed.take(request);
+    if (feed.shouldResume) await this.#resume(partition, feed);
+    if (records.length === 0) await this.#check(partition, feed);
+    return records;
+  }
+
+  bounds(partition: number): Promise<LogBounds> {
+    return new Promise((resolve, reject) => {
+      const { topic } = this.at;
+      this.consumer.queryWatermarkOffsets(topic, partition, QUERY_TIMEOUT_MS, (error, marks) => {
+        if (error) reject(kafkaFailureOf(error, `offsets of partition ${partition}`));
+        else resolve({ startOffset: marks.lowOffset, endOffset: marks.highOffset });
+      });
+    });
+  }
+
+  commit(partition: number, nextOffset: number): Promise<void> {
+    try {
+      this.consumer.commit({ topic: this.at.topic, partition, offset: nextOffset });
+      return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(kafkaFailureOf(error, 'the offset could not be committed'));
+    }
+  }
+
+  async release(partition: number): Promise<void> {
+    const feed = this.#feeds.get(partition);
+    if (feed === undefined) return;
+    await this.#pump.run(() => {
+      this.#unassign(partition);
+    });
+    feed.wake();
+  }
+
+  ping(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const question = { topic: this.at.topic, timeout: QUERY_TIMEOUT_MS };
+      this.consumer.getMetadata(question, (error) => {
+        if (error) reject(kafkaFailureOf(error, 'no broker answers'));
+        else resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#pump.close();
+    for (const feed of this.#feeds.values()) feed.wake();
+    await new Promise<void>((resolve) => {
+      this.consumer.disconnect(resolve);
+    });
+  }
+
+  #deliver(messages: readonly RdKafkaMessage[]): void {
+    const byPartition = new Map<number, RdKafkaMessage[]>();
+    for (const message of messages) {
+      const list = byPartition.get(message.partition);
+      if (list === undefined) byPartition.set(message.partition, [message]);
+      else list.push(message);
+    }
+    for (const [partition, list] of byPartition) {
+      const feed = this.#feeds.get(partition);
+      feed?.add(list);
+      if (feed?.shouldPause === true) this.#pause(partition, feed);
+    }
+  }
+
+  /** The feed of the partition at the offset; a new position is compared with the log first. */
+  async #feedAt(partition: number, offset: number): Promise<PartitionFeed> {
+    const known = this.#feeds.get(partition);
+    if (known?.readOffset === offset) return known;
+    assertInside(partition, offset, await this.bounds(partition));
+    return this.#assign(partition, offset);
+  }
+
+  #assign(partition: number, offset: number): Promise<PartitionFeed> {
+    return this.#pump.run(() => {
+      this.#unassign(partition);
+      this.consumer.incrementalAssign([{ topic: this.at.topic, partition, offset }]);
+      const feed = new PartitionFeed(offset);
+      this.#feeds.set(partition, feed);
+      return feed;
+    });
+  }
+
+  #unassign(partition: number): void {
+    if (!this.#feeds.delete(partition)) return;
+    this.consumer.incrementalUnassign([{ topic: this.at.topic, partition }]);
+  }
+
+  /** Called while records are handed over, between two calls of the consumer. */
+  #pause(partition: number, feed: PartitionFeed): void {
+    feed.isPaused = true;
+    this.consumer.pause([{ topic: this.at.topic, partition }]);
+  }
+
+  #resume(partition: number, feed: PartitionFeed): Promise<void> {
+    return this.#pump.run(() => {
+      if (this.#feeds.get(partition) !== feed || !feed.isPaused) return;
+      feed.isPaused = false;
+      this.consumer.resume([{ topic: this.at.topic, partition }]);
+    });
+  }
+
+  /**
+   * Nothing came: because there is nothing, or because brokers are away, retention overtook us or
+   * the topic was made anew? The driver tells these apart in errors without a partition, or not at
+   * all, so the log itself is asked, now and then.
+   */
+  async #check(partition: number, feed: PartitionFeed): Promise<void> {
+    const isDue = performance.now() - feed.checkedAtMs > CHECK_INTERVAL_MS;
+    if (!this.#isSuspicious && !isDue) return;
+    const bounds = await this.bounds(partition);
+    assertInside(partition, feed.readOffset, bounds);
+    await this.#checkIdentity();
+    this.#isSuspicious = false;
+    feed.checkedAtMs = performance.now();
+    // Records are there and did not come: fetching has stopped, so it is begun anew.
+    const isStuck = isDue && feed.readOffset < bounds.endOffset && !feed.isPaused;
+    if (isStuck && this.#feeds.get(partition) === feed) {
+      await this.#assign(partition, feed.readOffset);
+    }
+  }
+
+  async #checkIdentity(): Promise<void> {
+    const nowMs = performance.now();
+    if (!this.#isSuspicious && nowMs - this.#identityCheckedAtMs < CHECK_INTERVAL_MS) return;
+    const found = await describeTopic(this.at.brokers, this.at.topic, QUERY_TIMEOUT_MS);
+    const logId = kafkaLogId(found.clusterId, found.topic?.topicId ?? 'none');
+    if (logId !== this.identity.logId) {
+      throw new DependencyError(
+        `event log in Kafka: it is ${logId} now and was ${this.identity.logId}; start again`,
+        { dependency: 'event-log', isRetryable: false },
+      );
+    }
+    this.#identityCheckedAtMs = nowMs;
+  }
+}
+
+function assertInside(partition: number, offset: number, bounds: LogBounds): void {
+  if (offset < bounds.startOffset || offset > bounds.endOffset) {
+    throw new OffsetOutOfRange(partition, offset, bounds);
+  }
+}
+
+/**
+ * Opens the log in Kafka for reading, and creates its topic when there is none.
+ * @throws ConfigError when the driver is missing or the topic cannot serve as the log.
+ * @throws DependencyError when Kafka cannot be reached.
+ */
+export async function openKafkaReader(options: KafkaTopic): Promise<EventLogReader> {
+  const rdkafka = await loadRdKafka();
+  const identity = await openKafkaTopic(rdkafka, options);
+  const consumer = new rdkafka.KafkaConsumer(
+    consumerSettings(options.brokers, AGGREGATOR_GROUP),
+    CONSUMER_TOPIC_SETTINGS,
+  );
+  await new Promise<void>((resolve, reject) => {
+    consumer.connect({ timeout: CONNECT_TIMEOUT_MS }, (error) => {
+      if (error) reject(kafkaFailureOf(error, 'the consumer could not connect'));
+      else resolve();
+    });
+  });
+  return new KafkaLogReader(identity, consumer, options);
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../../runtime/config.js';
+import { DependencyError } from '../../runtime/failure.js';
+import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
+import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
+import { KAFKA_ERROR, kafkaFailureOf } from './failure.js';
+import type { RdKafka } from './rdkafka.js';
+
+/** Which topic is the log. */
+export type KafkaTopic = {
+  readonly brokers: string;
+  readonly topic: string;
+  /** For a topic that does not exist yet; of an existing one it must be the number, or absent. */
+  readonly partitionCount?: number | undefined;
+};
+
+/** Partitions bound how many aggregators can share the work, and cannot be added later. */
+const PARTITIONS_DEFAULT = 12;
+const REPLICAS_MAX = 3;
+const ADMIN_TIMEOUT_MS = 10_000;
+/** What a cluster without topic ids answers: 16 bytes of zero. */
+const NO_TOPIC_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
+/** Brokers learn of a new topic one after another. */
+const CREATED_WITHIN_MS = 10_000;
+const CREATED_POLL_MS = 50;
+/** Room around the largest value for its key and the headers of record and batch. */
+export const RECORD_OVERHEAD_BYTES = 64 * 1024;
+/** Long enough for an aggregator that is down over a weekend. */
+const RETENTION_MS = 7 * 24 * 3_600_000;
+
+async function createTopic(
+  rdkafka: RdKafka,
+  { brokers, topic, partitionCount = PARTITIONS_DEFAULT }: KafkaTopic,
+  brokerCount: number,
+): Promise<void> {
+  const replicas = Math.min(REPLICAS_MAX, brokerCount);
+  const request = {
+    topic,
+    num_partitions: partitionCount,
+    replication_factor: replicas,
+    config: {
+      'cleanup.policy': 'delete',
+      'message.timestamp.type': 'LogAppendTime',
+      // With three replicas an acknowledged record is on two, and one broker may be away.
+      'min.insync.replicas': String(Math.max(1, replicas - 1)),
+      'max.message.bytes': String(RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES),
+      'retention.ms': String(RETENTION_MS),
+      'unclean.leader.election.enable': 'false',
+    },
+  };
+  const admin = rdkafka.AdminClient.create({ 'metadata.broker.list': brokers });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      admin.createTopic(request, ADMIN_TIMEOUT_MS, (error) => {
+        // Another process may have been first; what it made is verified like any topic.
+        if (!error || error.code === KAFKA_ERROR.topicExists) resolve();
+        else reject(kafkaFailureOf(error, `topic ${topic} could not be created`));
+      });
+    });
+  } finally {
+    admin.disconnect();
+  }
+}
+
+async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
+  const deadlineMs = performance.now() + CREATED_WITHIN_MS;
+  for (;;) {
+    const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+    if (description.topic !== null) return description;
+    if (performance.now() > deadlineMs) {
+      throw new DependencyError(`event log in Kafka: topic ${at.topic} does not appear`, {
+        dependency: 'event-log',
+        isRetryable: true,
+      });
+    }
+    await sleep(CREATED_POLL_MS);
+  }
+}
+
+/** Without these the same record could read differently tomorrow, or be gone. */
+async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<string[]> {
+  const settings = await topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+  const problems: string[] = [];
+  for (const [name, wanted] of [
+    ['message.timestamp.type', 'LogAppendTime'],
+    ['cleanup.policy', 'delete'],
+  ] as const) {
+    const found = settings.get(name) ?? 'unknown';
+    if (found !== wanted) {
+      problems.push(`topic ${at.topic} has ${name}=${found}; alter it to ${wanted}`);
+    }
+  }
+  if (at.partitionCount !== undefined && at.partitionCount !== partitionCount) {
+    problems.push(
+      `MINUTEBOOK_LOG_PARTITIONS is ${at.partitionCount}, but topic ${at.topic} has ${partitionCount} partitions, which cannot change: leave the setting out`,
+    );
+  }
+  return problems;
+}
+
+/** Cluster id and topic id together, in the alphabet of log ids. */
+export function kafkaLogId(clusterId: string, topicId: string): string {
+  const cluster = clusterId.replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 36);
+  return `k-${cluster}-${topicId}`;
+}
+
+/**
+ * The log in Kafka: creates the topic when it is missing, checks it when it is not.
+ * @throws ConfigError when the topic cannot serve as the log, saying what to change.
+ * @throws DependencyError when Kafka cannot be reached.
+ */
+export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<LogIdentity> {
+  let description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+  if (description.topic === null) {
+    await createTopic(rdkafka, at, description.brokerCount);
+    description = await describeCreated(at);
+  }
+  const { topicId = '', partitionCount = 0 } = description.topic ?? {};
+  const problems = await problemsOf(at, partitionCount);
+  if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: Kafka 2.8 is needed`);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { logId: kafkaLogId(description.clusterId, topicId), partitionCount };
+}

@@ -1,0 +1,60 @@
+import { USAGE_EVENTS_TOPIC } from '../contract/topics.js';
+import { HOUR_MS } from '../contract/instant.js';
+import type { Config } from '../runtime/config.js';
+import type { EventLogReader, EventLogWriter } from './event-log.js';
+import { openKafkaReader } from './kafka/reader.js';
+import { openKafkaWriter } from './kafka/writer.js';
+import { openPostgresReader } from './postgres/reader.js';
+import { openPostgresWriter } from './postgres/writer.js';
+
+/** Settings that choose and shape the log. */
+export const EVENT_LOG_SETTINGS = [
+  'KAFKA_BROKERS',
+  'MINUTEBOOK_LOG_PARTITIONS',
+  'MINUTEBOOK_LOG_RETENTION_HOURS',
+  'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+] as const;
+
+export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
+  /** The given PostgreSQL or the embedded one; not used when Kafka is chosen. */
+  readonly DATABASE_URL: string;
+};
+
+/**
+ * The log to append to: Kafka when `KAFKA_BROKERS` is set, otherwise PostgreSQL. Creates it when it
+ * does not exist.
+ * @throws ConfigError when the driver is missing or the log contradicts the settings.
+ * @throws DependencyError when the log cannot be reached.
+ */
+export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWriter> {
+  const common = {
+    partitionCount: config.MINUTEBOOK_LOG_PARTITIONS,
+    produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
+  };
+  const brokers = config.KAFKA_BROKERS;
+  return brokers === undefined
+    ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
+    : openKafkaWriter({ ...common, brokers, topic: USAGE_EVENTS_TOPIC });
+}
+
+/**
+ * The same log to read from.
+ * @param onTrimFailure told when old records could not be removed; it is tried again.
+ * @throws as openEventLogWriter.
+ */
+export function openEventLogReader(
+  config: EventLogConfig,
+  onTrimFailure: (error: unknown) => void = () => undefined,
+): Promise<EventLogReader> {
+  const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
+  const brokers = config.KAFKA_BROKERS;
+  if (brokers !== undefined) {
+    return openKafkaReader({ brokers, topic: USAGE_EVENTS_TOPIC, partitionCount });
+  }
+  return openPostgresReader({
+    url: config.DATABASE_URL,
+    partitionCount,
+    retentionMs: config.MINUTEBOOK_LOG_RETENTION_HOURS * HOUR_MS,
+    onTrimFailure,
+  });
+}

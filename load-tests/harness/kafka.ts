@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KafkaUnavailable } from '../../cli/kafka/kafka-jars.js';
+import { startLocalKafka } from '../../cli/kafka/local-kafka.js';
+import { startKafkaContainer } from './kafka-container.js';
+
+/** A broker that tests may use. */
+export type TestKafka = {
+  readonly brokers: string;
+  /** How to take the broker away and bring it back; null when it is not ours to kill. */
+  readonly outage: { kill(): Promise<void>; restart(): Promise<void> } | null;
+  stop(): Promise<void>;
+};
+
+/** Kafka for this test file, or why there is none. */
+export type KafkaOffer =
+  | { readonly kafka: TestKafka; readonly skipReason: null }
+  | { readonly kafka: null; readonly skipReason: string };
+
+async function startLocal(): Promise<TestKafka> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-kafka-'));
+  const onProgress = (text: string): void => {
+    process.stderr.write(`kafka: ${text}\n`);
+  };
+  try {
+    let broker = await startLocalKafka({ directory, port: 0, onProgress });
+    const port = Number(broker.brokers.split(':')[1]);
+    return {
+      brokers: broker.brokers,
+      outage: {
+        kill: () => broker.kill(),
+        restart: async () => {
+          broker = await startLocalKafka({ directory, port, onProgress });
+        },
+      },
+      stop: async () => {
+        await broker.stop();
+        await rm(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Kafka by address (`KAFKA_BROKERS`), in a container when a Docker engine answers, otherwise local
+ * from Maven's jars. With `REQUIRE_KAFKA=1` the lack of all three is an error.
+ */
+export async function obtainKafka(): Promise<KafkaOffer> {
+  const brokers = process.env['KAFKA_BROKERS'] ?? '';
+  if (brokers !== '') {
+    return {
+      kafka: { brokers, outage: null, stop: () => Promise.resolve() },
+      skipReason: null,
+    };
+  }
+  try {
+    return { kafka: (await startKafkaContainer()) ?? (await startLocal()), skipReason: null };
+  } catch (error) {
+    if (!(error instanceof KafkaUnavailable) || process.env['REQUIRE_KAFKA'] === '1') throw error;
+    return { kafka: null, skipReason: error.message };
+  }
+}
