@@ -96,6 +96,16 @@ describe('an accepted event', () => {
     );
   });
 
+  test('may have an id that reads like a number, beside numbers', () => {
+    const source =
+      '{"event_name":"n","customer_id":"007","event_id":"1.50","properties":{"v":1.50}}';
+    expect(accepted(source)).toMatchObject({
+      eventId: '1.50',
+      customerId: '007',
+      properties: { v: '1.50' },
+    });
+  });
+
   test('has the last of members that stand twice', () => {
     const source =
       '{"event_name":"a","event_name":"b","customer_id":"c","properties":{"k":1.50,"k":2.0}}';
@@ -147,6 +157,12 @@ describe('an event is refused, and the member named,', () => {
     ['event_name', eventWith({ event_name: 7 })],
     ['event_id', eventWith({ event_id: '' })],
     ['event_id', eventWith({ event_id: 5 })],
+    ['event_id', '{"event_name":"n","customer_id":"c","event_id":1.50}'],
+    ['event_name', '{"event_name":-0,"customer_id":"c"}'],
+    ['customer_id', '{"event_name":"n","customer_id":1e400}'],
+    ['timestamp', '{"event_name":"n","customer_id":"c","timestamp":1.50}'],
+    ['properties', '{"event_name":"n","customer_id":"c","properties":1.50}'],
+    ['event', '1.50'],
     ['external_customer_id', eventWith({ external_customer_id: undefined })],
     ['external_customer_id', eventWith({ external_customer_id: 12 })],
     ['customer_id', eventWith({ customer_id: {} })],

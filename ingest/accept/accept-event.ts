@@ -2,6 +2,7 @@ import { parseInstant, type InstantMs } from '../../contract/instant.js';
 import type { UsageEvent } from '../../contract/usage-event.js';
 import { acceptProperties } from './accept-properties.js';
 import { EVENT_BYTES_MAX, isEventTooLarge } from './event-size.js';
+import { plainEventOf, type EventSource } from './event-source.js';
 import { isStorable, isTooLong, TEXT_CHARACTERS_MAX, UNSTORABLE_PROBLEM } from './event-text.js';
 import { isObject } from './is-object.js';
 import { shownName, type Refusal } from './refusal.js';
@@ -11,15 +12,6 @@ export type AcceptContext = {
   readonly receivedAtMs: InstantMs;
   /** The id of an event that brought none, by its position in the request. */
   readonly eventIdAt: (position: number) => string;
-};
-
-/** One event of a request before it is judged. */
-export type EventSource = {
-  readonly value: unknown;
-  readonly position: number;
-  /** The event as `JsonDocument.exactValue` has it. */
-  readonly exact: () => unknown;
-  readonly hasUnicodeEscapes: boolean;
 };
 
 export type EventOutcome =
@@ -60,19 +52,35 @@ function referenceOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+const NOT_A_TEXT = 'is not a text: send it in double quotes';
+
 function textProblem(value: unknown, isTrimmed: boolean, mayBeUnstorable: boolean): string | null {
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string') return 'is not a text: send it in double quotes';
+  if (typeof value !== 'string') return NOT_A_TEXT;
   if (isTooLong(isTrimmed ? value.trim() : value)) {
     return `is too long: send at most ${TEXT_CHARACTERS_MAX} characters`;
   }
   return mayBeUnstorable && !isStorable(value) ? UNSTORABLE_PROBLEM : null;
 }
 
-function textRefusal(event: RawEvent, mayBeUnstorable: boolean): Refusal | null {
+/** Whether a string of this document can have been a number in its source. */
+function mayBeQuotedNumber(value: unknown): boolean {
+  return typeof value === 'string' && /^-?[0-9]/.test(value) && String(Number(value)) !== value;
+}
+
+function wasNumber(member: string, source: EventSource): boolean {
+  return typeof plainEventOf(source)[member] === 'number';
+}
+
+function textRefusal(event: RawEvent, source: EventSource): Refusal | null {
+  const { hasQuotedNumbers, hasUnicodeEscapes } = source.document;
   for (const member of TEXT_MEMBERS) {
-    const problem = textProblem(event[member], member === 'event_name', mayBeUnstorable);
+    const value = event[member];
+    const problem = textProblem(value, member === 'event_name', hasUnicodeEscapes);
     if (problem !== null) return { member, problem };
+    if (hasQuotedNumbers && mayBeQuotedNumber(value) && wasNumber(member, source)) {
+      return { member, problem: NOT_A_TEXT };
+    }
   }
   if (event['event_id'] === '') {
     const problem = 'is empty: send 1 to 255 characters, or leave it out to have one generated';
@@ -132,16 +140,12 @@ function propertiesOf(event: RawEvent, source: EventSource): PropertiesOutcome {
   if (!isObject(parsed)) {
     return refuseProperties('properties', 'is not an object: send {"key": "value"}');
   }
-  const exact = (): RawEvent => {
-    const whole = source.exact();
-    const properties = isObject(whole) ? whole['properties'] : null;
-    return isObject(properties) ? properties : parsed;
-  };
-  const texts = acceptProperties({ parsed, exact, hasUnicodeEscapes: source.hasUnicodeEscapes });
+  const texts = acceptProperties(parsed, source.document.hasUnicodeEscapes);
   if ('problem' in texts) return { kind: 'refused', refusal: texts };
+  const { properties, propertyCount } = texts;
   const codeUnits = texts.codeUnits + (textOrNull(event['event_name']) ?? '').length;
-  if (!isEventTooLarge({ ...texts, event, codeUnits })) {
-    return { kind: 'accepted', properties: texts.properties };
+  if (!isEventTooLarge(source, { codeUnits, propertyCount })) {
+    return { kind: 'accepted', properties };
   }
   const problem = `is larger than ${EVENT_BYTES_MAX} bytes: send fewer or shorter properties`;
   return refuseProperties('event', problem);
@@ -164,9 +168,7 @@ export function acceptEvent(source: EventSource, context: AcceptContext): EventO
     return refused(null, { member: 'event', problem: 'is not an object: send {"event_name": …}' });
   }
   const refusal =
-    unknownMemberRefusal(event) ??
-    textRefusal(event, source.hasUnicodeEscapes) ??
-    requiredRefusal(event);
+    unknownMemberRefusal(event) ?? textRefusal(event, source) ?? requiredRefusal(event);
   if (refusal !== null) return refused(event, refusal);
   const timestampMs = timestampOf(event['timestamp'], context.receivedAtMs);
   if (typeof timestampMs !== 'number') return refused(event, timestampMs);

@@ -1,4 +1,5 @@
 import { acceptEvent, type AcceptContext, type EventOutcome } from './accept-event.js';
+import { eventsOf } from './event-source.js';
 import { isObject } from './is-object.js';
 import type { JsonDocument } from './read-json.js';
 import { shownName, type Refusal } from './refusal.js';
@@ -8,8 +9,8 @@ export const BULK_EVENTS_MAX = 1000;
 
 /** Judges the body of POST /events. */
 export function acceptSingle(document: JsonDocument, context: AcceptContext): EventOutcome {
-  const { value, exactValue, hasUnicodeEscapes } = document;
-  return acceptEvent({ value, position: 0, exact: exactValue, hasUnicodeEscapes }, context);
+  const { value } = document;
+  return acceptEvent({ document, value, position: 0, isInBulk: false }, context);
 }
 
 /** The outcome of every event in request order, or why the envelope itself cannot be used. */
@@ -38,19 +39,12 @@ function envelopeRefusal(envelope: unknown): Refusal | null {
   return { member: 'events', problem };
 }
 
-function eventsOf(envelope: unknown): readonly unknown[] {
-  const events: unknown = isObject(envelope) ? envelope['events'] : null;
-  return Array.isArray(events) ? (events as readonly unknown[]) : [];
-}
-
 /** Judges the body of POST /events/bulk; every event on its own. */
 export function acceptBulk(document: JsonDocument, context: AcceptContext): BulkOutcome {
   const refusal = envelopeRefusal(document.value);
   if (refusal !== null) return { kind: 'refused', refusal };
-  const { hasUnicodeEscapes } = document;
-  const outcomes = eventsOf(document.value).map((value, position) => {
-    const exact = (): unknown => eventsOf(document.exactValue())[position];
-    return acceptEvent({ value, position, exact, hasUnicodeEscapes }, context);
-  });
+  const outcomes = eventsOf(document.value).map((value, position) =>
+    acceptEvent({ document, value, position, isInBulk: true }, context),
+  );
   return { kind: 'judged', outcomes };
 }

@@ -46,12 +46,23 @@ const { value: sourced } = fc.letrec<{ value: Sourced }>((tie) => ({
   ),
 }));
 
-function numbersOf(original: unknown, exact: unknown): string[] {
-  if (typeof original === 'number') return [String(exact)];
-  if (typeof original !== 'object' || original === null) return [];
-  return Object.entries(original).flatMap(([key, value]: [string, unknown]) =>
+/** Texts of the values of `exact` that are numbers in `plain`. */
+function numbersOf(plain: unknown, exact: unknown): string[] {
+  if (typeof plain === 'number') return [String(exact)];
+  if (typeof plain !== 'object' || plain === null) return [];
+  return Object.entries(plain).flatMap(([key, value]: [string, unknown]) =>
     numbersOf(value, (exact as Record<string, unknown>)[key]),
   );
+}
+
+/** The value with every number turned into `null`. */
+function withoutNumbers(plain: unknown, exact: unknown): unknown {
+  if (typeof plain === 'number') return null;
+  if (typeof plain !== 'object' || plain === null) return exact;
+  return Object.entries(plain).map(([key, value]: [string, unknown]) => [
+    key,
+    withoutNumbers(value, (exact as Record<string, unknown>)[key]),
+  ]);
 }
 
 function documentOf(text: string): JsonDocument {
@@ -73,7 +84,9 @@ describe('numbers of a document', () => {
     '9'.repeat(400),
     `0.${'3'.repeat(400)}`,
   ])('keep the text %s', (text) => {
-    expect(documentOf(`{"a":${text}}`).exactValue()).toEqual({ a: text });
+    const document = documentOf(`{"a":${text}}`);
+    expect(document).toMatchObject({ value: { a: text }, hasQuotedNumbers: true });
+    expect(typeof (document.plainValue() as { a: unknown }).a).toBe('number');
   });
 
   test.each(['0', '-1', '200', '1.5', '9007199254740991', '0.000001', '1e+21'])(
@@ -87,8 +100,10 @@ describe('numbers of a document', () => {
     fc.assert(
       fc.property(sourced, ({ source, texts }) => {
         const document = documentOf(source);
-        expect(document.value).toEqual(JSON.parse(source));
-        expect(numbersOf(document.value, document.exactValue()).sort()).toEqual([...texts].sort());
+        const plain: unknown = JSON.parse(source);
+        expect(document.plainValue()).toEqual(plain);
+        expect(numbersOf(plain, document.value).sort()).toEqual([...texts].sort());
+        expect(withoutNumbers(plain, document.value)).toEqual(withoutNumbers(plain, plain));
       }),
       { numRuns: 1000 },
     );
@@ -97,7 +112,7 @@ describe('numbers of a document', () => {
   test('are read from 32 MiB without a stack overflow', () => {
     const filler = '\\"'.repeat(8 * 1024 * 1024);
     const text = `{"a":"${filler}","b":1.50,"c":"${'x'.repeat(15 * 1024 * 1024)}"}`;
-    expect(documentOf(text).exactValue()).toMatchObject({ b: '1.50' });
+    expect(documentOf(text).value).toMatchObject({ b: '1.50' });
   });
 });
 
@@ -130,7 +145,9 @@ describe('a document that is not JSON', () => {
   });
 
   test('is refused exactly where JSON.parse refuses', () => {
-    const damage = fc.constantFrom('', '"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', 'e', '.');
+    const damage = fc.constantFrom(
+      ...['', '"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', 'e', '.', '1.50', ',2.0:', ' '],
+    );
     fc.assert(
       fc.property(sourced, fc.tuple(fc.nat(), fc.nat(3), damage), ({ source }, wound) => {
         const [place, cut, inserted] = wound;
@@ -140,8 +157,10 @@ describe('a document that is not JSON', () => {
         try {
           JSON.parse(text);
           expect(found).toBeNull();
+          expect(readJson(text)).toHaveProperty('value');
         } catch (error) {
           expect(found).not.toBeNull();
+          expect(readJson(text)).toHaveProperty('problem');
           const stated = /at position (\d+)/.exec(String(error))?.[1];
           // V8 points into a broken `true`, and behind a bad backslash; here their start counts.
           if (stated !== undefined && !text.includes('\\')) {
@@ -153,6 +172,24 @@ describe('a document that is not JSON', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  test.each([
+    '{1.50:2}',
+    '{"a":1,1.50:2}',
+    '{1.50 :2}',
+    '[01]',
+    '[1.50.1]',
+    '[1.50 1.50]',
+    '["a"1.50]',
+    '[tru1.50]',
+    '[1.50e]',
+    '[--1.50]',
+    '[+1.50]',
+    '[.50]',
+  ])('is not made JSON by the quoting of its numbers: %s', (text) => {
+    expect(() => JSON.parse(text) as unknown).toThrow();
+    expect(readJson(text)).toHaveProperty('problem');
   });
 
   test('is found out however deep it is nested', () => {

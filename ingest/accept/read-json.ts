@@ -3,16 +3,17 @@ import { quoteUnfaithfulNumbers } from './quote-unfaithful-numbers.js';
 import type { Refusal } from './refusal.js';
 import { DEPTH_MAX, surveyJson } from './survey-json.js';
 
-/** A parsed request body that still knows the texts of its numbers. */
+/** A parsed request body in which no digit of a number is lost. */
 export type JsonDocument = {
-  readonly value: unknown;
   /**
-   * The same value in which a number that is not its own text (`1.50`, `1e400`) is a string; made
-   * when first asked for.
+   * The parsed body, in which a number that is not what JavaScript prints (`1.50`, `1e400`) is a
+   * string with its text. Nobody else holds it, so it may be worked on in place.
    */
-  readonly exactValue: () => unknown;
-  /** The length of the source in UTF-16 code units. */
-  readonly length: number;
+  readonly value: unknown;
+  /** Whether there is such a number, so that a string may have been a number. */
+  readonly hasQuotedNumbers: boolean;
+  /** The body as `JSON.parse` sees it, parsed when first asked for: for the rare doubt. */
+  readonly plainValue: () => unknown;
   /**
    * Whether a text can hold NUL or half a surrogate pair: valid UTF-8 carries them as `\u` escapes
    * only.
@@ -33,21 +34,20 @@ const SURVEY_PROBLEMS = {
 export function readJson(text: string): JsonDocument | Refusal {
   const excess = surveyJson(text);
   if (excess !== null) return { member: 'body', problem: SURVEY_PROBLEMS[excess] };
+  const quoted = quoteUnfaithfulNumbers(text);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(quoted ?? text);
   } catch {
     const found = findJsonProblem(text) ?? { position: 0, problem: 'a value is wanted' };
     const problem = `is not JSON: at position ${found.position}, ${found.problem}`;
     return { member: 'body', problem };
   }
-  let exact: { readonly value: unknown } | null = null;
-  const exactValue = (): unknown => {
-    if (exact === null) {
-      const quoted = quoteUnfaithfulNumbers(text);
-      exact = { value: quoted === null ? value : JSON.parse(quoted) };
-    }
-    return exact.value;
+  let plain: { readonly value: unknown } | null = null;
+  return {
+    value,
+    hasQuotedNumbers: quoted !== null,
+    plainValue: () => (plain ??= { value: JSON.parse(text) }).value,
+    hasUnicodeEscapes: text.includes('\\u'),
   };
-  return { value, exactValue, length: text.length, hasUnicodeEscapes: text.includes('\\u') };
 }

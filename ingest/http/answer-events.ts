@@ -2,23 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
-import type { UsageEvent } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { AcceptContext, EventOutcome } from '../accept/accept-event.js';
-import { acceptBulk, acceptSingle } from '../accept/accept-request.js';
-import { readJson, type JsonDocument } from '../accept/read-json.js';
-import { recordsOfEvents } from '../accept/records-of-events.js';
-import { refusalMessage } from '../accept/refusal.js';
-import {
-  acceptedAnswer,
-  errorAnswer,
-  refusalAnswer,
-  unavailableAnswer,
-  type Answer,
-} from './answer.js';
+import { errorAnswer, refusalAnswer, unavailableAnswer, type Answer } from './answer.js';
 import type { BodyLease } from './body-budget.js';
-import { derivedEventId } from './event-ids.js';
 import { atomicOf, type EventRoute } from './event-route.js';
+import { judgeBody } from './judge-body.js';
 import { produce, type Producing } from './produce.js';
 import { BODY_BYTES_MAX, discardBody, readBody, type BodyOutcome } from './read-body.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
@@ -67,97 +55,15 @@ function textOf(body: BodyOutcome): string | Answer | null {
   }
 }
 
-type Append = (events: readonly UsageEvent[]) => Promise<void>;
+type Asked = { readonly form: RequestForm; readonly isAtomic: boolean };
 
-async function singleAnswer(outcome: EventOutcome, append: Append): Promise<Answer> {
-  if (outcome.kind === 'refused') return refusalAnswer(outcome.refusal);
-  await append([outcome.event]);
-  const content = { message: 'event accepted', event_id: outcome.event.eventId };
-  return acceptedAnswer({ content, acceptedEvents: 1, refusedEvents: 0 });
-}
-
-type BulkItem = {
-  readonly event_id: string | null;
-  readonly status: 'accepted' | 'rejected';
-  readonly code: string | null;
-  readonly message: string | null;
-};
-
-function bulkItem(outcome: EventOutcome): BulkItem {
-  if (outcome.kind === 'accepted') {
-    return { event_id: outcome.event.eventId, status: 'accepted', code: null, message: null };
-  }
-  const message = refusalMessage(outcome.refusal);
-  return { event_id: outcome.eventId, status: 'rejected', code: 'validation_error', message };
-}
-
-/** 400 of `atomic=true`: the details name each invalid event by its index. */
-function atomicRefusal(outcomes: readonly EventOutcome[]): Answer {
-  const details: Record<string, string> = {};
-  outcomes.forEach((outcome, index) => {
-    if (outcome.kind === 'refused') details[`events[${index}]`] = refusalMessage(outcome.refusal);
-  });
-  const invalid = Object.keys(details).length;
-  const message = `${invalid} of ${outcomes.length} events are invalid and none was stored: see details`;
-  return errorAnswer({ status: 400, code: 'validation_error', message, details });
-}
-
-async function bulkAnswer(
-  outcomes: readonly EventOutcome[],
-  append: Append,
-  isAtomic: boolean,
-): Promise<Answer> {
-  const events = outcomes.flatMap((one) => (one.kind === 'accepted' ? [one.event] : []));
-  const acceptedEvents = events.length;
-  const refusedEvents = outcomes.length - acceptedEvents;
-  if (isAtomic && refusedEvents > 0) return atomicRefusal(outcomes);
-  if (acceptedEvents > 0) await append(events);
-  const message = `${acceptedEvents} of ${outcomes.length} events accepted`;
-  const content = { message, items: outcomes.map(bulkItem) };
-  return acceptedAnswer({ content, acceptedEvents, refusedEvents });
-}
-
-function judgeContext(call: EventCall, form: RequestForm, answering: Answering): AcceptContext {
-  const receivedAtMs = answering.clock.now();
-  const { idempotencyKey } = form;
-  const { environment } = call;
-  const eventIdAt = (position: number): string =>
-    idempotencyKey === null
-      ? answering.createEventId(receivedAtMs)
-      : derivedEventId({ environment, idempotencyKey }, position);
-  return { receivedAtMs, eventIdAt };
-}
-
-type Judging = { readonly form: RequestForm; readonly isAtomic: boolean };
-
-async function answerDocument(
-  document: JsonDocument,
-  call: EventCall,
-  { answering, judging }: { readonly answering: Answering; readonly judging: Judging },
-): Promise<Answer> {
-  const context = judgeContext(call, judging.form, answering);
-  const { receivedAtMs } = context;
-  const { environment } = call;
-  const { partitionCount } = answering.writer.identity;
-  const append = async (events: readonly UsageEvent[]): Promise<void> => {
-    const records = recordsOfEvents(events, { environment, receivedAtMs, partitionCount });
-    await produce(records, call.lease, answering);
-  };
-  if (call.route.path === '/v1/events') {
-    return singleAnswer(acceptSingle(document, context), append);
-  }
-  const bulk = acceptBulk(document, context);
-  if (bulk.kind === 'refused') return refusalAnswer(bulk.refusal);
-  return bulkAnswer(bulk.outcomes, append, judging.isAtomic);
-}
-
-/** What the request line and the headers say, or the answer when they cannot be used. */
-function judgingOf(call: EventCall): Judging | Answer {
-  const form = requestFormOf(call.request);
+/** What the request line and the headers ask for, or the answer when they cannot be used. */
+function askedOf({ request, route }: EventCall): Asked | Answer {
+  const form = requestFormOf(request);
   if ('problem' in form) return refusalAnswer(form);
-  const isAtomic = atomicOf(call.route.query);
+  const isAtomic = atomicOf(route.query);
   if (typeof isAtomic !== 'boolean') return refusalAnswer(isAtomic);
-  const length = contentLengthOf(call.request);
+  const length = contentLengthOf(request);
   return length !== null && length > BODY_BYTES_MAX ? TOO_LARGE : { form, isAtomic };
 }
 
@@ -167,16 +73,24 @@ function judgingOf(call: EventCall): Judging | Answer {
  * @throws DependencyError when the log did not confirm them in time.
  */
 export async function answerEvents(call: EventCall, answering: Answering): Promise<Answer | null> {
-  const judging = judgingOf(call);
-  if ('status' in judging) {
+  const asked = askedOf(call);
+  if ('status' in asked) {
     discardBody(call.request);
-    return judging;
+    return asked;
   }
   call.askForBody();
-  const body = await readBody(call.request, { isGzip: judging.form.isGzip, lease: call.lease });
-  const text = textOf(body);
+  const { isGzip, idempotencyKey } = asked.form;
+  const text = textOf(await readBody(call.request, { isGzip, lease: call.lease }));
   if (typeof text !== 'string') return text;
-  const document = readJson(text);
-  if ('problem' in document) return refusalAnswer(document);
-  return answerDocument(document, call, { answering, judging });
+  const { records, answer } = judgeBody(text, {
+    environment: call.environment,
+    receivedAtMs: answering.clock.now(),
+    partitionCount: answering.writer.identity.partitionCount,
+    idempotencyKey,
+    createEventId: answering.createEventId,
+    path: call.route.path,
+    isAtomic: asked.isAtomic,
+  });
+  if (records.length > 0) await produce(records, call.lease, answering);
+  return answer;
 }

@@ -9,8 +9,8 @@ export type BodyLease = {
   readonly grow: (bytes: number) => boolean;
   /** Gives everything back; later calls do nothing. */
   readonly release: () => void;
-  /** Makes `release` wait for the promise: the log still holds the events until it settles. */
-  readonly holdUntil: (settled: Promise<unknown>) => void;
+  /** Makes `release` wait until the returned function is called: the log has the events so long. */
+  readonly hold: () => () => void;
 };
 
 /**
@@ -47,14 +47,13 @@ export class BodyBudget {
       isReleased = true;
       giveBack();
     };
-    const holdUntil = (settled: Promise<unknown>): void => {
+    const hold = (): (() => void) => {
       holds += 1;
-      const letGo = (): void => {
+      return () => {
         holds -= 1;
         giveBack();
       };
-      settled.then(letGo, letGo);
     };
-    return grow(REQUEST_OVERHEAD_BYTES) ? { grow, release, holdUntil } : null;
+    return grow(REQUEST_OVERHEAD_BYTES) ? { grow, release, hold } : null;
   }
 }

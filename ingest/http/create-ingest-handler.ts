@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Environment } from '../../contract/environment.js';
 import type { EventLogWriter } from '../../event-log/event-log.js';
 import type { Clock } from '../../runtime/clock.js';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
@@ -59,9 +60,6 @@ type Exchange = {
   readonly requestId: string;
 };
 
-/** Null answer: the client has left, there is nobody to answer. */
-type Served = { readonly answer: Answer | null; readonly rate: RateState | null };
-
 class EventRoutes {
   readonly #rateLimit: RateLimit;
   readonly #budget: BodyBudget;
@@ -76,42 +74,46 @@ class EventRoutes {
     this.#count = createRequestMetrics(dependencies.metrics);
   }
 
+  /** Never rejects. */
   async serve(exchange: Exchange): Promise<void> {
     const startedAt = performance.now();
-    const { answer, rate } = await this.#served(exchange);
+    const { apiKeys } = this.dependencies;
+    let rate: RateState | null = null;
+    let answer: Answer | null;
+    try {
+      const admission = await admit(exchange.request, { apiKeys, rateLimit: this.#rateLimit });
+      rate = admission.rate;
+      answer =
+        admission.kind === 'admitted'
+          ? await this.#answered(exchange, admission.environment)
+          : this.#turnedAway(exchange, admission.answer);
+    } catch (error) {
+      answer = this.#turnedAway(exchange, this.#failureAnswer(error, exchange.requestId));
+    }
     if (answer === null) return;
     this.#send(exchange, answer, rate);
     this.#count(exchange.route.path, answer, (performance.now() - startedAt) / 1000);
   }
 
-  async #served(exchange: Exchange): Promise<Served> {
-    let rate: RateState | null = null;
-    try {
-      const { apiKeys } = this.dependencies;
-      const admission = await admit(exchange.request, { apiKeys, rateLimit: this.#rateLimit });
-      rate = admission.rate;
-      if (admission.kind === 'admitted') {
-        return { answer: await this.#answered(exchange, admission.environment), rate };
-      }
-      discardBody(exchange.request);
-      return { answer: admission.answer, rate };
-    } catch (error) {
-      if (!exchange.request.complete) discardBody(exchange.request);
-      return { answer: this.#failureAnswer(error, exchange.requestId), rate };
-    }
+  /** The body, if it is still coming, is not wanted any more. */
+  #turnedAway({ request }: Exchange, answer: Answer): Answer {
+    if (!request.complete) discardBody(request);
+    return answer;
   }
 
-  async #answered(
-    exchange: Exchange,
-    environment: Parameters<typeof answerEvents>[0]['environment'],
-  ): Promise<Answer | null> {
+  /** Null when the client has left: there is nobody to answer. */
+  async #answered(exchange: Exchange, environment: Environment): Promise<Answer | null> {
     const lease = this.#budget.lease();
     if (lease === null) {
-      discardBody(exchange.request);
-      return unavailableAnswer('too many requests are being answered: repeat in a second');
+      const message = 'too many requests are being answered: repeat in a second';
+      return this.#turnedAway(exchange, unavailableAnswer(message));
     }
+    const { request, route, askForBody } = exchange;
     try {
-      return await answerEvents({ ...exchange, environment, lease }, this.#answering);
+      return await answerEvents(
+        { request, route, askForBody, environment, lease },
+        this.#answering,
+      );
     } finally {
       lease.release();
     }

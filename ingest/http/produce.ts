@@ -10,30 +10,43 @@ export type Producing = {
   readonly produceTimeoutMs: number;
 };
 
+function lateness(timeoutMs: number): DependencyError {
+  const message = `no acknowledgement within ${timeoutMs} ms`;
+  return new DependencyError(message, { dependency: 'event-log', isRetryable: true });
+}
+
 /**
  * Resolves when the log has acknowledged every record (invariant I1). The lease is held until the
- * log has settled, since it keeps the records until then, whatever the client was told.
+ * log has settled, since the log keeps the records until then, whatever the client was told.
  * @throws DependencyError when that could not be confirmed in time.
  */
-export async function produce(
+export function produce(
   records: readonly AppendRequest[],
   lease: BodyLease,
   producing: Producing,
 ): Promise<void> {
-  const startedAt = performance.now();
-  const appended = producing.writer.append(records);
-  lease.holdUntil(appended);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const message = `no acknowledgement within ${producing.produceTimeoutMs} ms`;
-      reject(new DependencyError(message, { dependency: 'event-log', isRetryable: true }));
-    }, producing.produceTimeoutMs);
+  return new Promise((resolve, reject) => {
+    const { writer, metrics, produceTimeoutMs } = producing;
+    const startedAt = performance.now();
+    const timer = setTimeout(() => reject(lateness(produceTimeoutMs)), produceTimeoutMs);
+    const letGo = lease.hold();
+    const settled = (): void => {
+      clearTimeout(timer);
+      letGo();
+    };
+    const fail = (error: unknown): void => {
+      settled();
+      reject(error instanceof Error ? error : new TypeError(`append threw ${String(error)}`));
+    };
+    const succeed = (): void => {
+      settled();
+      metrics.produceSeconds.observe((performance.now() - startedAt) / 1000);
+      resolve();
+    };
+    try {
+      writer.append(records).then(succeed, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
-  try {
-    await Promise.race([appended, late]);
-    producing.metrics.produceSeconds.observe((performance.now() - startedAt) / 1000);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -25,15 +25,15 @@ export function createRateLimit(name: string, requestsPerSecond: number): RateLi
   const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: WINDOW_SECONDS });
   return {
     policy: `"${name}";q=${requestsPerSecond};w=${WINDOW_SECONDS}`,
-    take: async (key) => {
-      try {
-        return stateOf(await limiter.consume(key), true);
-      } catch (thrown) {
-        // The library rejects with the result itself when the quota is used up.
-        if (thrown instanceof RateLimiterRes) return stateOf(thrown, false);
-        throw thrown;
-      }
-    },
+    take: (key) =>
+      limiter.consume(key).then(
+        (result) => stateOf(result, true),
+        (thrown: unknown) => {
+          // The library rejects with the result itself when the quota is used up.
+          if (thrown instanceof RateLimiterRes) return stateOf(thrown, false);
+          throw thrown;
+        },
+      ),
   };
 }
 

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const STATUS_START = 'HTTP/1.1 '.length;
+
+/**
+ * One keep-alive connection that sends prepared bytes and reads the status of each answer. A
+ * client of node:http costs more than the server it measures; this one costs a tenth of it.
+ */
+export class HttpConnection {
+  #received: Buffer = Buffer.alloc(0);
+  #onStatus: ((status: number) => void) | null = null;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('error', () => undefined);
+    // A lost connection counts as an answer with status 0, so that no arrival is forgotten.
+    socket.on('close', () => this.#finish(0));
+  }
+
+  static async open(port: number, host: string): Promise<HttpConnection> {
+    const socket = connect(port, host);
+    await once(socket, 'connect');
+    return new HttpConnection(socket);
+  }
+
+  /** Sends one whole request; the callback gets the status once the answer has been read. */
+  send(request: Buffer, onStatus: (status: number) => void): void {
+    this.#onStatus = onStatus;
+    if (this.socket.destroyed) this.#finish(0);
+    else this.socket.write(request);
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const headEnd = this.#received.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const head = this.#received.toString('latin1', 0, headEnd);
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (this.#received.length < headEnd + HEAD_END.length + length) return;
+    this.#received = Buffer.alloc(0);
+    this.#finish(Number(head.slice(STATUS_START, STATUS_START + 3)));
+  }
+
+  #finish(status: number): void {
+    const onStatus = this.#onStatus;
+    this.#onStatus = null;
+    onStatus?.(status);
+  }
+}
