@@ -14,7 +14,7 @@ import { partitionsOf } from './partition/assign-partitions.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import type { FetchLimits } from './partition/fetch-batch.js';
 import { createMembership } from './partition/membership.js';
-import { runPartition, type Sabotage } from './partition/run-partition.js';
+import { runPartition, type PartitionRun, type Sabotage } from './partition/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
 import { UsageStore } from './sink/usage-store.js';
 
@@ -33,7 +33,11 @@ export type AggregatorDependencies = {
   readonly retryDelayMs?: (failures: number) => number;
 };
 
-type Owned = { readonly stop: AbortController; readonly ended: Promise<void> };
+type Owned = {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  readonly filter: IdFilter;
+};
 
 /** One aggregator process: shares the partitions with its peers and runs those that are its own. */
 export class Aggregator {
@@ -109,7 +113,7 @@ export class Aggregator {
       // Not awaited: a batch that hangs must not silence the heartbeat.
       void this.#give((partition) => !mine.has(partition));
       for (const partition of mine) if (!this.#owned.has(partition)) this.#take(partition);
-      await this.#measureLag();
+      await this.#measure();
     } catch (error) {
       logger.warn({ error: messageOf(error) }, 'could not share the partitions');
     }
@@ -122,27 +126,27 @@ export class Aggregator {
   }
 
   #take(partition: number): void {
+    const { clickhouse, log } = this.dependencies;
     const stop = new AbortController();
-    const ended = this.#own(partition, stop.signal)
+    const store = new UsageStore(clickhouse, log.identity.logId, partition);
+    const filter = new IdFilter(store);
+    const ended = this.#own({ partition, store, filter, signal: stop.signal })
       .catch((error: unknown) => {
         this.#fail(error);
       })
       .finally(() => {
         this.#owned.delete(partition);
       });
-    this.#owned.set(partition, { stop, ended });
+    this.#owned.set(partition, { stop, ended, filter });
   }
 
   /** Runs a partition again and again until it is given up or halts. */
-  async #own(partition: number, signal: AbortSignal): Promise<void> {
-    const { clickhouse, logger, metrics, log } = this.dependencies;
-    const store = new UsageStore(clickhouse, log.identity.logId, partition);
+  async #own(own: Pick<PartitionRun, 'partition' | 'store' | 'filter' | 'signal'>): Promise<void> {
+    const { partition, signal } = own;
+    const { logger, metrics, log } = this.dependencies;
     const run = {
       ...this.dependencies,
-      partition,
-      signal,
-      store,
-      filter: new IdFilter(store),
+      ...own,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
     };
@@ -176,8 +180,10 @@ export class Aggregator {
     metrics.partitionsHalted.set(this.halted.size);
   }
 
-  async #measureLag(): Promise<void> {
+  async #measure(): Promise<void> {
     const { log, metrics } = this.dependencies;
+    const filters = [...this.#owned.values()].map(({ filter }) => filter.size);
+    metrics.knownIds.set(filters.reduce((sum, size) => sum + size, 0));
     for (const partition of this.#owned.keys()) {
       const { endOffset } = await log.bounds(partition);
       const { nextOffset } = await this.#checkpoints.read(partition);

@@ -57,7 +57,6 @@ function countBatch(metrics: Metrics, batch: Batch): void {
 /** A batch is finished, as far as anything outside this partition is concerned. */
 async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
   countBatch(run.metrics, batch);
-  run.metrics.knownIds.inc(batch.folded.unique.length);
   try {
     await run.log.commit(run.partition, batch.range.end);
   } catch (error) {
@@ -89,26 +88,44 @@ async function performOrFail(run: PartitionRun, command: Performed): Promise<Per
   return failure === 'after' ? SABOTAGED : performance;
 }
 
-type Progress = { readonly step: Step; readonly failures: number };
+type Progress = {
+  readonly step: Step;
+  readonly failures: number;
+  /** When the batch under way was promised, by a steady clock. */
+  readonly intendedAtMs: number;
+};
+
+function isPromising(command: Command): boolean {
+  return command.kind === 'intend' || command.kind === 'refetch';
+}
 
 async function performStep(
   run: PartitionRun,
   surroundings: Surroundings,
-  { step, failures }: Progress,
+  progress: Progress,
 ): Promise<Progress> {
+  const { step, failures } = progress;
   const { state, command } = step;
-  if (command.kind === 'halt' || command.kind === 'step_down') return { step, failures };
+  if (command.kind === 'halt' || command.kind === 'step_down') return progress;
   const { outcome, cause } = await performOrFail(run, command);
   if (outcome.kind === 'unknown') {
     const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
     run.logger.warn(facts, 'outcome of a step is unknown');
     run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
     await waitBeforeRetry(run, failures);
-    return { step: nextStep(surroundings, state, outcome), failures: failures + 1 };
+    const retry = nextStep(surroundings, state, outcome);
+    return { ...progress, step: retry, failures: failures + 1 };
   }
-  if (command.kind === 'remember') await announceFinish(run, command.batch);
+  if (command.kind === 'remember') {
+    run.metrics.batchSeconds.observe((performance.now() - progress.intendedAtMs) / 1000);
+    await announceFinish(run, command.batch);
+  }
   const isWorking = command.kind === 'remember' || command.kind === 'fetch';
-  return { step: nextStep(surroundings, state, outcome), failures: isWorking ? 0 : failures };
+  return {
+    step: nextStep(surroundings, state, outcome),
+    failures: isWorking ? 0 : failures,
+    intendedAtMs: isPromising(command) ? performance.now() : progress.intendedAtMs,
+  };
 }
 
 /**
@@ -125,7 +142,7 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
     digestOf,
   };
   const label = { partition: String(run.partition) };
-  let progress: Progress = { step: FIRST_STEP, failures: 0 };
+  let progress: Progress = { step: FIRST_STEP, failures: 0, intendedAtMs: 0 };
   for (;;) {
     const { state, command } = progress.step;
     if (run.signal.aborted && isLeavingAllowed(state)) return 'released';

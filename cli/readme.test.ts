@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../runtime/config.js';
+import { projectRoot } from '../runtime/project.js';
+import { walkThrough } from './walk-through.js';
+
+const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+const packageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as Record<
+  'dependencies' | 'devDependencies' | 'optionalDependencies',
+  Record<string, string>
+>;
+
+describe('the README', () => {
+  it('documents every setting with its meaning, and no other', () => {
+    const documented = [...readme.matchAll(/^\| `([A-Z_]+)` \|[^|]*\| (.*) \|$/gm)].map(
+      ([, name, means]) => [name, means],
+    );
+    const settings = Object.entries(SETTINGS).map(([name, { means }]) => [name, means]);
+    expect(documented).toEqual(settings);
+  });
+
+  it('shows the walk-through that npm start prints', () => {
+    const lines = walkThrough('http://127.0.0.1:8080', 'sk_x').trim().split('\n').slice(1);
+    for (const line of lines) expect(readme).toContain(line);
+  });
+
+  it('gives the reason for every dependency', () => {
+    const { dependencies, devDependencies, optionalDependencies } = packageJson;
+    const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+    const missing = names.filter(
+      (name) => !name.startsWith('@types/') && !readme.includes(`\`${name}\``),
+    );
+    expect(missing).toEqual([]);
+  });
+});
