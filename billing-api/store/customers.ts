@@ -77,3 +77,20 @@ export async function holdPublishedCustomer(
         OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))
     FOR SHARE`);
 }
+
+/**
+ * Those of the customer keys of usage rows (`e:<external id>`, `i:<id>`) that belong to no customer:
+ * their events wait and do not count yet (domain.md 7.2).
+ */
+export async function findUnknownCustomerKeys(
+  transaction: Transaction,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  const rows = await transaction.any(sql.type(z.object({ key: z.string() }))`
+    SELECT key FROM unnest(${sql.array([...keys], 'text')}) AS given (key)
+    WHERE NOT EXISTS (
+      SELECT FROM customers WHERE external_id = substr(key, 3) AND key LIKE 'e:%')
+    AND NOT EXISTS (SELECT FROM customers WHERE id = substr(key, 3) AND key LIKE 'i:%')`);
+  return rows.map((row) => row.key);
+}

@@ -25,7 +25,20 @@ const meterRow = z.object({
   aggregation_expression: z.string().nullable(),
   aggregation_group_by: z.string().nullable(),
   aggregation_multiplier: numericColumn.nullable(),
-  bucket_size: z.string().nullable(),
+  bucket_size: z
+    .enum([
+      'MINUTE',
+      '15MIN',
+      '30MIN',
+      'HOUR',
+      '3HOUR',
+      '6HOUR',
+      '12HOUR',
+      'DAY',
+      'WEEK',
+      'MONTH',
+    ])
+    .nullable(),
   reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
   version: z.number().int(),
 });

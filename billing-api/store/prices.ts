@@ -127,7 +127,7 @@ export async function findLivePrices(
     SELECT * FROM prices
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
-    ORDER BY created_at, id`);
+    ORDER BY created_at, sequence`);
 }
 
 /** How many live prices each of these owners has; owners without one are left out. */

@@ -1,7 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
-import { formatInstant } from '../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type {
   Condition,
   FilterField,
@@ -155,7 +155,7 @@ function whereSql(
     ...command.conditions.map((condition) => conditionSql(condition, columnOf)),
     ...extra,
   ];
-  return sql.join(parts, AND);
+  return sql.fragment`${sql.join(parts, AND)}`;
 }
 
 /** In the order asked for; ties by id, in the direction of the last key. */
@@ -164,12 +164,11 @@ function orderSql(
   columnOf: Readonly<Record<string, string>> | undefined,
 ): FragmentSqlToken {
   const keys = [...command.sort, { name: 'id', direction: command.sort.at(-1)?.direction ?? 'desc' }];
-  return sql.join(
-    keys.map((key) =>
+  const parts = keys.map(
+    (key) =>
       sql.fragment`${memberColumn(key.name, columnOf)} ${DIRECTION[key.direction]} NULLS LAST`,
-    ),
-    sql.fragment`, `,
   );
+  return sql.fragment`${sql.join(parts, sql.fragment`, `)}`;
 }
 
 /**
@@ -212,4 +211,43 @@ export function isEqual(column: string, text: string | undefined): readonly Frag
 export function hasText(column: string, text: string | undefined): readonly FragmentSqlToken[] {
   if (text === undefined) return [];
   return [sql.fragment`strpos(lower(${sql.identifier([column])}), lower(${text})) > 0`];
+}
+
+/** Conditions that a resource adds to the common ones, joined by AND. */
+export type ExtraConditions = readonly FragmentSqlToken[];
+
+function timestampOf(instant: InstantMs): FragmentSqlToken {
+  return sql.fragment`${formatInstant(instant)}::timestamptz`;
+}
+
+/** `column < instant`; no condition when the instant is absent. */
+export function isBefore(column: string, instant: InstantMs | null): ExtraConditions {
+  if (instant === null) return [];
+  return [sql.fragment`${sql.identifier([column])} < ${timestampOf(instant)}`];
+}
+
+/** The column is null or later than the instant. */
+export function endsAfter(column: string, instant: InstantMs): ExtraConditions {
+  const name = sql.identifier([column]);
+  return [sql.fragment`(${name} IS NULL OR ${name} > ${timestampOf(instant)})`];
+}
+
+/** One of the columns is not null and at or before the instant; no condition when it is absent. */
+export function isDue(columns: readonly string[], instant: InstantMs | null): ExtraConditions {
+  if (instant === null) return [];
+  const parts = columns.map(
+    (column) => sql.fragment`${sql.identifier([column])} <= ${timestampOf(instant)}`,
+  );
+  return [sql.fragment`(${sql.join(parts, sql.fragment` OR `)})`];
+}
+
+/** The metadata have every one of these pairs exactly. */
+export function hasMetadata(pairs: Readonly<Record<string, unknown>> | undefined): ExtraConditions {
+  if (pairs === undefined) return [];
+  return [sql.fragment`metadata @> ${JSON.stringify(pairs)}::jsonb`];
+}
+
+/** `column <> text`, for columns that are never null. */
+export function isOtherThan(column: string, text: string): ExtraConditions {
+  return [sql.fragment`${sql.identifier([column])} <> ${text}`];
 }

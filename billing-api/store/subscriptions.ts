@@ -136,9 +136,9 @@ const lineItemRow = z.object({
   display_name: z.string(),
   currency: z.string(),
   quantity: numericColumn,
-  billing_period: z.string(),
+  billing_period: z.enum([...billingPeriod.options, 'ONETIME']),
   billing_period_count: z.number().int(),
-  invoice_cadence: z.string(),
+  invoice_cadence: z.enum(['ARREAR', 'ADVANCE']),
   start_date: instantColumn,
   end_date: instantColumn.nullable(),
 });
@@ -157,18 +157,4 @@ export async function findLineItems(
     WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
       AND status = 'published'
     ORDER BY created_at, id`);
-}
-
-/** Greatest sequence of any price of each plan; a plan without prices has 0 (domain.md 5.1). */
-export async function findPriceSequences(
-  transaction: Transaction,
-  planIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  if (planIds.length === 0) return new Map();
-  const rows = await transaction.any(sql.type(
-    z.object({ id: z.string(), price_sequence: z.number().int() }),
-  )`
-    SELECT id, price_sequence FROM plans
-    WHERE id = ANY (${sql.array([...new Set(planIds)], 'text')})`);
-  return new Map(rows.map((row) => [row.id, row.price_sequence]));
 }

@@ -182,7 +182,7 @@ export async function createPrices(
   caller: Caller,
   request: { readonly commands: readonly PriceCommand[]; readonly isBulk: boolean },
 ): Promise<readonly PriceRow[] | Refusal> {
-  const ids = request.commands.map(() => createId('price'));
+  const ids = request.commands.map(() => createId('price')).sort();
   const prices: NewPrices = { ...request, caller, ids, now: clock.now() };
   return writeAs(database, caller, (transaction) => storePrices(transaction, prices));
 }

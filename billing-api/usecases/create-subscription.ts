@@ -1,4 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { billingLengthOf } from '../domain/billing-length.js';
 import { firstPeriod, resolveBillingAnchor } from '../domain/calendar/billing-periods.js';
 import { matchingPrices } from '../domain/matching-prices.js';
@@ -201,9 +202,15 @@ export async function createSubscription(
       transaction,
       prices.flatMap((price) => price.meter_id ?? []),
     );
-    const rows = prices.map((price) => {
-      const context = { id: createId('subs_line'), parties, meter: meters.get(price.meter_id ?? '') };
-      return lineItemColumns(price, creation, context);
+    // Line order is by created_at, then id: sorted ids keep the order of the prices.
+    const ids = prices.map(() => createId('subs_line')).sort();
+    const rows = prices.map((price, index) => {
+      const id = assertPresent(ids[index], 'an id for every line item');
+      return lineItemColumns(price, creation, {
+        id,
+        parties,
+        meter: meters.get(price.meter_id ?? ''),
+      });
     });
     const lineItems = await insertRows(transaction, LINE_ITEMS, rows);
     return { subscription, lineItems, prices, customer, plan };

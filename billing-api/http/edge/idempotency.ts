@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { createRequire } from 'node:module';
 import { ulid } from 'ulid';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Environment } from '../../../contract/environment.js';
@@ -18,6 +18,11 @@ import type { IdempotencyClaim } from '../../usecases/caller.js';
 import { HttpFailure } from './failure.js';
 import { accessOf } from './permissions.js';
 import { apiCallerOf, contextOf } from './request-context.js';
+
+// The package's types describe another module format than the one it has.
+const canonicalize = createRequire(import.meta.url)('canonicalize') as (
+  value: unknown,
+) => string | undefined;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 /** Answers that say nothing about the request itself are not kept (api.md 1.9). */

@@ -1,0 +1,98 @@
+import express, { type Application, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { ClickHouse } from '../clickhouse/client.js';
+import type { Clock } from '../runtime/clock.js';
+import type { IdSource } from '../runtime/ids.js';
+import type { Log } from '../runtime/log.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { ApiKeyDirectory } from '../sql/api-keys.js';
+import type { Database } from '../sql/pool.js';
+import { RegisterRoutes } from './generated/routes.js';
+import { createAuthenticate } from './http/edge/authenticate.js';
+import { normaliseBody, parseJson, requireJson } from './http/edge/body.js';
+import { createErrorHandler } from './http/edge/error-handler.js';
+import { HttpFailure } from './http/edge/failure.js';
+import { createIdempotency } from './http/edge/idempotency.js';
+import { createObserver } from './http/edge/observe.js';
+import { createRateLimit } from './http/edge/rate-limit.js';
+import { giveRequestId } from './http/edge/request-id.js';
+import { provideDependencies } from './http/ioc.js';
+import { createOperationsRouter, type NamedDependency } from './http/operations.js';
+import { createReferenceRouter } from './http/reference.js';
+import { createPostgresDataUntil } from './store/data-until.js';
+import { pingDatabase } from './store/transaction.js';
+import { createUsageStore } from './store/usage.js';
+
+export type BillingAppDependencies = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly apiKeys: ApiKeyDirectory;
+  readonly clock: Clock;
+  readonly createId: IdSource;
+  readonly logger: Log;
+  readonly metrics: Metrics;
+  /** Usage questions and previews per second and key, and other requests. */
+  readonly heavyRate: number;
+  readonly defaultRate: number;
+  /** How long ingest waits for the log: events may be younger in the log than when received. */
+  readonly produceTimeoutMs: number;
+  /** What /readyz names beside the two databases, such as the event log. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+};
+
+const answerNotFound: RequestHandler = (request) => {
+  const message = `there is no ${request.method} ${request.path}`.slice(0, 300);
+  throw new HttpFailure(404, 'not_found', { message });
+};
+
+/** Answers are data: nothing in them may be rendered or framed. */
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  // Belongs to whoever ends TLS in front of this program.
+  strictTransportSecurity: false,
+});
+
+function namedDependencies(dependencies: BillingAppDependencies): readonly NamedDependency[] {
+  const { database, clickhouse, checks } = dependencies;
+  return [
+    { name: 'postgres', ping: () => pingDatabase(database) },
+    { name: 'clickhouse', ping: () => clickhouse.ping() },
+    ...Object.entries(checks).map(([name, ping]) => ({ name, ping })),
+  ];
+}
+
+/**
+ * The billing API as an Express application: everything below /v1 but the two event routes, which
+ * the raw handler of ingest serves in front of it, and the operational routes. It opens and closes
+ * nothing: whoever made the dependencies closes them after the server.
+ */
+export function createBillingApp(dependencies: BillingAppDependencies): Application {
+  const { logger: log, metrics, database, clock, createId, heavyRate, defaultRate } = dependencies;
+  const app = express();
+  app.disable('x-powered-by');
+  // ETag is the version of a record (api.md 1.4), not a hash of the answer.
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  const usage = createUsageStore(dependencies.clickhouse);
+  const dataUntil = createPostgresDataUntil(database, dependencies.produceTimeoutMs);
+  provideDependencies(app, { database, usage, dataUntil, clock, createId });
+  app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
+  const operations = { dependencies: namedDependencies(dependencies), metrics };
+  app.use(createOperationsRouter(operations), createReferenceRouter());
+  app.use(
+    '/v1',
+    createAuthenticate(dependencies.apiKeys),
+    createRateLimit({ heavyPerSecond: heavyRate, defaultPerSecond: defaultRate }),
+    requireJson,
+    parseJson,
+    normaliseBody,
+    createIdempotency({ database, clock, log }),
+  );
+  RegisterRoutes(app);
+  app.use(answerNotFound);
+  app.use(createErrorHandler(log));
+  return app;
+}

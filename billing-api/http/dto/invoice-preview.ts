@@ -1,0 +1,167 @@
+import { plain } from '../../../contract/decimal.js';
+import { DAY_MS, formatInstant } from '../../../contract/instant.js';
+import type { InvoiceLine } from '../../domain/invoice/invoice.js';
+import { formatMoney } from '../../domain/money.js';
+import type { InvoicePreview } from '../../usecases/preview-invoice.js';
+import { instantToDto } from './common.js';
+import { customerToDto } from './customer-dto.js';
+import type {
+  InvoiceDto,
+  InvoiceLineItemDto,
+  UsageAnalyticsDto,
+  UsageBreakdownDto,
+} from './invoice-dto.js';
+import { subscriptionToListDto } from './subscription-answer.js';
+
+/** Days until an invoice is due when the subscription says nothing (domain.md 16). */
+const DUE_DAYS_DEFAULT = 1;
+
+function analyticsToDto(line: InvoiceLine, currency: string): UsageAnalyticsDto[] {
+  return line.usageAnalytics.map((row) => ({
+    source: row.source,
+    usage: plain(row.usage),
+    cost: formatMoney(row.cost, currency),
+    percentage: plain(row.percentage),
+    event_count: row.eventCount,
+  }));
+}
+
+function breakdownToDto(line: InvoiceLine, currency: string): UsageBreakdownDto[] {
+  return line.usageBreakdown.map((row) => ({
+    usage: plain(row.usage),
+    cost: formatMoney(row.cost, currency),
+    percentage: plain(row.percentage),
+    event_count: row.eventCount,
+    grouped_by: { ...row.groupedBy },
+  }));
+}
+
+/** Members that only a stored record has. */
+const NOT_STORED = {
+  id: null,
+  metadata: {},
+  status: 'published',
+  created_at: null,
+  created_by: null,
+  updated_at: null,
+  updated_by: null,
+} as const;
+
+function lineToDto(line: InvoiceLine, preview: InvoicePreview): InvoiceLineItemDto {
+  const { lineItem } = line;
+  const { subscription, invoice } = preview;
+  const { currency } = invoice;
+  const zero = formatMoney(line.amount.times(0), currency);
+  const unit = lineItem.price.priceUnitFigures;
+  return {
+    ...NOT_STORED,
+    invoice_id: null,
+    tenant_id: subscription.tenant_id,
+    environment_id: subscription.environment_id,
+    customer_id: subscription.customer_id,
+    subscription_id: subscription.id,
+    subscription_line_item_id: lineItem.id,
+    entity_type: lineItem.entityType,
+    entity_id: lineItem.entityId,
+    price_id: lineItem.price.id,
+    price_type: lineItem.price.type,
+    price_unit: unit?.priceUnit ?? null,
+    price_unit_id: unit?.priceUnitId ?? null,
+    price_unit_amount: line.priceUnitAmount === null ? null : plain(line.priceUnitAmount),
+    meter_id: lineItem.meter?.id ?? null,
+    meter_display_name: lineItem.meter?.displayName ?? null,
+    plan_display_name: lineItem.planDisplayName,
+    display_name: lineItem.displayName,
+    currency,
+    quantity: plain(line.quantity),
+    amount: formatMoney(line.amount, currency),
+    adjusted_entitlement_quantity: null,
+    period_start: formatInstant(line.period.startMs),
+    period_end: formatInstant(line.period.endMs),
+    invoice_level_discount: zero,
+    line_item_discount: zero,
+    prepaid_credits_applied: zero,
+    commitment_info: null,
+    usage_analytics: analyticsToDto(line, currency),
+    usage_breakdown: breakdownToDto(line, currency),
+  };
+}
+
+type TotalsDto = Pick<
+  InvoiceDto,
+  | 'subtotal'
+  | 'total'
+  | 'total_discount'
+  | 'total_tax'
+  | 'total_prepaid_credits_applied'
+  | 'adjustment_amount'
+  | 'amount_due'
+  | 'amount_paid'
+  | 'amount_remaining'
+  | 'overpaid_amount'
+  | 'refunded_amount'
+>;
+
+function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsDto {
+  return {
+    subtotal: formatMoney(totals.subtotal, currency),
+    total: formatMoney(totals.total, currency),
+    total_discount: formatMoney(totals.totalDiscount, currency),
+    total_tax: formatMoney(totals.totalTax, currency),
+    total_prepaid_credits_applied: formatMoney(totals.totalPrepaidCreditsApplied, currency),
+    adjustment_amount: formatMoney(totals.adjustmentAmount, currency),
+    amount_due: formatMoney(totals.amountDue, currency),
+    amount_paid: formatMoney(totals.amountPaid, currency),
+    amount_remaining: formatMoney(totals.amountRemaining, currency),
+    overpaid_amount: formatMoney(totals.overpaidAmount, currency),
+    refunded_amount: formatMoney(totals.amountPaid.times(0), currency),
+  };
+}
+
+/** `15 NET` is due 15 × 24 hours after the period (domain.md 16). */
+function dueDateOf({ subscription, invoice }: InvoicePreview): string {
+  const days = Number(/^(\d+) NET$/.exec(subscription.payment_terms ?? '')?.[1] ?? DUE_DAYS_DEFAULT);
+  return formatInstant(invoice.period.endMs + days * DAY_MS);
+}
+
+/** An invoice that is not stored: it has neither id nor number. */
+export function invoicePreviewToDto(preview: InvoicePreview): InvoiceDto {
+  const { subscription, customer, invoice, reading } = preview;
+  const shown = { expand: new Set<'customer' | 'plan'>(), withLineItems: false };
+  return {
+    ...NOT_STORED,
+    tenant_id: subscription.tenant_id,
+    environment_id: subscription.environment_id,
+    invoice_number: null,
+    invoice_type: 'SUBSCRIPTION',
+    invoice_status: 'DRAFT',
+    payment_status: 'INITIATED',
+    billing_reason: 'SUBSCRIPTION_CYCLE',
+    billing_period: subscription.billing_period,
+    billing_sequence: null,
+    customer_id: subscription.customer_id,
+    customer: customerToDto(customer),
+    subscription_id: subscription.id,
+    subscription: subscriptionToListDto(subscription, reading.surroundings, shown),
+    subscription_customer_id: subscription.customer_id,
+    currency: invoice.currency,
+    description: null,
+    issue_date: null,
+    due_date: dueDateOf(preview),
+    finalized_at: null,
+    paid_at: null,
+    voided_at: null,
+    period_start: formatInstant(invoice.period.startMs),
+    period_end: formatInstant(invoice.period.endMs),
+    last_computed_at: formatInstant(preview.computedAtMs),
+    data_until: instantToDto(preview.dataUntil),
+    ...totalsToDto(preview),
+    invoice_pdf_url: null,
+    idempotency_key: null,
+    recalculated_invoice_id: null,
+    version: 1,
+    line_items: invoice.lines.map((line) => lineToDto(line, preview)),
+    coupon_applications: [],
+    taxes: [],
+  };
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import express, { type Router } from 'express';
+import helmet from 'helmet';
+import { projectRoot } from '../../runtime/project.js';
+
+const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Minutebook API reference</title>
+    <link rel="icon" href="/docs/favicon-32x32.png">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** The server of this page comes first, so that "Try it out" reaches it. */
+const START = `fetch('/openapi.json')
+  .then((answer) => answer.json())
+  .then((spec) => {
+    spec.servers = [{ url: '/v1', description: 'This server' }].concat(spec.servers);
+    SwaggerUIBundle({
+      spec,
+      dom_id: '#reference',
+      deepLinking: true,
+      docExpansion: 'none',
+      tryItOutEnabled: true,
+      persistAuthorization: false,
+      validatorUrl: null,
+    });
+  });
+`;
+
+/** Everything comes from this server; the page sets inline styles and shows inline images. */
+const securityHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      fontSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false,
+});
+
+/**
+ * /openapi.json and /docs. The page works without the internet: its files are those of the package
+ * swagger-ui-dist, read from disk.
+ */
+export function createReferenceRouter(): Router {
+  const router = express.Router();
+  const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8');
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  router.get('/openapi.json', (_request, response) => {
+    response.type('application/json').send(spec);
+  });
+  router.use('/docs', securityHeaders);
+  router.get(/^\/docs\/?$/, (_request, response) => {
+    response.type('html').send(PAGE);
+  });
+  router.get('/docs/start.js', (_request, response) => {
+    response.type('text/javascript').send(START);
+  });
+  for (const asset of ASSETS) {
+    router.get(`/docs/${asset}`, (_request, response) => {
+      response.sendFile(join(folder, asset), { maxAge: '1h' });
+    });
+  }
+  return router;
+}

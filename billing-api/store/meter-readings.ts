@@ -1,0 +1,65 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { MeterFilter } from '../../contract/meter.js';
+import type { Environment } from '../../contract/environment.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { BillingDatabase } from './transaction.js';
+
+/** What readers of a meter must ask the usage tables for, as of now. */
+export type MeterReading = {
+  readonly meterId: string;
+  readonly version: number;
+  readonly eventName: string;
+  readonly filters: readonly MeterFilter[];
+  readonly resetUsage: 'BILLING_PERIOD' | 'NEVER';
+  /** The set of minute rows in force. */
+  readonly generation: number;
+  /** `<log>:<partition>` to the first offset of the live stream; partitions without one begin at 0. */
+  readonly liveFrom: Readonly<Record<string, number>>;
+};
+
+const readingRow = z.object({
+  meter_id: z.string(),
+  version: z.number().int(),
+  event_name: z.string(),
+  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
+  generation: integerColumn,
+  live_from: z.record(z.number()),
+});
+
+/**
+ * The definitions in force of these meters. The owner reads, since vectors belong to the log and to
+ * no environment; the condition keeps to the meters of this one.
+ */
+export async function findMeterReadings(
+  database: BillingDatabase,
+  environment: Environment,
+  meterIds: readonly string[],
+): Promise<ReadonlyMap<string, MeterReading>> {
+  if (meterIds.length === 0) return new Map();
+  const rows = await database.slonik.any(sql.type(readingRow)`
+    SELECT v.meter_id, v.version, v.event_name, v.filters, v.generation, meters.reset_usage,
+      coalesce((
+        SELECT jsonb_object_agg(c.log || ':' || c.partition, c.live_from)
+        FROM meter_vectors c WHERE c.meter_id = v.meter_id AND c.version = v.version), '{}')
+        AS live_from
+    FROM meter_versions v JOIN meters ON meters.id = v.meter_id
+    WHERE v.meter_id = ANY (${sql.array([...new Set(meterIds)], 'text')})
+      AND v.tenant_id = ${environment.tenantId} AND v.environment_id = ${environment.environmentId}
+      AND v.retired_in IS NULL`);
+  return new Map(
+    rows.map((row) => [
+      row.meter_id,
+      {
+        meterId: row.meter_id,
+        version: row.version,
+        eventName: row.event_name,
+        filters: row.filters,
+        resetUsage: row.reset_usage,
+        generation: row.generation,
+        liveFrom: row.live_from,
+      },
+    ]),
+  );
+}

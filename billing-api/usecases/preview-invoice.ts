@@ -1,0 +1,230 @@
+import { decimalOf } from '../../contract/decimal.js';
+import type { InstantMs, Interval } from '../../contract/instant.js';
+import type { MeterFilter } from '../../contract/meter.js';
+import { customerKeysOf } from '../../contract/usage-event.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { currentPeriod } from '../domain/calendar/billing-periods.js';
+import { buildInvoice } from '../domain/invoice/build-invoice.js';
+import type {
+  InvoicePlanInputs,
+  InvoiceResult,
+  LineUsage,
+  PlannedLine,
+} from '../domain/invoice/invoice.js';
+import { planLines } from '../domain/invoice/plan-lines.js';
+import type { LineItem, LineMeter } from '../domain/subscription.js';
+import type { CustomerRow } from '../store/customers.js';
+import { findFeaturesOfMeters } from '../store/features.js';
+import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
+import { findMeters, type MeterRow } from '../store/meters.js';
+import { priceFromRow } from '../store/price-terms.js';
+import type { LineItemRow, SubscriptionRow } from '../store/subscriptions.js';
+import { readAs } from '../store/transaction.js';
+import type { UsageCount, UsageQuestion } from '../store/usage.js';
+import type { Caller } from './caller.js';
+import { readGroups, usageOfLine, type Grouping } from './invoice-grouping.js';
+import { MemberReader } from './member-rules.js';
+import type { UsageReading } from './read-meter-usage.js';
+import { readSubscription, type SubscriptionReading } from './read-subscriptions.js';
+import { isRefusal, Refusal } from './refusal.js';
+import { termsFromRow } from './subscription-request.js';
+
+export type PreviewRequest = {
+  readonly subscription_id: string;
+  readonly period_start?: string | undefined;
+  readonly period_end?: string | undefined;
+  readonly hide_zero_charges_line_items?: boolean | undefined;
+  readonly group_by?: readonly string[] | undefined;
+};
+
+export type InvoicePreview = {
+  readonly subscription: SubscriptionRow;
+  readonly customer: CustomerRow;
+  readonly reading: SubscriptionReading;
+  readonly invoice: InvoiceResult;
+  readonly computedAtMs: InstantMs;
+  readonly dataUntil: InstantMs | null;
+};
+
+type Wish = { readonly period: Interval; readonly grouping: Grouping };
+
+function wishFrom(
+  request: PreviewRequest,
+  subscription: SubscriptionRow,
+  now: InstantMs,
+): Wish | Refusal {
+  const reader = new MemberReader();
+  const current = currentPeriod(termsFromRow(subscription), now);
+  const startMs = reader.instant('period_start', request.period_start) ?? current.startMs;
+  const endMs = reader.instant('period_end', request.period_end) ?? current.endMs;
+  if (endMs <= startMs) reader.note('period_end', 'is not later than period_start');
+  const grouping = readGroups(reader, request.group_by ?? []);
+  return reader.refusal() ?? { period: { startMs, endMs }, grouping };
+}
+
+function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
+  return {
+    id: meter.id,
+    version: reading.version,
+    displayName: meter.name,
+    eventName: reading.eventName,
+    aggregationType: meter.aggregation_type,
+    filters: reading.filters,
+  };
+}
+
+type Metering = {
+  readonly meters: ReadonlyMap<string, MeterRow>;
+  readonly readings: ReadonlyMap<string, MeterReading>;
+};
+
+function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
+  if (row.meter_id === null) return null;
+  const meter = assertPresent(metering.meters.get(row.meter_id), 'the meter of a line item');
+  const reading = assertPresent(metering.readings.get(meter.id), 'a definition of the meter');
+  return lineMeterOf(meter, reading);
+}
+
+function lineItemFrom(row: LineItemRow, reading: SubscriptionReading, metering: Metering): LineItem {
+  const price = assertPresent(reading.surroundings.prices.get(row.price_id), 'the line price');
+  return {
+    id: row.id,
+    createdAtMs: row.created_at,
+    entityType: row.entity_type,
+    entityId: row.entity_id,
+    displayName: row.display_name,
+    planDisplayName: row.plan_display_name,
+    quantity: decimalOf(row.quantity),
+    startMs: row.start_date,
+    endMs: row.end_date,
+    price: priceFromRow(price),
+    meter: meterOfLine(row, metering),
+  };
+}
+
+function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
+  return Object.entries(price.filterValues).map(([key, values]) => ({ key, values }));
+}
+
+/** What to ask for a usage line; a meter that never resets counts all history (domain.md 7.6). */
+function questionOf(line: PlannedLine, readings: Metering['readings']): UsageQuestion {
+  const meterId = assertPresent(line.lineItem.meter, 'the meter of a usage line').id;
+  const meter = assertPresent(readings.get(meterId), 'a definition of the meter');
+  const startMs = meter.resetUsage === 'NEVER' ? 0 : line.period.startMs;
+  const window = { startMs, endMs: line.period.endMs };
+  return { meter, window, narrowedBy: filtersOfPrice(line.lineItem) };
+}
+
+function countsByQuestion(
+  counts: readonly UsageCount[],
+): ReadonlyMap<number, readonly UsageCount[]> {
+  const groups = new Map<number, UsageCount[]>();
+  for (const count of counts) {
+    const group = groups.get(count.question) ?? [];
+    group.push(count);
+    groups.set(count.question, group);
+  }
+  return groups;
+}
+
+type LinesWish = {
+  readonly customer: CustomerRow;
+  readonly plan: InvoicePlanInputs;
+  readonly metering: Metering;
+  readonly grouping: Grouping;
+};
+
+/** Reads the usage of all lines at once; a line without events has an entry of 0. */
+async function readUsage(
+  dependencies: UsageReading,
+  caller: Caller,
+  wish: LinesWish,
+): Promise<ReadonlyMap<string, LineUsage> | Refusal> {
+  const { customer, metering, grouping } = wish;
+  const lines = planLines(wish.plan).filter(({ lineItem }) => lineItem.price.type === 'USAGE');
+  const keys = customerKeysOf({ id: customer.id, externalId: customer.external_id });
+  const counts = await dependencies.usage.count({
+    environment: caller.environment,
+    customers: { kind: 'only', keys },
+    questions: lines.map((line) => questionOf(line, metering.readings)),
+    properties: grouping.properties,
+    slotMs: null,
+  });
+  if (counts === null) {
+    return new Refusal('validation_error', 'group_by: there are more than 1000000 groups');
+  }
+  const features = await featuresOf(dependencies, caller, grouping.hasFeature ? lines : []);
+  const groups = countsByQuestion(counts);
+  return new Map(
+    lines.map((line, index) => {
+      const own = groups.get(index) ?? [];
+      const featureId = features.get(line.lineItem.meter?.id ?? '') ?? '';
+      return [line.lineItem.id, usageOfLine(own, { ...grouping, featureId })];
+    }),
+  );
+}
+
+/** The oldest published feature of each meter. */
+async function featuresOf(
+  { database }: UsageReading,
+  caller: Caller,
+  lines: readonly PlannedLine[],
+): Promise<ReadonlyMap<string, string>> {
+  const meterIds = lines.flatMap(({ lineItem }) => lineItem.meter?.id ?? []);
+  const features = await readAs(database, caller.environment, (transaction) =>
+    findFeaturesOfMeters(transaction, meterIds),
+  );
+  const newestFirst = [...features].reverse();
+  return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
+}
+
+async function findMetering(
+  { database }: UsageReading,
+  caller: Caller,
+  lineItems: readonly LineItemRow[],
+): Promise<Metering> {
+  const ids = lineItems.flatMap((item) => item.meter_id ?? []);
+  const { environment } = caller;
+  const readings = await findMeterReadings(database, environment, ids);
+  const meters = await readAs(database, environment, (transaction) => findMeters(transaction, ids));
+  return { meters, readings };
+}
+
+function isPreviewable(subscription: SubscriptionRow): boolean {
+  const { subscription_status: status } = subscription;
+  return status === 'active' || status === 'trialing';
+}
+
+/** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
+export async function previewInvoice(
+  dependencies: UsageReading,
+  caller: Caller,
+  request: PreviewRequest,
+): Promise<InvoicePreview | Refusal> {
+  const now = dependencies.clock.now();
+  const reading = await readSubscription(dependencies, caller, request.subscription_id);
+  if (isRefusal(reading)) return reading;
+  const { subscription, surroundings } = reading;
+  if (!isPreviewable(subscription)) {
+    return new Refusal('invalid_operation', `the subscription is ${subscription.subscription_status}`);
+  }
+  const wish = wishFrom(request, subscription, now);
+  if (isRefusal(wish)) return wish;
+  const customer = surroundings.customers.get(subscription.customer_id);
+  const owner = assertPresent(customer, 'the customer of the subscription');
+  const dataUntil = await dependencies.dataUntil();
+  const metering = await findMetering(dependencies, caller, surroundings.lineItems);
+  const plan: InvoicePlanInputs = {
+    subscription: termsFromRow(subscription),
+    period: wish.period,
+    referencePoint: 'period_end',
+    lineItems: surroundings.lineItems.map((row) => lineItemFrom(row, reading, metering)),
+    alreadyInvoiced: [],
+  };
+  const { grouping } = wish;
+  const usage = await readUsage(dependencies, caller, { customer: owner, plan, metering, grouping });
+  if (isRefusal(usage)) return usage;
+  const hideZeroCharges = request.hide_zero_charges_line_items ?? false;
+  const invoice = buildInvoice({ ...plan, usage, hideZeroCharges });
+  return { subscription, customer: owner, reading, invoice, computedAtMs: now, dataUntil };
+}
