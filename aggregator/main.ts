@@ -39,7 +39,7 @@ async function run(): Promise<never> {
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
-  const log = await openEventLogReader({ ...config, databaseUrl }, (error) => {
+  const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }, (error) => {
     logger.warn({ error: messageOf(error) }, 'old records of the log could not be removed');
   });
   lifecycle.onClose('event log', () => log.close());

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
+import { createPostgresDataUntil } from '../billing-api/store/data-until.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';
@@ -44,20 +45,23 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(engines.clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
-  const writer = await openEventLogWriter({ ...config, databaseUrl: engines.databaseUrl });
+  const writer = await openEventLogWriter({ ...config, DATABASE_URL: engines.databaseUrl });
   lifecycle.onClose('event log', () => writer.close());
   const apiKeys = createApiKeyDirectory(database, systemClock);
   const fallback = createBillingApp({
     database,
-    clickhouse,
+    clickHouse: clickhouse,
     apiKeys,
+    dataUntil: createPostgresDataUntil(database, config.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
     metrics,
-    logger,
+    log: logger,
     clock: systemClock,
     createId,
-    heavyRate: config.MINUTEBOOK_HEAVY_RATE,
-    defaultRate: config.MINUTEBOOK_DEFAULT_RATE,
-    checks: { event_log: () => writer.ping() },
+    rateLimits: {
+      heavyPerSecond: config.MINUTEBOOK_HEAVY_RATE,
+      defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
+    },
+    otherDependencies: [{ name: 'event_log', ping: () => writer.ping() }],
   });
   const server = createIngest({
     writer,
@@ -97,11 +101,16 @@ async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
 /**
  * Starts the whole product: engines, first key, HTTP edge in this process, aggregator beside it.
  * Close it through `lifecycle`; what was opened before a failure is closed again.
+ * @param onClosed runs after everything else is closed.
  * @throws ConfigError or DependencyError with a remedy.
  */
-export async function startStack(config: StackConfig): Promise<Stack> {
+export async function startStack(
+  config: StackConfig,
+  onClosed: () => Promise<void> = () => Promise.resolve(),
+): Promise<Stack> {
   const logger = createLog('minutebook', config.MINUTEBOOK_LOG_LEVEL);
   const lifecycle = new Lifecycle(logger);
+  lifecycle.onClose('caller', onClosed);
   try {
     return await openStack({ config, logger, lifecycle });
   } catch (error) {

@@ -102,6 +102,11 @@ export class Database {
     return this.slonik.transaction(work);
   }
 
+  /** Resolves when the server answers. @throws DependencyError otherwise. */
+  async ping(): Promise<void> {
+    await this.slonik.query(sql.type(z.unknown())`SELECT 1`);
+  }
+
   /** Waits for running statements (5 s at most) and closes all connections. */
   close(): Promise<void> {
     return this.slonik.end();

@@ -127,8 +127,8 @@ export async function runDemoVerb(file: string | undefined): Promise<void> {
       ...process.env,
       MINUTEBOOK_DATA_DIR: directory,
     }),
+    () => rm(directory, { recursive: true, force: true }),
   );
-  stack.lifecycle.onClose('demo data', () => rm(directory, { recursive: true, force: true }));
   stack.lifecycle.closeOnSignals();
   let isRight = false;
   try {

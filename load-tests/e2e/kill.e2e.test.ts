@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventsOfLog, readLogFile } from '../../cli/demo/access-log.js';
 import { ApiClient } from '../../cli/demo/api-client.js';
@@ -14,6 +14,7 @@ import { startStack, type Stack } from '../../cli/stack.js';
 import { readStackConfig } from '../../cli/stack-config.js';
 import { createClickHouse } from '../../clickhouse/client.js';
 import { projectRoot } from '../../runtime/project.js';
+import { obtainKafka } from '../harness/kafka.js';
 
 const DEMO_LOG = join(projectRoot, 'cli/demo/data/apache-access.log.gz');
 const CHUNK_EVENTS = 200;
@@ -36,12 +37,11 @@ async function withStack(
     MINUTEBOOK_DATA_DIR: directory,
     ...settings,
   });
-  const stack = await startStack(config);
+  const stack = await startStack(config, () => rm(directory, { recursive: true, force: true }));
   try {
     await work(stack);
   } finally {
     await stack.lifecycle.close();
-    await rm(directory, { recursive: true, force: true });
   }
 }
 
@@ -124,8 +124,18 @@ async function countsExactlyUnderKills(stack: Stack): Promise<void> {
   await expectExactCounts(stack, catalog, text);
 }
 
+const { kafka, skipReason } = await obtainKafka();
+afterAll(() => kafka?.stop());
+
 describe('the demo under kill -9 of aggregator and ClickHouse', () => {
   test('counts every request once on the log in PostgreSQL', async () => {
     await withStack({}, countsExactlyUnderKills);
   });
+
+  test.skipIf(kafka === null)(
+    `counts every request once on Kafka${skipReason === null ? '' : ` (skipped: ${skipReason})`}`,
+    async () => {
+      await withStack({ KAFKA_BROKERS: kafka?.brokers ?? '' }, countsExactlyUnderKills);
+    },
+  );
 });

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { runDemo } from '../../cli/demo/demo-verb.js';
+import { startStack, type Stack } from '../../cli/stack.js';
+import { readStackConfig } from '../../cli/stack-config.js';
+import { walkThrough } from '../../cli/walk-through.js';
+import { projectRoot } from '../../runtime/project.js';
+
+const run = promisify(execFile);
+const DEMO_LOG = join(projectRoot, 'cli/demo/data/apache-access.log.gz');
+
+async function start(directory: string): Promise<Stack> {
+  return startStack(
+    readStackConfig({
+      MINUTEBOOK_PORT: '0',
+      MINUTEBOOK_LOG_LEVEL: 'fatal',
+      MINUTEBOOK_DATA_DIR: directory,
+      MINUTEBOOK_HEAVY_RATE: '100000',
+      MINUTEBOOK_DEFAULT_RATE: '100000',
+    }),
+  );
+}
+
+async function inTemporaryDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-e2e-'));
+  try {
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Quantity and amount of the first line of the last answer. */
+function lineOf(output: string): readonly unknown[] {
+  const answer = JSON.parse(output.trim().split('\n').at(-1) ?? '') as {
+    readonly line_items: readonly { readonly quantity: string; readonly amount: string }[];
+  };
+  return [answer.line_items[0]?.quantity, answer.line_items[0]?.amount];
+}
+
+describe('what a newcomer does', () => {
+  test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const first = await start(directory);
+      const script = walkThrough(first.url, first.apiKey);
+      const { stdout } = await run('sh', ['-c', script]);
+      expect(lineOf(stdout)).toEqual(['3', '0.75']);
+      await first.lifecycle.close();
+
+      const second = await start(directory);
+      expect(second.apiKey).toBe(first.apiKey);
+      const subscription = /^subs_\w+$/m.exec(stdout)?.[0] ?? '';
+      const lastLine = script.trim().split('\n').at(-1)?.replaceAll(first.url, second.url) ?? '';
+      const again = `KEY=${second.apiKey}; SUBS=${subscription}; ${lastLine}`;
+      expect(lineOf((await run('sh', ['-c', again])).stdout)).toEqual(['3', '0.75']);
+      await second.lifecycle.close();
+    });
+  });
+
+  test('the demo agrees with awk about every customer', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const stack = await start(directory);
+      try {
+        expect(await runDemo(stack, DEMO_LOG)).toBe(true);
+      } finally {
+        await stack.lifecycle.close();
+      }
+    });
+  });
+});
