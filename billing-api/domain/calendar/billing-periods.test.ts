@@ -160,6 +160,20 @@ describe('clock changes (12.5)', () => {
     ).toEqual([23, 25, 24]);
   });
 
+  it('does not leave a day again whose midnight is repeated', () => {
+    // In Newfoundland 00:01 became 23:01 of the day before on 29 October 2006.
+    const grid = from('2006-10-01T02:30:00Z', {
+      billingCycle: 'calendar',
+      billingPeriod: 'DAILY',
+      timezone: 'America/St_Johns',
+    });
+    const period = gridPeriodAt(grid, at('2006-10-29T03:00:00Z'));
+    expect([period.startMs, period.endMs].map(shown)).toEqual([
+      '2006-10-29T02:30Z',
+      '2006-10-30T03:30Z',
+    ]);
+  });
+
   it('passes over a date that a zone skipped', () => {
     // Samoa had no 30 December 2011.
     const grid = from('2011-12-28T10:00:00Z', { billingPeriod: 'DAILY', timezone: 'Pacific/Apia' });

@@ -123,6 +123,29 @@ describe('clock changes (7.8)', () => {
     expect(hoursIn('2026-10-03T14:30:00Z', '2026-10-03T17:00:00Z', windows)).toEqual([1, 0.5, 1]);
   });
 
+  it('a change inside an hour ends its window: another UTC offset is another window', () => {
+    // In Newfoundland 00:01 became 23:01 of the day before on 29 October 2006.
+    const windows = grid('HOUR', 'America/St_Johns');
+    const minutes = hoursIn('2006-10-29T01:30:00Z', '2006-10-29T04:30:00Z', windows).map(
+      (hours) => hours * 60,
+    );
+    expect(minutes).toEqual([60, 1, 59, 60]);
+  });
+
+  it('a day that was entered once does not end when its midnight comes again', () => {
+    const windows = grid('DAY', 'America/St_Johns');
+    const day = ['2006-10-29T02:30Z', '2006-10-30T03:30Z'];
+    const instants = ['2006-10-29T02:30:00Z', '2006-10-29T03:00:00Z', '2006-10-29T12:00:00Z'];
+    expect(instants.map((instant) => windowOf(instant, windows))).toEqual([day, day, day]);
+  });
+
+  it('a gap over midnight begins the day with the first time that exists', () => {
+    // In Toronto 23:30 of 30 March 1919 became 00:30 of 31 March.
+    const windows = grid('DAY', 'America/Toronto');
+    expect(windowOf('1919-03-31T12:00:00Z', windows)[0]).toBe('1919-03-31T04:30Z');
+    expect(windowOf('1919-03-31T04:29:59Z', windows)[1]).toBe('1919-03-31T04:30Z');
+  });
+
   it('a midnight that does not exist begins its day at the change', () => {
     // Paraguay went from 00:00 to 01:00 on 1 October 2017.
     const windows = grid('DAY', 'America/Asuncion');

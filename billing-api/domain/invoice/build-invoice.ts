@@ -1,5 +1,4 @@
 import { ZERO } from '../../../contract/decimal.js';
-import { chargeLine } from './charge-line.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type {
   InvoiceInputs,
@@ -9,6 +8,8 @@ import type {
   PlannedLine,
 } from './invoice.js';
 import { planLines } from './plan-lines.js';
+import { rateLine } from './rate-line.js';
+import { roundLine } from './round-line.js';
 
 /**
  * Computes an invoice: lines, sums and the trace of every line (domain.md 13). Preview, draft and
@@ -18,10 +19,9 @@ import { planLines } from './plan-lines.js';
  *   failed read must never become an amount of 0.
  */
 export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
-  const { currency, timezone } = inputs.subscription;
-  const lines = planLines(inputs).map((planned) =>
-    chargeLine(planned, usageOf(planned, inputs), { currency, timezone }),
-  );
+  const { currency } = inputs.subscription;
+  const rated = planLines(inputs).map((planned) => rateLine(planned, usageOf(planned, inputs)));
+  const lines = rated.map((line) => roundLine(line, inputs.subscription));
   const totals = invoiceTotals({
     subtotal: lines.reduce((sum, line) => sum.plus(line.amount), ZERO),
     totalDiscount: ZERO,

@@ -1,7 +1,8 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import type { MeterFilter } from '../../../contract/meter.js';
 import type { PricingTrace } from '../pricing/pricing-trace.js';
-import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { AggregationType, LineItem, SubscriptionTerms } from '../subscription.js';
 
 /**
  * Which lines an invoice takes (domain.md 13.3). `period_end`: renewal and preview, ARREAR lines of
@@ -92,9 +93,9 @@ export type UsageTrace = {
   readonly meterId: string;
   readonly meterVersion: number;
   readonly eventName: string;
-  readonly aggregationType: string;
-  /** The meter's own filters, then the price's `filter_values`: all of them must hold. */
-  readonly filters: readonly { readonly key: string; readonly values: readonly string[] }[];
+  readonly aggregationType: AggregationType;
+  /** Of the meter; an event counts when it passes these and the price's own. */
+  readonly filters: readonly MeterFilter[];
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
   readonly eventCount: number;
   /** Aggregated quantity. */
