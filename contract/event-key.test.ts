@@ -18,6 +18,14 @@ describe('murmur2', () => {
 });
 
 describe('partitionOf', () => {
+  it.each(['', 'abc', 'é😀', '\ud800', 'x'.repeat(5_000), 'é'.repeat(1_365), 'é'.repeat(1_366)])(
+    'is taken from the UTF-8 of the key: %.20s',
+    (key) => {
+      const expected = (murmur2(utf8.encode(key)) & 0x7fffffff) % 1024;
+      expect(partitionOf(key, 1024)).toBe(expected);
+    },
+  );
+
   it('spreads ids evenly and always to the same partition', () => {
     const environment = { tenantId: 't', environmentId: 'e' };
     const counts = [0, 0, 0, 0];

@@ -3,6 +3,28 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant, minuteOf, parseInstant } from './instant.js';
 
 describe('parseInstant', () => {
+  it('reads the common form exactly as any other notation of it', () => {
+    const digits = (count: number): fc.Arbitrary<string> =>
+      fc.stringMatching(new RegExp(`^[0-9]{${count}}$`));
+    const fields = fc.tuple(
+      digits(4),
+      fc.constantFrom('00', '01', '02', '06', '11', '12', '13'),
+      fc.constantFrom('00', '01', '15', '28', '29', '30', '31', '32', '3x'),
+      fc.constantFrom('00', '09', '23', '24', '1:'),
+      fc.constantFrom('00', '59', '60', ' 1'),
+      fc.constantFrom('00', '59', '60', '61', '5Z'),
+      fc.oneof(fc.constant(''), digits(3), digits(2), digits(4), fc.constant('1 3')),
+    );
+    fc.assert(
+      fc.property(fields, ([year, month, day, hour, minute, second, fraction]) => {
+        const point = fraction === '' ? '' : '.';
+        const local = `${year}-${month}-${day}T${hour}:${minute}:${second}${point}${fraction}`;
+        expect(parseInstant(`${local}Z`)).toBe(parseInstant(`${local}+00:00`));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
   it.each([
     ['2026-11-20T10:00:00Z', '2026-11-20T10:00:00.000Z'],
     ['2026-11-20T10:00Z', '2026-11-20T10:00:00.000Z'],

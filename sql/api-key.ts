@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash, hash, randomInt } from 'node:crypto';
 
 export type ApiKeyType = 'private_key' | 'publishable_key';
 
@@ -24,6 +24,14 @@ export function isApiKey(text: string): boolean {
  */
 export function hashApiKey(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey).digest();
+}
+
+/**
+ * The same SHA-256 as a text, for maps. Made in one call, a fifth of the cost: it is on the path of
+ * every event request.
+ */
+export function hashNameOf(apiKey: string): string {
+  return hash('sha256', apiKey, 'base64');
 }
 
 /** What may be shown of a key: first five characters, `***`, last two (api.md 1.2). */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
 import type { Clock } from '../runtime/clock.js';
-import { hashApiKey, isApiKey, type ApiKeyType } from './api-key.js';
+import { hashApiKey, hashNameOf, isApiKey, type ApiKeyType } from './api-key.js';
 import { instantColumn } from './columns.js';
 import type { Database } from './pool.js';
 import { statement } from './statement.js';
@@ -84,12 +84,12 @@ export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyD
     }
   };
 
-  const resolve = (hash: Buffer): Known | null | Promise<Known | null> => {
-    const name = hash.toString('base64');
+  const resolve = (apiKey: string): Known | null | Promise<Known | null> => {
+    const name = hashNameOf(apiKey);
     const remembered = known.get(name);
     if (remembered !== undefined) return remembered;
     if (unknown.has(name)) return null;
-    const question = asking.get(name) ?? ask(hash, name);
+    const question = asking.get(name) ?? ask(hashApiKey(apiKey), name);
     asking.set(name, question);
     return question;
   };
@@ -97,7 +97,7 @@ export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyD
   return {
     find: async (apiKey) => {
       if (!isApiKey(apiKey)) return null;
-      const answer = await resolve(hashApiKey(apiKey));
+      const answer = await resolve(apiKey);
       if (answer === null) return null;
       const isExpired = answer.expiresAt !== null && answer.expiresAt <= clock.now();
       return isExpired ? null : answer.caller;
