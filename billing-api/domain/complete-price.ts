@@ -29,11 +29,12 @@ export function completePrice(
   const minQuantity = minQuantityFrom(request);
   if (minQuantity !== null && isPriceRefusal(minQuantity)) return minQuantity;
   const terms: PriceTerms = {
-    ...context.owner,
     ...model,
     ...cadencesFrom(request),
     ...datesFrom(request, context.nowMs),
     currency,
+    entityType: context.owner.entityType,
+    entityId: context.owner.entityId,
     meterId: request.meterId ?? null,
     filterValues,
     minQuantity,

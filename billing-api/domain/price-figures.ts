@@ -17,7 +17,7 @@ export function amountFrom(text: string, member: string): Decimal | PriceRefusal
 }
 
 /** Reads the tiers of a request and checks them against domain.md 3.2. */
-export function tiersFrom(
+function tiersFrom(
   requests: readonly TierRequest[],
   member: string,
 ): readonly Tier[] | PriceRefusal {

@@ -63,7 +63,7 @@ export const FIXED_PRICE: Price = {
   meterId: null,
 };
 
-export const METER: LineMeter = {
+const METER: LineMeter = {
   id: 'meter_1',
   version: 1,
   displayName: 'API calls',
