@@ -14,30 +14,28 @@ import { createErrorHandler } from './http/edge/error-handler.js';
 import { HttpFailure } from './http/edge/failure.js';
 import { createIdempotency } from './http/edge/idempotency.js';
 import { createObserver } from './http/edge/observe.js';
-import { createRateLimit } from './http/edge/rate-limit.js';
+import { createRateLimit, type RateLimits } from './http/edge/rate-limit.js';
 import { giveRequestId } from './http/edge/request-id.js';
 import { provideDependencies } from './http/ioc.js';
 import { createOperationsRouter, type NamedDependency } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
-import { createPostgresDataUntil } from './store/data-until.js';
+import type { ReadDataUntil } from './store/data-until.js';
 import { pingDatabase } from './store/transaction.js';
 import { createUsageStore } from './store/usage.js';
 
 export type BillingAppDependencies = {
   readonly database: Database;
-  readonly clickhouse: ClickHouse;
+  readonly clickHouse: ClickHouse;
   readonly apiKeys: ApiKeyDirectory;
+  /** Up to when events are counted; see createPostgresDataUntil. */
+  readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;
-  readonly logger: Log;
+  readonly log: Log;
   readonly metrics: Metrics;
-  /** Usage questions and previews per second and key, and other requests. */
-  readonly heavyRate: number;
-  readonly defaultRate: number;
-  /** How long ingest waits for the log: events may be younger in the log than when received. */
-  readonly produceTimeoutMs: number;
+  readonly rateLimits: RateLimits;
   /** What /readyz names beside the two databases, such as the event log. */
-  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  readonly otherDependencies: readonly NamedDependency[];
 };
 
 const answerNotFound: RequestHandler = (request) => {
@@ -56,11 +54,11 @@ const securityHeaders = helmet({
 });
 
 function namedDependencies(dependencies: BillingAppDependencies): readonly NamedDependency[] {
-  const { database, clickhouse, checks } = dependencies;
+  const { database, clickHouse, otherDependencies } = dependencies;
   return [
     { name: 'postgres', ping: () => pingDatabase(database) },
-    { name: 'clickhouse', ping: () => clickhouse.ping() },
-    ...Object.entries(checks).map(([name, ping]) => ({ name, ping })),
+    { name: 'clickhouse', ping: () => clickHouse.ping() },
+    ...otherDependencies,
   ];
 }
 
@@ -70,14 +68,13 @@ function namedDependencies(dependencies: BillingAppDependencies): readonly Named
  * nothing: whoever made the dependencies closes them after the server.
  */
 export function createBillingApp(dependencies: BillingAppDependencies): Application {
-  const { logger: log, metrics, database, clock, createId, heavyRate, defaultRate } = dependencies;
+  const { log, metrics, database, clock, createId, dataUntil } = dependencies;
   const app = express();
   app.disable('x-powered-by');
   // ETag is the version of a record (api.md 1.4), not a hash of the answer.
   app.disable('etag');
   app.set('query parser', 'simple');
-  const usage = createUsageStore(dependencies.clickhouse);
-  const dataUntil = createPostgresDataUntil(database, dependencies.produceTimeoutMs);
+  const usage = createUsageStore(dependencies.clickHouse);
   provideDependencies(app, { database, usage, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
   const operations = { dependencies: namedDependencies(dependencies), metrics };
@@ -85,7 +82,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.use(
     '/v1',
     createAuthenticate(dependencies.apiKeys),
-    createRateLimit({ heavyPerSecond: heavyRate, defaultPerSecond: defaultRate }),
+    createRateLimit(dependencies.rateLimits),
     requireJson,
     parseJson,
     normaliseBody,

@@ -5,7 +5,7 @@
 export function walkThrough(url: string, apiKey: string): string {
   const post = (path: string, body: string): string =>
     `curl -s ${url}/v1${path} -H "x-api-key: $KEY" -H 'content-type: application/json' -d ${body}`;
-  const keepId = `| sed -E 's/.*"id":"(NAME_[^"]*)".*/\\1/'`;
+  const keepId = `| sed -E 's/.*"id":"(NAME_[0-9A-Z]*)".*/\\1/'`;
   const idOf = (prefix: string): string => keepId.replace('NAME', prefix);
   return `KEY=${apiKey}
 METER=$(${post('/meters', `'{"name":"API calls","event_name":"api_call","aggregation":{"type":"COUNT"}}'`)} ${idOf('meter')}); echo $METER

@@ -84,6 +84,8 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CustomerDto> {
-    return customerToDto(accepted(await readCustomer(this.dependencies, callerOf(request), { id })));
+    return customerToDto(
+      accepted(await readCustomer(this.dependencies, callerOf(request), { id })),
+    );
   }
 }

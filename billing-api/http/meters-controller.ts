@@ -59,6 +59,8 @@ export class MetersController extends Controller {
     return meterToDto(meter);
   }
 
+  // Each query parameter of a list is an argument: so tsoa wants it.
+  /* eslint-disable max-params */
   /**
    * Newest first unless sorted otherwise.
    * @summary List meters
@@ -73,8 +75,6 @@ export class MetersController extends Controller {
    * @maximum offset 1000000000
    */
   @Get()
-  // Each query parameter of the list is an argument, as tsoa wants it.
-  // eslint-disable-next-line max-params
   public async listMeters(
     @Request() request: HttpRequest,
     @Query() limit?: number,
@@ -95,6 +95,8 @@ export class MetersController extends Controller {
       pagination: { limit: page.limit, offset: page.offset, total: page.total },
     };
   }
+
+  /* eslint-enable max-params */
 
   /** @summary Read a meter */
   @Get('{id}')

@@ -15,10 +15,7 @@ import { createSubscription } from '../usecases/create-subscription.js';
 import { readSubscription, searchSubscriptions } from '../usecases/read-subscriptions.js';
 import { subscriptionCommandFrom } from '../usecases/subscription-request.js';
 import type { ErrorDto } from './dto/common.js';
-import {
-  subscriptionToDto,
-  subscriptionToListDto,
-} from './dto/subscription-answer.js';
+import { subscriptionToDto, subscriptionToListDto } from './dto/subscription-answer.js';
 import type {
   CreateSubscriptionBody,
   SearchSubscriptionsBody,

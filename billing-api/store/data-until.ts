@@ -14,12 +14,12 @@ const pendingRow = z.object({
 });
 
 /**
- * The watermark of the log in PostgreSQL. Every record that was appended before the oldest unfinished
- * one, and before now, is counted; a record is appended at most `inFlightMs` (the time in which
- * ingest gives up) after its events were received, or they were never answered 202. So events that
- * were received `inFlightMs` before are counted, as far as the clocks of the servers agree. Null
- * when the log is elsewhere: the checkpoint alone cannot tell a partition that is idle from one that
- * lags.
+ * The watermark of the log in PostgreSQL. Every record that was appended before the oldest
+ * unfinished one, and before now, is counted; a record is appended at most `inFlightMs` (the time
+ * in which ingest gives up) after its events were received, or they were never answered 202. So
+ * events that were received `inFlightMs` before are counted, as far as the clocks of the servers
+ * agree. Null when the log is elsewhere: the checkpoint alone cannot tell a partition that is idle
+ * from one that lags.
  */
 export function createPostgresDataUntil(
   database: BillingDatabase,

@@ -90,9 +90,7 @@ async function takeOver(transaction: Transaction, wish: ClaimRequest): Promise<C
 
 function isSameRequest(row: KeyRow, request: RequestIdentity): boolean {
   return (
-    row.method === request.method &&
-    row.path === request.path &&
-    row.body_hash === request.bodyHash
+    row.method === request.method && row.path === request.path && row.body_hash === request.bodyHash
   );
 }
 

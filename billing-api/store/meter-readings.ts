@@ -14,7 +14,9 @@ export type MeterReading = {
   readonly resetUsage: 'BILLING_PERIOD' | 'NEVER';
   /** The set of minute rows in force. */
   readonly generation: number;
-  /** `<log>:<partition>` to the first offset of the live stream; partitions without one begin at 0. */
+  /**
+   * `<log>:<partition>` to the first offset of the live stream; partitions without one begin at 0.
+   */
   readonly liveFrom: Readonly<Record<string, number>>;
 };
 

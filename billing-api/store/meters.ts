@@ -26,18 +26,7 @@ const meterRow = z.object({
   aggregation_group_by: z.string().nullable(),
   aggregation_multiplier: numericColumn.nullable(),
   bucket_size: z
-    .enum([
-      'MINUTE',
-      '15MIN',
-      '30MIN',
-      'HOUR',
-      '3HOUR',
-      '6HOUR',
-      '12HOUR',
-      'DAY',
-      'WEEK',
-      'MONTH',
-    ])
+    .enum(['MINUTE', '15MIN', '30MIN', 'HOUR', '3HOUR', '6HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH'])
     .nullable(),
   reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
   version: z.number().int(),
@@ -67,7 +56,8 @@ export type MeterDefinitionColumns = {
 };
 
 /**
- * Stores a new meter and puts its first definition in force in the same transaction (architecture.md
+ * Stores a new meter and puts its first definition in force in the same transaction
+ * (architecture.md
  * 3.2), so that a meter which can be read is always one that is counted.
  */
 export async function insertMeter(transaction: Transaction, row: NewRow): Promise<MeterRow | null> {

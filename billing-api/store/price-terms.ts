@@ -71,10 +71,25 @@ export function priceFromRow(row: PriceRow): Price {
   };
 }
 
+function unitFiguresToColumns(unit: PriceUnitFigures | null): NewRow {
+  if (unit === null) return { price_unit_type: 'FIAT' };
+  return {
+    price_unit_type: 'CUSTOM',
+    price_unit: unit.priceUnit,
+    price_unit_id: unit.priceUnitId,
+    price_unit_amount: textOrNull(unit.amount),
+    price_unit_tiers: unit.tiers?.map(tierToColumn) ?? null,
+    conversion_rate: plain(unit.conversionRate),
+  };
+}
+
+function transformToColumn(transform: PriceTerms['transformQuantity']): NewRow | null {
+  return transform === null ? null : { divide_by: transform.divideBy, round: transform.round };
+}
+
 /** The columns of a price that its terms decide. */
 export function priceTermsToColumns(terms: PriceTerms): NewRow {
-  const unit = terms.priceUnitFigures;
-  const { transformQuantity: transform } = terms;
+  const hasFilters = Object.keys(terms.filterValues).length > 0;
   return {
     type: terms.type,
     currency: terms.currency,
@@ -82,8 +97,7 @@ export function priceTermsToColumns(terms: PriceTerms): NewRow {
     amount: textOrNull(terms.amount),
     tier_mode: terms.tierMode,
     tiers: terms.tiers?.map(tierToColumn) ?? null,
-    transform_quantity:
-      transform === null ? null : { divide_by: transform.divideBy, round: transform.round },
+    transform_quantity: transformToColumn(terms.transformQuantity),
     billing_cadence: terms.billingCadence,
     billing_period: terms.billingPeriod,
     billing_period_count: terms.billingPeriodCount,
@@ -91,16 +105,11 @@ export function priceTermsToColumns(terms: PriceTerms): NewRow {
     entity_type: terms.entityType,
     entity_id: terms.entityId,
     meter_id: terms.meterId,
-    filter_values: Object.keys(terms.filterValues).length === 0 ? null : terms.filterValues,
+    filter_values: hasFilters ? terms.filterValues : null,
     min_quantity: textOrNull(terms.minQuantity),
     trial_period_days: terms.trialPeriodDays,
     start_date: instantValue(terms.startMs),
     end_date: instantValue(terms.endMs),
-    price_unit_type: unit === null ? 'FIAT' : 'CUSTOM',
-    price_unit: unit?.priceUnit ?? null,
-    price_unit_id: unit?.priceUnitId ?? null,
-    price_unit_amount: textOrNull(unit?.amount ?? null),
-    price_unit_tiers: unit?.tiers?.map(tierToColumn) ?? null,
-    conversion_rate: textOrNull(unit?.conversionRate ?? null),
+    ...unitFiguresToColumns(terms.priceUnitFigures),
   };
 }

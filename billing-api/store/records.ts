@@ -23,8 +23,9 @@ export const recordColumns = {
   updated_at: instantColumn,
   updated_by: z.string().nullable(),
 };
-const recordRow = z.object(recordColumns);
-export type RecordRow = z.output<typeof recordRow>;
+export type RecordRow = {
+  readonly [Column in keyof typeof recordColumns]: z.output<(typeof recordColumns)[Column]>;
+};
 
 /** Values of a new row by column; instants as text, decimals as text, JSON as objects. */
 export type NewRow = Readonly<Record<string, unknown>>;

@@ -96,7 +96,9 @@ function arrayValue(texts: readonly string[], field: FilterField): FragmentSqlTo
   return sql.fragment`${sql.array([...texts], 'text')}::${sql.identifier([type])}[]`;
 }
 
-/** A record without a value differs from every value: `neq`, `not_in` and `not_contains` take it. */
+/**
+ * A record without a value differs from every value: `neq`, `not_in` and `not_contains` take it.
+ */
 function comparison(
   left: FragmentSqlToken,
   operator: FilterOperator,
@@ -133,8 +135,7 @@ function conditionSql(
     field.kind === 'member'
       ? memberColumn(field.name, columnOf)
       : metadataValue(field.key, operand.type);
-  const right =
-    operand.type === 'array' ? arrayValue(operand.texts, field) : operandValue(operand);
+  const right = operand.type === 'array' ? arrayValue(operand.texts, field) : operandValue(operand);
   return comparison(left, operator, right);
 }
 
@@ -163,7 +164,10 @@ function orderSql(
   command: SearchCommand,
   columnOf: Readonly<Record<string, string>> | undefined,
 ): FragmentSqlToken {
-  const keys = [...command.sort, { name: 'id', direction: command.sort.at(-1)?.direction ?? 'desc' }];
+  const keys = [
+    ...command.sort,
+    { name: 'id', direction: command.sort.at(-1)?.direction ?? 'desc' },
+  ];
   const parts = keys.map(
     (key) =>
       sql.fragment`${memberColumn(key.name, columnOf)} ${DIRECTION[key.direction]} NULLS LAST`,

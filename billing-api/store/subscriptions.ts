@@ -5,14 +5,7 @@ import { recordColumns } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
 import type { Transaction } from './transaction.js';
 
-const billingPeriod = z.enum([
-  'DAILY',
-  'WEEKLY',
-  'MONTHLY',
-  'QUARTERLY',
-  'HALF_YEARLY',
-  'ANNUAL',
-]);
+const billingPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL']);
 
 const subscriptionRow = z.object({
   ...recordColumns,
@@ -21,14 +14,7 @@ const subscriptionRow = z.object({
   plan_id: z.string(),
   parent_subscription_id: z.string().nullable(),
   lookup_key: z.string().nullable(),
-  subscription_status: z.enum([
-    'active',
-    'paused',
-    'cancelled',
-    'incomplete',
-    'trialing',
-    'draft',
-  ]),
+  subscription_status: z.enum(['active', 'paused', 'cancelled', 'incomplete', 'trialing', 'draft']),
   subscription_type: z.enum([
     'standalone',
     'delegated_invoicing',

@@ -20,7 +20,8 @@ export type MeterRequest = {
     readonly bucket_size?: string | undefined;
     readonly group_by?: string | undefined;
   };
-  readonly filters?: readonly { readonly key: string; readonly values: readonly string[] }[] | undefined;
+  readonly filters?:
+    readonly { readonly key: string; readonly values: readonly string[] }[] | undefined;
   readonly reset_usage?: 'BILLING_PERIOD' | 'NEVER' | undefined;
   readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
 };

@@ -81,7 +81,8 @@ function priceRuleRefusal(
   const hasTrial = prices.some((price) => price.trialPeriodDays !== null);
   if (hasTrial && !command.isWithoutTrial) {
     return invalid({
-      trial_period_days: 'the plan has prices with a trial, and trials are not available yet; give 0',
+      trial_period_days:
+        'the plan has prices with a trial, and trials are not available yet; give 0',
     });
   }
   if (command.prorationBehavior === 'none') return null;

@@ -21,7 +21,10 @@ export function readGroups(reader: MemberReader, names: readonly string[]): Grou
     const isProperty = name.startsWith(PROPERTY_PREFIX) && name.length > PROPERTY_PREFIX.length;
     if (isProperty) properties.push(name.slice(PROPERTY_PREFIX.length));
     else if (name !== 'source' && name !== 'feature_id') {
-      reader.note('group_by', `${name.slice(0, 60)} is not source, feature_id or properties.<name>`);
+      reader.note(
+        'group_by',
+        `${name.slice(0, 60)} is not source, feature_id or properties.<name>`,
+      );
     }
   }
   if (names.length > GROUPS_MAX) reader.note('group_by', `has more than ${GROUPS_MAX} names`);

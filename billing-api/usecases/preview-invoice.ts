@@ -85,7 +85,11 @@ function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
   return lineMeterOf(meter, reading);
 }
 
-function lineItemFrom(row: LineItemRow, reading: SubscriptionReading, metering: Metering): LineItem {
+function lineItemFrom(
+  row: LineItemRow,
+  reading: SubscriptionReading,
+  metering: Metering,
+): LineItem {
   const price = assertPresent(reading.surroundings.prices.get(row.price_id), 'the line price');
   return {
     id: row.id,
@@ -206,7 +210,10 @@ export async function previewInvoice(
   if (isRefusal(reading)) return reading;
   const { subscription, surroundings } = reading;
   if (!isPreviewable(subscription)) {
-    return new Refusal('invalid_operation', `the subscription is ${subscription.subscription_status}`);
+    return new Refusal(
+      'invalid_operation',
+      `the subscription is ${subscription.subscription_status}`,
+    );
   }
   const wish = wishFrom(request, subscription, now);
   if (isRefusal(wish)) return wish;
@@ -222,7 +229,12 @@ export async function previewInvoice(
     alreadyInvoiced: [],
   };
   const { grouping } = wish;
-  const usage = await readUsage(dependencies, caller, { customer: owner, plan, metering, grouping });
+  const usage = await readUsage(dependencies, caller, {
+    customer: owner,
+    plan,
+    metering,
+    grouping,
+  });
   if (isRefusal(usage)) return usage;
   const hideZeroCharges = request.hide_zero_charges_line_items ?? false;
   const invoice = buildInvoice({ ...plan, usage, hideZeroCharges });

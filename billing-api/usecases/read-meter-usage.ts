@@ -112,7 +112,11 @@ function findSubject(
 async function customersOf(
   { database, usage }: UsageReading,
   caller: Caller,
-  subject: { readonly customer: CustomerRow | null; readonly reading: MeterReading; window: Interval },
+  subject: {
+    readonly customer: CustomerRow | null;
+    readonly reading: MeterReading;
+    window: Interval;
+  },
 ): Promise<UsageCustomers | Refusal> {
   const { customer, reading, window } = subject;
   if (customer !== null) {

@@ -1,9 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
-import {
-  findCustomerByExternalId,
-  findCustomers,
-  type CustomerRow,
-} from '../store/customers.js';
+import { findCustomerByExternalId, findCustomers, type CustomerRow } from '../store/customers.js';
 import { findPlans, type PlanRow } from '../store/plans.js';
 import { findPrices, type PriceRow } from '../store/prices.js';
 import {

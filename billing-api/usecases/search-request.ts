@@ -97,7 +97,9 @@ function operandOf(type: DataType, value: unknown): Operand | string {
     case 'string':
       return typeof value === 'string' ? { type, text: value } : 'value.string is no text';
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? { type, text: String(value) } : 'value.number is no number';
+      return typeof value === 'number' && Number.isFinite(value)
+        ? { type, text: String(value) }
+        : 'value.number is no number';
     case 'boolean':
       return typeof value === 'boolean' ? { type, flag: value } : 'value.boolean is no boolean';
     case 'date': {

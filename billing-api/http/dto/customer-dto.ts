@@ -24,7 +24,8 @@ export interface IntegrationEntityBody {
 }
 
 /**
- * @example {"external_id": "acme", "name": "Acme Ltd", "email": "billing@acme.example", "address_country": "DE", "timezone": "Europe/Berlin"}
+ * @example {"external_id": "acme", "name": "Acme Ltd", "email": "billing@acme.example",
+ *   "address_country": "DE", "timezone": "Europe/Berlin"}
  */
 export interface CreateCustomerBody {
   /** Your own id of the customer; usage events name it. @minLength 1 @maxLength 255 */

@@ -42,7 +42,9 @@ export interface AlertSettingsDto {
 
 /**
  * A metered feature names its meter by `meter_id`, or brings a new one in `meter`.
- * @example {"name": "API calls", "type": "metered", "lookup_key": "api_calls", "unit_singular": "call", "unit_plural": "calls", "meter": {"name": "API calls", "event_name": "api.request", "aggregation": {"type": "COUNT"}}}
+ * @example {"name": "API calls", "type": "metered", "lookup_key": "api_calls", "unit_singular":
+ *   "call", "unit_plural": "calls", "meter": {"name": "API calls", "event_name": "api.request",
+ *   "aggregation": {"type": "COUNT"}}}
  */
 export interface CreateFeatureBody {
   /** @minLength 1 @maxLength 255 */

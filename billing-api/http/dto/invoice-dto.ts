@@ -1,16 +1,11 @@
-import type {
-  Currency,
-  DateTime,
-  DecimalText,
-  MetadataDto,
-  RecordStatusDto,
-} from './common.js';
+import type { Currency, DateTime, DecimalText, MetadataDto, RecordStatusDto } from './common.js';
 import type { CustomerDto } from './customer-dto.js';
 import type { AppliedTaxDto, CommitmentInfoDto, CouponApplicationDto } from './later-dto.js';
 import type { SubscriptionDto } from './subscription-dto.js';
 
 /**
- * @example {"subscription_id": "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "group_by": ["source", "properties.region"]}
+ * @example {"subscription_id": "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "group_by": ["source",
+ *   "properties.region"]}
  */
 export interface PreviewInvoiceBody {
   subscription_id: string;

@@ -120,7 +120,9 @@ function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsD
 
 /** `15 NET` is due 15 × 24 hours after the period (domain.md 16). */
 function dueDateOf({ subscription, invoice }: InvoicePreview): string {
-  const days = Number(/^(\d+) NET$/.exec(subscription.payment_terms ?? '')?.[1] ?? DUE_DAYS_DEFAULT);
+  const days = Number(
+    /^(\d+) NET$/.exec(subscription.payment_terms ?? '')?.[1] ?? DUE_DAYS_DEFAULT,
+  );
   return formatInstant(invoice.period.endMs + days * DAY_MS);
 }
 

@@ -2,7 +2,8 @@ import type { DateTime, DecimalText, MetadataDto, RecordDto, RecordStatusDto } f
 
 /*
  * Resources that cannot be made yet. Records that are due now carry them as members, which are null
- * or empty; the shapes are those of the specification, so that a client written today keeps working.
+ * or empty; the shapes are those of the specification, so that a client written today keeps
+ * working.
  */
 
 export interface EntitlementDto extends RecordDto {

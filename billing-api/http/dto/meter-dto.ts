@@ -20,16 +20,7 @@ export type AggregationTypeDto =
   | 'WEIGHTED_SUM';
 
 export type WindowSizeDto =
-  | 'MINUTE'
-  | '15MIN'
-  | '30MIN'
-  | 'HOUR'
-  | '3HOUR'
-  | '6HOUR'
-  | '12HOUR'
-  | 'DAY'
-  | 'WEEK'
-  | 'MONTH';
+  'MINUTE' | '15MIN' | '30MIN' | 'HOUR' | '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
 export type ResetUsageDto = 'BILLING_PERIOD' | 'NEVER';
 
@@ -52,7 +43,8 @@ export interface AggregationBody {
 
 /**
  * A meter counts events of one name.
- * @example {"name": "API calls", "event_name": "api.request", "aggregation": {"type": "COUNT"}, "filters": [{"key": "region", "values": ["eu", "us"]}]}
+ * @example {"name": "API calls", "event_name": "api.request", "aggregation": {"type": "COUNT"},
+ *   "filters": [{"key": "region", "values": ["eu", "us"]}]}
  */
 export interface CreateMeterBody {
   /** @minLength 1 @maxLength 255 */
@@ -123,7 +115,8 @@ export function meterToDto(row: MeterRow): MeterDto {
       field: row.aggregation_field,
       expression: row.aggregation_expression,
       group_by: row.aggregation_group_by,
-      multiplier: row.aggregation_multiplier === null ? null : rateToDto(row.aggregation_multiplier),
+      multiplier:
+        row.aggregation_multiplier === null ? null : rateToDto(row.aggregation_multiplier),
       bucket_size: row.bucket_size,
     },
     reset_usage: row.reset_usage,

@@ -39,7 +39,9 @@ function priceRequest(body: CreatePriceBody, reader: MemberReader): PriceRequest
     tierMode: body.tier_mode,
     tiers: body.tiers?.map(tierRequest),
     transformQuantity:
-      transform === undefined ? undefined : { divideBy: transform.divide_by, round: transform.round },
+      transform === undefined
+        ? undefined
+        : { divideBy: transform.divide_by, round: transform.round },
     billingCadence: body.billing_cadence,
     billingPeriod: body.billing_period,
     billingPeriodCount: body.billing_period_count,

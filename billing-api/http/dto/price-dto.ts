@@ -29,12 +29,7 @@ export type TierModeDto = 'VOLUME' | 'SLAB';
 export type PriceEntityTypeDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
 export type PriceUnitTypeDto = 'FIAT' | 'CUSTOM';
 export type RecurringPeriodDto =
-  | 'DAILY'
-  | 'WEEKLY'
-  | 'MONTHLY'
-  | 'QUARTERLY'
-  | 'HALF_YEARLY'
-  | 'ANNUAL';
+  'DAILY' | 'WEEKLY' | 'MONTHLY' | 'QUARTERLY' | 'HALF_YEARLY' | 'ANNUAL';
 export type PricePeriodDto = RecurringPeriodDto | 'ONETIME';
 
 export interface TierBody {
@@ -77,9 +72,11 @@ export interface FilterValuesBody {
 }
 
 /**
- * A price of a plan. Members that are missing follow from those that are given: with `meter_id` it is
- * a USAGE price, with `tiers` TIERED, with `transform_quantity` PACKAGE, else FIXED and FLAT_FEE.
- * @example {"entity_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "meter_id": "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.0025", "display_name": "API calls"}
+ * A price of a plan. Members that are missing follow from those that are given: with `meter_id` it
+ * is a USAGE price, with `tiers` TIERED, with `transform_quantity` PACKAGE, else FIXED and
+ * FLAT_FEE.
+ * @example {"entity_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "meter_id":
+ *   "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.0025", "display_name": "API calls"}
  */
 export interface CreatePriceBody {
   amount?: DecimalText;
@@ -247,20 +244,21 @@ function tierToDto(tier: TierColumn): TierDto {
   };
 }
 
-function expandedMembers(
-  row: PriceRow,
-  expansions: PriceExpansions,
-): Pick<PriceDto, 'meter' | 'plan' | 'group' | 'addon' | 'pricing_unit'> {
+type ExpandedMembers = Pick<PriceDto, 'meter' | 'plan' | 'group' | 'addon' | 'pricing_unit'>;
+
+/** Groups, addons and price units cannot exist yet, so theirs are null. */
+function expandedMembers(row: PriceRow, expansions: PriceExpansions): ExpandedMembers {
   const meter = expansions.meters?.get(row.meter_id ?? '');
   const plan = expansions.plans?.get(row.entity_id);
-  const has = (name: string): boolean => expansions.names.has(name);
-  return {
-    ...(has('meter') ? { meter: meter === undefined ? null : meterToDto(meter) } : {}),
-    ...(has('plan') ? { plan: plan === undefined ? null : planToDto(plan, {}) } : {}),
-    ...(has('group') ? { group: null } : {}),
-    ...(has('addon') ? { addon: null } : {}),
-    ...(has('pricing_unit') ? { pricing_unit: null } : {}),
+  const all: Required<ExpandedMembers> = {
+    meter: meter === undefined ? null : meterToDto(meter),
+    plan: plan === undefined ? null : planToDto(plan, {}),
+    group: null,
+    addon: null,
+    pricing_unit: null,
   };
+  const wanted = Object.entries(all).filter(([name]) => expansions.names.has(name));
+  return Object.fromEntries(wanted);
 }
 
 function nullableRate(text: string | null): DecimalText | null {

@@ -27,18 +27,9 @@ import type {
 } from './price-dto.js';
 
 export type SubscriptionStatusDto =
-  | 'active'
-  | 'paused'
-  | 'cancelled'
-  | 'incomplete'
-  | 'trialing'
-  | 'draft';
+  'active' | 'paused' | 'cancelled' | 'incomplete' | 'trialing' | 'draft';
 export type SubscriptionTypeDto =
-  | 'standalone'
-  | 'delegated_invoicing'
-  | 'parent'
-  | 'inherited'
-  | 'grouped_invoicing';
+  'standalone' | 'delegated_invoicing' | 'parent' | 'inherited' | 'grouped_invoicing';
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
 
 /** Any value of a member that is not available yet; giving one is refused by name. */
@@ -47,7 +38,9 @@ export interface LaterObject {
 }
 
 /**
- * @example {"customer_id": "cust_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "plan_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "billing_period": "MONTHLY", "billing_cycle": "calendar", "start_date": "2026-01-01T00:00:00Z"}
+ * @example {"customer_id": "cust_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "plan_id":
+ *   "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "billing_period": "MONTHLY",
+ *   "billing_cycle": "calendar", "start_date": "2026-01-01T00:00:00Z"}
  */
 export interface CreateSubscriptionBody {
   /** Either this or `external_customer_id`. */
@@ -78,10 +71,7 @@ export interface CreateSubscriptionBody {
   collection_method?: 'charge_automatically' | 'send_invoice';
   /** Only `default_active` is available yet. */
   payment_behavior?:
-    | 'allow_incomplete'
-    | 'default_incomplete'
-    | 'error_if_incomplete'
-    | 'default_active';
+    'allow_incomplete' | 'default_incomplete' | 'error_if_incomplete' | 'default_active';
   payment_terms?: PaymentTermsDto;
   /** @default "none" */
   proration_behavior?: 'create_prorations' | 'none';

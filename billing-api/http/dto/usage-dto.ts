@@ -10,7 +10,9 @@ export interface PropertyFiltersBody {
 }
 
 /**
- * @example {"meter_id": "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "external_customer_id": "acme", "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z", "window_size": "DAY", "timezone": "Europe/Berlin"}
+ * @example {"meter_id": "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "external_customer_id": "acme",
+ *   "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-02-01T00:00:00Z", "window_size": "DAY",
+ *   "timezone": "Europe/Berlin"}
  */
 export interface MeterUsageBody {
   meter_id: string;

@@ -47,9 +47,19 @@ export interface UserDto {
   updated_by: string | null;
 }
 
+function addressToDto(address: Readonly<Record<string, string | null>>): AddressDto {
+  return {
+    address_line1: address['address_line1'] ?? null,
+    address_line2: address['address_line2'] ?? null,
+    address_city: address['address_city'] ?? null,
+    address_state: address['address_state'] ?? null,
+    address_postal_code: address['address_postal_code'] ?? null,
+    address_country: address['address_country'] ?? null,
+  };
+}
+
 function tenantToDto(row: UserRow): TenantDto {
   const details = row.tenant_billing_details;
-  const address = details.address ?? {};
   return {
     id: row.tenant_id,
     name: row.tenant_name,
@@ -61,14 +71,7 @@ function tenantToDto(row: UserRow): TenantDto {
       email: details.email ?? null,
       help_email: details.help_email ?? null,
       phone: details.phone ?? null,
-      address: {
-        address_line1: address['address_line1'] ?? null,
-        address_line2: address['address_line2'] ?? null,
-        address_city: address['address_city'] ?? null,
-        address_state: address['address_state'] ?? null,
-        address_postal_code: address['address_postal_code'] ?? null,
-        address_country: address['address_country'] ?? null,
-      },
+      address: addressToDto(details.address ?? {}),
     },
   };
 }

@@ -28,7 +28,10 @@ function bodyFailureOf(error: unknown): HttpFailure | null {
 
 /** zlib refuses a body that claims an encoding it does not have. */
 function isBadCompression(error: unknown): boolean {
-  return /^Z_(DATA|BUF)_ERROR$/.test(codeOf(error) ?? '') || codeOf(error) === 'ERR__ERROR_FORMAT_PADDING_1';
+  return (
+    /^Z_(DATA|BUF)_ERROR$/.test(codeOf(error) ?? '') ||
+    codeOf(error) === 'ERR__ERROR_FORMAT_PADDING_1'
+  );
 }
 
 function failureOf(error: unknown): HttpFailure | null {

@@ -10,13 +10,22 @@ export type RateLimits = {
   readonly defaultPerSecond: number;
 };
 
-const HEAVY = /^\/(events\/(usage|analytics|query|monitoring|reconciliation)|meter-usage|invoices\/preview)/;
+const HEAVY =
+  /^\/(events\/(usage|analytics|query|monitoring|reconciliation)|meter-usage|invoices\/preview)/;
 const WINDOW_SECONDS = 1;
 
-type Policy = { readonly name: string; readonly quota: number; readonly limiter: RateLimiterMemory };
+type Policy = {
+  readonly name: string;
+  readonly quota: number;
+  readonly limiter: RateLimiterMemory;
+};
 
 function createPolicy(name: string, quota: number): Policy {
-  return { name, quota, limiter: new RateLimiterMemory({ points: quota, duration: WINDOW_SECONDS }) };
+  return {
+    name,
+    quota,
+    limiter: new RateLimiterMemory({ points: quota, duration: WINDOW_SECONDS }),
+  };
 }
 
 function secondsOf(milliseconds: number): number {
@@ -30,7 +39,11 @@ function setHeaders(response: Response, policy: Policy, result: RateLimiterRes):
 }
 
 /** Takes one point; null when none is left, with the headers set in both cases. */
-async function consume(policy: Policy, key: string, response: Response): Promise<HttpFailure | null> {
+async function consume(
+  policy: Policy,
+  key: string,
+  response: Response,
+): Promise<HttpFailure | null> {
   try {
     setHeaders(response, policy, await policy.limiter.consume(key));
     return null;

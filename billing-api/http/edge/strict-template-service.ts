@@ -7,7 +7,9 @@ import {
 
 type Settings = ConstructorParameters<typeof ValidationService>[1];
 
-/** tsoa compares texts: a list of one text would pass as that text. Types are checked here first. */
+/**
+ * tsoa compares texts: a list of one text would pass as that text. Types are checked here first.
+ */
 class StrictValidationService extends ValidationService {
   // The signature is tsoa's.
   // eslint-disable-next-line max-params

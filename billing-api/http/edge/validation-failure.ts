@@ -1,4 +1,4 @@
-import { ValidateError, type FieldErrors } from '@tsoa/runtime';
+import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;

@@ -1,15 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
-import type { ClickHouse } from '../../clickhouse/client.js';
-import type { Environment } from '../../contract/environment.js';
-import { systemClock, type Clock } from '../../runtime/clock.js';
-import { createId } from '../../runtime/ids.js';
-import { createLog } from '../../runtime/log.js';
-import { createMetrics } from '../../runtime/metrics.js';
-import { createApiKeyDirectory } from '../../sql/api-keys.js';
-import { bootstrap } from '../../sql/bootstrap.js';
-import type { Database } from '../../sql/pool.js';
-import { createBillingApp } from '../app.js';
+import type { ClickHouse } from '../clickhouse/client.js';
+import type { Environment } from '../contract/environment.js';
+import { systemClock, type Clock } from '../runtime/clock.js';
+import { createId } from '../runtime/ids.js';
+import { createLog } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { bootstrap } from '../sql/bootstrap.js';
+import type { Database } from '../sql/pool.js';
+import { createBillingApp } from './app.js';
+import { createPostgresDataUntil } from './store/data-until.js';
+
+/** How long ingest may hold an event before the log has it. */
+export const IN_FLIGHT_MS = 8_000;
 
 export const API_KEY = `sk_${'a'.repeat(40)}`;
 
@@ -22,7 +26,10 @@ export type Answer = {
   readonly body: any;
 };
 
-type RequestOptions = { readonly headers?: Readonly<Record<string, string>>; readonly raw?: BodyInit };
+type RequestOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly raw?: string | Uint8Array;
+};
 
 export type BillingUnderTest = {
   readonly url: string;
@@ -43,7 +50,7 @@ type Engines = {
   readonly defaultRate?: number;
 };
 
-function bodyOf(options: RequestOptions & { readonly body?: unknown }): BodyInit | null {
+function bodyOf(options: RequestOptions & { readonly body?: unknown }): string | Uint8Array | null {
   if (options.raw !== undefined) return options.raw;
   return options.body === undefined ? null : JSON.stringify(options.body);
 }
@@ -58,16 +65,18 @@ export async function withBillingApi(
   const { environment, userId } = await bootstrap(database, { apiKey: API_KEY });
   const app = createBillingApp({
     database,
-    clickhouse,
+    clickHouse: clickhouse,
     clock,
     createId,
     apiKeys: createApiKeyDirectory(database, clock),
-    logger: createLog('test', 'error'),
+    dataUntil: createPostgresDataUntil(database, IN_FLIGHT_MS),
+    log: createLog('test', 'error'),
     metrics: createMetrics(),
-    heavyRate: engines.heavyRate ?? 10_000,
-    defaultRate: engines.defaultRate ?? 10_000,
-    produceTimeoutMs: 8_000,
-    checks: {},
+    rateLimits: {
+      heavyPerSecond: engines.heavyRate ?? 10_000,
+      defaultPerSecond: engines.defaultRate ?? 10_000,
+    },
+    otherDependencies: [],
   });
   const server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,0 +1,93 @@
+import { createServer } from 'node:http';
+import { createClickHouse } from '../clickhouse/client.js';
+import { systemClock } from '../runtime/clock.js';
+import { ConfigError, readConfig } from '../runtime/config.js';
+import { messageOf } from '../runtime/failure.js';
+import { createId } from '../runtime/ids.js';
+import { Lifecycle } from '../runtime/lifecycle.js';
+import { createLog, type Log } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { createDatabase, type Database } from '../sql/pool.js';
+import { createBillingApp } from './app.js';
+import { createPostgresDataUntil } from './store/data-until.js';
+import { startKeyRemoval } from './remove-expired-keys.js';
+
+const POOL_SIZE = 16;
+
+function readSettings() {
+  const config = readConfig(
+    [
+      'DATABASE_URL',
+      'CLICKHOUSE_URL',
+      'MINUTEBOOK_HOST',
+      'MINUTEBOOK_PORT',
+      'MINUTEBOOK_LOG_LEVEL',
+      'MINUTEBOOK_HEAVY_RATE',
+      'MINUTEBOOK_DEFAULT_RATE',
+      'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+    ],
+    process.env,
+  );
+  const { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickHouseUrl } = config;
+  if (databaseUrl === undefined || clickHouseUrl === undefined) {
+    throw new ConfigError(['DATABASE_URL and CLICKHOUSE_URL are needed to run this program alone']);
+  }
+  return { ...config, databaseUrl, clickHouseUrl };
+}
+
+type Settings = ReturnType<typeof readSettings>;
+
+function createApp(
+  settings: Settings,
+  opened: { database: Database; log: Log; lifecycle: Lifecycle },
+) {
+  const { database, log, lifecycle } = opened;
+  const clickHouse = createClickHouse(settings.clickHouseUrl);
+  lifecycle.onClose('clickhouse', () => clickHouse.close());
+  return createBillingApp({
+    database,
+    clickHouse,
+    log,
+    apiKeys: createApiKeyDirectory(database, systemClock),
+    dataUntil: createPostgresDataUntil(database, settings.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
+    clock: systemClock,
+    createId,
+    metrics: createMetrics(),
+    rateLimits: {
+      heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
+      defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,
+    },
+    otherDependencies: [],
+  });
+}
+
+/** Stops accepting, lets running requests end, then closes their connections. */
+function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+async function run(): Promise<void> {
+  const settings = readSettings();
+  const log = createLog('billing-api', settings.MINUTEBOOK_LOG_LEVEL);
+  const lifecycle = new Lifecycle(log);
+  lifecycle.closeOnSignals();
+  const database = await createDatabase(settings.databaseUrl, { poolSize: POOL_SIZE });
+  lifecycle.onClose('postgres', () => database.close());
+  const server = createServer(createApp(settings, { database, log, lifecycle }));
+  lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
+  const { MINUTEBOOK_PORT: port, MINUTEBOOK_HOST: host } = settings;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  lifecycle.onClose('http', () => closeServer(server));
+  log.info({ address: server.address() }, 'listening');
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`billing-api: ${messageOf(error)}\n`);
+  process.exit(1);
+});
