@@ -1,4 +1,4 @@
-import { expect, type TestAPI } from 'vitest';
+import { expect } from 'vitest';
 import { DependencyError } from '../runtime/failure.js';
 import {
   OffsetOutOfRange,
@@ -50,7 +50,9 @@ export async function readAll(reader: EventLogReader, range: Range): Promise<Log
   return records;
 }
 
-type LogTest = TestAPI<{ readonly log: LogUnderTest }>;
+/** vitest's `test`, extended by the fixtures that the contract names. */
+type TestWith<Fixtures> = (name: string, work: (fixtures: Fixtures) => Promise<void>) => unknown;
+type LogTest = TestWith<{ readonly log: LogUnderTest }>;
 
 async function withBoth(
   log: LogUnderTest,
@@ -68,8 +70,16 @@ async function withBoth(
 
 const ALL = { partition: 0, fromOffset: 0, recordsMax: 100, bytesMax: 1e9, waitMs: 0 };
 
-/** What every event log promises about appending. */
-export function registerAppendContract(test: LogTest): void {
+/** Registers what every event log promises, whatever server it stands on. */
+export function registerContract(test: LogTest): void {
+  registerAppends(test);
+  registerAppendLimits(test);
+  registerReads(test);
+  registerOrder(test);
+  registerPositions(test);
+}
+
+function registerAppends(test: LogTest): void {
   test('an acknowledged record is read by a reader opened afterwards', async ({ log }) => {
     const writer = await log.openWriter();
     await writer.append([text('first')]);
@@ -115,7 +125,9 @@ export function registerAppendContract(test: LogTest): void {
       expect(valuesOf(records)).toEqual([...values, 'last']);
     });
   });
+}
 
+function registerAppendLimits(test: LogTest): void {
   test('takes 20 MB in one append', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const body = 'é0123456789abcde'.repeat(320_000);
@@ -159,8 +171,7 @@ export function registerAppendContract(test: LogTest): void {
   });
 }
 
-/** What every event log promises about reading. */
-export function registerReadContract(test: LogTest): void {
+function registerReads(test: LogTest): void {
   test('reads within the bounds of records and bytes, but at least one', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       await writer.append(['1111', '2222', 'ééé', '4444'].map((value) => text(value)));
@@ -191,7 +202,9 @@ export function registerReadContract(test: LogTest): void {
       expect(Date.now() - writtenMs).toBeLessThan(PATIENCE_MS / 4);
     });
   });
+}
 
+function registerOrder(test: LogTest): void {
   test('never shows an offset before those below it', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const other = await log.openWriter();
@@ -223,7 +236,9 @@ export function registerReadContract(test: LogTest): void {
       expect(times).toEqual([...times].sort((left, right) => left - right));
     });
   });
+}
 
+function registerPositions(test: LogTest): void {
   test('tells where a partition starts and ends, and refuses offsets outside', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       expect(await reader.bounds(0)).toEqual({ startOffset: 0, endOffset: 0 });
@@ -263,9 +278,9 @@ export function registerReadContract(test: LogTest): void {
 /** A server that can be taken away and brought back. */
 export type Outage = { kill(): Promise<void>; restart(): Promise<void> };
 
-/** What every event log promises when its server is away. */
+/** Registers what every event log promises when its server is killed and comes back. */
 export function registerOutageContract(
-  test: TestAPI<{ readonly log: LogUnderTest; readonly outage: Outage }>,
+  test: TestWith<{ readonly log: LogUnderTest; readonly outage: Outage }>,
   timeoutMs: number,
 ): void {
   test('says so in time while the server is away, keeps what it acknowledged, and goes on', async ({

@@ -61,6 +61,9 @@ function serverProperties(directory: string, port: number, controllerPort: numbe
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
+    // A broker that was killed is let in again after this time, 9 s by default.
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
     'message.max.bytes': MESSAGE_BYTES_MAX,
     'socket.request.max.bytes': 2 * MESSAGE_BYTES_MAX,
   };

@@ -30,14 +30,12 @@ type Client = {
 };
 
 export type RdKafkaProducer = Client & {
-  // The driver's own order of parameters.
-  // eslint-disable-next-line max-params
   produce(
     topic: string,
     partition: number,
-    value: Buffer,
-    key: Buffer,
-    timestamp: null,
+    value: Buffer | null,
+    key: Buffer | null,
+    timestamp: number | null,
     opaque: unknown,
   ): void;
   poll(): void;
@@ -57,7 +55,6 @@ export type RdKafkaConsumer = Client & {
   setDefaultConsumeTimeout(timeoutMs: number): void;
   consume(recordsMax: number, done: Done<readonly RdKafkaMessage[]>): void;
   commit(offset: TopicOffset): void;
-  // eslint-disable-next-line max-params
   queryWatermarkOffsets(
     topic: string,
     partition: number,

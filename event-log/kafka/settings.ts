@@ -29,17 +29,14 @@ function connection(brokers: string, clientId: string): Settings {
 }
 
 /**
- * Settings of the producer: nothing is acknowledged before all replicas in sync have it, a retry
- * inside the driver neither doubles nor reorders, and a record that cannot be stored is given up
- * before the caller's own patience ends.
+ * Settings of the producer: a retry inside the driver neither doubles nor reorders, and what it
+ * holds in memory is bounded.
  */
-export function producerSettings(brokers: string, produceTimeoutMs: number): Settings {
+export function producerSettings(brokers: string): Settings {
   return {
     ...connection(brokers, 'minutebook-ingest'),
     'enable.idempotence': true,
-    acks: 'all',
     'allow.auto.create.topics': false,
-    'message.timeout.ms': Math.max(PRODUCE_TIMEOUT_MIN_MS, produceTimeoutMs - TIMEOUT_SLACK_MS),
     'message.max.bytes': RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES,
     'queue.buffering.max.kbytes': QUEUE_KBYTES,
     'queue.buffering.max.messages': QUEUE_RECORDS,
@@ -47,6 +44,18 @@ export function producerSettings(brokers: string, produceTimeoutMs: number): Set
     'linger.ms': 0.5,
     'compression.codec': 'lz4',
     dr_cb: true,
+  };
+}
+
+/**
+ * Settings of the topic on the producing side, which the driver ignores among those above: nothing
+ * is acknowledged before all replicas in sync have it, and a record that cannot be stored is given
+ * up before the caller's own patience ends.
+ */
+export function producerTopicSettings(produceTimeoutMs: number): Settings {
+  return {
+    acks: 'all',
+    'message.timeout.ms': Math.max(PRODUCE_TIMEOUT_MIN_MS, produceTimeoutMs - TIMEOUT_SLACK_MS),
   };
 }
 

@@ -6,8 +6,8 @@ import {
   type LogIdentity,
 } from '../event-log.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './failure.js';
-import { loadRdKafka, type RdKafka, type RdKafkaProducer } from './rdkafka.js';
-import { producerSettings } from './settings.js';
+import { loadRdKafka, type RdKafkaProducer } from './rdkafka.js';
+import { producerSettings, producerTopicSettings } from './settings.js';
 import { openKafkaTopic, type KafkaTopic } from './topic.js';
 
 /** How the writing side is opened. */
@@ -60,7 +60,6 @@ class KafkaLogWriter implements EventLogWriter {
   constructor(
     readonly identity: LogIdentity,
     producer: RdKafkaProducer,
-    private readonly rdkafka: RdKafka,
     private readonly options: KafkaWriterOptions,
   ) {
     this.#producer = this.#attach(producer);
@@ -155,7 +154,7 @@ class KafkaLogWriter implements EventLogWriter {
     this.#isReopening = true;
     try {
       const old = this.#producer;
-      this.#producer = this.#attach(await connectProducer(this.rdkafka, this.options));
+      this.#producer = this.#attach(await connectProducer(this.options));
       await closeProducer(old, PING_TIMEOUT_MS);
     } catch {
       // The brokers are away; the next refused record tries again.
@@ -178,11 +177,13 @@ function closed(): DependencyError {
   });
 }
 
-function connectProducer(
-  rdkafka: RdKafka,
-  { brokers, produceTimeoutMs }: KafkaWriterOptions,
-): Promise<RdKafkaProducer> {
-  const producer = new rdkafka.Producer(producerSettings(brokers, produceTimeoutMs), {});
+async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProducer> {
+  const { brokers, produceTimeoutMs } = options;
+  const rdkafka = await loadRdKafka();
+  const producer = new rdkafka.Producer(
+    producerSettings(brokers),
+    producerTopicSettings(produceTimeoutMs),
+  );
   return new Promise((resolve, reject) => {
     producer.connect({ timeout: CONNECT_TIMEOUT_MS }, (error) => {
       if (error) reject(kafkaFailureOf(error, 'the producer could not connect'));
@@ -211,6 +212,6 @@ function closeProducer(producer: RdKafkaProducer, timeoutMs: number): Promise<vo
 export async function openKafkaWriter(options: KafkaWriterOptions): Promise<EventLogWriter> {
   const rdkafka = await loadRdKafka();
   const identity = await openKafkaTopic(rdkafka, options);
-  const producer = await connectProducer(rdkafka, options);
-  return new KafkaLogWriter(identity, producer, rdkafka, options);
+  const producer = await connectProducer(options);
+  return new KafkaLogWriter(identity, producer, options);
 }

@@ -6,8 +6,7 @@ import { DependencyError } from '../../runtime/failure.js';
 import {
   CONTRACT_PARTITIONS,
   readAll,
-  registerAppendContract,
-  registerReadContract,
+  registerContract,
   text,
   valuesOf,
   type LogUnderTest,
@@ -48,8 +47,7 @@ function logAt(url: string, session: pg.Client): PostgresLogUnderTest {
 }
 
 const test = plain.extend<{ log: PostgresLogUnderTest }>({
-  // Vitest reads from the first parameter which other fixtures a fixture needs.
-  // eslint-disable-next-line no-empty-pattern
+  // Vitest reads from the first parameter which other fixtures a fixture needs; it needs none.
   log: async ({}, use) => {
     await withFreshDatabase(async ({ url }) => {
       const session = new pg.Client({ connectionString: url });
@@ -80,8 +78,7 @@ async function appendInTransaction(log: PostgresLogUnderTest, value: string): Pr
 }
 
 describe('event log in PostgreSQL', () => {
-  registerAppendContract(test);
-  registerReadContract(test);
+  registerContract(test);
 
   describe('order of visibility', () => {
     test('a later append waits for an uncommitted one, and neither is seen before it', async ({

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, test as plain } from 'vitest';
+import { partitionOf } from '../../contract/event-key.js';
+import { obtainKafka } from '../../load-tests/harness/kafka.js';
+import {
+  committedOffset,
+  deleteRecords,
+  produceRaw,
+  withAdmin,
+} from '../../load-tests/harness/kafka-tools.js';
+import {
+  CONTRACT_PARTITIONS,
+  readAll,
+  registerContract,
+  registerOutageContract,
+  text,
+  valuesOf,
+  type LogUnderTest,
+  type Outage,
+} from '../event-log.contract.js';
+import { openKafkaReader } from './reader.js';
+import { openKafkaWriter } from './writer.js';
+
+const { kafka, skipReason } = await obtainKafka();
+const brokers = kafka?.brokers ?? '';
+const outage = kafka?.outage ?? null;
+const title = kafka === null ? `event log in Kafka (skipped: ${skipReason})` : 'event log in Kafka';
+const PRODUCE_TIMEOUT_MS = 4_000;
+
+afterAll(() => kafka?.stop());
+
+type KafkaLogUnderTest = LogUnderTest & { readonly topic: string };
+
+const test = plain.extend<{ log: KafkaLogUnderTest; outage: Outage }>({
+  // Vitest reads from the first parameter which other fixtures a fixture needs; these need none.
+  log: async ({}, use) => {
+    const topic = `test-${randomBytes(6).toString('hex')}`;
+    const at = { brokers, topic, partitionCount: CONTRACT_PARTITIONS };
+    const deleteTopic = (): Promise<void> =>
+      withAdmin(brokers, (admin, done) => {
+        admin.deleteTopic(topic, 20_000, done);
+      });
+    await use({
+      topic,
+      openWriter: () => openKafkaWriter({ ...at, produceTimeoutMs: PRODUCE_TIMEOUT_MS }),
+      openReader: () => openKafkaReader(at),
+      removeBelow: (offset) => deleteRecords(brokers, { topic, partition: 0, offset }),
+      recreate: deleteTopic,
+    });
+    // A test that could not create it leaves nothing to delete.
+    await deleteTopic().catch(() => undefined);
+  },
+  outage: async ({}, use) => {
+    if (outage === null) throw new Error('this broker is not ours to kill');
+    await use(outage);
+  },
+});
+
+describe.skipIf(kafka === null)(title, () => {
+  registerContract(test);
+
+  describe('topic', () => {
+    test('is created with the time of the append and a limit for large records', async ({
+      log,
+    }) => {
+      const writer = await log.openWriter();
+      // A record dated by its producer would carry 1970 here.
+      const dated = { topic: log.topic, partition: 0, value: Buffer.from('dated'), timestamp: 1 };
+      await produceRaw(brokers, [dated]);
+      const reader = await log.openReader();
+      const [record] = await readAll(reader, { count: 1 });
+      expect(Math.abs((record?.appendedAtMs ?? 0) - Date.now())).toBeLessThan(60_000);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
+    test('is refused when records keep the time of their producer', async ({ log }) => {
+      await withAdmin(brokers, (admin, done) => {
+        const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config: {} };
+        admin.createTopic(topic, 10_000, done);
+      });
+      await expect(log.openReader()).rejects.toThrow('alter it to LogAppendTime');
+    });
+
+    test('is refused with another number of partitions than was asked for', async ({ log }) => {
+      await (await log.openWriter()).close();
+      await expect(
+        openKafkaReader({ brokers, topic: log.topic, partitionCount: 7 }),
+      ).rejects.toThrow(`topic ${log.topic} has 4 partitions`);
+      const reader = await openKafkaReader({ brokers, topic: log.topic });
+      expect(reader.identity.partitionCount).toBe(4);
+      await reader.close();
+    });
+
+    test('programs that start together create one topic', async ({ log }) => {
+      const writers = await Promise.all([1, 2, 3].map(() => log.openWriter()));
+      expect(new Set(writers.map(({ identity }) => identity.logId)).size).toBe(1);
+      await Promise.all(writers.map((writer) => writer.close()));
+    });
+
+    test('a reader whose topic was made anew is told so', async ({ log }) => {
+      const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
+      await writer.append([text('a'), text('b')]);
+      await readAll(reader, { count: 2 });
+      await writer.close();
+      await log.recreate();
+      await (await log.openWriter()).close();
+      const read = async (): Promise<void> => {
+        for (;;) {
+          await reader.read({
+            partition: 0,
+            fromOffset: 2,
+            recordsMax: 1,
+            bytesMax: 1,
+            waitMs: 500,
+          });
+        }
+      };
+      await expect(read()).rejects.toThrow(/outside the log|start again/);
+      await reader.close();
+    });
+  });
+
+  describe('records', () => {
+    test('places keys as the murmur2_random partitioner of Kafka clients does', async ({ log }) => {
+      const writer = await log.openWriter();
+      const keys = Array.from(
+        { length: 200 },
+        (_none, index) => `t|e|é😀${'x'.repeat(index % 9)}${index}`,
+      );
+      await produceRaw(
+        brokers,
+        keys.map((key) => ({ topic: log.topic, value: Buffer.from(key), key })),
+      );
+      const reader = await log.openReader();
+      for (let partition = 0; partition < CONTRACT_PARTITIONS; partition += 1) {
+        const expected = keys.filter((key) => partitionOf(key, CONTRACT_PARTITIONS) === partition);
+        const found = await readAll(reader, { partition, count: expected.length });
+        expect(valuesOf(found)).toEqual(expected);
+      }
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
+    test('bytes that are no text and empty records are read, and what follows too', async ({
+      log,
+    }) => {
+      const writer = await log.openWriter();
+      const { topic } = log;
+      await produceRaw(brokers, [
+        { topic, value: Buffer.of(0x7b, 0xff, 0xfe, 0x7d), partition: 0 },
+        { topic, value: null, partition: 0 },
+      ]);
+      await writer.append([text('fine')]);
+      const reader = await log.openReader();
+      const values = valuesOf(await readAll(reader, { count: 3 }));
+      expect(values).toEqual(['{\uFFFD\uFFFD}', '', 'fine']);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
+    test('the committed offset is what lag tools see', async ({ log }) => {
+      const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
+      await writer.append([text('a'), text('b')]);
+      await reader.commit(0, 2);
+      await expect.poll(() => committedOffset(brokers, log.topic), { timeout: 20_000 }).toBe(2);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+  });
+});
+
+describe.skipIf(outage === null)('event log in Kafka without a broker', () => {
+  registerOutageContract(test, PRODUCE_TIMEOUT_MS);
+
+  test('opening fails while no broker answers', async ({ outage: broker, log }) => {
+    await broker.kill();
+    try {
+      await expect(log.openWriter()).rejects.toMatchObject({
+        name: 'DependencyError',
+        isRetryable: true,
+      });
+    } finally {
+      await broker.restart();
+    }
+  });
+});
