@@ -46,14 +46,22 @@ const CAST: Readonly<Record<MemberType, string>> = {
   date: 'timestamptz',
 };
 
-const COMPARISON = {
-  eq: sql.fragment`=`,
-  gt: sql.fragment`>`,
-  gte: sql.fragment`>=`,
-  lt: sql.fragment`<`,
-  lte: sql.fragment`<=`,
-  before: sql.fragment`<`,
-  after: sql.fragment`>`,
+type Comparison = (left: FragmentSqlToken, right: FragmentSqlToken) => FragmentSqlToken;
+
+/** A record without a value differs from every value: `neq`, `not_in`, `not_contains` take it. */
+const COMPARISONS: Readonly<Record<FilterOperator, Comparison>> = {
+  eq: (left, right) => sql.fragment`(${left} = ${right})`,
+  neq: (left, right) => sql.fragment`(${left} IS DISTINCT FROM ${right})`,
+  contains: (left, right) => sql.fragment`(strpos(${left}, ${right}) > 0)`,
+  not_contains: (left, right) => sql.fragment`(coalesce(strpos(${left}, ${right}), 0) = 0)`,
+  gt: (left, right) => sql.fragment`(${left} > ${right})`,
+  gte: (left, right) => sql.fragment`(${left} >= ${right})`,
+  lt: (left, right) => sql.fragment`(${left} < ${right})`,
+  lte: (left, right) => sql.fragment`(${left} <= ${right})`,
+  before: (left, right) => sql.fragment`(${left} < ${right})`,
+  after: (left, right) => sql.fragment`(${left} > ${right})`,
+  in: (left, right) => sql.fragment`(${left} = ANY (${right}))`,
+  not_in: (left, right) => sql.fragment`(coalesce(${left} = ANY (${right}), false) = false)`,
 };
 
 function memberColumn(
@@ -96,36 +104,6 @@ function arrayValue(texts: readonly string[], field: FilterField): FragmentSqlTo
   return sql.fragment`${sql.array([...texts], 'text')}::${sql.identifier([type])}[]`;
 }
 
-/**
- * A record without a value differs from every value: `neq`, `not_in` and `not_contains` take it.
- */
-function comparison(
-  left: FragmentSqlToken,
-  operator: FilterOperator,
-  right: FragmentSqlToken,
-): FragmentSqlToken {
-  switch (operator) {
-    case 'neq':
-      return sql.fragment`(${left} IS DISTINCT FROM ${right})`;
-    case 'contains':
-      return sql.fragment`(strpos(${left}, ${right}) > 0)`;
-    case 'not_contains':
-      return sql.fragment`(coalesce(strpos(${left}, ${right}), 0) = 0)`;
-    case 'in':
-      return sql.fragment`(${left} = ANY (${right}))`;
-    case 'not_in':
-      return sql.fragment`(coalesce(${left} = ANY (${right}), false) = false)`;
-    case 'eq':
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-    case 'before':
-    case 'after':
-      return sql.fragment`(${left} ${COMPARISON[operator]} ${right})`;
-  }
-}
-
 function conditionSql(
   condition: Condition,
   columnOf: Readonly<Record<string, string>> | undefined,
@@ -136,7 +114,7 @@ function conditionSql(
       ? memberColumn(field.name, columnOf)
       : metadataValue(field.key, operand.type);
   const right = operand.type === 'array' ? arrayValue(operand.texts, field) : operandValue(operand);
-  return comparison(left, operator, right);
+  return COMPARISONS[operator](left, right);
 }
 
 const AND = sql.fragment` AND `;

@@ -52,6 +52,8 @@ export type Condition = {
   readonly operand: Operand;
 };
 
+const DATA_TYPES: readonly DataType[] = ['string', 'number', 'boolean', 'date', 'array'];
+
 /** Legal pairs (api.md 1.6). */
 const OPERATORS: Readonly<Record<DataType, readonly FilterOperator[]>> = {
   string: ['eq', 'neq', 'contains', 'not_contains'],
@@ -61,6 +63,7 @@ const OPERATORS: Readonly<Record<DataType, readonly FilterOperator[]>> = {
   array: ['in', 'not_in'],
 };
 
+const ARRAY_LENGTH_MAX = 1000;
 const METADATA_PREFIX = 'metadata.';
 const NUMBER_TEXT = /^-?\d{1,400}(\.\d{1,400})?$/;
 
@@ -78,43 +81,39 @@ function fieldOf(name: string, members: MemberTypes): FilterField | string {
  * The one value member that counts: the one of the given data type, else the only one that is not
  * null.
  */
-function typeOfValue(filter: FilterRequest): DataType | string {
-  const types: readonly DataType[] = ['string', 'number', 'boolean', 'date', 'array'];
-  const given = types.filter((type) => (filter.value[type] ?? null) !== null);
-  if (filter.data_type !== undefined) {
-    return given.includes(filter.data_type)
-      ? filter.data_type
-      : `value has no member ${filter.data_type}`;
-  }
-  const [only] = given;
-  if (only === undefined || given.length > 1)
-    return `value needs exactly one of ${types.join(', ')}`;
-  return only;
+function typeOfValue(filter: FilterRequest): DataType | null {
+  const given = DATA_TYPES.filter((type) => (filter.value[type] ?? null) !== null);
+  const wanted = given.filter((type) => type === (filter.data_type ?? type));
+  return wanted.length === 1 ? (wanted[0] ?? null) : null;
 }
 
-function operandOf(type: DataType, value: unknown): Operand | string {
-  switch (type) {
-    case 'string':
-      return typeof value === 'string' ? { type, text: value } : 'value.string is no text';
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value)
-        ? { type, text: String(value) }
-        : 'value.number is no number';
-    case 'boolean':
-      return typeof value === 'boolean' ? { type, flag: value } : 'value.boolean is no boolean';
-    case 'date': {
-      const instantMs = typeof value === 'string' ? readInstant(value) : null;
-      return instantMs === null ? 'value.date is no date-time' : { type, instantMs };
-    }
-    case 'array': {
-      const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string');
-      if (!isTexts) return 'value.array is no list of texts';
-      return value.length <= 1000
-        ? { type, texts: value }
-        : 'value.array has more than 1000 elements';
-    }
-  }
+function arrayOperand(value: unknown): Operand | string {
+  if (!Array.isArray(value)) return 'value.array is no list of texts';
+  const items: readonly unknown[] = value;
+  const texts = items.filter((item) => typeof item === 'string');
+  if (texts.length < items.length) return 'value.array is no list of texts';
+  return texts.length <= ARRAY_LENGTH_MAX
+    ? { type: 'array', texts }
+    : `value.array has more than ${ARRAY_LENGTH_MAX} elements`;
 }
+
+function dateOperand(value: unknown): Operand | string {
+  const instantMs = typeof value === 'string' ? readInstant(value) : null;
+  return instantMs === null ? 'value.date is no date-time' : { type: 'date', instantMs };
+}
+
+const OPERANDS: Readonly<Record<DataType, (value: unknown) => Operand | string>> = {
+  string: (value) =>
+    typeof value === 'string' ? { type: 'string', text: value } : 'value.string is no text',
+  number: (value) =>
+    typeof value === 'number' && Number.isFinite(value)
+      ? { type: 'number', text: String(value) }
+      : 'value.number is no number',
+  boolean: (value) =>
+    typeof value === 'boolean' ? { type: 'boolean', flag: value } : 'value.boolean is no boolean',
+  date: dateOperand,
+  array: arrayOperand,
+};
 
 /** Why a text of an array cannot be an element of a member of this type; null when it can. */
 function arrayProblem(type: MemberType, texts: readonly string[]): string | null {
@@ -140,8 +139,8 @@ function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | s
   const field = fieldOf(filter.field, members);
   if (typeof field === 'string') return field;
   const type = typeOfValue(filter);
-  if (!Object.hasOwn(OPERATORS, type)) return type;
-  const operand = operandOf(type as DataType, filter.value[type as DataType]);
+  if (type === null) return `value needs exactly one of ${DATA_TYPES.join(', ')}, of data_type`;
+  const operand = OPERANDS[type](filter.value[type]);
   if (typeof operand === 'string') return operand;
   const operator = filter.operator ?? (operand.type === 'array' ? 'in' : 'eq');
   if (!OPERATORS[operand.type].includes(operator)) {
@@ -248,6 +247,11 @@ function readTimeRange(
   return { from, before };
 }
 
+function pageOf(body: SearchBodyRequest): Pick<SearchCommand, 'limit' | 'offset' | 'status'> {
+  const { limit = 50, offset = 0, status = 'published' } = body;
+  return { limit, offset, status };
+}
+
 /** Reads a common search body for a resource. */
 export function readSearch<Expandable extends string>(
   body: SearchBodyRequest,
@@ -261,14 +265,6 @@ export function readSearch<Expandable extends string>(
   if (isRefusal(range)) return range;
   const expand = readExpand(body.expand ?? '', resource.expandable);
   if (isRefusal(expand)) return expand;
-  return {
-    limit: body.limit ?? 50,
-    offset: body.offset ?? 0,
-    status: body.status ?? 'published',
-    conditions,
-    sort,
-    createdFromMs: range.from,
-    createdBeforeMs: range.before,
-    expand,
-  };
+  const created = { createdFromMs: range.from, createdBeforeMs: range.before };
+  return { ...pageOf(body), conditions, sort, expand, ...created };
 }

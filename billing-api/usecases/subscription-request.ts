@@ -120,6 +120,26 @@ function checkCustomer(reader: MemberReader, request: SubscriptionRequest): void
   }
 }
 
+type Cadence = Pick<SubscriptionCommand, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
+
+function cadenceOf(request: SubscriptionRequest): Cadence {
+  return {
+    billingPeriodCount: request.billing_period_count ?? 1,
+    billingCadence: request.billing_cadence ?? 'RECURRING',
+    billingCycle: request.billing_cycle ?? 'anniversary',
+  };
+}
+
+function keptColumns(request: SubscriptionRequest): NewRow {
+  return {
+    lookup_key: request.lookup_key ?? null,
+    collection_method: request.collection_method ?? 'charge_automatically',
+    payment_behavior: request.payment_behavior ?? 'default_active',
+    payment_terms: request.payment_terms ?? null,
+    gateway_payment_method_id: request.gateway_payment_method_id ?? null,
+  };
+}
+
 /** Reads a request; `now` stands for an absent start. */
 export function subscriptionCommandFrom(
   request: SubscriptionRequest,
@@ -134,21 +154,12 @@ export function subscriptionCommandFrom(
     planId: request.plan_id,
     currency: reader.currency('currency', request.currency),
     billingPeriod: readPeriod(reader, request),
-    billingPeriodCount: request.billing_period_count ?? 1,
-    billingCadence: request.billing_cadence ?? 'RECURRING',
-    billingCycle: request.billing_cycle ?? 'anniversary',
+    ...cadenceOf(request),
     ...readDates(reader, request, now),
     customerTimezone: reader.timezone('customer_timezone', request.customer_timezone),
     prorationBehavior: request.proration_behavior ?? 'none',
     isWithoutTrial: request.trial_period_days === 0,
-    kept: {
-      lookup_key: request.lookup_key ?? null,
-      collection_method: request.collection_method ?? 'charge_automatically',
-      payment_behavior: request.payment_behavior ?? 'default_active',
-      payment_terms: request.payment_terms ?? null,
-      gateway_payment_method_id: request.gateway_payment_method_id ?? null,
-      metadata: reader.metadata(request.metadata),
-    },
+    kept: { ...keptColumns(request), metadata: reader.metadata(request.metadata) },
   };
   return reader.refusal() ?? command;
 }
