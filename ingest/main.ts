@@ -27,7 +27,9 @@ const config = readConfig(SETTINGS, process.env);
 const log = createLog('ingest', config.MINUTEBOOK_LOG_LEVEL);
 const lifecycle = new Lifecycle(log);
 
-/** The event routes as a program of their own: `npm start` runs them in one process with the rest. */
+/**
+ * The event routes as a program of their own: `npm start` runs them in one process with the rest.
+ */
 async function start(databaseUrl: string): Promise<void> {
   const metrics = createMetrics();
   const database = await createDatabase(databaseUrl, { poolSize: POOL_SIZE });

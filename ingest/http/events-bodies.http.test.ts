@@ -204,3 +204,34 @@ describe('one connection', () => {
     socket.destroy();
   });
 });
+
+describe('a client', () => {
+  test.for([
+    ['drips its headers', 'POST /v1/events HTTP/1.1\r\nhost: t\r\n'],
+    ['drips its body', head(['content-length: 100']) + '{'],
+  ] as const)('that %s is answered 408 and cut', async ([, start], { database }) => {
+    const timeouts = { requestMs: 300, headersMs: 200, checkIntervalMs: 50 };
+    const ingest = await startTestIngest(database, { timeouts });
+    const { socket, received } = await open(ingest.port);
+    const closed = gone(socket);
+    const drip = setInterval(() => socket.write('x'), 50);
+    socket.write(start);
+    await closed;
+    clearInterval(drip);
+    expect(received()).toContain('HTTP/1.1 408 ');
+    expect(await ingest.send(EVENT)).toMatchObject({ status: 202 });
+    await ingest.close();
+  });
+
+  test.for([
+    ['speaks no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400 '],
+    ['sends endless headers', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'HTTP/1.1 431 '],
+  ] as const)('that %s is told so', async ([, text, status], { ingest }) => {
+    const { socket, received } = await open(ingest.port);
+    const closed = gone(socket);
+    socket.write(text);
+    await closed;
+    expect(received()).toContain(status);
+    expect(received()).toContain('"code":"validation_error"');
+  });
+});
