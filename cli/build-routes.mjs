@@ -34,25 +34,49 @@ function hashOfSources() {
   return hash.digest('hex');
 }
 
+/** tsoa calls every integer int32; ours reach 2^53. */
+function withoutInt32(value) {
+  if (Array.isArray(value)) return value.map(withoutInt32);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(
+    ([name, member]) => !(name === 'format' && member === 'int32'),
+  );
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutInt32(member)]));
+}
+
+/** Headers that the edge reads for every operation of a path. */
+function addHeaders(item) {
+  for (const [method, operation] of Object.entries(item)) {
+    const names = method === 'post' ? ['RequestId', 'IdempotencyKey'] : ['RequestId'];
+    if ('409' in operation.responses && method === 'get') names.push('IfMatch');
+    const headers = names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+    operation.parameters = [...(operation.parameters ?? []), ...headers];
+    // An empty list would say that no key is needed.
+    delete operation.security;
+  }
+}
+
 /** Adds what the controllers do not know: the event routes, servers and shared descriptions. */
 function completeSpec() {
   const file = join(output, 'openapi.json');
-  const spec = JSON.parse(readFileSync(file, 'utf8'));
+  const spec = withoutInt32(JSON.parse(readFileSync(file, 'utf8')));
   const fragment = JSON.parse(
     readFileSync(join(root, 'billing-api', 'http', 'openapi-fragment.json'), 'utf8'),
   );
   // Controllers carry the /v1 of their routes; the servers end in it.
   const paths = Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]);
+  for (const [, item] of paths) addHeaders(item);
   const merged = {
     ...spec,
     ...fragment.document,
-    info: { ...spec.info, ...fragment.document.info },
     paths: Object.fromEntries(
       [...paths, ...Object.entries(fragment.paths)].sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
     components: {
       ...spec.components,
-      schemas: { ...spec.components.schemas, ...fragment.schemas },
+      parameters: fragment.components.parameters,
+      responses: fragment.components.responses,
+      schemas: { ...spec.components.schemas, ...fragment.components.schemas },
     },
   };
   writeFileSync(file, `${JSON.stringify(merged, null, 2)}\n`);

@@ -78,6 +78,12 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   return `http://${config.MINUTEBOOK_HOST}:${port}`;
 }
 
+/** Settings as a program of ours reads them: what is absent is left out. */
+function environmentOf(settings: StackConfig): Record<string, string> {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
 async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
   const { config, logger, lifecycle } = opening;
   await mkdir(config.MINUTEBOOK_DATA_DIR, { recursive: true });
@@ -86,12 +92,8 @@ async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
   const { databaseUrl, clickhouseUrl, clickhouse } = engines;
   const database = await createDatabase(databaseUrl, { poolSize: 1 });
   await bootstrap(database, { apiKey }).finally(() => database.close());
-  const environment = {
-    ...process.env,
-    DATABASE_URL: databaseUrl,
-    CLICKHOUSE_URL: clickhouseUrl,
-    MINUTEBOOK_LOG_LEVEL: config.MINUTEBOOK_LOG_LEVEL,
-  };
+  const settings = { ...config, DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl };
+  const environment = { ...process.env, ...environmentOf(settings) };
   const url = await openEdge({ ...opening, engines });
   const aggregator = await supervise('aggregator', () => startAggregator(environment), logger);
   lifecycle.onClose('aggregator', () => aggregator.stop());
