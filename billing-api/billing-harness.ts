@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { Environment } from '../contract/environment.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
@@ -10,6 +10,7 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { bootstrap } from '../sql/bootstrap.js';
 import type { Database } from '../sql/pool.js';
 import { createBillingApp } from './app.js';
+import { OpenApiContract } from './openapi-contract.js';
 import { createPostgresDataUntil } from './store/data-until.js';
 
 /** How long ingest may hold an event before the log has it. */
@@ -21,13 +22,16 @@ export const API_KEY = `sk_${'a'.repeat(40)}`;
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look into answers member by member; the contract is checked against the OpenAPI document.
+  // Tests look into answers member by member; their shape is checked against the OpenAPI document.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any;
 };
 
 type RequestOptions = {
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
   readonly raw?: string | Uint8Array;
 };
 
@@ -35,14 +39,13 @@ export type BillingUnderTest = {
   readonly url: string;
   readonly environment: Environment;
   readonly userId: string;
-  readonly call: (
-    method: string,
-    path: string,
-    options?: RequestOptions & { readonly body?: unknown },
-  ) => Promise<Answer>;
+  /** `call('POST', '/v1/plans', { body })`; the answer keeps the OpenAPI document. */
+  readonly call: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
+  /** The body of a POST that must be answered with a success. */
+  readonly make: (path: string, body: unknown) => Promise<Answer['body']>;
 };
 
-type Engines = {
+export type EnginesUnderTest = {
   readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly clock?: Clock;
@@ -50,22 +53,50 @@ type Engines = {
   readonly defaultRate?: number;
 };
 
-function bodyOf(options: RequestOptions & { readonly body?: unknown }): string | Uint8Array | null {
+function bodyOf(options: RequestOptions): string | Uint8Array | null {
   if (options.raw !== undefined) return options.raw;
   return options.body === undefined ? null : JSON.stringify(options.body);
 }
 
-/** The API on a port of its own, with the first tenant and its key; closed after `work`. */
-export async function withBillingApi(
-  engines: Engines,
-  work: (api: BillingUnderTest) => Promise<void>,
-): Promise<void> {
-  const { database, clickhouse } = engines;
-  const clock = engines.clock ?? systemClock;
-  const { environment, userId } = await bootstrap(database, { apiKey: API_KEY });
-  const app = createBillingApp({
+async function send(url: string, method: string, options: RequestOptions): Promise<Answer> {
+  const body = bodyOf(options);
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      'x-api-key': API_KEY,
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    body,
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('application/json') === true;
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text === '' ? null : text,
+  };
+}
+
+function createCall(url: string): BillingUnderTest['call'] {
+  const contract = new OpenApiContract();
+  return async (method, path, options = {}) => {
+    const answer = await send(`${url}${path}`, method, options);
+    const { status, body } = answer;
+    const documented = path.replace(/^\/v1/, '').replace(/\?.*$/, '');
+    const problems = contract.problemsOf({ method, path: documented, status, body });
+    if (problems.length === 0) return answer;
+    throw new Error(
+      `${method} ${path} ${status} breaks the document: ${problems.join('; ')}\n${JSON.stringify(body).slice(0, 2000)}`,
+    );
+  };
+}
+
+function createApp(engines: EnginesUnderTest, clock: Clock) {
+  const { database, clickhouse: clickHouse } = engines;
+  return createBillingApp({
     database,
-    clickHouse: clickhouse,
+    clickHouse,
     clock,
     createId,
     apiKeys: createApiKeyDirectory(database, clock),
@@ -78,30 +109,27 @@ export async function withBillingApi(
     },
     otherDependencies: [],
   });
-  const server = createServer(app);
+}
+
+/** The API on a port of its own, with the first tenant and its key; closed after `work`. */
+export async function withBillingApi(
+  engines: EnginesUnderTest,
+  work: (api: BillingUnderTest) => Promise<void>,
+): Promise<void> {
+  const clock = engines.clock ?? systemClock;
+  const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
+  const server = createServer(createApp(engines, clock));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const call: BillingUnderTest['call'] = async (method, path, options = {}) => {
-    const body = bodyOf(options);
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        'x-api-key': API_KEY,
-        ...(body === null ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
-      body,
-    });
-    const text = await answer.text();
-    return {
-      status: answer.status,
-      headers: answer.headers,
-      body: text === '' ? null : JSON.parse(text),
-    };
+  const call = createCall(url);
+  const make: BillingUnderTest['make'] = async (path, body) => {
+    const answer = await call('POST', path, { body });
+    if (answer.status < 300) return answer.body as unknown;
+    throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
   try {
-    await work({ url, environment, userId, call });
+    await work({ url, environment, userId, call, make });
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

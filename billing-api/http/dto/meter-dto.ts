@@ -94,16 +94,6 @@ export interface MeterListDto {
   pagination: PaginationDto;
 }
 
-/** Meters count what arrives from their creation on; stored events are not applied to them yet. */
-const NO_BACKFILL: BackfillDto = {
-  status: 'none',
-  events_scanned: 0,
-  events_matched: 0,
-  started_at: null,
-  completed_at: null,
-  error: null,
-};
-
 export function meterToDto(row: MeterRow): MeterDto {
   return {
     ...recordToDto(row),
@@ -121,6 +111,6 @@ export function meterToDto(row: MeterRow): MeterDto {
     },
     reset_usage: row.reset_usage,
     version: row.version,
-    backfill: NO_BACKFILL,
+    backfill: row.backfill,
   };
 }
