@@ -26,6 +26,12 @@ export function recordsOfEvents(
   context: RecordContext,
 ): readonly PartitionRecord[] {
   const { environment, receivedAtMs, partitionCount } = context;
+  const [only] = events;
+  if (only !== undefined && events.length === 1) {
+    const key = eventKey(environment, only.eventId);
+    const value = encodeEventRecord({ environment, receivedAtMs, events });
+    return [{ partition: partitionOf(key, partitionCount), key, value }];
+  }
   const groups = new Map<number, { readonly key: string; readonly events: UsageEvent[] }>();
   for (const event of events) {
     const key = eventKey(environment, event.eventId);

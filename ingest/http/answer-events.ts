@@ -7,11 +7,14 @@ import { errorAnswer, refusalAnswer, unavailableAnswer, type Answer } from './an
 import type { BodyLease } from './body-budget.js';
 import { atomicOf, type EventRoute } from './event-route.js';
 import { judgeBody } from './judge-body.js';
-import { produce, type Producing } from './produce.js';
+import type { Produce } from './produce.js';
 import { BODY_BYTES_MAX, discardBody, readBody, type BodyOutcome } from './read-body.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
 
-export type Answering = Producing & {
+export type Answering = {
+  readonly produce: Produce;
+  /** Of the log; fixed when it was created. */
+  readonly partitionCount: number;
   readonly clock: Clock;
   readonly createEventId: (now: InstantMs) => string;
 };
@@ -85,12 +88,12 @@ export async function answerEvents(call: EventCall, answering: Answering): Promi
   const { records, answer } = judgeBody(text, {
     environment: call.environment,
     receivedAtMs: answering.clock.now(),
-    partitionCount: answering.writer.identity.partitionCount,
+    partitionCount: answering.partitionCount,
     idempotencyKey,
     createEventId: answering.createEventId,
     path: call.route.path,
     isAtomic: asked.isAtomic,
   });
-  if (records.length > 0) await produce(records, call.lease, answering);
+  if (records.length > 0) await answering.produce(records, call.lease);
   return answer;
 }

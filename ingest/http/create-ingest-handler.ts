@@ -11,6 +11,7 @@ import { answerEvents, type Answering } from './answer-events.js';
 import { BodyBudget } from './body-budget.js';
 import { createEventIdSource } from './event-ids.js';
 import { eventRouteOf, type EventRoute } from './event-route.js';
+import { createProduce } from './produce.js';
 import { createRateLimit, rateLimitHeader, type RateLimit, type RateState } from './rate-limit.js';
 import { discardBody } from './read-body.js';
 import { requestIdOf } from './read-headers.js';
@@ -70,7 +71,12 @@ class EventRoutes {
   constructor(private readonly dependencies: IngestDependencies) {
     this.#rateLimit = createRateLimit(QUOTA, dependencies.requestsPerSecond);
     this.#budget = new BodyBudget(dependencies.bodyBytesInFlightMax ?? BODY_BYTES_IN_FLIGHT_MAX);
-    this.#answering = { ...dependencies, createEventId: createEventIdSource() };
+    this.#answering = {
+      clock: dependencies.clock,
+      partitionCount: dependencies.writer.identity.partitionCount,
+      produce: createProduce(dependencies),
+      createEventId: createEventIdSource(),
+    };
     this.#count = createRequestMetrics(dependencies.metrics);
   }
 

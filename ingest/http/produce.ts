@@ -3,50 +3,84 @@ import { DependencyError } from '../../runtime/failure.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { BodyLease } from './body-budget.js';
 
-export type Producing = {
+export type ProducerDependencies = {
   readonly writer: EventLogWriter;
   readonly metrics: Pick<Metrics, 'produceSeconds'>;
-  /** The writer has time-outs of its own; this one holds even when it never settles. */
+  /** The writer has a time-out of its own; this one holds even when it never settles. */
   readonly produceTimeoutMs: number;
 };
-
-function lateness(timeoutMs: number): DependencyError {
-  const message = `no acknowledgement within ${timeoutMs} ms`;
-  return new DependencyError(message, { dependency: 'event-log', isRetryable: true });
-}
 
 /**
  * Resolves when the log has acknowledged every record (invariant I1). The lease is held until the
  * log has settled, since the log keeps the records until then, whatever the client was told.
  * @throws DependencyError when that could not be confirmed in time.
  */
-export function produce(
-  records: readonly AppendRequest[],
-  lease: BodyLease,
-  producing: Producing,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const { writer, metrics, produceTimeoutMs } = producing;
-    const startedAt = performance.now();
-    const timer = setTimeout(() => reject(lateness(produceTimeoutMs)), produceTimeoutMs);
-    const letGo = lease.hold();
-    const settled = (): void => {
-      clearTimeout(timer);
-      letGo();
-    };
-    const fail = (error: unknown): void => {
-      settled();
-      reject(error instanceof Error ? error : new TypeError(`append threw ${String(error)}`));
-    };
-    const succeed = (): void => {
-      settled();
-      metrics.produceSeconds.observe((performance.now() - startedAt) / 1000);
-      resolve();
-    };
-    try {
-      writer.append(records).then(succeed, fail);
-    } catch (error) {
-      fail(error);
+export type Produce = (records: readonly AppendRequest[], lease: BodyLease) => Promise<void>;
+
+/** One look-out for all pending appends costs a tenth of a timer for each. */
+const SWEEPS_PER_TIMEOUT = 10;
+
+type Pending = { readonly startedAtMs: number; readonly reject: (error: Error) => void };
+
+function lateness(timeoutMs: number): DependencyError {
+  const message = `no acknowledgement within ${timeoutMs} ms`;
+  return new DependencyError(message, { dependency: 'event-log', isRetryable: true });
+}
+
+/** Appends that wait for the log, oldest first. */
+class PendingAppends {
+  readonly #pending = new Set<Pending>();
+  #sweep: NodeJS.Timeout | null = null;
+
+  constructor(private readonly timeoutMs: number) {}
+
+  add(pending: Pending): void {
+    this.#pending.add(pending);
+    this.#sweep ??= setInterval(() => this.#rejectLate(), this.timeoutMs / SWEEPS_PER_TIMEOUT);
+  }
+
+  delete(pending: Pending): void {
+    this.#pending.delete(pending);
+  }
+
+  #rejectLate(): void {
+    const lateSince = performance.now() - this.timeoutMs;
+    for (const pending of this.#pending) {
+      if (pending.startedAtMs > lateSince) break;
+      this.#pending.delete(pending);
+      pending.reject(lateness(this.timeoutMs));
     }
-  });
+    if (this.#pending.size > 0 || this.#sweep === null) return;
+    clearInterval(this.#sweep);
+    this.#sweep = null;
+  }
+}
+
+export function createProduce(dependencies: ProducerDependencies): Produce {
+  const { writer, metrics } = dependencies;
+  const waiting = new PendingAppends(dependencies.produceTimeoutMs);
+  return (records, lease) =>
+    new Promise((resolve, reject) => {
+      const pending: Pending = { startedAtMs: performance.now(), reject };
+      const letGo = lease.hold();
+      waiting.add(pending);
+      const settled = (): void => {
+        waiting.delete(pending);
+        letGo();
+      };
+      const fail = (error: unknown): void => {
+        settled();
+        reject(error instanceof Error ? error : new TypeError(`append threw ${String(error)}`));
+      };
+      const succeed = (): void => {
+        settled();
+        metrics.produceSeconds.observe((performance.now() - pending.startedAtMs) / 1000);
+        resolve();
+      };
+      try {
+        writer.append(records).then(succeed, fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
 }
