@@ -2,7 +2,6 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { Environment } from '../../contract/environment.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { BillingDatabase } from './transaction.js';
 
 /** What readers of a meter must ask the usage tables for, as of now. */
@@ -12,12 +11,8 @@ export type MeterReading = {
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
   readonly resetUsage: 'BILLING_PERIOD' | 'NEVER';
-  /** The set of minute rows in force. */
-  readonly generation: number;
-  /**
-   * `<log>:<partition>` to the first offset of the live stream; partitions without one begin at 0.
-   */
-  readonly liveFrom: Readonly<Record<string, number>>;
+  /** The sets of minute rows to add up; none while the meter is being applied to stored events. */
+  readonly generations: readonly number[];
 };
 
 const readingRow = z.object({
@@ -26,14 +21,10 @@ const readingRow = z.object({
   event_name: z.string(),
   filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
   reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
-  generation: integerColumn,
-  live_from: z.record(z.number()),
+  generations: z.array(z.string().transform(Number)),
 });
 
-/**
- * The definitions in force of these meters. The owner reads, since vectors belong to the log and to
- * no environment; the condition keeps to the meters of this one.
- */
+/** The definitions in force of these meters, with the pointer to their rows as of now. */
 export async function findMeterReadings(
   database: BillingDatabase,
   environment: Environment,
@@ -41,11 +32,8 @@ export async function findMeterReadings(
 ): Promise<ReadonlyMap<string, MeterReading>> {
   if (meterIds.length === 0) return new Map();
   const rows = await database.slonik.any(sql.type(readingRow)`
-    SELECT v.meter_id, v.version, v.event_name, v.filters, v.generation, meters.reset_usage,
-      coalesce((
-        SELECT jsonb_object_agg(c.log || ':' || c.partition, c.live_from)
-        FROM meter_vectors c WHERE c.meter_id = v.meter_id AND c.version = v.version), '{}')
-        AS live_from
+    SELECT v.meter_id, v.version, v.event_name, v.filters, meters.reset_usage,
+      v.read_generations::text[] AS generations
     FROM meter_versions v JOIN meters ON meters.id = v.meter_id
     WHERE v.meter_id = ANY (${sql.array([...new Set(meterIds)], 'text')})
       AND v.tenant_id = ${environment.tenantId} AND v.environment_id = ${environment.environmentId}
@@ -59,8 +47,7 @@ export async function findMeterReadings(
         eventName: row.event_name,
         filters: row.filters,
         resetUsage: row.reset_usage,
-        generation: row.generation,
-        liveFrom: row.live_from,
+        generations: row.generations,
       },
     ]),
   );

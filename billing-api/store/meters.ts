@@ -6,6 +6,25 @@ import { insertRows, recordColumns, type NewRow } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
 import type { Transaction } from './transaction.js';
 
+const backfillColumn = z.object({
+  status: z.enum(['none', 'running', 'completed', 'failed']),
+  events_scanned: z.number().int(),
+  events_matched: z.number().int(),
+  started_at: z.string().nullable(),
+  completed_at: z.string().nullable(),
+  error: z.string().nullable(),
+});
+
+/** Of a meter that no event had come before. */
+const NO_BACKFILL: z.output<typeof backfillColumn> = {
+  status: 'none',
+  events_scanned: 0,
+  events_matched: 0,
+  started_at: null,
+  completed_at: null,
+  error: null,
+};
+
 const meterRow = z.object({
   ...recordColumns,
   name: z.string(),
@@ -30,6 +49,7 @@ const meterRow = z.object({
     .nullable(),
   reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
   version: z.number().int(),
+  backfill: backfillColumn.nullable().transform((backfill) => backfill ?? NO_BACKFILL),
 });
 export type MeterRow = z.output<typeof meterRow>;
 
@@ -71,7 +91,8 @@ export async function insertMeter(transaction: Transaction, row: NewRow): Promis
     eventName: meter.event_name,
     filters: meter.filters,
   });
-  return meter;
+  // Read again: putting it in force may have begun a backfill, which the row shows.
+  return findMeter(transaction, meter.id);
 }
 
 async function activateDefinition(

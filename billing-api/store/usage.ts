@@ -90,7 +90,6 @@ type EventReading = {
   reading: number;
   event_name: string;
   filters: readonly MeterFilter[];
-  live_from: Readonly<Record<string, number>>;
   from_ms: number;
   to_ms: number;
 };
@@ -108,7 +107,6 @@ function eventReading(reading: number, question: UsageQuestion, part: Interval):
     reading,
     event_name: meter.eventName,
     filters: [...meter.filters, ...narrowedBy],
-    live_from: meter.liveFrom,
     from_ms: part.startMs,
     to_ms: part.endMs,
   };
@@ -133,19 +131,23 @@ function addReadings(readings: Readings, reading: number, question: UsageQuestio
     if (part.startMs < part.endMs) readings.events.push(eventReading(reading, question, part));
   }
   if (!hasMinutes) return;
-  readings.minutes.push({
-    reading,
-    meter_id: question.meter.meterId,
-    generation: question.meter.generation,
-    from_s: firstMinute / 1000,
-    to_s: lastMinute / 1000,
-  });
+  for (const generation of question.meter.generations) {
+    readings.minutes.push({
+      reading,
+      meter_id: question.meter.meterId,
+      generation,
+      from_s: firstMinute / 1000,
+      to_s: lastMinute / 1000,
+    });
+  }
 }
 
 function readingsOf(wish: UsageWish, from: number): Readings {
   const readings: Readings = { minutes: [], events: [] };
   const questions = wish.questions.slice(from, from + QUESTIONS_PER_QUERY_MAX);
   for (const [index, question] of questions.entries()) {
+    // Until its backfill is complete a meter shows nothing, not even of the events themselves.
+    if (question.meter.generations.length === 0) continue;
     if (wish.properties.length === 0) addReadings(readings, from + index, question);
     else readings.events.push(eventReading(from + index, question, clamped(question.window)));
   }

@@ -14,6 +14,12 @@ export class UnexpectedAnswer extends Error {
 /** Bodies above this are sent gzipped, as a client with a slow line would. */
 const GZIP_ABOVE_BYTES = 64 * 1024;
 
+async function answerOf<Answer>(response: Response): Promise<Answer> {
+  const text = await response.text();
+  if (!response.ok) throw new UnexpectedAnswer(response.status, text);
+  return JSON.parse(text) as Answer;
+}
+
 /** A small client of the HTTP interface: JSON in, JSON out, errors thrown with their text. */
 export class ApiClient {
   constructor(
@@ -34,8 +40,12 @@ export class ApiClient {
       },
       body: isLarge ? gzipSync(text, { level: 1 }) : text,
     });
-    const answer = await response.text();
-    if (!response.ok) throw new UnexpectedAnswer(response.status, answer);
-    return JSON.parse(answer) as Answer;
+    return answerOf<Answer>(response);
+  }
+
+  /** As `post`, for reading. */
+  async get<Answer>(path: string): Promise<Answer> {
+    const headers = { 'x-api-key': this.apiKey };
+    return answerOf<Answer>(await fetch(`${this.baseUrl}${path}`, { headers }));
   }
 }

@@ -2,17 +2,17 @@
 -- Grain:   one row per reading, time slot, source and combination of property texts.
 -- Params:  tenantId, environmentId; customerKeys, or none for all keys but excludedKeys;
 --          minutes: JSON [{reading, meter_id, generation, from_s, to_s}], whole UTC minutes, from usage_minute_v1;
---          events: JSON [{reading, event_name, filters, live_from, from_ms, to_ms}], exact to the millisecond, from events_v1;
+--          events: JSON [{reading, event_name, filters, from_ms, to_ms}], exact to the millisecond, from events_v1;
 --          fromMs, toMs: bounds of all of them, for the primary key; properties: keys to group by;
 --          slotMs: width of a time slot, 0 for none; rowsMax: one row more than the caller accepts.
 -- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute; events_v1 by tenant,
 --          environment, event_name, customer, hour.
--- Rows of usage_minute_v1 are deltas, so they are summed. An event below live_from of its partition belongs to no live
--- stream of the definition and is left out, so that events and minutes tell the same.
+-- Rows of usage_minute_v1 are deltas, so they are summed. The caller asks only for meters whose minutes cover all stored
+-- events, so events and minutes tell the same.
 WITH
   JSONExtract({minutes:String}, 'Array(Tuple(reading UInt32, meter_id String, generation UInt64, from_s Int64, to_s Int64))')
     AS minute_readings,
-  JSONExtract({events:String}, 'Array(Tuple(reading UInt32, event_name String, filters Array(Tuple(key String, values Array(String))), live_from Map(String, UInt64), from_ms Int64, to_ms Int64))')
+  JSONExtract({events:String}, 'Array(Tuple(reading UInt32, event_name String, filters Array(Tuple(key String, values Array(String))), from_ms Int64, to_ms Int64))')
     AS event_readings
 SELECT reading, slot_ms, source, texts, sum(counted) AS event_count
 FROM
@@ -49,7 +49,7 @@ FROM
   INNER JOIN
   (
     SELECT tupleElement(r, 'reading') AS reading, tupleElement(r, 'event_name') AS event_name,
-      tupleElement(r, 'filters') AS filters, tupleElement(r, 'live_from') AS live_from,
+      tupleElement(r, 'filters') AS filters,
       tupleElement(r, 'from_ms') AS from_ms, tupleElement(r, 'to_ms') AS to_ms
     FROM (SELECT arrayJoin(event_readings) AS r)
   ) AS wanted ON e.event_name = wanted.event_name
@@ -60,7 +60,6 @@ FROM
     AND e.timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND e.timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND toUnixTimestamp64Milli(e.timestamp) >= wanted.from_ms AND toUnixTimestamp64Milli(e.timestamp) < wanted.to_ms
-    AND e.log_offset >= wanted.live_from[concat(e.log_id, ':', toString(e.log_partition))]
     AND arrayAll(f -> mapContains(e.properties, tupleElement(f, 'key'))
       AND has(tupleElement(f, 'values'), e.properties[tupleElement(f, 'key')]), wanted.filters)
 )

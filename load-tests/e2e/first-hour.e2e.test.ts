@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { ApiClient } from '../../cli/demo/api-client.js';
 import { runDemo } from '../../cli/demo/demo-verb.js';
 import { startStack, type Stack } from '../../cli/stack.js';
 import { readStackConfig } from '../../cli/stack-config.js';
@@ -42,6 +43,47 @@ function lineOf(output: string): readonly unknown[] {
   return [answer.line_items[0]?.quantity, answer.line_items[0]?.amount];
 }
 
+type MeterAnswer = {
+  readonly id: string;
+  readonly backfill: {
+    readonly status: string;
+    readonly events_scanned: number;
+    readonly events_matched: number;
+  };
+};
+
+/** A meter created when all events are stored: nothing at first, then everything, never a part. */
+async function expectLateMeterToCount(stack: Stack): Promise<void> {
+  const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
+  const { id, backfill } = await api.post<MeterAnswer>('/meters', {
+    name: 'Late',
+    event_name: 'http_request',
+    aggregation: { type: 'COUNT' },
+    filters: [{ key: 'method', values: ['GET'] }],
+  });
+  expect(backfill.status).toBe('running');
+  const values = new Set<string>();
+  const body = {
+    meter_id: id,
+    start_time: '2015-01-01T00:00:00Z',
+    end_time: '2016-01-01T00:00:00Z',
+  };
+  await vi.waitFor(
+    async () => {
+      const { value } = await api.post<{ readonly value: string }>('/events/usage/meter', body);
+      values.add(value);
+      expect((await api.get<MeterAnswer>(`/meters/${id}`)).backfill).toMatchObject({
+        status: 'completed',
+        events_scanned: 10_000,
+        events_matched: 9_952,
+      });
+    },
+    { timeout: 30_000, interval: 20 },
+  );
+  const { value } = await api.post<{ readonly value: string }>('/events/usage/meter', body);
+  expect([...values.add(value)].toSorted()).toEqual(['0', '9952']);
+}
+
 describe('what a newcomer does', () => {
   test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
     await inTemporaryDirectory(async (directory) => {
@@ -61,11 +103,12 @@ describe('what a newcomer does', () => {
     });
   });
 
-  test('the demo agrees with awk about every customer', async () => {
+  test('the demo agrees with awk about every customer, and a meter made after it counts the same', async () => {
     await inTemporaryDirectory(async (directory) => {
       const stack = await start(directory);
       try {
         expect(await runDemo(stack, DEMO_LOG)).toBe(true);
+        await expectLateMeterToCount(stack);
       } finally {
         await stack.lifecycle.close();
       }
