@@ -11,6 +11,8 @@ export type TopicDescription = {
     /** 16 bytes that a topic of the same name created later does not share, as base64url. */
     readonly topicId: string;
     readonly partitionCount: number;
+    /** Whether every partition has a leader, which a new topic lacks for a moment. */
+    readonly isReady: boolean;
   } | null;
 };
 
@@ -91,27 +93,28 @@ function readMetadata(answer: WireReader): TopicDescription {
     answer.compactString();
     const topicId = answer.bytes(16).toString('base64url');
     answer.int8();
-    const partitionCount = answer.compactArray(() => {
-      skipPartition(answer);
-    }).length;
+    const leaders = answer.compactArray(() => readLeader(answer));
     answer.int32();
     answer.tags();
-    return { error, topicId, partitionCount };
+    const isReady = error === 0 && leaders.every((leader) => leader >= 0);
+    return { error, topicId, partitionCount: leaders.length, isReady };
   });
-  const isKnown = topic !== undefined && topic.error !== UNKNOWN_TOPIC;
   return {
     clusterId,
     brokerCount: brokers.length,
-    topic: isKnown ? { topicId: topic.topicId, partitionCount: topic.partitionCount } : null,
+    topic: topic === undefined || topic.error === UNKNOWN_TOPIC ? null : topic,
   };
 }
 
-/** Error, number, leader and its epoch, then replicas in sync, all and off line. */
-function skipPartition(answer: WireReader): void {
+/** The broker that leads a partition, -1 when none does; error, number and replicas are skipped. */
+function readLeader(answer: WireReader): number {
   answer.int16();
-  for (let field = 0; field < 3; field += 1) answer.int32();
+  answer.int32();
+  const leader = answer.int32();
+  answer.int32();
   for (let list = 0; list < 3; list += 1) answer.compactArray(() => answer.int32());
   answer.tags();
+  return leader;
 }
 
 /**

@@ -33,8 +33,8 @@ export class PartitionFeed {
   }
 
   /**
-   * Adds fetched records. Those below the expected offset were added before: the driver gives some
-   * again after a pause.
+   * Adds fetched records. Those below the expected offset were added before, and are dropped should
+   * the driver give them again when it goes on after a pause.
    */
   add(messages: readonly RdKafkaMessage[]): void {
     const fresh = messages.filter(({ offset }) => offset >= this.fetchOffset);

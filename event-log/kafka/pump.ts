@@ -4,8 +4,9 @@ import type { RdKafkaConsumer, RdKafkaError, RdKafkaMessage } from './rdkafka.js
 const FIRST_WAIT_MS = 25;
 /** Records that are there already are handed over without waiting for more. */
 const DRAIN_WAIT_MS = 1;
-/** A thousand small records are handed over in about 10 ms. */
+/** A thousand small records are handed over in about 10 ms; of large ones, fewer at a time. */
 const DRAIN_RECORDS_MAX = 1_000;
+const DRAIN_BYTES = 4 * 1024 * 1024;
 /** After an error the driver is left alone for a moment. */
 const ERROR_DELAY_MS = 50;
 
@@ -25,6 +26,8 @@ export class ConsumerPump {
   #commands: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #isClosed = false;
+  /** Records to take at once, 0 to wait for the first one. */
+  #drainRecords = 0;
 
   constructor(
     private readonly consumer: RdKafkaConsumer,
@@ -63,20 +66,18 @@ export class ConsumerPump {
   async #loop(): Promise<void> {
     // Callers of start are still in the middle of their own work.
     await Promise.resolve();
-    let isDraining = false;
     for (;;) {
       for (const command of this.#commands.splice(0)) command();
       if (this.#isClosed || !this.target.isWanted()) return;
-      const messages = await this.#consume(isDraining);
-      isDraining = messages.length > 0;
+      this.#drainRecords = drainAfter(await this.#consume(this.#drainRecords));
     }
   }
 
-  /** One record as soon as there is one, or all that are there. */
-  #consume(isDraining: boolean): Promise<readonly RdKafkaMessage[]> {
-    this.consumer.setDefaultConsumeTimeout(isDraining ? DRAIN_WAIT_MS : FIRST_WAIT_MS);
+  /** One record as soon as there is one, or those that are there already. */
+  #consume(recordsMax: number): Promise<readonly RdKafkaMessage[]> {
+    this.consumer.setDefaultConsumeTimeout(recordsMax > 0 ? DRAIN_WAIT_MS : FIRST_WAIT_MS);
     return new Promise((resolve) => {
-      this.consumer.consume(isDraining ? DRAIN_RECORDS_MAX : 1, (error, messages) => {
+      this.consumer.consume(Math.max(1, recordsMax), (error, messages) => {
         if (error) {
           this.target.onError(error);
           setTimeout(resolve, ERROR_DELAY_MS, []);
@@ -87,4 +88,12 @@ export class ConsumerPump {
       });
     });
   }
+}
+
+/** How many to take next: as many as will weigh about as much as is good, judging by the last. */
+function drainAfter(messages: readonly RdKafkaMessage[]): number {
+  if (messages.length === 0) return 0;
+  const bytes = messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 1);
+  const fitting = Math.floor((DRAIN_BYTES * messages.length) / bytes);
+  return Math.min(DRAIN_RECORDS_MAX, Math.max(1, fitting));
 }

@@ -66,7 +66,7 @@ async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   const deadlineMs = performance.now() + CREATED_WITHIN_MS;
   for (;;) {
     const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
-    if (description.topic !== null) return description;
+    if (description.topic?.isReady === true) return description;
     if (performance.now() > deadlineMs) {
       throw new DependencyError(`event log in Kafka: topic ${at.topic} does not appear`, {
         dependency: 'event-log',
