@@ -24,5 +24,3 @@ export function createMembership(database: Database, log: string, memberId: stri
     },
   };
 }
-
-export type Membership = ReturnType<typeof createMembership>;
