@@ -9,7 +9,7 @@ import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
 import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './http/edge/authenticate.js';
-import { normaliseBody, parseJson, requireJson } from './http/edge/body.js';
+import { checkUrl, normaliseBody, parseJson, requireJson } from './http/edge/body.js';
 import { createErrorHandler } from './http/edge/error-handler.js';
 import { HttpFailure } from './http/edge/failure.js';
 import { createIdempotency } from './http/edge/idempotency.js';
@@ -83,6 +83,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     '/v1',
     createAuthenticate(dependencies.apiKeys),
     createRateLimit(dependencies.rateLimits),
+    checkUrl,
     requireJson,
     parseJson,
     normaliseBody,

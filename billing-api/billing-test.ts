@@ -25,7 +25,6 @@ function createTestClock(): TestClock {
 
 /** `test` with the API on fresh engines. */
 export const test = base.extend<{ clock: TestClock; api: BillingUnderTest }>({
-  // eslint-disable-next-line no-empty-pattern
   clock: async ({}, use) => use(createTestClock()),
   api: async ({ database, clickhouse, clock }, use) => {
     const engines = { database: database.database, clickhouse: clickhouse.client, clock };

@@ -17,7 +17,7 @@ function isJson(value: unknown): value is Json {
 function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
   if (!isJson(schema)) return schema;
-  const { nullable, example: _example, ...rest } = schema;
+  const { nullable, ...rest } = schema;
   const members = Object.entries(rest).map(([name, value]) => [name, toJsonSchema(value)]);
   const plain: unknown = Object.fromEntries(members);
   return nullable === true ? { anyOf: [plain, { type: 'null' }] } : plain;

@@ -23,7 +23,9 @@ let nextEvent = 0;
 
 const clickHouseTime = (text: string): string => text.replace('T', ' ').replace('Z', '');
 
-/** Writes events as raw rows; with a target also as minutes of that meter, as counted events are. */
+/**
+ * Writes events as raw rows; with a target also as minutes of that meter, as counted events are.
+ */
 export async function storeEvents(
   client: ClickHouse,
   environment: Environment,

@@ -81,6 +81,12 @@ function hasBody(request: Request): boolean {
   return request.get('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
 }
 
+/** U+0000 in a path or query names nothing that a database could hold. */
+export const checkUrl: RequestHandler = (request, _response, next) => {
+  if (request.url.includes('%00')) refuse('the address contains U+0000');
+  next();
+};
+
 /** A body must say that it is JSON; one without a body may say anything. */
 export const requireJson: RequestHandler = (request, _response, next) => {
   if (hasBody(request) && request.is('application/json') === false) {

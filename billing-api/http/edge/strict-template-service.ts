@@ -35,7 +35,9 @@ class StrictValidationService extends ValidationService {
     return undefined;
   }
 
-  /** tsoa names an element without the members around the list, and checks elements of any number. */
+  /**
+   * tsoa names an element without the members around the list, and checks elements of any number.
+   */
   override validateArray(
     name: string,
     value: unknown,
