@@ -88,14 +88,18 @@ describe('the body limit of 32 MiB', () => {
     socket.write(head(['content-length: 10000000000']));
     const closed = gone(socket);
     const chunk = Buffer.alloc(MIB, ' ');
+    let sentMib = 0;
     const sending = setInterval(() => {
       for (let count = 0; count < 4 && socket.writableLength < 8 * MIB; count += 1) {
+        sentMib += 1;
         socket.write(chunk);
       }
     }, 1);
     await closed;
     clearInterval(sending);
     expect(received()).toContain('HTTP/1.1 413 ');
+    expect(sentMib).toBeGreaterThanOrEqual(64);
+    expect(sentMib).toBeLessThan(128);
   });
 
   test('counts inflated bytes, so a gzip bomb is stopped', async ({ ingest }) => {

@@ -126,11 +126,14 @@ describe('closing', () => {
     const ingest = await startTestIngest(database, { writer });
     const inFlight = ingest.send(JSON.stringify(EVENT));
     await new Promise((resolve) => setTimeout(resolve, 100));
+    const closingSince = performance.now();
     const closed = ingest.close();
     await expect(ingest.send(JSON.stringify(EVENT))).rejects.toThrow('ECONNREFUSED');
     acknowledge();
     expect(await inFlight).toMatchObject({ status: 202 });
     await closed;
+    // The client keeps its connection: it is closed once it is idle, not after the grace.
+    expect(performance.now() - closingSince).toBeLessThan(3_000);
   });
 });
 
