@@ -22,7 +22,8 @@ function sourceFiles() {
     ...inFolder(http),
     ...inFolder(join(http, 'dto')),
     ...inFolder(join(http, 'edge')),
-    join(root, 'billing-api', 'http', 'openapi-fragment.json'),
+    join(http, 'openapi-fragment.json'),
+    join(http, 'openapi-examples.json'),
     join(root, '.config', 'tsoa.json'),
     fileURLToPath(import.meta.url),
   ].sort();
@@ -56,16 +57,32 @@ function addHeaders(item) {
   }
 }
 
+/** What each operation answers when it succeeds: recorded from a run, checked by a test. */
+function addExamples(path, item) {
+  const examples = readJson('openapi-examples.json');
+  for (const [method, operation] of Object.entries(item)) {
+    const example = examples[`${method.toUpperCase()} ${path}`];
+    const success = operation.responses['201'] ?? operation.responses['200'];
+    if (example === undefined) throw new Error(`${method} ${path} has no example`);
+    success.content['application/json'].example = example;
+  }
+}
+
+function readJson(name) {
+  return JSON.parse(readFileSync(join(root, 'billing-api', 'http', name), 'utf8'));
+}
+
 /** Adds what the controllers do not know: the event routes, servers and shared descriptions. */
 function completeSpec() {
   const file = join(output, 'openapi.json');
   const spec = withoutInt32(JSON.parse(readFileSync(file, 'utf8')));
-  const fragment = JSON.parse(
-    readFileSync(join(root, 'billing-api', 'http', 'openapi-fragment.json'), 'utf8'),
-  );
+  const fragment = readJson('openapi-fragment.json');
   // Controllers carry the /v1 of their routes; the servers end in it.
   const paths = Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]);
-  for (const [, item] of paths) addHeaders(item);
+  for (const [path, item] of paths) {
+    addHeaders(item);
+    addExamples(path, item);
+  }
   const merged = {
     ...spec,
     ...fragment.document,

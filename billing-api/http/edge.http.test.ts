@@ -3,7 +3,14 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { API_KEY, withBillingApi } from '../billing-harness.js';
+import { OpenApiContract } from '../openapi-contract.js';
 import { makeKey, makeSubscription, test } from '../billing-test.js';
+
+type OperationObject = {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: { readonly 'application/json': { example: unknown } } }>
+  >;
+};
 
 const PLAN = { name: 'Pro' };
 
@@ -233,6 +240,22 @@ describe('operational routes', () => {
     }
     const metrics = await api.call('GET', '/metrics', { headers });
     expect(metrics.body).toContain('minutebook_http_request_seconds_count');
+  });
+
+  test('serve a document whose examples keep what it says', async ({ api }) => {
+    const { body: document } = await api.call('GET', '/openapi.json');
+    const contract = new OpenApiContract();
+    let examples = 0;
+    for (const [path, item] of Object.entries<Record<string, OperationObject>>(document.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        const [status, success] = Object.entries(operation.responses)[0] ?? [];
+        const body = success?.content?.['application/json'].example;
+        const answer = { method, path, status: Number(status), body };
+        expect([method, path, contract.problemsOf(answer)]).toEqual([method, path, []]);
+        examples += 1;
+      }
+    }
+    expect(examples).toBe(26);
   });
 
   test('serve the document and a reference page that asks nobody else', async ({ api }) => {

@@ -6,10 +6,8 @@ import type { Caller } from '../usecases/caller.js';
 import type { Transaction } from './transaction.js';
 
 export const recordStatus = z.enum(['published', 'deleted', 'archived']);
-export type RecordStatus = z.output<typeof recordStatus>;
 
 const metadataColumn = z.record(z.union([z.string(), z.number(), z.boolean()]));
-export type Metadata = z.output<typeof metadataColumn>;
 
 /** Columns that every record has (specification, Conventions). */
 export const recordColumns = {
