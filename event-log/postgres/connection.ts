@@ -50,9 +50,13 @@ export function createLogPool(options: LogConnections): pg.Pool {
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 500,
   });
-  // An idle connection that the server drops is replaced at the next use; without a listener the
-  // event would end the process.
+  // A connection that the server drops is replaced at the next use, and a statement on it fails by
+  // itself; without listeners the events would end the process. The pool's own listener covers
+  // idle connections only.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   return pool;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
+import { codeOf } from '../../runtime/failure.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../sql/embedded.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import {
@@ -52,7 +53,8 @@ async function inSession(work: (session: pg.Client) => Promise<unknown>): Promis
 
 const outage: Outage = {
   kill: async () => {
-    process.kill(server.pid, 'SIGKILL');
+    // Sessions outlive their postmaster for a moment, in which they could still commit.
+    for (const pid of await processesOf(server.pid)) signal(pid, 'SIGKILL');
     await server.exited;
   },
   restart: async () => {
@@ -112,25 +114,32 @@ describe('event log in PostgreSQL when the server is killed', () => {
   test('an append is rejected in time when the server is stopped dead', async ({ log }) => {
     const writer = await log.openWriter();
     await writer.append([text('before')]);
-    const processes = await backendsOf(server.pid);
-    for (const pid of processes) process.kill(pid, 'SIGSTOP');
+    const processes = await processesOf(server.pid);
+    for (const pid of processes) signal(pid, 'SIGSTOP');
     const startedMs = Date.now();
     await expect(writer.append([text('stopped')])).rejects.toMatchObject({ isRetryable: true });
     expect(Date.now() - startedMs).toBeLessThan(PRODUCE_TIMEOUT_MS + 2_000);
-    for (const pid of processes) process.kill(pid, 'SIGCONT');
+    for (const pid of processes) signal(pid, 'SIGCONT');
     await writer.append([text('after')]);
     await writer.close();
   });
 });
 
-/** The connections of the log, by the numbers of their processes. */
-async function backendsOf(postmaster: number): Promise<readonly number[]> {
+/** The server and all of its sessions and workers. */
+async function processesOf(postmaster: number): Promise<readonly number[]> {
   const pids: number[] = [postmaster];
   await inSession(async (session) => {
-    const result = await session.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity WHERE application_name = 'minutebook-event-log'`,
-    );
+    const result = await session.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
     pids.push(...result.rows.map(({ pid }) => pid));
   });
   return pids;
+}
+
+/** The session that listed the processes has ended meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KafkaUnavailable } from '../../cli/kafka/kafka-jars.js';
 import { startLocalKafka } from '../../cli/kafka/local-kafka.js';
+import { loadRdKafka } from '../../event-log/kafka/rdkafka.js';
+import { ConfigError } from '../../runtime/config.js';
 import { startKafkaContainer } from './kafka-container.js';
 
 /** A broker that tests may use. */
@@ -47,20 +49,21 @@ async function startLocal(): Promise<TestKafka> {
 
 /**
  * Kafka by address (`KAFKA_BROKERS`), in a container when a Docker engine answers, otherwise local
- * from Maven's jars. With `REQUIRE_KAFKA=1` the lack of all three is an error.
+ * from Maven's jars; the driver is needed for each. With `REQUIRE_KAFKA=1` a lack is an error.
  */
 export async function obtainKafka(): Promise<KafkaOffer> {
-  const brokers = process.env['KAFKA_BROKERS'] ?? '';
-  if (brokers !== '') {
-    return {
-      kafka: { brokers, outage: null, stop: () => Promise.resolve() },
-      skipReason: null,
-    };
-  }
   try {
-    return { kafka: (await startKafkaContainer()) ?? (await startLocal()), skipReason: null };
+    await loadRdKafka();
+    return { kafka: await start(), skipReason: null };
   } catch (error) {
-    if (!(error instanceof KafkaUnavailable) || process.env['REQUIRE_KAFKA'] === '1') throw error;
+    const isLack = error instanceof KafkaUnavailable || error instanceof ConfigError;
+    if (!isLack || process.env['REQUIRE_KAFKA'] === '1') throw error;
     return { kafka: null, skipReason: error.message };
   }
+}
+
+async function start(): Promise<TestKafka> {
+  const brokers = process.env['KAFKA_BROKERS'] ?? '';
+  if (brokers !== '') return { brokers, outage: null, stop: () => Promise.resolve() };
+  return (await startKafkaContainer()) ?? startLocal();
 }
