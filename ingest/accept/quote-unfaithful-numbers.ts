@@ -7,6 +7,7 @@ const UPPER_E = 0x45;
 const LOWER_E = 0x65;
 const COLON = 0x3a;
 const SPACE = 0x20;
+const ZERO = 0x30;
 
 /** The grammar of a JSON number. */
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
@@ -32,6 +33,21 @@ function isMemberName(json: string, end: number): boolean {
   let index = end;
   while (index < json.length && json.charCodeAt(index) <= SPACE) index += 1;
   return json.charCodeAt(index) === COLON;
+}
+
+/** Integers of at most this many digits are exact in a double and printed as they are. */
+const EXACT_DIGITS_MAX = 15;
+
+/**
+ * Whether `[start, end)` is `0` or a short integer without sign: the most frequent number by far.
+ */
+function isShortInteger(json: string, start: number, end: number): boolean {
+  if (end - start > EXACT_DIGITS_MAX || !isDigit(json.charCodeAt(start))) return false;
+  if (json.charCodeAt(start) === ZERO && end - start > 1) return false;
+  for (let index = start + 1; index < end; index += 1) {
+    if (!isDigit(json.charCodeAt(index))) return false;
+  }
+  return true;
 }
 
 /** Whether the number would come out of `JSON.parse` and `String` as another text. */
@@ -63,6 +79,7 @@ export function quoteUnfaithfulNumbers(json: string): string | null {
       const start = index;
       do index += 1;
       while (index < json.length && continuesNumber(json.charCodeAt(index)));
+      if (isShortInteger(json, start, index)) continue;
       const token = json.slice(start, index);
       if (isUnfaithful(token) && !isMemberName(json, index)) {
         quoted += `${json.slice(copiedTo, start)}"${token}"`;
