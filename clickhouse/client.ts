@@ -88,6 +88,8 @@ export class ClickHouse {
       const result = await this.client.query({
         query: select,
         query_params: { ...parameters },
+        // Long lists of parameters do not fit into an address.
+        use_multipart_params_auto: true,
         format: 'JSONEachRow',
       });
       return result.json<unknown>();

@@ -216,6 +216,55 @@ describe('POST /invoices/preview', () => {
     expect(invoice.total).toBe('7.00');
   });
 
+  test('reads hundreds of narrowed prices, whatever the length of their filters', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const meter = await api.make('/v1/meters', {
+      name: 'Calls',
+      event_name: 'call',
+      aggregation: { type: 'COUNT' },
+      filters: [{ key: 'region', values: ['eu', ...[...Array(900).keys()].map((n) => `r${n}`)] }],
+    });
+    const plan = await api.make('/v1/plans', { name: 'Wide' });
+    const priceOf = (index: number) => ({
+      entity_id: plan.id,
+      currency: 'usd',
+      meter_id: meter.id,
+      amount: '1',
+      filter_values: { class: [`c${index}`, 'x'.repeat(2000)] },
+    });
+    for (const start of [0, 100, 200]) {
+      const items = [...Array(100).keys()].map((index) => priceOf(start + index));
+      await api.make('/v1/prices/bulk', { items });
+    }
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const { id } = await api.make('/v1/subscriptions', {
+      external_customer_id: 'acme',
+      plan_id: plan.id,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      ...START,
+    });
+    const countsOn = [await targetOf(api, database.database, meter.id)];
+    await storeEvents(
+      clickhouse.client,
+      api.environment,
+      [...Array(300).keys()].flatMap((index) =>
+        [...Array((index % 3) + 1).keys()].map(() => ({
+          at: '2026-10-02T00:00:00.000Z',
+          countsOn,
+          properties: { region: 'eu', class: `c${index}` },
+        })),
+      ),
+    );
+    const invoice = await previewOf(api, id);
+    const quantities = invoice.line_items.map((line: { quantity: string }) => line.quantity);
+    expect(quantities).toEqual([...Array(300).keys()].map((index) => String((index % 3) + 1)));
+    expect(invoice.total).toBe('600.00');
+  });
+
   test('shows nothing of a meter until it is applied to all stored events', async ({
     api,
     database,

@@ -170,6 +170,27 @@ function boundsOf(readings: Readings): Interval {
   };
 }
 
+/** The server takes at most 131 072 bytes in one parameter; these many characters stay below. */
+const PARAMETER_PIECES = /[\s\S]{1,30000}/gu;
+
+/**
+ * Texts of any length as several parameters each, and the statement that puts them together again.
+ * Only names that are made here enter the statement.
+ */
+function spread(statement: string, texts: Readonly<Record<string, string>>) {
+  const parameters: Record<string, string> = {};
+  let spreadStatement = statement;
+  for (const [name, text] of Object.entries(texts)) {
+    const names = (text.match(PARAMETER_PIECES) ?? ['']).map((piece, index) => {
+      parameters[`${name}${index}`] = piece;
+      return `{${name}${index}:String}`;
+    });
+    const together = `concat('', ${names.join(', ')})`;
+    spreadStatement = spreadStatement.replaceAll(`{${name}:String}`, together);
+  }
+  return { statement: spreadStatement, parameters };
+}
+
 function parametersOf(wish: UsageWish, readings: Readings) {
   const bounds = boundsOf(readings);
   const isOnly = wish.customers.kind === 'only';
@@ -177,9 +198,6 @@ function parametersOf(wish: UsageWish, readings: Readings) {
     tenantId: wish.environment.tenantId,
     environmentId: wish.environment.environmentId,
     customerKeys: isOnly ? wish.customers.keys : [],
-    excludedKeys: isOnly ? [] : wish.customers.keys,
-    minutes: JSON.stringify(readings.minutes),
-    events: JSON.stringify(readings.events),
     fromMs: bounds.startMs,
     toMs: bounds.endMs,
     properties: wish.properties,
@@ -208,11 +226,13 @@ export function createUsageStore(clickHouse: ClickHouse): UsageStore {
   const countSome = async (wish: UsageWish, from: number): Promise<readonly UsageCount[]> => {
     const readings = readingsOf(wish, from);
     if (readings.minutes.length + readings.events.length === 0) return [];
-    const rows = await clickHouse.query(
-      statementOf(readings),
-      parametersOf(wish, readings),
-      countRow,
-    );
+    const { statement, parameters } = spread(statementOf(readings), {
+      minutes: JSON.stringify(readings.minutes),
+      events: JSON.stringify(readings.events),
+      excludedKeys: JSON.stringify(wish.customers.kind === 'only' ? [] : wish.customers.keys),
+    });
+    const all = { ...parametersOf(wish, readings), ...parameters };
+    const rows = await clickHouse.query(statement, all, countRow);
     return rows.map((row) => ({
       question: row.reading,
       slotMs: Number(row.slot_ms),

@@ -28,6 +28,8 @@ import { invalid, isRefusal, notFound, Refusal } from './refusal.js';
 
 const RANGE_DEFAULT_MS = 7 * DAY_MS;
 const WINDOWS_MAX = 100_000;
+/** Every event of the range is compared with each of them. */
+const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
 export type MeterUsageRequest = {
   readonly meter_id: string;
@@ -131,6 +133,9 @@ async function customersOf(
   const unknown = await readAs(database, caller.environment, (transaction) =>
     findUnknownCustomerKeys(transaction, keys),
   );
+  if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
+    return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
+  }
   return { kind: 'all-but', keys: unknown };
 }
 

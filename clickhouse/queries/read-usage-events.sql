@@ -1,6 +1,6 @@
 -- Purpose: events one by one, exact to the millisecond: edges inside a minute, narrowed meters, properties to group by.
 -- Grain:   one row per event and reading; the caller counts per reading, slot, source and texts.
--- Params:  tenantId, environmentId; customerKeys, or none for all keys but excludedKeys;
+-- Params:  tenantId, environmentId; customerKeys, or none for all keys but excludedKeys (JSON list);
 --          events: JSON [{reading, event_name, filters, from_ms, to_ms}]; fromMs, toMs: bounds of all of them, for the primary
 --          key; properties: keys to group by; slotMs: width of a time slot, 0 for none.
 -- Index:   events_v1 by tenant, environment, event_name, customer, hour.
@@ -25,7 +25,7 @@ INNER JOIN
 WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
   AND e.event_name IN (SELECT DISTINCT tupleElement(arrayJoin(event_readings), 'event_name'))
   AND (empty({customerKeys:Array(String)}) OR e.customer_key IN {customerKeys:Array(String)})
-  AND NOT has({excludedKeys:Array(String)}, e.customer_key)
+  AND NOT has(JSONExtract({excludedKeys:String}, 'Array(String)'), e.customer_key)
   AND e.timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
   AND e.timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
   AND toUnixTimestamp64Milli(e.timestamp) >= wanted.from_ms AND toUnixTimestamp64Milli(e.timestamp) < wanted.to_ms
