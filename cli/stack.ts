@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
+import { startKeyRemoval } from '../billing-api/remove-expired-keys.js';
 import { createPostgresDataUntil } from '../billing-api/store/data-until.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogWriter } from '../event-log/open-log.js';
@@ -63,6 +64,8 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     },
     otherDependencies: [{ name: 'event_log', ping: () => writer.ping() }],
   });
+  const removal = startKeyRemoval({ database, clock: systemClock, log: logger });
+  lifecycle.onClose('key removal', removal);
   const server = createIngest({
     writer,
     apiKeys,
