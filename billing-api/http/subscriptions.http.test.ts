@@ -120,6 +120,77 @@ describe('POST /subscriptions', () => {
     expect(starts).toEqual(['2020-06-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']);
   });
 
+  test('prices a line by its override, which is a price of the subscription', async ({ api }) => {
+    const { planId, customerId, priceId } = await makeSubscription(api);
+    const seats = await api.make('/v1/prices', {
+      entity_id: planId,
+      currency: 'usd',
+      amount: '10',
+      min_quantity: 3,
+    });
+    const parties = {
+      customer_id: customerId,
+      plan_id: planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+    };
+    const subscription = await api.make('/v1/subscriptions', {
+      ...parties,
+      override_line_items: [
+        { price_id: seats.id, quantity: '7.5' },
+        { price_id: priceId, tiers: [{ unit_amount: '0.2', up_to: 10 }, { unit_amount: '0.1' }] },
+      ],
+    });
+    const [usage, fixed] = subscription.line_items;
+    expect(usage).toMatchObject({ entity_type: 'plan', entity_id: planId, quantity: '0' });
+    expect(usage.price).toMatchObject({
+      id: usage.price_id,
+      entity_type: 'SUBSCRIPTION',
+      entity_id: subscription.id,
+      parent_price_id: priceId,
+      billing_model: 'TIERED',
+      meter_id: usage.meter_id,
+    });
+    expect(usage.price.tiers).toEqual([
+      { unit_amount: '0.2', flat_amount: null, up_to: 10 },
+      { unit_amount: '0.1', flat_amount: null, up_to: null },
+    ]);
+    expect(fixed).toMatchObject({ price_id: seats.id, quantity: '7.5' });
+    expect((await api.call('GET', `/v1/subscriptions/${subscription.id}`)).body).toEqual(
+      subscription,
+    );
+    const plan = await api.call('GET', `/v1/plans/${planId}`);
+    expect(plan.body.prices).toHaveLength(2);
+    const preview = await api.make('/v1/invoices/preview', { subscription_id: subscription.id });
+    expect(preview.line_items[1].amount).toBe('75.00');
+    const line = (members: object) => ({
+      ...parties,
+      override_line_items: [{ price_id: priceId, ...members }],
+    });
+    const place = 'override_line_items.0';
+    await expectRefusals(api, '/v1/subscriptions', [
+      ['another price', line({ price_id: 'price_x' }), `${place}.price_id`],
+      ['a negative amount', line({ amount: '-1' }), `${place}.amount`],
+      [
+        'tiers without an end',
+        line({ tiers: [{ unit_amount: '1', up_to: 1 }] }),
+        `${place}.tiers.0.up_to`,
+      ],
+      [
+        'a model without its members',
+        line({ billing_model: 'PACKAGE' }),
+        `${place}.transform_quantity`,
+      ],
+      ['a quantity of usage', line({ quantity: '2' }), `${place}.quantity`],
+      ['a negative quantity', line({ quantity: '-2' }), `${place}.quantity`],
+      ['an unknown member', line({ colour: 1 }), `${place}.colour`],
+    ]);
+    const twice = { override_line_items: [{ price_id: priceId }, { price_id: priceId }] };
+    await expectRefusals(api, '/v1/subscriptions', [
+      ['a price twice', { ...parties, ...twice }, 'override_line_items.1.price_id'],
+    ]);
+  });
+
   test('names a member that is not available yet', async ({ api }) => {
     const parties = await partiesOf(api);
     const later = {
@@ -129,7 +200,6 @@ describe('POST /subscriptions', () => {
       commitment_duration: 'ANNUAL',
       enable_true_up: true,
       auto_invoice_threshold: '5',
-      override_line_items: [{ price_id: 'x' }],
       override_entitlements: [{}],
       line_item_commitments: { x: {} },
       line_items: [{ price_id: 'x' }],

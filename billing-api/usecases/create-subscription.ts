@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
+import type { IdSource } from '../../runtime/ids.js';
 import { billingLengthOf } from '../domain/billing-length.js';
 import { firstPeriod, resolveBillingAnchor } from '../domain/calendar/billing-periods.js';
 import { matchingPrices } from '../domain/matching-prices.js';
@@ -8,7 +9,7 @@ import { holdPublishedCustomer, type CustomerRow } from '../store/customers.js';
 import { findMeters, type MeterRow } from '../store/meters.js';
 import { holdPublishedPlan, type PlanRow } from '../store/plans.js';
 import { priceFromRow } from '../store/price-terms.js';
-import { findLivePrices, type PriceRow } from '../store/prices.js';
+import { PRICES, findLivePrices, type PriceRow } from '../store/prices.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../store/records.js';
 import {
   LINE_ITEMS,
@@ -19,6 +20,7 @@ import {
 import { writeAs, type Transaction } from '../store/transaction.js';
 import type { Caller } from './caller.js';
 import type { Writing } from './dependencies.js';
+import { overridePrices, type OverriddenPrice } from './override-prices.js';
 import { alreadyExists, invalid, isRefusal, notFound, type Refusal } from './refusal.js';
 import { termsFrom, type SubscriptionCommand } from './subscription-request.js';
 
@@ -148,13 +150,22 @@ function lineStart(price: PriceRow, creation: NewSubscription): InstantMs {
   return price.start_date > creation.now ? Math.max(price.start_date, startMs) : startMs;
 }
 
+/** Domain.md 9.1: usage lines carry 0, fixed ones what is given, else the price's default. */
+function meteredColumns({ price, quantity }: PricedLine, meter: MeterRow | undefined): NewRow {
+  const isUsage = price.type === 'USAGE';
+  return {
+    meter_id: isUsage ? price.meter_id : null,
+    meter_display_name: isUsage ? (meter?.name ?? null) : null,
+    quantity: isUsage ? '0' : (quantity ?? price.min_quantity ?? '1'),
+  };
+}
+
 function lineItemColumns(
-  price: PriceRow,
+  { price, quantity }: PricedLine,
   creation: NewSubscription,
   context: { readonly id: string; readonly parties: Parties; readonly meter: MeterRow | undefined },
 ): NewRow {
   const { plan, customer } = context.parties;
-  const isUsage = price.type === 'USAGE';
   return {
     ...newRecordColumns(creation.caller, context.id, creation.now),
     subscription_id: creation.id,
@@ -163,13 +174,10 @@ function lineItemColumns(
     entity_id: plan.id,
     price_id: price.id,
     price_type: price.type,
-    meter_id: isUsage ? price.meter_id : null,
-    meter_display_name: isUsage ? (context.meter?.name ?? null) : null,
+    ...meteredColumns({ price, quantity }, context.meter),
     plan_display_name: plan.name,
     display_name: price.display_name ?? context.meter?.name ?? plan.name,
     currency: price.currency,
-    // Domain.md 9.1: usage lines carry 0, fixed ones the price's default quantity.
-    quantity: isUsage ? '0' : (price.min_quantity ?? '1'),
     billing_period: price.billing_period,
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
@@ -177,6 +185,57 @@ function lineItemColumns(
     end_date: null,
     metadata: {},
   };
+}
+
+/** A line to be: its price and the quantity that it has in place of the price's own. */
+type PricedLine = { readonly price: PriceRow; readonly quantity: string | null };
+
+/** Stores the prices that replace those of the plan; the others are used as they are. */
+async function storeOverrides(
+  transaction: Transaction,
+  creation: NewSubscription,
+  wish: { readonly overridden: readonly OverriddenPrice[]; readonly createId: IdSource },
+): Promise<readonly PricedLine[]> {
+  const rows: NewRow[] = [];
+  const idsOfNew = wish.overridden.map(({ columns }) => {
+    if (columns === null) return null;
+    const id = wish.createId('price');
+    const sequence = rows.length + 1;
+    rows.push({ ...newRecordColumns(creation.caller, id, creation.now), ...columns, sequence });
+    return id;
+  });
+  const stored = new Map(
+    (await insertRows(transaction, PRICES, rows)).map((price) => [price.id, price]),
+  );
+  return wish.overridden.map(({ base, quantity }, index) => {
+    const id = idsOfNew[index] ?? null;
+    const price = id === null ? base : assertPresent(stored.get(id), 'the price of an override');
+    return { price, quantity };
+  });
+}
+
+async function storeLineItems(
+  transaction: Transaction,
+  creation: NewSubscription,
+  wish: {
+    readonly priced: readonly PricedLine[];
+    readonly parties: Parties;
+    readonly createId: IdSource;
+  },
+): Promise<readonly LineItemRow[]> {
+  const { priced, parties, createId } = wish;
+  const meters = await findMeters(
+    transaction,
+    priced.flatMap(({ price }) => price.meter_id ?? []),
+  );
+  // Line order is by created_at, then id: sorted ids keep the order of the prices.
+  const ids = priced.map(() => createId('subs_line')).sort();
+  const rows = priced.map((line, index) => {
+    const id = assertPresent(ids[index], 'an id for every line item');
+    const meter = meters.get(line.price.meter_id ?? '');
+    return lineItemColumns(line, creation, { id, parties, meter });
+  });
+  return insertRows(transaction, LINE_ITEMS, rows);
 }
 
 /**
@@ -196,24 +255,14 @@ export async function createSubscription(
     const { customer, plan, prices } = parties;
     const refusal = priceRuleRefusal(command, prices, now);
     if (refusal !== null) return refusal;
+    const owner = { subscriptionId: creation.id, nowMs: now };
+    const overridden = overridePrices(prices, command.overrides, owner);
+    if (isRefusal(overridden)) return overridden;
     const columns = subscriptionColumns(creation, parties);
     const [subscription] = await insertRows(transaction, SUBSCRIPTIONS, [columns]);
     if (subscription === undefined) return alreadyExists('subscription', 'lookup_key');
-    const meters = await findMeters(
-      transaction,
-      prices.flatMap((price) => price.meter_id ?? []),
-    );
-    // Line order is by created_at, then id: sorted ids keep the order of the prices.
-    const ids = prices.map(() => createId('subs_line')).sort();
-    const rows = prices.map((price, index) => {
-      const id = assertPresent(ids[index], 'an id for every line item');
-      return lineItemColumns(price, creation, {
-        id,
-        parties,
-        meter: meters.get(price.meter_id ?? ''),
-      });
-    });
-    const lineItems = await insertRows(transaction, LINE_ITEMS, rows);
-    return { subscription, lineItems, prices, customer, plan };
+    const priced = await storeOverrides(transaction, creation, { overridden, createId });
+    const lineItems = await storeLineItems(transaction, creation, { priced, parties, createId });
+    return { subscription, lineItems, prices: priced.map(({ price }) => price), customer, plan };
   });
 }

@@ -9,6 +9,7 @@ import type {
 import type { NewRow } from '../store/records.js';
 import type { SubscriptionRow } from '../store/subscriptions.js';
 import { MemberReader } from './member-rules.js';
+import { readOverrides, type OverrideRequest, type PriceOverride } from './override-prices.js';
 import type { Refusal } from './refusal.js';
 
 /** POST /subscriptions as it came; types are already checked. */
@@ -32,6 +33,7 @@ export type SubscriptionRequest = {
   readonly trial_period_days?: number | undefined;
   readonly gateway_payment_method_id?: string | undefined;
   readonly lookup_key?: string | undefined;
+  readonly override_line_items?: readonly OverrideRequest[] | undefined;
   readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
 };
 
@@ -52,6 +54,8 @@ export type SubscriptionCommand = {
   readonly prorationBehavior: ProrationBehavior;
   /** The request says 0 trial days, which beats what the plan's prices say. */
   readonly isWithoutTrial: boolean;
+  /** In place of what the plan's prices say. */
+  readonly overrides: readonly PriceOverride[];
   /** Columns that are stored as they came. */
   readonly kept: NewRow;
 };
@@ -64,7 +68,6 @@ const LATER = [
   'commitment_duration',
   'enable_true_up',
   'auto_invoice_threshold',
-  'override_line_items',
   'override_entitlements',
   'line_item_commitments',
   'line_items',
@@ -159,6 +162,7 @@ export function subscriptionCommandFrom(
     customerTimezone: reader.timezone('customer_timezone', request.customer_timezone),
     prorationBehavior: request.proration_behavior ?? 'none',
     isWithoutTrial: request.trial_period_days === 0,
+    overrides: readOverrides(reader, request.override_line_items),
     kept: { ...keptColumns(request), metadata: reader.metadata(request.metadata) },
   };
   return reader.refusal() ?? command;

@@ -19,11 +19,15 @@ import type {
 import type { PlanDto } from './plan-dto.js';
 import type {
   BillingCadenceDto,
+  BillingModelDto,
   InvoiceCadenceDto,
   PriceDto,
   PricePeriodDto,
   PriceTypeDto,
   RecurringPeriodDto,
+  TierBody,
+  TierModeDto,
+  TransformQuantityBody,
 } from './price-dto.js';
 
 export type SubscriptionStatusDto =
@@ -31,6 +35,31 @@ export type SubscriptionStatusDto =
 export type SubscriptionTypeDto =
   'standalone' | 'delegated_invoicing' | 'parent' | 'inherited' | 'grouped_invoicing';
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
+
+/**
+ * What a line has instead of what its price says. Anything but a quantity makes a price of the
+ * subscription, whose parent is the plan's.
+ * @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.002"}
+ */
+export interface OverrideLineItemBody {
+  /** A price of the plan that matches the subscription. */
+  price_id: string;
+  /** Of a FIXED line; 0 means the price's default. */
+  quantity?: DecimalText;
+  billing_model?: BillingModelDto;
+  amount?: DecimalText;
+  tier_mode?: TierModeDto;
+  /** @maxItems 100 */
+  tiers?: TierBody[];
+  transform_quantity?: TransformQuantityBody;
+  /** Price units are not available yet: refused when given. */
+  price_unit_amount?: DecimalText;
+  /**
+   * Price units are not available yet: refused when given.
+   * @maxItems 100
+   */
+  price_unit_tiers?: TierBody[];
+}
 
 /** Any value of a member that is not available yet; giving one is refused by name. */
 export interface LaterObject {
@@ -97,8 +126,8 @@ export interface CreateSubscriptionBody {
   enable_true_up?: boolean;
   /** Not available yet. */
   auto_invoice_threshold?: DecimalText;
-  /** Not available yet. */
-  override_line_items?: LaterObject[];
+  /** @maxItems 1000 */
+  override_line_items?: OverrideLineItemBody[];
   /** Not available yet. */
   override_entitlements?: LaterObject[];
   /** Not available yet. */
