@@ -3,10 +3,11 @@ import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogReader } from '../event-log/open-log.js';
 import { readConfig, required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
-import { createOperationalRoutes } from '../runtime/health.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
+import { operationalPage } from '../runtime/operational-pages.js';
+import { createReadiness } from '../runtime/readiness.js';
 import { createDatabase } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 
@@ -50,14 +51,17 @@ async function run(): Promise<never> {
   const aggregator = new Aggregator({ database, clickhouse, log, logger, metrics, limits });
   await aggregator.start();
   lifecycle.onClose('partitions', () => aggregator.close());
-  const routes = createOperationalRoutes(metrics, {
+  const probes = {
     event_log: () => log.ping(),
+    postgres: () => database.ping(),
     clickhouse: () => clickhouse.ping(),
     partitions: () => aggregator.assertNoneHalted(),
-  });
+  };
+  const operations = { readiness: createReadiness(probes, logger), metrics };
   const server = createServer((request, response) => {
-    void routes(request, response).then((isServed) => {
-      if (!isServed) response.writeHead(404).end();
+    void operationalPage(request.url?.split('?', 1)[0] ?? '', operations).then((page) => {
+      response.writeHead(page?.status ?? 404, { 'content-type': page?.type ?? 'text/plain' });
+      response.end(page?.body);
     });
   });
   server.listen(config.MINUTEBOOK_METRICS_PORT, '127.0.0.1');

@@ -9,7 +9,7 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase } from '../sql/pool.js';
 import { createIngest } from './create-ingest.js';
 import { createOperations } from './http/operations.js';
-import { createReadiness } from './http/readiness.js';
+import { createReadiness } from '../runtime/readiness.js';
 
 const SETTINGS = [
   ...EVENT_LOG_SETTINGS,

@@ -1,6 +1,9 @@
 import type { Log } from './log.js';
 import { messageOf } from './failure.js';
 
+/** One Ctrl-C may arrive twice: from the terminal and from whoever started us. */
+const SAME_PRESS_MS = 1_000;
+
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
@@ -37,12 +40,17 @@ export class Lifecycle {
     }
   }
 
-  /** Closes on SIGINT and SIGTERM, then exits with 0; a second signal exits at once with 130. */
+  /**
+   * Closes on SIGINT and SIGTERM, then exits with 0; a second one, a second or more later, exits at
+   * once with 130.
+   */
   closeOnSignals(): void {
-    let signals = 0;
+    let firstAtMs: number | null = null;
     const handle = (): void => {
-      signals += 1;
-      if (signals > 1) process.exit(130);
+      const nowMs = performance.now();
+      if (firstAtMs !== null && nowMs - firstAtMs > SAME_PRESS_MS) process.exit(130);
+      if (firstAtMs !== null) return;
+      firstAtMs = nowMs;
       void this.close().then(() => process.exit(0));
     };
     process.on('SIGINT', handle);

@@ -11,7 +11,7 @@ import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
 import { createOperations } from './operations.js';
-import { createReadiness } from './readiness.js';
+import { createReadiness } from '../../runtime/readiness.js';
 
 /** For tests of the event routes only: a server on the real log, and what came into the log. */
 

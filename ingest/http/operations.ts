@@ -1,20 +1,8 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { Metrics } from '../../runtime/metrics.js';
+import { operationalPage, type Operations, type Page } from '../../runtime/operational-pages.js';
 import { errorAnswer } from './answer.js';
-import type { Readiness } from './readiness.js';
 import { discardBody } from './read-body.js';
 import { requestIdOf } from './read-headers.js';
-
-type Page = { readonly status: number; readonly type: string; readonly body: string };
-
-function json(status: number, content: object): Page {
-  return { status, type: 'application/json', body: JSON.stringify(content) };
-}
-
-async function readinessPage(readiness: Readiness): Promise<Page> {
-  const { isReady, dependencies } = await readiness();
-  return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', dependencies });
-}
 
 const NOT_FOUND = errorAnswer({
   status: 404,
@@ -22,22 +10,9 @@ const NOT_FOUND = errorAnswer({
   message: 'no such path or method',
 });
 
-export type Operations = { readonly readiness: Readiness; readonly metrics: Metrics };
-
 async function pageOf(path: string, operations: Operations): Promise<Page> {
-  switch (path) {
-    case '/livez':
-      return json(200, { status: 'alive' });
-    case '/readyz':
-    case '/health':
-      return readinessPage(operations.readiness);
-    case '/metrics': {
-      const { registry } = operations.metrics;
-      return { status: 200, type: registry.contentType, body: await registry.metrics() };
-    }
-    default:
-      return { status: NOT_FOUND.status, type: 'application/json', body: NOT_FOUND.body };
-  }
+  const page = await operationalPage(path, operations);
+  return page ?? { status: NOT_FOUND.status, type: 'application/json', body: NOT_FOUND.body };
 }
 
 function send(response: ServerResponse, page: Page, requestId: string): void {

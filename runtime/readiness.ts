@@ -1,5 +1,5 @@
-import { messageOf } from '../../runtime/failure.js';
-import type { Log } from '../../runtime/log.js';
+import { messageOf } from './failure.js';
+import type { Log } from './log.js';
 
 export type DependencyState = 'up' | 'down';
 export type ReadinessReport = {
