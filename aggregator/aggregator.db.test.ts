@@ -6,6 +6,7 @@ import { eventKey, partitionOf } from '../contract/event-key.js';
 import { encodeEventRecord, type UsageEvent } from '../contract/usage-event.js';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { EventLogReader, EventLogWriter } from '../event-log/event-log.js';
+import { renewPostgresLogId } from '../event-log/postgres/identity.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { test as base } from '../load-tests/harness/fixtures.js';
@@ -25,7 +26,7 @@ type World = {
   readonly writer: EventLogWriter;
   readonly reader: EventLogReader;
   /** Starts an aggregator of its own reader, clients apart, as another process would have. */
-  readonly startAggregator: (sabotage?: Sabotage) => Promise<Aggregator>;
+  readonly startAggregator: (sabotage?: Sabotage, log?: EventLogReader) => Promise<Aggregator>;
 };
 
 /**
@@ -40,11 +41,11 @@ const test = base.extend<{ readonly world: World }>({
     });
     const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
     const aggregators: Aggregator[] = [];
-    const startAggregator = async (sabotage?: Sabotage): Promise<Aggregator> => {
+    const startAggregator: World['startAggregator'] = async (sabotage, log = reader) => {
       const aggregator = new Aggregator({
         database,
         clickhouse: client,
-        log: reader,
+        log,
         logger: createLog('test', 'silent'),
         metrics: createMetrics(),
         limits: { eventsMax: EVENTS_MAX, flushDelayMs: 20 },
@@ -292,6 +293,27 @@ describe('the aggregator', () => {
     await vi.waitFor(async () => {
       expect(await readUsage(world)).toBe(71);
     }, WAIT);
+  });
+
+  test('counts no id again after the log was replaced by another', async ({ world, database }) => {
+    await createMeter(world.database, '[]');
+    const first = await world.startAggregator();
+    await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('d')]);
+    await vi.waitFor(async () => {
+      expect((await totals(world.clickhouse)).usage).toBe(4);
+    }, WAIT);
+    await first.close();
+    await renewPostgresLogId(database.url);
+    const reader = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });
+    const second = await world.startAggregator(undefined, reader);
+    const writer = await openPostgresWriter({ url: database.url, produceTimeoutMs: 5_000 });
+    await send(writer, [eventOf('a', { timestampMs: 1 }), eventOf('e')]);
+    await vi.waitFor(async () => {
+      const { events, usage } = await totals(world.clickhouse);
+      expect([events, usage]).toEqual([5, 5]);
+    }, WAIT);
+    await second.close();
+    await Promise.all([reader.close(), writer.close()]);
   });
 
   test('stops with the reason when a store was restored behind its back', async ({ world }) => {

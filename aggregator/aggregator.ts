@@ -70,9 +70,14 @@ export class Aggregator {
 
   /** Makes the checkpoints and starts sharing partitions. @throws DependencyError. */
   async start(): Promise<void> {
-    await this.#checkpoints.ensure(this.dependencies.log.identity.partitionCount);
+    const { database, clickhouse, log, logger } = this.dependencies;
+    const partitions = Array.from({ length: log.identity.partitionCount }, (_, index) => index);
+    const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
+    const late = await this.#checkpoints.ensure(bounds.map(({ startOffset }) => startOffset));
+    if (late.length > 0) {
+      logger.warn({ partitions: late }, 'the log no longer holds its first records');
+    }
     this.#sharing = this.#shareForEver();
-    const { database, clickhouse, logger } = this.dependencies;
     const jobs = createBackfillJobs(database);
     this.#backfilling = runBackfills({ jobs, clickhouse, logger }, this.#stop.signal);
   }

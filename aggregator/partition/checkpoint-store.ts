@@ -19,7 +19,9 @@ const checkpointRow = z.object({
 });
 const guardedRow = z.object({ epoch: bigint });
 
-const ensureCheckpoints = statement('ensure-checkpoints', z.object({}));
+const madeRow = z.object({ partition: z.number(), next_offset: bigint });
+
+const ensureCheckpoints = statement('ensure-checkpoints', madeRow);
 const takeCheckpoint = statement('take-checkpoint', checkpointRow);
 const readCheckpoint = statement('read-checkpoint', checkpointRow);
 const intendBatch = statement('intend-batch', guardedRow);
@@ -57,8 +59,13 @@ export function createCheckpointStore(database: Database, log: string) {
   const at = (partition: number): Partition => ({ log, partition });
   const { slonik } = database;
   return {
-    ensure: async (partitionCount: number): Promise<void> => {
-      await slonik.query(ensureCheckpoints({ log, partitionCount }));
+    /**
+     * Makes the rows of a log that has none, each at the first offset that the log still holds.
+     * Returns the partitions that begin above 0: what came before is gone from the log.
+     */
+    ensure: async (starts: readonly number[]): Promise<readonly number[]> => {
+      const made = await slonik.any(ensureCheckpoints({ log, starts: JSON.stringify(starts) }));
+      return made.flatMap((row) => (row.next_offset > 0 ? [row.partition] : []));
     },
     take: async (partition: number, gate: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(takeCheckpoint({ ...at(partition), gate }))),

@@ -24,6 +24,11 @@ const idRow = z.object({
 });
 
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
+/**
+ * Ids that bar an id from counting: those of this partition, and those counted on any log before
+ * this one, since an id counts once for ever and not once a log.
+ */
+const IDS_OF_PARTITION = `(${OF_PARTITION} OR log_id != {log_id:String})`;
 const IN_RANGE = `${OF_PARTITION} AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
 /** The whole sorting key is given, so the marker is found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
@@ -114,15 +119,15 @@ export class UsageStore {
     return assertPresent(row, 'the row of a SELECT without FROM');
   }
 
-  /** Number of ids stored for the partition. */
+  /** Number of ids that the filter of the partition must know. */
   countIds(): Promise<number> {
-    const select = `SELECT count() AS found FROM event_ids_v1 WHERE ${OF_PARTITION}`;
+    const select = `SELECT count() AS found FROM event_ids_v1 WHERE ${IDS_OF_PARTITION}`;
     return this.#count(select, this.#ofPartition);
   }
 
-  /** Every id stored for the partition, as 32 hexadecimal digits, in no order. */
+  /** Every id that the filter must know, as 32 hexadecimal digits, in no order. */
   ids(): AsyncIterable<readonly string[]> {
-    const select = `SELECT lower(hex(id_hash)) FROM event_ids_v1 WHERE ${OF_PARTITION}`;
+    const select = `SELECT lower(hex(id_hash)) FROM event_ids_v1 WHERE ${IDS_OF_PARTITION}`;
     return this.clickhouse.streamLines(select, this.#ofPartition);
   }
 
@@ -163,7 +168,8 @@ export class UsageStore {
     const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,
         toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms, is_timestamp_given
       FROM event_ids_v1
-      WHERE ${OF_PARTITION} AND log_offset < {below:UInt64} AND id_hash IN (
+      WHERE ((${OF_PARTITION} AND log_offset < {below:UInt64}) OR log_id != {log_id:String})
+        AND id_hash IN (
         SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))`;
     return this.clickhouse.query(select, { ...this.#ofPartition, below }, idRow);
   }
