@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ApiClient } from '../cli/demo/api-client.js';
+import { createCustomers } from '../cli/demo/customers.js';
 import { tableLines } from '../cli/demo/tables.js';
 import { findFreePort } from '../runtime/port.js';
 import { builtModule } from '../runtime/project.js';
@@ -25,8 +26,14 @@ const BULK_CONNECTIONS = 8;
 const SINGLE_CONNECTIONS = 64;
 const SINGLE_SECONDS = 5;
 const READY_TIMEOUT_MS = 60_000;
-const VISIBLE_TIMEOUT_MS = 300_000;
+const VISIBLE_TIMEOUT_MS = 60_000;
 const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
+
+/** The customers of the prepared requests: usage of unknown customers is kept and not shown. */
+const CUSTOMERS = Array.from(
+  { length: EVENTS_PER_REQUEST },
+  (_, index) => `customer-${String(index).padStart(4, '0')}`,
+);
 
 type Product = { readonly process: ChildProcess; readonly url: string; readonly target: Target };
 
@@ -42,6 +49,7 @@ async function startProduct(directory: string): Promise<Product> {
       MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey,
       MINUTEBOOK_INGEST_RATE: '1000000',
       MINUTEBOOK_HEAVY_RATE: '1000',
+      MINUTEBOOK_DEFAULT_RATE: '100000',
     },
   });
   const url = `http://127.0.0.1:${port}`;
@@ -132,6 +140,7 @@ async function measure(product: Product, events: number): Promise<void> {
     event_name: 'api.request',
     aggregation: { type: 'COUNT' },
   });
+  await createCustomers(api, CUSTOMERS, () => undefined);
   console.log(`sending ${events} events in bulk, then single events for ${SINGLE_SECONDS} s …`);
   const startedAt = performance.now();
   const bulkSeconds = await sendBulk(product.target, events);
