@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { createReadiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
 import { RegisterRoutes } from './generated/routes.js';
@@ -17,10 +18,9 @@ import { createObserver } from './http/edge/observe.js';
 import { createRateLimit, type RateLimits } from './http/edge/rate-limit.js';
 import { giveRequestId } from './http/edge/request-id.js';
 import { provideDependencies } from './http/ioc.js';
-import { createOperationsRouter, type NamedDependency } from './http/operations.js';
+import { createOperations } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
 import type { ReadDataUntil } from './store/data-until.js';
-import { pingDatabase } from './store/transaction.js';
 import { createUsageStore } from './store/usage.js';
 
 export type BillingAppDependencies = {
@@ -35,7 +35,7 @@ export type BillingAppDependencies = {
   readonly metrics: Metrics;
   readonly rateLimits: RateLimits;
   /** What /readyz names beside the two databases, such as the event log. */
-  readonly otherDependencies: readonly NamedDependency[];
+  readonly otherProbes: Readonly<Record<string, () => Promise<void>>>;
 };
 
 const answerNotFound: RequestHandler = (request) => {
@@ -53,15 +53,6 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
-function namedDependencies(dependencies: BillingAppDependencies): readonly NamedDependency[] {
-  const { database, clickHouse, otherDependencies } = dependencies;
-  return [
-    { name: 'postgres', ping: () => pingDatabase(database) },
-    { name: 'clickhouse', ping: () => clickHouse.ping() },
-    ...otherDependencies,
-  ];
-}
-
 /**
  * The billing API as an Express application: everything below /v1 but the two event routes, which
  * the raw handler of ingest serves in front of it, and the operational routes. It opens and closes
@@ -77,8 +68,13 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const usage = createUsageStore(dependencies.clickHouse);
   provideDependencies(app, { database, usage, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
-  const operations = { dependencies: namedDependencies(dependencies), metrics };
-  app.use(createOperationsRouter(operations), createReferenceRouter());
+  const probes = {
+    postgres: () => database.ping(),
+    clickhouse: () => dependencies.clickHouse.ping(),
+    ...dependencies.otherProbes,
+  };
+  const operations = { readiness: createReadiness(probes, log), metrics };
+  app.use(createOperations(operations), createReferenceRouter());
   app.use(
     '/v1',
     createAuthenticate(dependencies.apiKeys),

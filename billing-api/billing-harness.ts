@@ -107,7 +107,7 @@ function createApp(engines: EnginesUnderTest, clock: Clock) {
       heavyPerSecond: engines.heavyRate ?? 10_000,
       defaultPerSecond: engines.defaultRate ?? 10_000,
     },
-    otherDependencies: [],
+    otherProbes: {},
   });
 }
 

@@ -58,7 +58,7 @@ function createApp(
       heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,
     },
-    otherDependencies: [],
+    otherProbes: {},
   });
 }
 

@@ -6,6 +6,8 @@ import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';
 import { systemClock } from '../runtime/clock.js';
+import { ConfigError } from '../runtime/config.js';
+import { codeOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
@@ -39,6 +41,22 @@ type Opening = {
   readonly lifecycle: Lifecycle;
 };
 
+/** @throws ConfigError when the port is taken or not ours to take. */
+async function listen(
+  server: { readonly listen: (port: number, host: string) => Promise<number> },
+  { MINUTEBOOK_PORT: port, MINUTEBOOK_HOST: host }: StackConfig,
+): Promise<number> {
+  try {
+    return await server.listen(port, host);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === null) throw error;
+    const reason =
+      code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`;
+    throw new ConfigError([`${host}:${port} ${reason}: set MINUTEBOOK_PORT to another port`]);
+  }
+}
+
 /** Event routes and REST API on one port; returns the address. */
 async function openEdge({ config, engines, logger, lifecycle }: Opening): Promise<string> {
   const metrics = createMetrics();
@@ -62,7 +80,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
       heavyPerSecond: config.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
     },
-    otherDependencies: [{ name: 'event_log', ping: () => writer.ping() }],
+    otherProbes: { event_log: () => writer.ping() },
   });
   const removal = startKeyRemoval({ database, clock: systemClock, log: logger });
   lifecycle.onClose('key removal', removal);
@@ -76,7 +94,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,
   });
-  const port = await server.listen(config.MINUTEBOOK_PORT, config.MINUTEBOOK_HOST);
+  const port = await listen(server, config);
   lifecycle.onClose('http', () => server.close());
   return `http://${config.MINUTEBOOK_HOST}:${port}`;
 }

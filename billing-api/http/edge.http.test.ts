@@ -226,16 +226,13 @@ describe('isolation', () => {
 describe('operational routes', () => {
   test('need no key and name every dependency', async ({ api }) => {
     const headers = { 'x-api-key': '' };
-    expect((await api.call('GET', '/livez', { headers })).body).toEqual({ status: 'live' });
+    expect((await api.call('GET', '/livez', { headers })).body).toEqual({ status: 'alive' });
     for (const path of ['/readyz', '/health']) {
       const { status, body } = await api.call('GET', path, { headers });
       expect(status).toBe(200);
       expect(body).toEqual({
         status: 'ready',
-        dependencies: [
-          { name: 'postgres', status: 'up' },
-          { name: 'clickhouse', status: 'up' },
-        ],
+        dependencies: { postgres: 'up', clickhouse: 'up' },
       });
     }
     const metrics = await api.call('GET', '/metrics', { headers });

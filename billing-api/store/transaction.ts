@@ -1,5 +1,4 @@
 import { sql, type DatabaseTransactionConnection } from 'slonik';
-import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { noRows } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -54,9 +53,4 @@ async function markApplied(transaction: Transaction, claim: IdempotencyClaim): P
     UPDATE idempotency_keys SET state = 'applied'
     WHERE key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`);
   if (result.rowCount !== 1) throw new Error('the claim on the Idempotency-Key was taken over');
-}
-
-/** Resolves when PostgreSQL answers. @throws DependencyError otherwise. */
-export async function pingDatabase(database: BillingDatabase): Promise<void> {
-  await database.slonik.query(sql.type(z.unknown())`SELECT 1`);
 }

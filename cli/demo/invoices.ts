@@ -26,6 +26,41 @@ type Preview = {
 
 const SPLITS_SHOWN = 4;
 
+type Tier = {
+  readonly up_to: number | null;
+  readonly unit_amount: string;
+  readonly flat_amount: string | null;
+};
+type PlanAnswer = {
+  readonly name: string;
+  readonly prices: readonly {
+    readonly display_name: string;
+    readonly amount: string | null;
+    readonly tiers: readonly Tier[] | null;
+    readonly transform_quantity: { readonly divide_by: number } | null;
+  }[];
+};
+
+function priceRows(price: PlanAnswer['prices'][number]): readonly (readonly string[])[] {
+  if (price.tiers === null || price.tiers.length === 0) {
+    const packageSize = price.transform_quantity?.divide_by ?? 1;
+    return [[price.display_name, `every ${packageSize} begun`, price.amount ?? '', '']];
+  }
+  return price.tiers.map((tier, index) => [
+    index === 0 ? price.display_name : '',
+    tier.up_to === null ? 'beyond' : `up to ${tier.up_to}`,
+    tier.unit_amount,
+    tier.flat_amount ?? '',
+  ]);
+}
+
+async function printPrices(api: ApiClient, planId: string): Promise<void> {
+  const plan = await api.get<PlanAnswer>(`/plans/${planId}`);
+  console.log(`\n${pc.bold(`Prices of the plan ${plan.name}`)}`);
+  const header = ['', 'tier or package', 'amount', 'flat'];
+  for (const line of tableLines(header, plan.prices.flatMap(priceRows))) console.log(line);
+}
+
 /** The month, in UTC, in which the log begins. */
 function monthOf(timestamp: string): { readonly start: string; readonly end: string } {
   const first = new Date(timestamp);
@@ -71,6 +106,7 @@ export async function printInvoices(
   facts: { readonly customers: readonly string[]; readonly firstEventAt: string },
 ): Promise<void> {
   const month = monthOf(facts.firstEventAt);
+  await printPrices(api, catalog.planId);
   for (const customer of facts.customers) {
     const { id } = await api.post<{ readonly id: string }>('/subscriptions', {
       external_customer_id: customer,
