@@ -106,49 +106,72 @@ function handOver(command, parameters) {
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }
 
+const cached = (name) => ['--cache', '--cache-location', join(stamps, name)];
+/** Types are not among them: the build has just been through them. */
 const CHECKS = [
-  ['types', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '--noEmit']],
-  ['lint', join(binaries, 'eslint'), ['-c', '.config/eslint.config.js', '--max-warnings=0', '.']],
+  [
+    'lint',
+    'eslint',
+    ['-c', '.config/eslint.config.js', '--max-warnings=0', ...cached('eslint'), '.'],
+  ],
   [
     'format',
-    join(binaries, 'prettier'),
-    ['--config', '.config/prettier.json', '--check', '--log-level', 'warn', '**/*.{ts,mjs,js,cjs}'],
+    'prettier',
+    [
+      '--config',
+      '.config/prettier.json',
+      '--check',
+      '--log-level',
+      'warn',
+      ...cached('prettier'),
+      '**/*.{ts,mjs,js,cjs}',
+    ],
   ],
   [
     'imports',
-    join(binaries, 'depcruise'),
+    'depcruise',
     ['--config', '.config/dependency-cruiser.cjs', '--output-type', 'err', ...SOURCE_FOLDERS],
   ],
-  ['dead code', join(binaries, 'knip'), ['--config', '.config/knip.json', '--no-progress']],
+  ['dead code', 'knip', ['--config', '.config/knip.json', '--no-progress']],
 ];
 
-/** Types, style, imports, dead code and the fast tests; stops at the first that fails. */
-function check(parameters) {
-  for (const [name, command, args] of CHECKS) {
-    const startedAt = Date.now();
-    run(command, args);
-    say(`check: ${name} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
-  }
-  if (parameters.includes('--no-tests')) return;
-  run(join(binaries, 'vitest'), [
-    'run',
-    '--config',
-    '.config/vitest.config.ts',
-    '--project',
-    'fast',
-  ]);
+/** Resolves to whether the check passed; its output is shown when it did not. */
+function runCheck([name, tool, parameters]) {
+  const startedAt = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(join(binaries, tool), parameters, { cwd: root });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.on('error', (error) => fail(error.message));
+    child.on('close', (code) => {
+      const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+      say(`check: ${name} ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
+      if (code !== 0) say(output);
+      resolve(code === 0);
+    });
+  });
 }
 
-function main() {
+/** Types (by the build), style, imports and dead code, side by side. Ends with 1 when one fails. */
+async function check() {
+  const results = await Promise.all(CHECKS.map(runCheck));
+  if (results.includes(false)) process.exit(1);
+}
+
+async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
   install();
   build();
   if (verb === 'build') return;
-  if (verb === 'check') return check(parameters);
+  const config = join(root, '.config', 'vitest.config.ts');
+  if (verb === 'check') {
+    await check();
+    return handOver(join(binaries, 'vitest'), ['run', '--config', config, '--project', 'fast']);
+  }
   if (verb === 'test') {
-    if (parameters.length === 0) check(['--no-tests']);
-    const config = join(root, '.config', 'vitest.config.ts');
+    if (parameters.length === 0) await check();
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
   handOver(process.execPath, [
@@ -159,4 +182,4 @@ function main() {
   ]);
 }
 
-main();
+await main();
