@@ -72,6 +72,7 @@ describe('an accepted event', () => {
       customerId: 'cust_1',
     });
     expect(accepted(eventWith({ customer_id: '' }))).toMatchObject({ customerId: null });
+    expect(accepted(eventWith({ customer_id: ' \t' }))).toMatchObject({ customerId: null });
     const none = eventWith({ external_customer_id: '', customer_id: null });
     expect(refusedMember(none)).toBe('external_customer_id');
   });

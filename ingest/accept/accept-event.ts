@@ -47,9 +47,12 @@ function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A customer reference; the empty text means absent (domain.md 3.1). */
+/**
+ * A customer reference; the empty text means absent (domain.md 3.1), and so does a blank one, since no
+ * customer can have it: its usage would stay unmatched for ever.
+ */
 function referenceOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
 const NOT_A_TEXT = 'is not a text: send it in double quotes';
