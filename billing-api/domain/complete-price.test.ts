@@ -218,6 +218,11 @@ describe('rules (3.2)', () => {
     ['decimal_malformed', 'min_quantity', { ...FLAT, minQuantity: 1e21 }],
     ['filter_values_malformed', 'filter_values', { ...FLAT, filterValues: { region: [] } }],
     ['filter_values_malformed', 'filter_values', { ...FLAT, filterValues: { '': 'eu' } }],
+    [
+      'filter_values_malformed',
+      'filter_values',
+      { ...FLAT, filterValues: Object.fromEntries([...Array(101).keys()].map((n) => [n, 'x'])) },
+    ],
     ['dates_reversed', 'end_date', { ...FLAT, startMs: 2, endMs: 1 }],
     ['dates_reversed', 'end_date', { ...FLAT, endMs: NOW_MS - 1 }],
     ['price_unit_forbidden', 'price_unit_config', { ...FLAT, priceUnitConfig: tok }],

@@ -7,6 +7,7 @@ import type { PriceContext, PriceRefusal, PriceRequest } from './price-request.j
 import { isPriceRefusal, refuse } from './price-request.js';
 import { brokenPriceRule } from './price-rules.js';
 import { unitFiguresFrom } from './price-unit.js';
+import { propertyFiltersProblem } from './property-filters.js';
 
 /**
  * Makes the complete price of a request: the defaults of domain.md 9.2 and the rules of 3.2. The
@@ -115,16 +116,15 @@ function fiatFiguresFrom({ amount, tiers }: PriceRequest): Figures | PriceRefusa
   return figuresFrom({ amount, tiers, amountMember: 'amount', tiersMember: 'tiers' });
 }
 
-/** One text is a list of one (domain.md 9.3); a key without texts would match no event at all. */
+/** One text is a list of one (domain.md 9.3). */
 function filterValuesFrom(request: PriceRequest): PriceTerms['filterValues'] | PriceRefusal {
-  const lists = Object.entries(request.filterValues ?? {}).map(
-    ([key, value]) => [key, typeof value === 'string' ? [value] : value] as const,
+  const lists = Object.fromEntries(
+    Object.entries(request.filterValues ?? {}).map(
+      ([key, value]) => [key, typeof value === 'string' ? [value] : value] as const,
+    ),
   );
-  if (lists.some(([key, texts]) => key === '' || texts.length === 0)) {
-    const remedy = 'give every property key at least one text';
-    return refuse('filter_values_malformed', 'filter_values', remedy);
-  }
-  return Object.fromEntries(lists);
+  const remedy = propertyFiltersProblem(lists);
+  return remedy === null ? lists : refuse('filter_values_malformed', 'filter_values', remedy);
 }
 
 function minQuantityFrom(request: PriceRequest): Decimal | PriceRefusal | null {

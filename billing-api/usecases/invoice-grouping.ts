@@ -1,5 +1,6 @@
 import { ZERO, type Decimal } from '../../contract/decimal.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../domain/invoice/invoice.js';
+import { PROPERTY_KEY_LENGTH_MAX } from '../domain/property-filters.js';
 import { totalOf, type UsageCount } from '../store/usage.js';
 import type { MemberReader } from './member-rules.js';
 
@@ -14,18 +15,25 @@ export type Grouping = {
 const PROPERTY_PREFIX = 'properties.';
 const GROUPS_MAX = 10;
 
+function groupProblem(name: string): string | null {
+  if (name === 'source' || name === 'feature_id') return null;
+  const shown = name.slice(0, 60);
+  if (!name.startsWith(PROPERTY_PREFIX) || name.length === PROPERTY_PREFIX.length) {
+    return `${shown} is not source, feature_id or properties.<name>`;
+  }
+  return name.length > PROPERTY_PREFIX.length + PROPERTY_KEY_LENGTH_MAX
+    ? `${shown}... is a property name of more than ${PROPERTY_KEY_LENGTH_MAX} characters`
+    : null;
+}
+
 /** Reads `group_by`: source, feature_id and properties.<name>. */
 export function readGroups(reader: MemberReader, names: readonly string[]): Grouping {
   const properties: string[] = [];
   for (const name of names) {
-    const isProperty = name.startsWith(PROPERTY_PREFIX) && name.length > PROPERTY_PREFIX.length;
+    const problem = groupProblem(name);
+    reader.note('group_by', problem);
+    const isProperty = problem === null && name.startsWith(PROPERTY_PREFIX);
     if (isProperty) properties.push(name.slice(PROPERTY_PREFIX.length));
-    else if (name !== 'source' && name !== 'feature_id') {
-      reader.note(
-        'group_by',
-        `${name.slice(0, 60)} is not source, feature_id or properties.<name>`,
-      );
-    }
   }
   if (names.length > GROUPS_MAX) reader.note('group_by', `has more than ${GROUPS_MAX} names`);
   return {

@@ -9,7 +9,12 @@ import {
 import type { MeterFilter } from '../../contract/meter.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import { windowsIn, type WindowSize } from '../domain/calendar/usage-windows.js';
+import {
+  windowCountAtLeast,
+  windowsIn,
+  type WindowSize,
+} from '../domain/calendar/usage-windows.js';
+import { propertyFiltersProblem } from '../domain/property-filters.js';
 import {
   findCustomer,
   findCustomerByExternalId,
@@ -27,7 +32,8 @@ import { MemberReader } from './member-rules.js';
 import { invalid, isRefusal, notFound, Refusal } from './refusal.js';
 
 const RANGE_DEFAULT_MS = 7 * DAY_MS;
-const WINDOWS_MAX = 100_000;
+/** An answer of about a megabyte, which is made without a pause. */
+const WINDOWS_MAX = 10_000;
 /** Every event of the range is compared with each of them. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
@@ -67,13 +73,13 @@ type Question = {
 };
 
 function readFilters(reader: MemberReader, request: MeterUsageRequest): readonly MeterFilter[] {
-  return Object.entries(request.filters ?? {}).map(([key, values]) => {
-    if (key === '' || values.length === 0) reader.note('filters', 'every key needs texts');
-    return { key, values };
-  });
+  const filters = request.filters ?? {};
+  reader.note('filters', propertyFiltersProblem(filters));
+  return Object.entries(filters).map(([key, values]) => ({ key, values }));
 }
 
-function questionFrom(request: MeterUsageRequest, now: InstantMs): Question | Refusal {
+/** What a request asks, at an instant that stands for an absent end, or what is wrong with it. */
+export function questionFrom(request: MeterUsageRequest, now: InstantMs): Question | Refusal {
   const reader = new MemberReader();
   const endMs = reader.instant('end_time', request.end_time) ?? now;
   const startMs = reader.instant('start_time', request.start_time) ?? endMs - RANGE_DEFAULT_MS;
@@ -153,15 +159,20 @@ function cut(window: Interval, to: Interval): Interval {
   };
 }
 
-function windowsOf(question: Question, timezone: string): readonly Interval[] | Refusal {
-  if (question.windowSize === null) return [];
-  const grid = { size: question.windowSize, timezone, anchorMs: question.anchorMs };
+function tooManyWindows(): Refusal {
+  const problem = `the range has more than ${WINDOWS_MAX} windows`;
+  return invalid({ window_size: `${problem}; take a larger window_size or a shorter range` });
+}
+
+/** The windows of a question; a range with far too many is refused before they are listed. */
+export function windowsOf(question: Question, timezone: string): readonly Interval[] | Refusal {
+  const { windowSize: size, anchorMs } = question;
+  if (size === null) return [];
+  if (windowCountAtLeast(question.window, size) > WINDOWS_MAX) return tooManyWindows();
   const windows: Interval[] = [];
-  for (const window of windowsIn(question.window, grid)) {
+  for (const window of windowsIn(question.window, { size, timezone, anchorMs })) {
     windows.push(cut(window, question.window));
-    if (windows.length > WINDOWS_MAX) {
-      return invalid({ window_size: `the range has more than ${WINDOWS_MAX} windows` });
-    }
+    if (windows.length > WINDOWS_MAX) return tooManyWindows();
   }
   return windows;
 }

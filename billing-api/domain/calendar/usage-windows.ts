@@ -1,5 +1,5 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
 import type { LocalDateTime, OffsetStretch } from './local-time.js';
 import {
   firstInstantAtOrAfterLocal,
@@ -32,6 +32,23 @@ const SLOT_MS: Readonly<Record<SlotSize, number>> = {
   '30MIN': 30 * MINUTE_MS,
   HOUR: HOUR_MS,
 };
+
+/** Lengths between clock changes. */
+const WALL_CLOCK_MS: Readonly<Record<Exclude<WallClockSize, 'MONTH'>, number>> = {
+  '3HOUR': 3 * HOUR_MS,
+  '6HOUR': 6 * HOUR_MS,
+  '12HOUR': 12 * HOUR_MS,
+  DAY: DAY_MS,
+  WEEK: 7 * DAY_MS,
+};
+
+const LONGEST_MONTH_MS = 31 * DAY_MS;
+
+/**
+ * No zone has been more than two days ahead of where it is at another time, so clock changes of a
+ * whole range together stretch its windows by less.
+ */
+const CLOCK_CHANGES_MS = 2 * DAY_MS;
 
 function isSlotSize(size: WindowSize): size is SlotSize {
   return Object.hasOwn(SLOT_MS, size);
@@ -123,27 +140,61 @@ function monthsFromDay(day: number): WallClock {
 }
 
 /**
+ * A number that the windows of an interval do not fall short of, from the lengths alone: it costs
+ * nothing, however long the interval is.
+ */
+export function windowCountAtLeast({ startMs, endMs }: Interval, size: WindowSize): number {
+  const lengthMs = { ...SLOT_MS, ...WALL_CLOCK_MS, MONTH: LONGEST_MONTH_MS }[size];
+  return Math.max(0, Math.floor((endMs - startMs - CLOCK_CHANGES_MS) / lengthMs));
+}
+
+/**
  * The windows that have an instant in common with an interval, in order, uncut and without a gap
  * between them. The caller bounds the interval: a year has 525,600 minutes.
  */
 export function windowsIn(interval: Interval, grid: WindowGrid): Generator<Interval> {
   const { size, timezone } = grid;
-  if (!isSlotSize(size)) {
-    return wallClockWindowsIn(interval, wallClockOf(size, grid), timezone);
-  }
-  return slotsIn(interval, SLOT_MS[size], timezone);
+  if (isSlotSize(size)) return slotsIn(interval, SLOT_MS[size], timezone);
+  if (size === 'MONTH') return monthsIn(interval, wallClockOf(size, grid), timezone);
+  return wallClockWindowsIn(interval, { ...grid, size });
 }
 
+/**
+ * Asks the calendar for the windows around clock changes only and adds up lengths between them: per
+ * window it would take a second for ten thousand windows.
+ */
 function* wallClockWindowsIn(
   interval: Interval,
-  clock: WallClock,
-  timezone: string,
+  grid: WindowGrid & { readonly size: Exclude<WallClockSize, 'MONTH'> },
 ): Generator<Interval> {
+  const { size, timezone } = grid;
+  const clock = wallClockOf(size, grid);
+  const lengthMs = WALL_CLOCK_MS[size];
   let instant = interval.startMs;
   while (instant < interval.endMs) {
     const window = wallClockWindowAt(instant, clock, timezone);
     yield window;
     instant = window.endMs;
+    const stretch = stretchAt(instant, timezone);
+    // The first instant of a stretch may lie behind the edge that its gap skipped; any later one
+    // shows the edge itself, and so does every step from it that stays inside the stretch.
+    if (instant === stretch.startMs) continue;
+    while (instant < interval.endMs && instant + lengthMs < stretch.endMs) {
+      yield { startMs: instant, endMs: instant + lengthMs };
+      instant += lengthMs;
+    }
+  }
+}
+
+/** The end of a month is the start of the next one: it is asked for once. */
+function* monthsIn(interval: Interval, clock: WallClock, timezone: string): Generator<Interval> {
+  let start = clock.startOf(localDateTimeAt(interval.startMs, timezone));
+  let startMs = firstInstantAtOrAfterLocal(start, timezone);
+  while (startMs < interval.endMs) {
+    const end = clock.next(start);
+    const endMs = firstInstantAtOrAfterLocal(end, timezone);
+    if (interval.startMs < endMs && startMs < endMs) yield { startMs, endMs };
+    [start, startMs] = [end, endMs];
   }
 }
 

@@ -1,0 +1,27 @@
+/** The limits of filters on a meter, which hold wherever usage is narrowed by properties. */
+const KEYS_MAX = 100;
+export const PROPERTY_KEY_LENGTH_MAX = 255;
+const TEXTS_MAX = 1_000;
+
+/**
+ * What is wrong with filters by property key, or null. Every key is a condition on every event of
+ * a question, so that their number decides what one question costs; a key without texts would
+ * match no event at all.
+ */
+export function propertyFiltersProblem(
+  filters: Readonly<Record<string, readonly string[]>>,
+): string | null {
+  const entries = Object.entries(filters);
+  if (entries.length > KEYS_MAX) return `give at most ${KEYS_MAX} property keys`;
+  for (const [key, texts] of entries) {
+    if (key === '' || texts.length === 0)
+      return 'give every property key a name and at least one text';
+    if (key.length > PROPERTY_KEY_LENGTH_MAX) {
+      return `give property keys of at most ${PROPERTY_KEY_LENGTH_MAX} characters`;
+    }
+    if (texts.length > TEXTS_MAX) {
+      return `give every property key at most ${TEXTS_MAX} texts`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { questionFrom, windowsOf, type MeterUsageRequest } from './read-meter-usage.js';
+import { isRefusal, type Refusal } from './refusal.js';
+
+const NOW = Date.parse('2026-11-01T00:00:00Z');
+
+function windowsAsked(request: Omit<MeterUsageRequest, 'meter_id'>): number | Refusal {
+  const question = questionFrom({ meter_id: 'meter_1', ...request }, NOW);
+  if (isRefusal(question)) return question;
+  const windows = windowsOf(question, question.timezone ?? 'UTC');
+  return isRefusal(windows) ? windows : windows.length;
+}
+
+const minutes = (count: number) => ({
+  window_size: 'MINUTE' as const,
+  start_time: new Date(NOW - count * 60_000).toISOString(),
+});
+
+const TOO_MANY = {
+  code: 'validation_error',
+  details: {
+    window_size:
+      'the range has more than 10000 windows; take a larger window_size or a shorter range',
+  },
+};
+
+describe('windows of a usage question', () => {
+  it('are ten thousand at most', () => {
+    expect(windowsAsked(minutes(9_999))).toBe(9_999);
+    expect(windowsAsked(minutes(10_000))).toBe(10_000);
+    expect(windowsAsked(minutes(10_001))).toMatchObject(TOO_MANY);
+  });
+
+  it('count as they are, also where clock changes make them longer', () => {
+    const start = Date.parse('2020-07-01T00:00:00+02:00');
+    const range = (windows: number) => ({
+      window_size: '3HOUR' as const,
+      timezone: 'Europe/Berlin',
+      start_time: new Date(start).toISOString(),
+      // December 2023, in winter time: one window of the range has an hour more than three.
+      end_time: new Date(start + windows * 10_800_000 + 3_600_000).toISOString(),
+    });
+    expect(windowsAsked(range(10_000))).toBe(10_000);
+    expect(windowsAsked(range(10_001))).toMatchObject(TOO_MANY);
+  });
+
+  it.each(['MINUTE', '3HOUR', 'DAY'] as const)(
+    'of %s over centuries are refused at once',
+    (size) => {
+      const started = performance.now();
+      const answer = windowsAsked({
+        window_size: size,
+        start_time: '1900-01-01T00:00:00Z',
+        end_time: '2299-01-01T00:00:00Z',
+        timezone: 'Australia/Lord_Howe',
+      });
+      expect(answer).toMatchObject(TOO_MANY);
+      expect(performance.now() - started).toBeLessThan(50);
+    },
+  );
+});
+
+describe('filters of a usage question', () => {
+  const withKeys = (count: number) => ({
+    filters: Object.fromEntries([...Array(count).keys()].map((index) => [`k${index}`, ['a']])),
+  });
+
+  it('have a hundred keys at most', () => {
+    expect(windowsAsked(withKeys(99))).toBe(0);
+    expect(windowsAsked(withKeys(100))).toBe(0);
+    expect(windowsAsked(withKeys(101))).toMatchObject({
+      code: 'validation_error',
+      details: { filters: 'give at most 100 property keys' },
+    });
+  });
+});
