@@ -15,6 +15,7 @@ import { createErrorHandler } from './http/edge/error-handler.js';
 import { HttpFailure } from './http/edge/failure.js';
 import { createIdempotency } from './http/edge/idempotency.js';
 import { createObserver } from './http/edge/observe.js';
+import { parseQuery } from './http/edge/query.js';
 import { createRateLimit, type RateLimits } from './http/edge/rate-limit.js';
 import { giveRequestId } from './http/edge/request-id.js';
 import { provideDependencies } from './http/ioc.js';
@@ -64,7 +65,10 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.disable('x-powered-by');
   // ETag is the version of a record (api.md 1.4), not a hash of the answer.
   app.disable('etag');
-  app.set('query parser', 'simple');
+  // Limits and permissions go by the path: there is only one way to write it.
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', parseQuery);
   const usage = createUsageStore(dependencies.clickHouse);
   provideDependencies(app, { database, usage, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders);

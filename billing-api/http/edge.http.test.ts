@@ -37,9 +37,15 @@ describe('credentials', () => {
       expect([status, body.code, body.http_status_code]).toEqual([401, 'permission_denied', 401]);
     }
     const bearer = { 'x-api-key': '', authorization: `Bearer ${API_KEY}` };
-    expect((await api.call('GET', '/v1/users/me', { headers: bearer })).status).toBe(200);
+    const token = await api.call('GET', '/v1/users/me', { headers: bearer });
+    expect([token.status, token.body.message]).toEqual([
+      401,
+      'bearer tokens are not accepted here: send an API key in x-api-key',
+    ]);
     const both = { 'x-api-key': `sk_${'z'.repeat(40)}`, authorization: `Bearer ${API_KEY}` };
     expect((await api.call('GET', '/v1/users/me', { headers: both })).status).toBe(401);
+    const good = await api.call('GET', '/v1/users/me', { headers: { authorization: 'Bearer x' } });
+    expect(good.status).toBe(200);
   });
 
   test('of a publishable key or a role without the right answer 403', async ({ api, database }) => {

@@ -65,7 +65,7 @@ const securityHeaders = helmet({
  * swagger-ui-dist, read from disk.
  */
 export function createReferenceRouter(): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true, strict: true });
   const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8');
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   router.get('/openapi.json', (_request, response) => {

@@ -4,6 +4,7 @@ import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { instantColumn, integerColumn, noRows, numericColumn } from '../../sql/columns.js';
 import { insertRows, recordColumns, type NewRow } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
+import { textKeyed } from './text-keyed.js';
 import type { Transaction } from './transaction.js';
 
 const tierColumn = z.object({
@@ -34,7 +35,7 @@ const priceRow = z.object({
   amount: numericColumn.nullable(),
   currency: z.string(),
   meter_id: z.string().nullable(),
-  filter_values: z.record(z.array(z.string())).nullable(),
+  filter_values: textKeyed(z.array(z.string())).nullable(),
   tier_mode: z.enum(['VOLUME', 'SLAB']).nullable(),
   tiers: z.array(tierColumn).nullable(),
   transform_quantity: z

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { instantColumn } from '../../sql/columns.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { Caller } from '../usecases/caller.js';
+import { textKeyed } from './text-keyed.js';
 import type { Transaction } from './transaction.js';
 
 export const recordStatus = z.enum(['published', 'deleted', 'archived']);
 
-const metadataColumn = z.record(z.union([z.string(), z.number(), z.boolean()]));
+const metadataColumn = textKeyed(z.union([z.string(), z.number(), z.boolean()]));
 
 /** Columns that every record has (specification, Conventions). */
 export const recordColumns = {

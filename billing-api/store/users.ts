@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { instantColumn } from '../../sql/columns.js';
 import { recordColumns } from './records.js';
+import { textKeyed } from './text-keyed.js';
 import type { BillingDatabase } from './transaction.js';
 
 const userRow = z.object({
@@ -24,7 +25,7 @@ const userRow = z.object({
     email: z.string().nullish(),
     help_email: z.string().nullish(),
     phone: z.string().nullish(),
-    address: z.record(z.string().nullable()).nullish(),
+    address: textKeyed(z.string().nullable()).nullish(),
   }),
   tenant_created_at: instantColumn,
   tenant_updated_at: instantColumn,

@@ -1,52 +1,23 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler } from 'express';
+import { isAbsent } from './absent.js';
 import { HttpFailure } from './failure.js';
 
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** Deeper than any request of ours; a recursive reader must not meet a deeper one. */
 const DEPTH_MAX = 32;
+/** The largest request there is, 100 prices in bulk with 100 tiers each, has fewer. */
+const MEMBERS_MAX = 40_000;
+/** No object of ours has more; checking the members of one costs more than their number. */
+const OBJECT_MEMBERS_MAX = 1_000;
 
 /** Members whose keys belong to the caller: nothing is taken out of them. */
 const FREE_FORM = new Set(['metadata', 'filter_values']);
-
-/**
- * Optional enumerations, for which an empty text means absent (domain.md 3.1); references end in
- * `_id`.
- */
-const ENUMERATIONS = new Set([
-  'type',
-  'billing_model',
-  'billing_cadence',
-  'billing_period',
-  'billing_cycle',
-  'bucket_size',
-  'collection_method',
-  'commitment_duration',
-  'data_type',
-  'direction',
-  'entity_type',
-  'invoice_cadence',
-  'operator',
-  'payment_behavior',
-  'payment_terms',
-  'price_unit_type',
-  'proration_behavior',
-  'reset_usage',
-  'round',
-  'status',
-  'subscription_status',
-  'tier_mode',
-  'window_size',
-]);
 
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
 function refuse(message: string): never {
   throw new HttpFailure(400, 'validation_error', { message });
-}
-
-function isAbsent(name: string, value: unknown): boolean {
-  if (value === null || value === undefined) return true;
-  return value === '' && (ENUMERATIONS.has(name) || name.endsWith('_id'));
 }
 
 /** Free-form objects keep every member; filters are free-form unless they are a list. */
@@ -58,7 +29,25 @@ function checkText(text: string): void {
   if (UNSTORABLE.test(text)) refuse('a text contains U+0000 or half of a surrogate pair');
 }
 
-type Walk = { readonly keepsAll: boolean; readonly depth: number };
+type Walk = {
+  readonly keepsAll: boolean;
+  readonly depth: number;
+  /** Members of the whole body so far. */
+  readonly total: { members: number };
+};
+
+/** The members of an object, unless there are more than any request of ours has. */
+function membersOf(value: object, total: Walk['total']): [string, unknown][] {
+  const members = Object.entries(value);
+  total.members += members.length;
+  if (members.length > OBJECT_MEMBERS_MAX) {
+    refuse(`an object of the body has more than ${OBJECT_MEMBERS_MAX} members`);
+  }
+  if (total.members > MEMBERS_MAX) {
+    refuse(`the objects of the body have more than ${MEMBERS_MAX} members in total`);
+  }
+  return members;
+}
 
 function normalised(value: unknown, walk: Walk): unknown {
   if (typeof value === 'string') checkText(value);
@@ -67,11 +56,11 @@ function normalised(value: unknown, walk: Walk): unknown {
   const inner = { ...walk, depth: walk.depth + 1 };
   if (Array.isArray(value)) return value.map((item) => normalised(item, inner));
   const kept: [string, unknown][] = [];
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of membersOf(value, walk.total)) {
     checkText(name);
     if (!walk.keepsAll && isAbsent(name, member)) continue;
     const keepsAll = walk.keepsAll || isFreeForm(name, member);
-    kept.push([name, normalised(member, { keepsAll, depth: walk.depth + 1 })]);
+    kept.push([name, normalised(member, { ...inner, keepsAll })]);
   }
   return Object.fromEntries(kept);
 }
@@ -87,10 +76,27 @@ export const checkUrl: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** A body must say that it is JSON; one without a body may say anything. */
+/** The body parser would take any charset that starts with utf-. */
+function isUtf8Type(contentType: string): boolean {
+  const parameters = contentType.toLowerCase().split(';').slice(1);
+  const charsets = parameters
+    .map((text) => text.trim())
+    .filter((text) => /^charset\s*=/.test(text));
+  return charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
+}
+
+/**
+ * A body must say that it is JSON in UTF-8, plain or packed with gzip (api.md 1.1); a request
+ * without a body may say anything.
+ */
 export const requireJson: RequestHandler = (request, _response, next) => {
-  if (hasBody(request) && request.is('application/json') === false) {
-    refuse('Content-Type must be application/json');
+  if (hasBody(request)) {
+    if (request.is('application/json') === false) refuse('Content-Type must be application/json');
+    if (!isUtf8Type(request.get('content-type') ?? '')) refuse('the body must be UTF-8');
+    const encoding = (request.get('content-encoding') ?? '').trim();
+    if (!/^(gzip|identity)?$/i.test(encoding)) {
+      refuse('Content-Encoding must be gzip, identity or absent');
+    }
   }
   next();
 };
@@ -99,6 +105,10 @@ export const requireJson: RequestHandler = (request, _response, next) => {
 export const parseJson: RequestHandler = express.json({
   limit: BODY_BYTES_MAX,
   type: 'application/json',
+  verify: (_request, _response, bytes) => {
+    // Decoding would replace such bytes silently.
+    if (!isUtf8(bytes)) throw new Error('not UTF-8');
+  },
 });
 
 /**
@@ -109,7 +119,11 @@ export const parseJson: RequestHandler = express.json({
 export const normaliseBody: RequestHandler = (request, _response, next) => {
   if (request.body !== undefined) {
     const keepsAll = request.method !== 'POST';
-    request.body = normalised(request.body as unknown, { keepsAll, depth: 0 });
+    request.body = normalised(request.body as unknown, {
+      keepsAll,
+      depth: 0,
+      total: { members: 0 },
+    });
   }
   next();
 };

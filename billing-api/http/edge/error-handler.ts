@@ -12,7 +12,8 @@ const RETRY_AFTER_SECONDS = 1;
 const BODY_FAILURES: Readonly<Record<string, readonly [number, string]>> = {
   'entity.too.large': [413, 'the body is larger than 2 MiB'],
   'entity.parse.failed': [400, 'the body is not JSON'],
-  'encoding.unsupported': [400, 'Content-Encoding must be gzip, deflate, br or absent'],
+  'encoding.unsupported': [400, 'Content-Encoding must be gzip, identity or absent'],
+  'entity.verify.failed': [400, 'the body is not UTF-8'],
   'charset.unsupported': [400, 'the body must be UTF-8'],
   'request.size.invalid': [400, 'Content-Length does not match the body'],
   'request.aborted': [400, 'the body was not sent to its end'],
@@ -28,10 +29,7 @@ function bodyFailureOf(error: unknown): HttpFailure | null {
 
 /** zlib refuses a body that claims an encoding it does not have. */
 function isBadCompression(error: unknown): boolean {
-  return (
-    /^Z_(DATA|BUF)_ERROR$/.test(codeOf(error) ?? '') ||
-    codeOf(error) === 'ERR__ERROR_FORMAT_PADDING_1'
-  );
+  return /^Z_(DATA|BUF)_ERROR$/.test(codeOf(error) ?? '');
 }
 
 function failureOf(error: unknown): HttpFailure | null {

@@ -18,9 +18,33 @@ function lengthProblem(length: number, limits: ArrayLimits | undefined): string 
   return length > most ? `has more than ${most} elements` : null;
 }
 
-/** Where tsoa is too lenient, or forgets where in a body it is. The signatures are tsoa's. */
+type IntegerLimits = {
+  readonly minimum?: { readonly value: number };
+  readonly maximum?: { readonly value: number };
+};
+
+function integerProblem(limits: IntegerLimits | undefined): string {
+  const least = limits?.minimum?.value;
+  const most = limits?.maximum?.value;
+  if (least === undefined && most === undefined) return 'must be an integer';
+  if (most === undefined) return `must be an integer of at least ${least}`;
+  if (least === undefined) return `must be an integer of at most ${most}`;
+  return `must be an integer from ${least} to ${most}`;
+}
+
+/**
+ * Where tsoa is too lenient, speaks of its own inside, or forgets where in a body it is. The
+ * signatures are tsoa's.
+ */
 /* eslint-disable max-params */
 class StrictValidationService extends ValidationService {
+  readonly #schemas: TsoaRoute.Models;
+
+  constructor(schemas: TsoaRoute.Models, settings: Settings) {
+    super(schemas, settings);
+    this.#schemas = schemas;
+  }
+
   /** tsoa compares texts: a list of one text would pass as that text. */
   override validateEnum(
     name: string,
@@ -33,6 +57,60 @@ class StrictValidationService extends ValidationService {
     const known = (members ?? []).join(', ');
     fieldErrors[parent + name] = { message: `is not one of ${known}`, value };
     return undefined;
+  }
+
+  override validateInt(
+    name: string,
+    value: unknown,
+    fieldErrors: FieldErrors,
+    isBodyParam: boolean,
+    validators?: IntegerLimits,
+    parent = '',
+  ): number | undefined {
+    const problems: FieldErrors = {};
+    const integer = super.validateInt(name, value, problems, isBodyParam, validators, parent);
+    for (const path of Object.keys(problems)) {
+      fieldErrors[path] = { message: integerProblem(validators), value };
+    }
+    return integer;
+  }
+
+  /** The texts of a union of nothing but texts are an enumeration. */
+  override validateUnion(
+    name: string,
+    value: unknown,
+    fieldErrors: FieldErrors,
+    isBodyParam: boolean,
+    property: TsoaRoute.PropertySchema,
+    parent = '',
+  ): unknown {
+    const members = this.#membersOf(property);
+    if (members !== null) return this.validateEnum(name, value, fieldErrors, members, parent);
+    const problems: FieldErrors = {};
+    const found: unknown = super.validateUnion(
+      name,
+      value,
+      problems,
+      isBodyParam,
+      property,
+      parent,
+    );
+    if (Object.keys(problems).length > 0) {
+      fieldErrors[parent + name] = { message: 'has a value of a wrong type', value };
+    }
+    return found;
+  }
+
+  /** All values of an enumeration, however it is put together; null when it is none. */
+  #membersOf(schema: TsoaRoute.PropertySchema): (string | number | boolean | null)[] | null {
+    if (schema.enums !== undefined) return schema.enums;
+    if (schema.subSchemas !== undefined && schema.dataType === 'union') {
+      const lists = schema.subSchemas.map((each) => this.#membersOf(each));
+      return lists.includes(null) ? null : lists.flatMap((list) => list ?? []);
+    }
+    const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+    if (model?.dataType === 'refEnum') return model.enums;
+    return model?.dataType === 'refAlias' ? this.#membersOf(model.type) : null;
   }
 
   /**

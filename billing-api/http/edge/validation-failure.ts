@@ -2,6 +2,11 @@ import type { FieldErrors, ValidateError } from '@tsoa/runtime';
 import { HttpFailure } from './failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
+const NO_MODEL = /^No matching model found/;
+const UNKNOWN = 'is not a member of this request';
+const WRONG_TYPE = 'has a value of a wrong type';
+const NAME_LENGTH_MAX = 100;
+const DETAILS_MAX = 20;
 
 /** tsoa names the argument first (`body.items.$0.amount`); callers know members only. */
 function memberOf(path: string): string {
@@ -18,33 +23,38 @@ function nameOf(path: string): string {
   return member === '' ? path : member;
 }
 
-/** The first of the members that tsoa lists as excess. */
+/** The member that tsoa found too many: it says the key, and a path that ends in it. */
 function unknownMember(path: string, message: string): string | null {
-  const names = EXCESS.exec(message)?.[1];
-  if (names === undefined) return null;
-  const first = names.split(',')[0] ?? names;
-  const owner = memberOf(path);
-  // Excess members of a named object are reported at the object, those of a model at the member.
-  return owner === '' ? first : owner.endsWith(first) ? owner : `${owner}.${first}`;
+  const key = EXCESS.exec(message)?.[1];
+  if (key === undefined) return null;
+  const owner = memberOf(path.slice(0, path.length - key.length));
+  return `${owner}${key}`;
+}
+
+/** Whole characters: half of a surrogate pair is no text. */
+function shortened(name: string): string {
+  return [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('');
+}
+
+/** What is wrong with the members of a request, in words of ours; unknown members first. */
+function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[] {
+  const problems: [string, string][] = [];
+  let unknown: string | null = null;
+  for (const [path, { message }] of Object.entries(fields)) {
+    const excess = unknownMember(path, message);
+    if (excess !== null) unknown ??= excess;
+    else problems.push([nameOf(path), NO_MODEL.test(message) ? WRONG_TYPE : message]);
+  }
+  if (unknown !== null) problems.unshift([unknown, UNKNOWN]);
+  return problems.slice(0, DETAILS_MAX).map(([name, problem]) => [shortened(name), problem]);
 }
 
 /** The answer to a request whose members have wrong types, are missing or unknown. */
 export function failureOfValidation(error: ValidateError): HttpFailure {
-  const details: Record<string, string> = {};
-  const fields: FieldErrors = error.fields;
-  let unknown: string | null = null;
-  for (const [path, field] of Object.entries(fields)) {
-    const excess = unknownMember(path, field.message);
-    if (excess === null) details[nameOf(path)] ??= field.message;
-    else {
-      unknown ??= excess;
-      details[excess] = 'is not a member of this request';
-    }
-  }
-  const first = Object.entries(details)[0];
-  const message =
-    unknown === null
-      ? `${first?.[0] ?? 'request'}: ${first?.[1] ?? 'is not valid'}`
-      : `${unknown} is not a member of this request`;
+  const problems = problemsOf(error.fields);
+  const [name, problem] = problems[0] ?? ['request', 'is not valid'];
+  const message = problem === UNKNOWN ? `${name} ${problem}` : `${name}: ${problem}`;
+  // Own properties whatever they are called, also one that is called __proto__.
+  const details = Object.fromEntries(problems);
   return new HttpFailure(400, 'validation_error', { message: message.slice(0, 500), details });
 }

@@ -1,0 +1,36 @@
+/**
+ * Optional enumerations, for which an empty text means absent (domain.md 3.1); references end in
+ * `_id`.
+ */
+const ENUMERATIONS = new Set([
+  'type',
+  'billing_model',
+  'billing_cadence',
+  'billing_period',
+  'billing_cycle',
+  'bucket_size',
+  'collection_method',
+  'commitment_duration',
+  'data_type',
+  'direction',
+  'entity_type',
+  'invoice_cadence',
+  'operator',
+  'order',
+  'payment_behavior',
+  'payment_terms',
+  'price_unit_type',
+  'proration_behavior',
+  'reset_usage',
+  'round',
+  'status',
+  'subscription_status',
+  'tier_mode',
+  'window_size',
+]);
+
+/** Whether a member of a body or query counts as one that was not sent. */
+export function isAbsent(name: string, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return value === '' && (ENUMERATIONS.has(name) || name.endsWith('_id'));
+}
