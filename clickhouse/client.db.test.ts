@@ -162,4 +162,14 @@ describe('fenced insert', () => {
     const insert = insertFenced({ clickhouse, epoch: 7, body: rowsText(1, 'n') });
     await expect(insert).rejects.toMatchObject({ dependency: 'clickhouse', isRetryable: false });
   });
+
+  test('does not ask again what the server cannot read', async ({ clickhouse }) => {
+    const text = 'a'.repeat(140_000);
+    const asked = clickhouse.client.query('SELECT {text:String} AS text', { text }, z.unknown());
+    await expect(asked).rejects.toMatchObject({
+      dependency: 'clickhouse',
+      isRetryable: false,
+      message: expect.stringContaining('ClickHouse (1000)'),
+    });
+  });
 });

@@ -11,9 +11,14 @@ const RETRYABLE_CODES = new Set([
   '439', '999',
 ]); // prettier-ignore
 
+/** What the HTTP layer of the server answers when it cannot even read a request. */
+const HTTP_LAYER_CODE = /^Poco::Exception\. Code: (\d+)/;
+
 /** Code of an answer of the server (`395`), or null when no answer came. */
 export function serverCodeOf(error: unknown): string | null {
-  return error instanceof ClickHouseError ? error.code : null;
+  if (error instanceof ClickHouseError) return error.code;
+  // The client recognises only answers that end in the name of their code, which these do not.
+  return HTTP_LAYER_CODE.exec(messageOf(error))?.[1] ?? null;
 }
 
 /**
