@@ -1,9 +1,9 @@
 import { decimalOf } from '../../contract/decimal.js';
-import type { InstantMs, Interval } from '../../contract/instant.js';
+import { formatInstant, type InstantMs, type Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { currentPeriod } from '../domain/calendar/billing-periods.js';
+import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
 import { buildInvoice } from '../domain/invoice/build-invoice.js';
 import type {
   InvoicePlanInputs,
@@ -12,7 +12,7 @@ import type {
   PlannedLine,
 } from '../domain/invoice/invoice.js';
 import { planLines } from '../domain/invoice/plan-lines.js';
-import type { LineItem, LineMeter } from '../domain/subscription.js';
+import type { LineItem, LineMeter, SubscriptionTerms } from '../domain/subscription.js';
 import type { CustomerRow } from '../store/customers.js';
 import { findFeaturesOfMeters } from '../store/features.js';
 import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
@@ -48,18 +48,56 @@ export type InvoicePreview = {
 
 type Wish = { readonly period: Interval; readonly grouping: Grouping };
 
+type Previewed = {
+  readonly terms: SubscriptionTerms;
+  readonly hasFixedLines: boolean;
+};
+
+/**
+ * What is wrong with an interval. A fixed charge is scaled by its share of one billing period, so
+ * an interval over more than one has no share; usage is counted over any interval.
+ */
+function intervalProblem(interval: Interval, { terms, hasFixedLines }: Previewed): string | null {
+  if (!hasFixedLines) return null;
+  const own = periodContaining(terms, interval.startMs);
+  if (own !== null && interval.endMs <= own.endMs) return null;
+  const { startMs, endMs } = currentPeriod(terms, interval.startMs);
+  const example = `${formatInstant(startMs)} to ${formatInstant(endMs)}`;
+  return `lies not within one billing period, as fixed prices need; take ${example} or a part of it`;
+}
+
+/** The interval of a preview: the current period, or what the request names instead. */
+export function readPreviewPeriod(
+  reader: MemberReader,
+  request: Pick<PreviewRequest, 'period_start' | 'period_end'>,
+  previewed: Previewed & { readonly now: InstantMs },
+): Interval {
+  const current = currentPeriod(previewed.terms, previewed.now);
+  const startMs = reader.instant('period_start', request.period_start) ?? current.startMs;
+  const endMs = reader.instant('period_end', request.period_end) ?? current.endMs;
+  const interval = { startMs, endMs };
+  if (endMs <= startMs) reader.note('period_end', 'is not later than period_start');
+  else if (request.period_start !== undefined || request.period_end !== undefined) {
+    const problem = intervalProblem(interval, previewed);
+    reader.note('period_start', problem);
+    reader.note('period_end', problem);
+  }
+  return interval;
+}
+
 function wishFrom(
   request: PreviewRequest,
-  subscription: SubscriptionRow,
+  { subscription, surroundings }: SubscriptionReading,
   now: InstantMs,
 ): Wish | Refusal {
   const reader = new MemberReader();
-  const current = currentPeriod(termsFromRow(subscription), now);
-  const startMs = reader.instant('period_start', request.period_start) ?? current.startMs;
-  const endMs = reader.instant('period_end', request.period_end) ?? current.endMs;
-  if (endMs <= startMs) reader.note('period_end', 'is not later than period_start');
+  const isFixed = ({ price_id: id }: LineItemRow): boolean =>
+    surroundings.prices.get(id)?.type === 'FIXED';
+  const hasFixedLines = surroundings.lineItems.some(isFixed);
+  const terms = termsFromRow(subscription);
+  const period = readPreviewPeriod(reader, request, { terms, hasFixedLines, now });
   const grouping = readGroups(reader, request.group_by ?? []);
-  return reader.refusal() ?? { period: { startMs, endMs }, grouping };
+  return reader.refusal() ?? { period, grouping };
 }
 
 function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
@@ -215,7 +253,7 @@ export async function previewInvoice(
       `the subscription is ${subscription.subscription_status}`,
     );
   }
-  const wish = wishFrom(request, subscription, now);
+  const wish = wishFrom(request, reading, now);
   if (isRefusal(wish)) return wish;
   const customer = surroundings.customers.get(subscription.customer_id);
   const owner = assertPresent(customer, 'the customer of the subscription');
