@@ -75,6 +75,17 @@ export function moveLocal(local: LocalDateTime, unit: LocalUnit, amount: number)
   return local.add({ [unit]: amount });
 }
 
+/**
+ * 00:00 of a day of the month after, or of its last day in a shorter one; both local times as if
+ * they were UTC. Plain numbers: for walks over thousands of months.
+ */
+export function dayOfNextMonth(localMs: number, day: number): number {
+  const local = new Date(localMs);
+  const [year, next] = [local.getUTCFullYear(), local.getUTCMonth() + 1];
+  const lastDay = new Date(Date.UTC(year, next + 1, 0)).getUTCDate();
+  return Date.UTC(year, next, Math.min(day, lastDay));
+}
+
 /** Calendar months from one local date to another, the days of the month ignored. */
 export function monthsBetween(from: LocalDateTime, to: LocalDateTime): number {
   return (to.year - from.year) * 12 + to.month - from.month;
