@@ -184,6 +184,11 @@ describe('POST /invoices/preview', () => {
       items: [
         { ...price, display_name: 'fast', filter_values: { class: ['fast'] } },
         { ...price, display_name: 'slow', filter_values: { class: 'slow' } },
+        {
+          ...price,
+          display_name: 'odd',
+          filter_values: Object.fromEntries([['__proto__', 'odd']]),
+        },
         { ...price, display_name: 'all' },
       ],
     });
@@ -202,6 +207,14 @@ describe('POST /invoices/preview', () => {
       { at, countsOn, properties: { region: 'eu', class: 'fast' } },
       { at, countsOn, properties: { region: 'eu', class: 'slow' } },
       { at, countsOn, properties: { region: 'eu' } },
+      {
+        at,
+        countsOn,
+        properties: Object.fromEntries([
+          ['region', 'eu'],
+          ['__proto__', 'odd'],
+        ]),
+      },
       { at, properties: { region: 'us', class: 'slow' } },
     ]);
     const invoice = await previewOf(api, subscription.id);
@@ -211,9 +224,10 @@ describe('POST /invoices/preview', () => {
     expect(quantities).toEqual([
       ['fast', '2'],
       ['slow', '1'],
-      ['all', '4'],
+      ['odd', '1'],
+      ['all', '5'],
     ]);
-    expect(invoice.total).toBe('7.00');
+    expect(invoice.total).toBe('9.00');
   });
 
   test('reads hundreds of narrowed prices, whatever the length of their filters', async ({
