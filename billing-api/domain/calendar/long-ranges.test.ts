@@ -36,6 +36,21 @@ describe('windows of long ranges (7.8)', () => {
     ),
   });
 
+  it.each<[string, string, WindowSize]>([
+    ['America/Asuncion', '2015-01-01T00:00:00Z', 'DAY'],
+    ['America/Asuncion', '2015-01-01T00:00:00Z', '3HOUR'],
+    ['America/Toronto', '1918-01-01T00:00:00Z', 'DAY'],
+    ['Pacific/Apia', '2010-06-01T00:00:00Z', 'DAY'],
+  ])(
+    'go on from the next edge where a gap skipped one: %s from %s by %s',
+    (timezone, start, size) => {
+      const windows = { size, timezone, anchorMs: null };
+      const range = { startMs: at(start), endMs: at(start) + 1_200 * 24 * HOUR_MS };
+      const listed = [...windowsIn(range, windows)];
+      expect(listed).toEqual(listed.map(({ startMs }) => windowAt(startMs, windows)));
+    },
+  );
+
   it('the windows of years are those found one by one, over any clock change', () => {
     fc.assert(
       fc.property(longGrids, ranges, (windows, range) => {
