@@ -48,8 +48,8 @@ function textOrNull(value: unknown): string | null {
 }
 
 /**
- * A customer reference; the empty text means absent (domain.md 3.1), and so does a blank one, since no
- * customer can have it: its usage would stay unmatched for ever.
+ * A customer reference; the empty text means absent (domain.md 3.1), and so does a blank one, since
+ * no customer can have it: its usage would stay unmatched for ever.
  */
 function referenceOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
