@@ -69,8 +69,7 @@ export function createErrorHandler(log: Log): ErrorRequestHandler {
     }
     const { requestId, apiCaller } = contextOf(request);
     const facts = { requestId, tenantId: apiCaller?.environment.tenantId, err: error };
-    // One that repeating cannot mend is ours to mend: no client should be told to try again.
-    if (error instanceof DependencyError && error.isRetryable) {
+    if (error instanceof DependencyError) {
       log.warn(facts, 'a dependency failed');
       sendFailure(response, outageFailure(error));
       return;
