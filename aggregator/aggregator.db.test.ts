@@ -12,6 +12,8 @@ import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { test as base } from '../load-tests/harness/fixtures.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
+import { assertPresent } from '../runtime/failure.js';
+import { integerColumn } from '../sql/columns.js';
 import type { Database } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 import type { Sabotage } from './partition/run-partition.js';
@@ -95,8 +97,12 @@ async function createMeter(database: Database, filters: string): Promise<void> {
   );
 }
 
-const count = z.string().transform(Number);
-const totalsRow = z.object({ events: count, ids: count, usage: count, repeats: count });
+const totalsRow = z.object({
+  events: integerColumn,
+  ids: integerColumn,
+  usage: integerColumn,
+  repeats: integerColumn,
+});
 
 async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow>> {
   const rows = await clickhouse.query(
@@ -106,11 +112,7 @@ async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow
     {},
     totalsRow,
   );
-  return totalsRow.parse({ events: '0', ids: '0', usage: '0', repeats: '0', ...texts(rows[0]) });
-}
-
-function texts(row: z.output<typeof totalsRow> | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(row ?? {}).map(([key, value]) => [key, String(value)]));
+  return assertPresent(rows[0], 'the row of a SELECT without FROM');
 }
 
 async function markers(clickhouse: ClickHouse): Promise<number> {
@@ -118,7 +120,7 @@ async function markers(clickhouse: ClickHouse): Promise<number> {
     `SELECT max(times) AS found FROM (SELECT sum(event_count) AS times FROM usage_minute_v1
        WHERE meter_id = '#batch' GROUP BY source, group_key)`,
     {},
-    z.object({ found: count }),
+    z.object({ found: integerColumn }),
   );
   return rows[0]?.found ?? 0;
 }
@@ -135,7 +137,7 @@ async function readUsage(world: World): Promise<number> {
     `SELECT sum(event_count) AS found FROM usage_minute_v1
      WHERE meter_id = 'm1' AND has({generations:Array(UInt64)}, generation)`,
     { generations: pointer.generations.map(Number) },
-    z.object({ found: count }),
+    z.object({ found: integerColumn }),
   );
   return rows[0]?.found ?? 0;
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { MeterDefinition } from '../contract/meter.js';
+import { integerColumn, meterFiltersColumn } from '../sql/columns.js';
 import type { Database } from '../sql/pool.js';
 import { statement } from '../sql/statement.js';
 import { indexMeters } from './fold/meter-index.js';
@@ -11,16 +12,15 @@ const POLL_MS = 500;
 /** Replays need an older version now and then; a version never changes. */
 const VERSIONS_KEPT = 8;
 
-const bigint = z.string().transform(Number);
-const versionRow = z.object({ version: bigint });
+const versionRow = z.object({ version: integerColumn });
 const meterRow = z.object({
   meter_id: z.string(),
   version: z.number(),
   tenant_id: z.string(),
   environment_id: z.string(),
   event_name: z.string(),
-  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
-  generation: bigint,
+  filters: meterFiltersColumn,
+  generation: integerColumn,
 });
 
 const latestVersion = statement('latest-catalog-version', versionRow);

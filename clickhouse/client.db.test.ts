@@ -109,7 +109,7 @@ describe('ClickHouse client', () => {
       dependency: 'clickhouse',
       isRetryable: true,
     });
-    expect(await client.isAlive()).toBe(false);
+    await expect(client.ping()).rejects.toBeInstanceOf(DependencyError);
     await client.close();
   });
 

@@ -164,11 +164,6 @@ export class ClickHouse {
     if (!answer.success) throw clickHouseOutage(answer.error);
   }
 
-  /** Whether the server answers at all. */
-  async isAlive(): Promise<boolean> {
-    return (await this.client.ping()).success;
-  }
-
   close(): Promise<void> {
     return this.client.close();
   }

@@ -14,6 +14,7 @@ import { createApiKey } from '../sql/api-key.js';
 import { saturate, type Target } from './ingest-rate/drive.js';
 import { HttpConnection } from './ingest-rate/http-connection.js';
 import { PreparedRequest } from './ingest-rate/prepared-request.js';
+import { startYardstick } from './ingest-rate/start-yardstick.js';
 
 /**
  * Rates of the whole product on one machine, client and engines on it too: single and bulk requests
@@ -65,17 +66,6 @@ async function startProduct(directory: string): Promise<Product> {
   throw new Error('the product did not become ready');
 }
 
-async function startYardstick(): Promise<{
-  readonly process: ChildProcess;
-  readonly port: number;
-}> {
-  const child = spawn(process.execPath, [builtModule('load-tests/ingest-rate/yardstick')], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const [output] = (await once(child.stdout, 'data')) as [Buffer];
-  return { process: child, port: Number(output.toString()) };
-}
-
 /** Sends exactly so many events in bulk; resolves to the seconds it took. */
 async function sendBulk(target: Target, events: number): Promise<number> {
   const requests = Math.ceil(events / EVENTS_PER_REQUEST);
@@ -121,7 +111,7 @@ async function singleRates(
 ): Promise<{ bare: number; single: number; sent: number }> {
   const load = { ...SINGLE, connections: SINGLE_CONNECTIONS, seconds: SINGLE_SECONDS };
   const yardstick = await startYardstick();
-  const bare = await saturate({ ...target, port: yardstick.port }, load);
+  const bare = await saturate(yardstick.target, load);
   yardstick.process.kill();
   const single = await saturate(target, load);
   const refused = Object.keys(single.statuses).filter((status) => status !== '202');

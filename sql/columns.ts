@@ -15,5 +15,10 @@ export const integerColumn = z
 /** timestamptz: milliseconds since 1970 (InstantMs). */
 export const instantColumn = z.number().int();
 
+/** jsonb with the filters of a meter (MeterFilter[]). */
+export const meterFiltersColumn = z.array(
+  z.object({ key: z.string(), values: z.array(z.string()) }),
+);
+
 /** For statements that return no rows. */
 export const noRows = z.object({}).strict();

@@ -1,28 +1,28 @@
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import type { MeterFilter } from '../../contract/meter.js';
+import { integerColumn, meterFiltersColumn, noRows } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 
 /** Longer than an attempt takes; an attempt whose process died is tried again after it. */
 const LEASE_SECONDS = 300;
 
-const bigint = z.string().transform(Number);
 const claimRow = z.object({
   meter_id: z.string(),
   version: z.number(),
   tenant_id: z.string(),
   environment_id: z.string(),
   event_name: z.string(),
-  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  filters: meterFiltersColumn,
   attempts: z.number(),
-  generation: bigint,
+  generation: integerColumn,
   vector: z.array(z.object({ log: z.string(), partition: z.number(), liveFrom: z.number() })),
 });
 
 const claimBackfill = statement('claim-backfill', claimRow);
 const completeBackfill = statement('complete-backfill', z.object({ meter_id: z.string() }));
-const postponeBackfill = statement('postpone-backfill', z.object({}));
+const postponeBackfill = statement('postpone-backfill', noRows);
 
 /** The stored events of one partition that a backfill owns: offsets below `liveFrom`. */
 export type BackfillRange = {

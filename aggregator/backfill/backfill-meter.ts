@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import type { MeterFilter } from '../../contract/meter.js';
+import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt, BackfillRange, BackfillResult } from './backfill-jobs.js';
 
-const count = z.string().transform(Number);
-const scannedRow = z.object({ scanned: count });
-const matchedRow = z.object({ matched: count });
+const scannedRow = z.object({ scanned: integerColumn });
+const matchedRow = z.object({ matched: integerColumn });
 
 /**
  * The rule of `meterMatches` (contract/meter.ts) in SQL: the property exists and its text is

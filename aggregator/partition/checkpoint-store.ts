@@ -1,25 +1,24 @@
 import { z } from 'zod';
 import type { Checkpoint, Intent } from '../protocol/state.js';
 import { assertPresent } from '../../runtime/failure.js';
+import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 
-const bigint = z.string().transform(Number);
-
 const checkpointRow = z.object({
-  epoch: bigint,
-  next_offset: bigint,
-  pending_end: bigint.nullable(),
-  catalog_version: bigint,
-  min_version: bigint,
+  epoch: integerColumn,
+  next_offset: integerColumn,
+  pending_end: integerColumn.nullable(),
+  catalog_version: integerColumn,
+  min_version: integerColumn,
   fold_version: z.number(),
   digest: z.string().nullable(),
-  last_batch_start: bigint.nullable(),
+  last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
 });
-const guardedRow = z.object({ epoch: bigint });
+const guardedRow = z.object({ epoch: integerColumn });
 
-const madeRow = z.object({ partition: z.number(), next_offset: bigint });
+const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 
 const ensureCheckpoints = statement('ensure-checkpoints', madeRow);
 const takeCheckpoint = statement('take-checkpoint', checkpointRow);

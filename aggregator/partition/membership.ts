@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noRows } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 
@@ -7,7 +8,7 @@ const ALIVE_SECONDS = 5;
 
 const memberRow = z.object({ member_id: z.string() });
 const beatMember = statement('beat-member', memberRow);
-const leaveMember = statement('leave-member', z.object({}));
+const leaveMember = statement('leave-member', noRows);
 
 /** The list of living aggregator processes of one log, this one included. */
 export function createMembership(database: Database, log: string, memberId: string) {

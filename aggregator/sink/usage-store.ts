@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
+import { integerColumn } from '../../sql/columns.js';
 import { markerOf, type BatchRange, type BatchTable } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/fold-batch.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
@@ -13,13 +14,12 @@ const DRAIN_PAUSE_MS = 100;
 /** Keeps the text of a look-up below the server's 256 KiB for a query. */
 const LOOK_UP_IDS_MAX = 6_000;
 
-const count = z.string().transform(Number);
-const countRow = z.object({ found: count });
-const presenceRow = z.object({ events: count, ids: count, marker: count });
+const countRow = z.object({ found: integerColumn });
+const presenceRow = z.object({ events: integerColumn, ids: integerColumn, marker: integerColumn });
 const idRow = z.object({
   hash: z.string(),
   payload: z.string(),
-  timestamp_ms: count,
+  timestamp_ms: integerColumn,
   is_timestamp_given: z.boolean(),
 });
 

@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { Environment } from '../../contract/environment.js';
+import { meterFiltersColumn } from '../../sql/columns.js';
 import type { BillingDatabase } from './transaction.js';
 
 /** What readers of a meter must ask the usage tables for, as of now. */
@@ -19,7 +20,7 @@ const readingRow = z.object({
   meter_id: z.string(),
   version: z.number().int(),
   event_name: z.string(),
-  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  filters: meterFiltersColumn,
   reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
   generations: z.array(z.string().transform(Number)),
 });

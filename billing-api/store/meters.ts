@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { integerColumn, numericColumn } from '../../sql/columns.js';
+import { integerColumn, meterFiltersColumn, numericColumn } from '../../sql/columns.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { insertRows, recordColumns, type NewRow } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
@@ -29,7 +29,7 @@ const meterRow = z.object({
   ...recordColumns,
   name: z.string(),
   event_name: z.string(),
-  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+  filters: meterFiltersColumn,
   aggregation_type: z.enum([
     'COUNT',
     'SUM',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { integerColumn } from '../../sql/columns.js';
 
 /** What became of the accepted events, straight from the tables of the aggregator. */
 export type Books = { readonly counted: number; readonly duplicates: number };
 
-const count = z.string().transform(Number);
-const booksRow = z.object({ counted: count, duplicates: count });
+const booksRow = z.object({ counted: integerColumn, duplicates: integerColumn });
 
 /** Distinct events kept, and repeats that counted nothing. @throws DependencyError. */
 export async function readBooks(clickhouse: ClickHouse): Promise<Books> {

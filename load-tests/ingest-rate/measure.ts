@@ -1,8 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { atRate, saturate, type Load, type Outcome, type Target } from './drive.js';
+import { startYardstick } from './start-yardstick.js';
 
 /**
  * P1 and P2 of the performance targets against a running server, with the bare node:http yardstick
@@ -14,16 +12,6 @@ import { atRate, saturate, type Load, type Outcome, type Target } from './drive.
 const SINGLE = { path: '/v1/events', eventsPerRequest: 1, connections: 256 } as const;
 const BULK = { path: '/v1/events/bulk', eventsPerRequest: 500, connections: 16 } as const;
 const WARM_UP_SECONDS = 2;
-
-async function startYardstick(): Promise<{ process: ChildProcess; target: Target }> {
-  const script = fileURLToPath(new URL('./yardstick.js', import.meta.url));
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [output] = (await once(child.stdout, 'data')) as [Buffer];
-  return {
-    process: child,
-    target: { port: Number(output.toString()), host: '127.0.0.1', apiKey: 'none' },
-  };
-}
 
 /** Accepted events as the server counts them. */
 async function acceptedByServer(url: URL): Promise<number> {
