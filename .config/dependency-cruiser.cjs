@@ -30,7 +30,7 @@ module.exports = {
       severity: 'error',
       from: { path: pure, pathNot: tests },
       to: {
-        pathNot: `${pure}|^node_modules/(decimal\\.js|temporal-polyfill|temporal-spec|temporal-utils|canonicalize)/`,
+        pathNot: `${pure}|^node_modules/(decimal\\.js|jsep|temporal-polyfill|temporal-spec|temporal-utils|canonicalize)/`,
       },
     },
     {

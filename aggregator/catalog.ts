@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { COUNT_EVENTS } from '../contract/aggregation.js';
 import type { MeterDefinition } from '../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../sql/columns.js';
 import type { Database } from '../sql/pool.js';
@@ -33,6 +34,8 @@ function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
     version: row.version,
     eventName: row.event_name,
     filters: row.filters,
+    // Meters of other kinds are not stored yet.
+    aggregation: COUNT_EVENTS,
     generation: row.generation,
   };
 }

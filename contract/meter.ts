@@ -1,3 +1,4 @@
+import type { MeterAggregation } from './aggregation.js';
 import type { Environment } from './environment.js';
 import type { UsageEvent } from './usage-event.js';
 
@@ -10,6 +11,7 @@ export type MeterDefinition = {
   readonly version: number;
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
+  readonly aggregation: MeterAggregation;
   /** Names the set of usage rows that this version's live stream writes. */
   readonly generation: number;
 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { COUNT_EVENTS } from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { decodeRecord, type DecodedRecord } from './candidate.js';
@@ -30,6 +31,7 @@ const meter: MeterDefinition = {
   version: 1,
   eventName: 'request',
   filters: [],
+  aggregation: COUNT_EVENTS,
   generation: 1,
 };
 const filtered: MeterDefinition = {

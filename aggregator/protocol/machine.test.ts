@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { COUNT_EVENTS } from '../../contract/aggregation.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { createRandom } from './seeded-random.js';
@@ -41,7 +42,15 @@ const log = IDS.map((ids) =>
 const catalog = {
   version: 1,
   meters: indexMeters([
-    { environment, meterId: 'm', version: 1, eventName: 'request', filters: [], generation: 7 },
+    {
+      environment,
+      meterId: 'm',
+      version: 1,
+      eventName: 'request',
+      filters: [],
+      aggregation: COUNT_EVENTS,
+      generation: 7,
+    },
   ]),
 };
 

@@ -1,0 +1,62 @@
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { test } from '../load-tests/harness/fixtures.js';
+
+const COLUMNS = `tenant_id, environment_id, customer_key, meter_id, generation, minute, source,
+  group_key, event_count, unreadable_count, value_sum, value_time_sum, value_max, latest, uniques`;
+const key = "'t', 'e', 'e:acme', 'm', 1, toDateTime64(60, 0, 'UTC'), '', ''";
+const hash = (digit: string): string => `toFixedString(unhex('${digit.repeat(32)}'), 16)`;
+
+function insertOf(values: string): string {
+  return `INSERT INTO usage_minute_v1 (${COLUMNS}) VALUES (${key}, ${values})`;
+}
+
+const READ = `SELECT event_count, unreadable_count, toString(value_sum) AS sum,
+    toString(value_time_sum) AS time_sum, toString(value_max) AS max,
+    toString(tupleElement(latest, 'value')) AS latest, length(uniques) AS uniques
+  FROM usage_minute_v1 FINAL`;
+const row = z.object({
+  event_count: z.coerce.number(),
+  unreadable_count: z.coerce.number(),
+  sum: z.string(),
+  time_sum: z.string(),
+  max: z.string(),
+  latest: z.string(),
+  uniques: z.coerce.number(),
+});
+
+describe('usage_minute_v1', () => {
+  test('merges rows of one key as every aggregation wants it', async ({ clickhouse }) => {
+    const { client } = clickhouse;
+    await client.command(
+      insertOf(`2, 1, '0.000000000000000001', '-3', '7.5', (60001, 5, 'b', '4'),
+        [${hash('a')}, ${hash('b')}]`),
+    );
+    await client.command(
+      insertOf(`3, 0, '999999999999999999999999999999999999999', '1', '7.25', (60001, 5, 'c', '0'),
+        [${hash('b')}, ${hash('c')}]`),
+    );
+    await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
+    expect(await client.query(READ, {}, row)).toEqual([
+      {
+        event_count: 5,
+        unreadable_count: 1,
+        sum: '999999999999999999999999999999999999999.000000000000000001',
+        time_sum: '-2',
+        max: '7.5',
+        latest: '0',
+        uniques: 3,
+      },
+    ]);
+  });
+
+  test('keeps what counts alone, whatever the other columns hold', async ({ clickhouse }) => {
+    const { client } = clickhouse;
+    const count = `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id,
+      generation, minute, source, group_key, event_count) VALUES (${key}, 4)`;
+    await client.command(count);
+    await client.command(count);
+    await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
+    expect(await client.query(READ, {}, row)).toMatchObject([{ event_count: 8, uniques: 0 }]);
+  });
+});

@@ -1,0 +1,95 @@
+import type { AggregationType, MeterAggregation } from './aggregation.js';
+import { decimalOf, ONE, ZERO, type Decimal } from './decimal.js';
+import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
+import { cutToValue, decimalFromNumericText } from './numeric-text.js';
+
+/** What one event adds to its meter (domain.md 7.5). */
+export type EventValue = {
+  readonly value: Decimal;
+  /**
+   * The value is 0 because the property is missing, means no number or one out of range, or the
+   * expression failed. Such events are counted apart, so that a zero is never silent.
+   */
+  readonly isUnreadable: boolean;
+  /** For COUNT_UNIQUE: the hash of the text; null for every other type. */
+  readonly unique: string | null;
+};
+
+/** First 128 bits of a cryptographic hash of a text, as 32 lower-case hexadecimal digits. */
+export type HashText = (text: string) => string;
+
+type Texts = readonly (string | null)[];
+
+export type ValueRule = {
+  readonly type: AggregationType;
+  /** Properties whose texts decide the value, in order. */
+  readonly properties: readonly string[];
+  /** The value of such texts, null standing for a property that is missing. */
+  readonly valueOf: (texts: Texts) => EventValue;
+};
+
+const UNREADABLE: EventValue = { value: ZERO, isUnreadable: true, unique: null };
+const ONE_EVENT: EventValue = { value: ONE, isUnreadable: false, unique: null };
+const NOTHING: EventValue = { value: ZERO, isUnreadable: false, unique: null };
+
+type NumberRule = {
+  readonly properties: readonly string[];
+  readonly numberOf: (texts: Texts) => Decimal | null;
+};
+
+function fieldRule(field: string): NumberRule {
+  return {
+    properties: [field],
+    numberOf: ([text]) => (typeof text === 'string' ? decimalFromNumericText(text) : null),
+  };
+}
+
+function expressionRule(expression: string): NumberRule {
+  const compiled = compileExpression(expression);
+  if (isExpressionProblem(compiled))
+    throw new TypeError(`a meter's expression ${compiled.problem}`);
+  const { properties, evaluate } = compiled;
+  const positions = new Map(properties.map((property, index) => [property, index]));
+  return {
+    properties,
+    numberOf: (texts) => evaluate((property) => texts[positions.get(property) ?? -1] ?? null),
+  };
+}
+
+/** Multiplied first and cut once; below 0 only WEIGHTED_SUM goes, whose level may sink. */
+function finishedValue(type: AggregationType, number: Decimal | null): EventValue {
+  const value = number === null ? null : cutToValue(number);
+  if (value === null) return UNREADABLE;
+  if (value.isZero()) return NOTHING;
+  return value.isNegative() && type !== 'WEIGHTED_SUM'
+    ? NOTHING
+    : { value, isUnreadable: false, unique: null };
+}
+
+/** Tells texts apart; an event without the property has none and does not count. */
+function uniqueRule(field: string, hashText: HashText): ValueRule {
+  const valueOf = ([text]: Texts): EventValue =>
+    typeof text === 'string' ? { ...ONE_EVENT, unique: hashText(text) } : UNREADABLE;
+  return { type: 'COUNT_UNIQUE', properties: [field], valueOf };
+}
+
+/**
+ * The one definition of an event's value, for the live stream, backfills and readers alike.
+ * COUNT_UNIQUE has no number: its value says only whether there is a text.
+ * @throws TypeError for an aggregation that no meter can have: it was checked at creation.
+ */
+export function compileValueRule(aggregation: MeterAggregation, hashText: HashText): ValueRule {
+  const { type, field, expression, multiplier } = aggregation;
+  if (type === 'COUNT') return { type, properties: [], valueOf: () => ONE_EVENT };
+  if (type === 'COUNT_UNIQUE') return uniqueRule(field ?? '', hashText);
+  const rule = expression === null ? fieldRule(field ?? '') : expressionRule(expression);
+  const factor = multiplier === null ? null : decimalOf(multiplier);
+  return {
+    type,
+    properties: rule.properties,
+    valueOf: (texts) => {
+      const number = rule.numberOf(texts);
+      return finishedValue(type, factor === null ? number : (number?.times(factor) ?? null));
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { Decimal, ZERO } from '../decimal.js';
+import { decimalFromNumericText } from '../numeric-text.js';
+
+/** What a part of an expression yields; null is a failure, which makes the event's value 0. */
+export type ExpressionValue = Decimal | string | boolean;
+export type Evaluate = (textOf: (property: string) => string | null) => ExpressionValue | null;
+
+/** The number of a part: a numeric text is one, a truth value is none. */
+export function numberOf(value: ExpressionValue | null): Decimal | null {
+  if (value === null || typeof value === 'boolean') return null;
+  return typeof value === 'string' ? decimalFromNumericText(value) : value;
+}
+
+/**
+ * Whether a condition holds: a truth value is itself, a number when it is not 0, a text unless it
+ * is empty, `false` or a number that is 0, since truth values of events arrive as texts.
+ */
+export function isTrue(value: ExpressionValue): boolean {
+  if (typeof value === 'boolean') return value;
+  const number = numberOf(value);
+  if (number !== null) return !number.equals(ZERO);
+  return value !== '' && value !== 'false';
+}
+
+/**
+ * Equal as numbers when one side is a number and the other means one; equal as texts when both are
+ * texts, so `1.0` and `1` of two properties differ.
+ */
+export function isEqual(left: ExpressionValue, right: ExpressionValue): boolean {
+  if (left instanceof Decimal || right instanceof Decimal) {
+    const [one, other] = [numberOf(left), numberOf(right)];
+    return one !== null && other !== null && one.equals(other);
+  }
+  return String(left) === String(right);
+}
+
+/** -1, 0 or 1 as numbers; null when a side means no number. */
+export function compareNumbers(left: ExpressionValue, right: ExpressionValue): number | null {
+  const [one, other] = [numberOf(left), numberOf(right)];
+  return one === null || other === null ? null : one.comparedTo(other);
+}
