@@ -19,6 +19,7 @@ import type { HaltReason } from './protocol/state.js';
 import { UsageStore } from './sink/usage-store.js';
 
 const HEARTBEAT_MS = 1_000;
+const REVERT_HOURS_DEFAULT = 168;
 /** After another process has fenced us; long enough for both to have the same list of members. */
 const RETAKE_PAUSE_MS = 1_500;
 
@@ -29,6 +30,8 @@ export type AggregatorDependencies = {
   readonly logger: Log;
   readonly metrics: Metrics;
   readonly limits: FetchLimits;
+  /** How long the previous version of a changed meter is still fed; a week when absent. */
+  readonly meterRevertHours?: number;
   readonly sabotage?: Sabotage;
   readonly retryDelayMs?: (failures: number) => number;
 };
@@ -79,7 +82,8 @@ export class Aggregator {
     }
     this.#sharing = this.#shareForEver();
     const jobs = createBackfillJobs(database);
-    this.#backfilling = runBackfills({ jobs, clickhouse, logger }, this.#stop.signal);
+    const revertHours = this.dependencies.meterRevertHours ?? REVERT_HOURS_DEFAULT;
+    this.#backfilling = runBackfills({ jobs, clickhouse, logger, revertHours }, this.#stop.signal);
   }
 
   /** Finishes the batches under way, leaves the group and resolves. */

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { COUNT_EVENTS } from '../contract/aggregation.js';
 import type { MeterDefinition } from '../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../sql/columns.js';
+import { aggregationColumns, aggregationFromRow } from '../sql/meter-aggregation.js';
 import type { Database } from '../sql/pool.js';
 import { statement } from '../sql/statement.js';
 import { indexMeters } from './fold/meter-index.js';
@@ -21,6 +21,7 @@ const meterRow = z.object({
   environment_id: z.string(),
   event_name: z.string(),
   filters: meterFiltersColumn,
+  ...aggregationColumns,
   generation: integerColumn,
 });
 
@@ -34,8 +35,7 @@ function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
     version: row.version,
     eventName: row.event_name,
     filters: row.filters,
-    // Meters of other kinds are not stored yet.
-    aggregation: COUNT_EVENTS,
+    aggregation: aggregationFromRow(row),
     generation: row.generation,
   };
 }

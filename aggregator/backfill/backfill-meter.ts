@@ -3,7 +3,12 @@ import { z } from 'zod';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn } from '../../sql/columns.js';
-import type { BackfillAttempt, BackfillRange, BackfillResult } from './backfill-jobs.js';
+import type {
+  BackfillAttempt,
+  BackfillRange,
+  BackfillResult,
+  BackfillWatch,
+} from './backfill-jobs.js';
 
 const scannedRow = z.object({ scanned: integerColumn });
 const matchedRow = z.object({ matched: integerColumn });
@@ -75,14 +80,17 @@ async function backfillRange(
  * Applies a meter to the stored events below its vector, under the attempt's own generation. Nobody
  * reads these rows until the attempt is completed; one that fails is abandoned, so an insert whose
  * outcome is unknown does no harm.
- * @throws DependencyError when ClickHouse fails or an outcome is unknown.
+ * @throws DependencyError when ClickHouse fails or an outcome is unknown; the reason of the signal.
  */
 export async function backfillMeter(
   clickhouse: ClickHouse,
   attempt: BackfillAttempt,
+  watch: BackfillWatch,
 ): Promise<BackfillResult> {
   let eventsScanned = 0;
   for (const range of attempt.vector) {
+    watch.signal.throwIfAborted();
+    watch.progress(attempt, { eventsScanned, eventsMatched: 0 });
     eventsScanned += await backfillRange(clickhouse, attempt, range);
   }
   const rows = await clickhouse.query(

@@ -2,40 +2,92 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
-import type { BackfillAttempt, BackfillJobs } from './backfill-jobs.js';
+import type { BackfillAttempt, BackfillJobs, BackfillResult } from './backfill-jobs.js';
 import { backfillMeter } from './backfill-meter.js';
 
 const POLL_MS = 500;
+const HEARTBEAT_MS = 1_000;
 const PAUSE_FIRST_SECONDS = 1;
 const PAUSE_MAX_SECONDS = 60;
+const ERROR_LENGTH_MAX = 500;
+const RETIRE_EVERY_MS = 60_000;
 
 type BackfillDependencies = {
   readonly jobs: BackfillJobs;
   readonly clickhouse: ClickHouse;
   readonly logger: Log;
+  /** How long a version that readers have left is fed, so that a change can be taken back. */
+  readonly revertHours: number;
 };
 
-async function attemptOne(to: BackfillDependencies, attempt: BackfillAttempt): Promise<void> {
+/** Takes note of an attempt's progress and writes it down with every heartbeat. */
+function watchAttempt(to: BackfillDependencies, attempt: BackfillAttempt, stop: AbortSignal) {
+  const overtaken = new AbortController();
+  let reached: BackfillResult = { eventsScanned: 0, eventsMatched: 0 };
+  const beat = async (): Promise<void> => {
+    try {
+      if (!(await to.jobs.progress(attempt, reached))) overtaken.abort(new Error('overtaken'));
+    } catch (error) {
+      // The claim outlives a few lost heartbeats; if it ends, another attempt starts afresh.
+      to.logger.warn({ error: messageOf(error) }, 'progress of a backfill could not be written');
+    }
+  };
+  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  return {
+    watch: {
+      progress: (_attempt: BackfillAttempt, result: BackfillResult) => {
+        reached = result;
+      },
+      signal: AbortSignal.any([overtaken.signal, stop]),
+    },
+    isOvertaken: () => overtaken.signal.aborted,
+    end: () => clearInterval(timer),
+  };
+}
+
+async function attemptOne(
+  to: BackfillDependencies,
+  attempt: BackfillAttempt,
+  stop: AbortSignal,
+): Promise<void> {
   const { meterId, version, attempts } = attempt;
+  const watched = watchAttempt(to, attempt, stop);
   try {
-    const result = await backfillMeter(to.clickhouse, attempt);
+    const result = await backfillMeter(to.clickhouse, attempt, watched.watch);
     const isVisible = await to.jobs.complete(attempt, result);
     to.logger.info({ meterId, version, ...result, isVisible }, 'meter applied to stored events');
   } catch (error) {
+    if (stop.aborted) return await to.jobs.release(attempt);
+    const reason = messageOf(error).slice(0, ERROR_LENGTH_MAX);
+    to.logger.warn({ meterId, version, error: reason }, 'backfill attempt given up');
+    if (watched.isOvertaken()) return;
     const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, PAUSE_FIRST_SECONDS * 2 ** (attempts - 1));
-    to.logger.warn({ meterId, version, error: messageOf(error) }, 'backfill attempt given up');
-    await to.jobs.postpone(attempt, { error: messageOf(error).slice(0, 500), pauseSeconds });
+    await to.jobs.postpone(attempt, { error: reason, pauseSeconds });
+  } finally {
+    watched.end();
   }
 }
 
-/** Works off the backfills, one after the other, until the signal; an outage only delays it. */
+async function retireWhenDue(to: BackfillDependencies, dueAtMs: number): Promise<number> {
+  if (performance.now() < dueAtMs) return dueAtMs;
+  const retired = await to.jobs.retireUnread(to.revertHours);
+  if (retired > 0) to.logger.info({ retired }, 'meter versions retired');
+  return performance.now() + RETIRE_EVERY_MS;
+}
+
+/**
+ * Works off the backfills, one after the other, until the signal; an outage only delays it. Also
+ * stops feeding versions of meters that readers left long ago.
+ */
 export async function runBackfills(to: BackfillDependencies, signal: AbortSignal): Promise<void> {
+  let retireAtMs = 0;
   while (!signal.aborted) {
     let hasMore = false;
     try {
       const attempt = await to.jobs.claim();
-      if (attempt !== null) await attemptOne(to, attempt);
+      if (attempt !== null) await attemptOne(to, attempt, signal);
       hasMore = attempt !== null;
+      retireAtMs = await retireWhenDue(to, retireAtMs);
     } catch (error) {
       to.logger.warn({ error: messageOf(error) }, 'backfills cannot be asked for');
     }

@@ -9,10 +9,16 @@ function indexKey(environment: Environment, eventName: string): string {
   return `${environment.tenantId}|${environment.environmentId}|${eventName}`;
 }
 
-/** Builds the index once per catalog version; meters of one key stand in order of their id. */
+/** By id, the definitions of one meter by generation: what a batch writes stands in this order. */
+function compareMeters(left: MeterDefinition, right: MeterDefinition): number {
+  if (left.meterId !== right.meterId) return left.meterId < right.meterId ? -1 : 1;
+  return left.generation - right.generation;
+}
+
+/** Builds the index once per catalog version; a meter that is being changed is there twice. */
 export function indexMeters(meters: readonly MeterDefinition[]): MeterIndex {
   const index = new Map<string, MeterDefinition[]>();
-  const ordered = [...meters].sort((left, right) => (left.meterId < right.meterId ? -1 : 1));
+  const ordered = [...meters].sort(compareMeters);
   for (const meter of ordered) {
     const key = indexKey(meter.environment, meter.eventName);
     const group = index.get(key);

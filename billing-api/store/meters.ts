@@ -1,7 +1,9 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { integerColumn, meterFiltersColumn, numericColumn } from '../../sql/columns.js';
+import type { MeterAggregation } from '../../contract/aggregation.js';
 import type { MeterFilter } from '../../contract/meter.js';
+import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
+import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
 import { insertRows, recordColumns, type NewRow } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
 import type { Transaction } from './transaction.js';
@@ -30,20 +32,7 @@ const meterRow = z.object({
   name: z.string(),
   event_name: z.string(),
   filters: meterFiltersColumn,
-  aggregation_type: z.enum([
-    'COUNT',
-    'SUM',
-    'AVG',
-    'COUNT_UNIQUE',
-    'LATEST',
-    'SUM_WITH_MULTIPLIER',
-    'MAX',
-    'WEIGHTED_SUM',
-  ]),
-  aggregation_field: z.string().nullable(),
-  aggregation_expression: z.string().nullable(),
-  aggregation_group_by: z.string().nullable(),
-  aggregation_multiplier: numericColumn.nullable(),
+  ...aggregationColumns,
   bucket_size: z
     .enum(['MINUTE', '15MIN', '30MIN', 'HOUR', '3HOUR', '6HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH'])
     .nullable(),
@@ -73,7 +62,16 @@ export type MeterDefinitionColumns = {
   readonly environmentId: string;
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
+  readonly aggregation: MeterAggregation;
 };
+
+/** What events are counted by: of a COUNT neither field nor expression, which are only kept. */
+function countedAggregation(meter: MeterRow): MeterAggregation {
+  const aggregation = aggregationFromRow(meter);
+  return aggregation.type === 'COUNT'
+    ? { ...aggregation, field: null, expression: null }
+    : aggregation;
+}
 
 /**
  * Stores a new meter and puts its first definition in force in the same transaction
@@ -81,7 +79,7 @@ export type MeterDefinitionColumns = {
  * 3.2), so that a meter which can be read is always one that is counted.
  */
 export async function insertMeter(transaction: Transaction, row: NewRow): Promise<MeterRow | null> {
-  const [meter] = await insertRows(transaction, METERS, [row]);
+  const [meter] = await insertRows(transaction, METERS, [{ ...row, read_version: row['version'] }]);
   if (meter === undefined) return null;
   await activateDefinition(transaction, {
     meterId: meter.id,
@@ -90,6 +88,7 @@ export async function insertMeter(transaction: Transaction, row: NewRow): Promis
     environmentId: meter.environment_id,
     eventName: meter.event_name,
     filters: meter.filters,
+    aggregation: countedAggregation(meter),
   });
   // Read again: putting it in force may have begun a backfill, which the row shows.
   return findMeter(transaction, meter.id);
@@ -103,7 +102,8 @@ async function activateDefinition(
     SELECT activate_meter_version(
       ${definition.meterId}, ${definition.version}, ${definition.tenantId},
       ${definition.environmentId}, ${definition.eventName},
-      ${JSON.stringify(definition.filters)}::jsonb) AS catalog`);
+      ${JSON.stringify(definition.filters)}::jsonb,
+      ${JSON.stringify(definition.aggregation)}::jsonb) AS catalog`);
 }
 
 /** The meters with these ids, whatever their status; unknown ids are left out. */

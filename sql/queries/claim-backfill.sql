@@ -1,10 +1,10 @@
 -- Claims one backfill whose input stands still: every partition has been finished up to the meter's vector. Returns the
 -- definition, the vector and a fresh generation for the attempt; no row when there is nothing to do.
--- Params: :lease_seconds (after which another process may try).
+-- Params: :lease_seconds (after which another process may try, unless progress-backfill.sql has prolonged it).
 WITH ready AS (
   SELECT backfill.meter_id, backfill.version
   FROM meter_backfills AS backfill
-  WHERE backfill.status = 'running'
+  WHERE backfill.status <> 'completed'
     AND (backfill.claimed_until IS NULL OR backfill.claimed_until < now())
     AND NOT EXISTS (
       SELECT FROM meter_vectors AS vector
@@ -16,13 +16,16 @@ WITH ready AS (
   FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE meter_backfills
-  SET claimed_until = now() + make_interval(secs => :lease_seconds), attempts = attempts + 1
+  SET status = 'running', claimed_until = now() + make_interval(secs => :lease_seconds),
+      attempts = attempts + 1, events_scanned = 0, events_matched = 0
   FROM ready
   WHERE meter_backfills.meter_id = ready.meter_id AND meter_backfills.version = ready.version
   RETURNING meter_backfills.meter_id, meter_backfills.version, meter_backfills.attempts
 )
 SELECT definition.meter_id, definition.version, definition.tenant_id, definition.environment_id,
-       definition.event_name, definition.filters, claimed.attempts,
+       definition.event_name, definition.filters, definition.aggregation_type, definition.aggregation_field,
+       definition.aggregation_expression, definition.aggregation_multiplier, definition.aggregation_group_by,
+       claimed.attempts,
        nextval(pg_get_serial_sequence('meter_versions', 'generation')) AS generation,
        (SELECT json_agg(json_build_object('log', log, 'partition', partition, 'liveFrom', live_from)
                         ORDER BY log, partition)

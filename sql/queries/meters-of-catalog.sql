@@ -1,4 +1,7 @@
--- Meters in force in one catalog version, of all tenants. Params: :version.
-SELECT meter_id, version, tenant_id, environment_id, event_name, filters, generation
+-- Meters in force in one catalog version, of all tenants; a meter that is being changed has two. In one order for ever, since
+-- what a batch writes depends on it. Params: :version.
+SELECT meter_id, version, tenant_id, environment_id, event_name, filters, generation,
+       aggregation_type, aggregation_field, aggregation_expression, aggregation_multiplier, aggregation_group_by
 FROM meter_versions
 WHERE activated_in <= :version AND (retired_in IS NULL OR retired_in > :version)
+ORDER BY meter_id, generation

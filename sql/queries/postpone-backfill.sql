@@ -1,5 +1,5 @@
 -- Records why an attempt was given up; the next one starts afresh after :pause_seconds.
--- Params: :meter_id, :version, :error, :pause_seconds.
+-- Params: :meter_id, :version, :attempts, :error, :pause_seconds.
 UPDATE meter_backfills
-SET error = :error, claimed_until = now() + make_interval(secs => :pause_seconds)
-WHERE meter_id = :meter_id AND version = :version AND status = 'running'
+SET status = 'failed', error = :error, claimed_until = now() + make_interval(secs => :pause_seconds)
+WHERE meter_id = :meter_id AND version = :version AND status = 'running' AND attempts = :attempts
