@@ -22,6 +22,8 @@ import { provideDependencies } from './http/ioc.js';
 import { createOperations } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
 import type { ReadDataUntil } from './store/data-until.js';
+import { createConflictList } from './store/event-conflicts.js';
+import { createEventStore } from './store/events.js';
 import { createUsageStore } from './store/usage.js';
 
 export type BillingAppDependencies = {
@@ -69,8 +71,13 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('query parser', parseQuery);
-  const usage = createUsageStore(dependencies.clickHouse);
-  provideDependencies(app, { database, usage, dataUntil, clock, createId });
+  const { clickHouse } = dependencies;
+  const stores = {
+    usage: createUsageStore(clickHouse),
+    events: createEventStore(clickHouse),
+    listConflicts: createConflictList(clickHouse),
+  };
+  provideDependencies(app, { database, ...stores, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
   const probes = {
     postgres: () => database.ping(),

@@ -70,11 +70,16 @@ export async function storeEvents(
       );
     }
   }
-  await insert(client, 'events_v1', raw);
-  await insert(client, 'usage_minute_v1', minutes);
+  await insertLines(client, 'events_v1', raw);
+  await insertLines(client, 'usage_minute_v1', minutes);
 }
 
-async function insert(client: ClickHouse, table: string, rows: readonly string[]): Promise<void> {
+/** Inserts JSON rows. */
+export async function insertLines(
+  client: ClickHouse,
+  table: string,
+  rows: readonly string[],
+): Promise<void> {
   if (rows.length === 0) return;
   await client.insertText({
     query: `INSERT INTO ${table} FORMAT JSONEachRow`,

@@ -83,11 +83,17 @@ function completeSpec() {
     addHeaders(item);
     addExamples(path, item);
   }
+  const ours = Object.fromEntries(paths);
+  // A path may have operations of both, such as GET and POST /events.
+  const served = Object.entries(fragment.paths).map(([path, item]) => [
+    path,
+    { ...item, ...ours[path] },
+  ]);
   const merged = {
     ...spec,
     ...fragment.document,
     paths: Object.fromEntries(
-      [...paths, ...Object.entries(fragment.paths)].sort(([a], [b]) => (a < b ? -1 : 1)),
+      [...paths, ...served].sort(([a], [b]) => (a < b ? -1 : 1)),
     ),
     components: {
       ...spec.components,

@@ -5,11 +5,15 @@ import type { IdSource } from '../../runtime/ids.js';
 import type { BillingDatabase } from '../store/transaction.js';
 import type { UsageStore } from '../store/usage.js';
 import type { ReadDataUntil } from '../store/data-until.js';
+import type { ListConflicts } from '../store/event-conflicts.js';
+import type { EventStore } from '../store/events.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
 export type ControllerDependencies = {
   readonly database: BillingDatabase;
   readonly usage: UsageStore;
+  readonly events: EventStore;
+  readonly listConflicts: ListConflicts;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

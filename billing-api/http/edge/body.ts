@@ -12,7 +12,7 @@ const MEMBERS_MAX = 40_000;
 const OBJECT_MEMBERS_MAX = 1_000;
 
 /** Members whose keys belong to the caller: nothing is taken out of them. */
-const FREE_FORM = new Set(['metadata', 'filter_values']);
+const FREE_FORM = new Set(['metadata', 'filter_values', 'property_filters']);
 
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 

@@ -10,8 +10,7 @@ export type RateLimits = {
   readonly defaultPerSecond: number;
 };
 
-const HEAVY =
-  /^\/(events\/(usage|analytics|query|monitoring|reconciliation)|meter-usage|invoices\/preview)/;
+const HEAVY = /^\/(events(\/|$)|meter-usage|invoices\/preview)/;
 const WINDOW_SECONDS = 1;
 
 type Policy = {

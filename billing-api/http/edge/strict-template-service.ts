@@ -75,6 +75,16 @@ class StrictValidationService extends ValidationService {
     return integer;
   }
 
+  /** Unknown members of a query are ignored, those of a body are not (api.md 1.1). */
+  override validateModel(input: Parameters<ValidationService['validateModel']>[0]): unknown {
+    const { isBodyParam, modelDefinition, value } = input;
+    if (isBodyParam || modelDefinition.dataType !== 'refObject') return super.validateModel(input);
+    const known = Object.entries(value as object).filter(([name]) =>
+      Object.hasOwn(modelDefinition.properties ?? {}, name),
+    );
+    return super.validateModel({ ...input, value: Object.fromEntries(known) });
+  }
+
   /** The texts of a union of nothing but texts are an enumeration. */
   override validateUnion(
     name: string,

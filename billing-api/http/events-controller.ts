@@ -1,0 +1,85 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Post,
+  Queries,
+  Request,
+  Response,
+  Route,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { readEventConflicts } from '../usecases/read-event-conflicts.js';
+import { readEvents } from '../usecases/read-events.js';
+import type { ErrorDto } from './dto/common.js';
+import {
+  conflictToDto,
+  eventsPageToDto,
+  type EventConflictListDto,
+  type EventListDto,
+  type EventsQueryBody,
+} from './dto/event-dto.js';
+import type { EventConflictsQuery, EventsQuery } from './dto/event-queries.js';
+import { accepted } from './edge/failure.js';
+import { callerOf } from './edge/request-context.js';
+import type { ControllerDependencies } from './ioc.js';
+
+@Route('v1/events')
+@Tags('Events')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class EventsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * Newest first unless ordered otherwise. Pages are best read by keys: `iter_last_key` of an
+   * answer, sent with the next request, gives what follows, whatever comes in meanwhile.
+   * @summary List events
+   */
+  @Get()
+  public async listEvents(
+    @Request() request: HttpRequest,
+    @Queries() query: EventsQuery,
+  ): Promise<EventListDto> {
+    const caller = callerOf(request);
+    const page = accepted(await readEvents(this.dependencies, caller, query));
+    return eventsPageToDto(page, caller.environment.environmentId);
+  }
+
+  /**
+   * As GET /events, with property filters of any text.
+   * @summary Query events
+   */
+  @Post('query')
+  @Response<ErrorDto>(409, 'The Idempotency-Key is taken')
+  @Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+  public async queryEvents(
+    @Request() request: HttpRequest,
+    @Body() body: EventsQueryBody,
+  ): Promise<EventListDto> {
+    const caller = callerOf(request);
+    const page = accepted(await readEvents(this.dependencies, caller, body));
+    return eventsPageToDto(page, caller.environment.environmentId);
+  }
+
+  /**
+   * Repeats of an event_id that differ from the event that counts, newest first.
+   * @summary List conflicts
+   */
+  @Get('conflicts')
+  public async listConflicts(
+    @Request() request: HttpRequest,
+    @Queries() query: EventConflictsQuery,
+  ): Promise<EventConflictListDto> {
+    const page = accepted(await readEventConflicts(this.dependencies, callerOf(request), query));
+    const { limit, offset, total } = page;
+    return { items: page.conflicts.map(conflictToDto), pagination: { limit, offset, total } };
+  }
+}

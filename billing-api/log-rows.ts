@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import type { ClickHouse } from '../clickhouse/client.js';
+import { eventKey } from '../contract/event-key.js';
+import type { Environment } from '../contract/environment.js';
+import { insertLines } from './usage-rows.js';
+
+/** An event as the aggregator has stored it: the raw row and its id. */
+export type LogEvent = {
+  readonly id: string;
+  readonly at: string;
+  readonly receivedAt?: string;
+  readonly name: string;
+  readonly customer: { readonly externalCustomerId?: string; readonly customerId?: string };
+  readonly source: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** Place in log `log`; partition 0 and the next offset unless it is given. */
+  readonly place?: { readonly logId: string; readonly partition: number; readonly offset: number };
+};
+
+/** A repeat as the aggregator has stored it; a payload makes it a conflict. */
+export type LogRepeat = {
+  readonly id: string;
+  readonly receivedAt: string;
+  readonly payload: object | null;
+  readonly place?: LogEvent['place'];
+};
+
+let nextOffset = 0;
+
+function placeColumns(place: LogEvent['place']): object {
+  nextOffset += 1;
+  const { logId, partition, offset } = place ?? { logId: 'log', partition: 0, offset: nextOffset };
+  return { log_id: logId, log_partition: partition, log_offset: offset, record_index: 0 };
+}
+
+const time = (text: string): string => text.replace('T', ' ').replace('Z', '');
+
+const environmentColumns = ({ tenantId, environmentId }: Environment): object => ({
+  tenant_id: tenantId,
+  environment_id: environmentId,
+});
+
+/** Writes events as raw rows and ids. */
+export async function storeLogEvents(
+  client: ClickHouse,
+  environment: Environment,
+  events: readonly LogEvent[],
+): Promise<void> {
+  const rows = events.map((event) => {
+    const place = placeColumns(event.place);
+    const { externalCustomerId, customerId } = event.customer;
+    const receivedAt = time(event.receivedAt ?? event.at);
+    const appended = { appended_at: receivedAt };
+    const raw = {
+      ...environmentColumns(environment),
+      ...place,
+      ...appended,
+      event_name: event.name,
+      customer_key:
+        externalCustomerId === undefined ? `i:${customerId ?? ''}` : `e:${externalCustomerId}`,
+      timestamp: time(event.at),
+      event_id: event.id,
+      customer_id: customerId ?? null,
+      source: event.source,
+      properties: event.properties,
+      received_at: receivedAt,
+      is_timestamp_given: true,
+    };
+    const idHash = hash('sha256', eventKey(environment, event.id)).slice(0, 32);
+    const id = { ...place, ...appended, id: idHash, timestamp: time(event.at) };
+    return { raw: JSON.stringify(raw), id: JSON.stringify(id) };
+  });
+  await insertLines(
+    client,
+    'events_v1',
+    rows.map(({ raw }) => raw),
+  );
+  const structure = `log_id String, log_partition UInt32, log_offset UInt64, record_index UInt32,
+    id String, timestamp DateTime64(3, ''UTC''), appended_at DateTime64(3, ''UTC'')`;
+  await client.insertText({
+    query: `INSERT INTO event_ids_v1 (log_id, log_partition, log_offset, record_index, id_hash,
+        payload_hash, timestamp, is_timestamp_given, appended_at)
+      SELECT log_id, log_partition, log_offset, record_index, toFixedString(unhex(id), 16),
+        toFixedString('', 8), timestamp, true, appended_at
+      FROM input('${structure}') FORMAT JSONEachRow`,
+    body: rows.map(({ id }) => id).join('\n'),
+    queryId: `test-ids-${Math.random()}`,
+  });
+}
+
+/** Writes repeats of ids. */
+export async function storeLogRepeats(
+  client: ClickHouse,
+  environment: Environment,
+  repeats: readonly LogRepeat[],
+): Promise<void> {
+  const rows = repeats.map((repeat) =>
+    JSON.stringify({
+      ...environmentColumns(environment),
+      ...placeColumns(repeat.place),
+      event_id: repeat.id,
+      is_conflict: repeat.payload !== null,
+      payload: repeat.payload === null ? '' : JSON.stringify(repeat.payload),
+      received_at: time(repeat.receivedAt),
+      appended_at: time(repeat.receivedAt),
+    }),
+  );
+  await insertLines(client, 'event_repeats_v1', rows);
+}

@@ -1,0 +1,22 @@
+import { DAY_MS, type InstantMs, type Interval } from '../../contract/instant.js';
+import type { MemberReader } from './member-rules.js';
+
+type RangeRequest = {
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+};
+
+/**
+ * `[start_time, end_time)` of a request: the end is now and the start so many days before the end
+ * unless they are given. A range turned round is a problem of end_time.
+ */
+export function readRange(
+  reader: MemberReader,
+  request: RangeRequest,
+  { now, days }: { readonly now: InstantMs; readonly days: number },
+): Interval {
+  const endMs = reader.instant('end_time', request.end_time) ?? now;
+  const startMs = reader.instant('start_time', request.start_time) ?? endMs - days * DAY_MS;
+  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
+  return { startMs, endMs };
+}

@@ -1,0 +1,18 @@
+-- Purpose: which stored events a question is about; the caller puts the columns in front, and keys, order and limit behind.
+-- Grain:   one row per event: repeats of an id are in event_repeats_v1.
+-- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
+--          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
+--          fromMs, toMs: half-open range of the events' own timestamps.
+-- Index:   events_v1 by tenant, environment, event_name, customer, hour; log_offset_range for one id.
+FROM events_v1 AS e
+WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
+  AND (empty({eventNames:Array(String)}) OR e.event_name IN {eventNames:Array(String)})
+  AND (empty({customerKeys:Array(String)}) OR e.customer_key IN {customerKeys:Array(String)})
+  AND (empty({offsets:Array(UInt64)}) OR e.log_offset IN {offsets:Array(UInt64)})
+  AND (empty({eventIds:Array(String)}) OR e.event_id IN {eventIds:Array(String)})
+  AND (empty({sources:Array(String)}) OR e.source IN {sources:Array(String)})
+  AND e.timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+  AND e.timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+  AND ({hasFilters:Bool} = false OR arrayAll(f -> mapContains(e.properties, tupleElement(f, 'key'))
+    AND has(tupleElement(f, 'values'), e.properties[tupleElement(f, 'key')]),
+    JSONExtract({filters:String}, 'Array(Tuple(key String, values Array(String)))')))
