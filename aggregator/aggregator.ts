@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { EventLogReader } from '../event-log/event-log.js';
 import { messageOf } from '../runtime/failure.js';
@@ -10,18 +9,15 @@ import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './catalog.js';
 import { IdFilter } from './dedup/id-filter.js';
-import { partitionsOf } from './partition/assign-partitions.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import type { FetchLimits } from './partition/fetch-batch.js';
-import { createMembership } from './partition/membership.js';
+import { createMembership, type SharingView } from './partition/membership.js';
+import { PartitionSharing } from './partition/partition-sharing.js';
 import { runPartition, type PartitionRun, type Sabotage } from './partition/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
 import { UsageStore } from './sink/usage-store.js';
 
-const HEARTBEAT_MS = 1_000;
 const REVERT_HOURS_DEFAULT = 168;
-/** After another process has fenced us; long enough for both to have the same list of members. */
-const RETAKE_PAUSE_MS = 1_500;
 
 export type AggregatorDependencies = {
   readonly database: Database;
@@ -52,17 +48,36 @@ export class Aggregator {
   readonly #owned = new Map<number, Owned>();
   readonly #stop = new AbortController();
   readonly #membership;
+  readonly #sharing;
   readonly #checkpoints;
   readonly #catalog;
   #fail: (error: unknown) => void = () => undefined;
-  #sharing: Promise<void> = Promise.resolve();
   #backfilling: Promise<void> = Promise.resolve();
+  #measuring: Promise<void> | null = null;
 
   constructor(private readonly dependencies: AggregatorDependencies) {
     const { database, log } = dependencies;
     const { logId } = log.identity;
-    this.#membership = createMembership(database, logId, randomUUID());
-    this.#checkpoints = createCheckpointStore(database, logId);
+    const memberId = randomUUID();
+    this.#membership = createMembership(database, logId, memberId);
+    this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
+    this.#sharing = new PartitionSharing({
+      membership: this.#membership,
+      runner: {
+        assign: (partitions) => {
+          this.#assign(partitions);
+        },
+        isRunning: (partition) => this.#owned.has(partition),
+        observe: (view) => {
+          this.#measuring ??= this.#measure(view).finally(() => {
+            this.#measuring = null;
+          });
+        },
+      },
+      logger: dependencies.logger,
+      databaseUrl: database.url,
+      logId,
+    });
     this.#catalog = createCatalogReader(database, () => performance.now());
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
@@ -80,22 +95,20 @@ export class Aggregator {
     if (late.length > 0) {
       logger.warn({ partitions: late }, 'the log no longer holds its first records');
     }
-    this.#sharing = this.#shareForEver();
+    this.#sharing.start();
     const jobs = createBackfillJobs(database);
     const revertHours = this.dependencies.meterRevertHours ?? REVERT_HOURS_DEFAULT;
     this.#backfilling = runBackfills({ jobs, clickhouse, logger, revertHours }, this.#stop.signal);
   }
 
-  /** Finishes the batches under way, leaves the group and resolves. */
+  /** Hands every partition over after the batch under way, leaves the group and resolves. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#sharing, this.#backfilling]);
-    await this.#give(() => true);
-    try {
-      await this.#membership.leave();
-    } catch (error) {
-      this.dependencies.logger.warn({ error: messageOf(error) }, 'could not leave the group');
-    }
+    await this.#sharing.startLeaving();
+    this.#giveAllBut(new Set());
+    // The beat goes on meanwhile: a batch that takes long is finished and not taken over.
+    await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
+    await Promise.all([this.#sharing.close(), this.#backfilling, this.#measuring]);
   }
 
   /** Rejects when a partition stopped and waits for an operator. */
@@ -105,33 +118,15 @@ export class Aggregator {
     return Promise.reject(new Error(`stopped partitions (${stopped.join(', ')})`));
   }
 
-  async #shareForEver(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.#share();
-      await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => undefined);
-    }
+  #assign(partitions: ReadonlySet<number>): void {
+    this.#giveAllBut(partitions);
+    if (this.#stop.signal.aborted) return;
+    for (const partition of partitions) if (!this.#owned.has(partition)) this.#take(partition);
   }
 
-  async #share(): Promise<void> {
-    const { logger, log } = this.dependencies;
-    try {
-      const members = await this.#membership.beat();
-      const { memberId } = this.#membership;
-      const mine = new Set(partitionsOf(memberId, members, log.identity.partitionCount));
-      // Not awaited: a batch that hangs must not silence the heartbeat.
-      void this.#give((partition) => !mine.has(partition));
-      for (const partition of mine) if (!this.#owned.has(partition)) this.#take(partition);
-      await this.#measure();
-    } catch (error) {
-      logger.warn({ error: messageOf(error) }, 'could not share the partitions');
-    }
-  }
-
-  async #give(isToGive: (partition: number) => boolean): Promise<void> {
-    const leaving = [...this.#owned].filter(([partition]) => isToGive(partition));
-    for (const [, owned] of leaving) owned.stop.abort();
-    await Promise.all(leaving.map(([, owned]) => owned.ended));
+  /** Not awaited: a batch that hangs must not silence the heartbeat. */
+  #giveAllBut(partitions: ReadonlySet<number>): void {
+    for (const [partition, { stop }] of this.#owned) if (!partitions.has(partition)) stop.abort();
   }
 
   #take(partition: number): void {
@@ -149,7 +144,10 @@ export class Aggregator {
     this.#owned.set(partition, { stop, ended, filter });
   }
 
-  /** Runs a partition again and again until it is given up or halts. */
+  /**
+   * Runs a partition until it is given up, is fenced or halts. One that was fenced is run again
+   * when PostgreSQL still says that it is ours.
+   */
   async #own(own: Pick<PartitionRun, 'partition' | 'store' | 'filter' | 'signal'>): Promise<void> {
     const { partition, signal } = own;
     const { logger, metrics, log } = this.dependencies;
@@ -159,17 +157,26 @@ export class Aggregator {
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
     };
-    while (!signal.aborted) {
-      metrics.partitionTakes.inc({ reason: 'assigned' });
-      const end = await runPartition(run);
-      metrics.partitionEpoch.set({ partition: String(partition) }, 0);
-      if (typeof end === 'object') return this.#halt(partition, end.halted, signal);
-      if (end === 'lost') {
-        logger.info({ partition }, 'fenced by another owner');
-        await delay(RETAKE_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    metrics.partitionTakes.inc({ reason: 'assigned' });
+    const end = await runPartition(run);
+    metrics.partitionEpoch.set({ partition: String(partition) }, 0);
+    if (typeof end === 'object') await this.#halt(partition, end.halted, signal);
+    if (end === 'lost') logger.info({ partition }, 'fenced by another owner');
+    if (signal.aborted) await this.#release(partition);
     await log.release(partition);
+  }
+
+  /** Lets the next owner begin. */
+  async #release(partition: number): Promise<void> {
+    try {
+      await this.#membership.release(partition, !this.#stop.signal.aborted);
+    } catch (error) {
+      // It stays ours on paper, and the next look at who shares what releases it.
+      this.dependencies.logger.warn(
+        { partition, error: messageOf(error) },
+        'could not release a partition',
+      );
+    }
   }
 
   /** Keeps a contradiction in sight until an operator restarts the process. */
@@ -189,17 +196,18 @@ export class Aggregator {
     metrics.partitionsHalted.set(this.halted.size);
   }
 
-  async #measure(): Promise<void> {
-    const { log, metrics } = this.dependencies;
+  async #measure({ nextOffsets }: SharingView): Promise<void> {
+    const { log, metrics, logger } = this.dependencies;
     const filters = [...this.#owned.values()].map(({ filter }) => filter.size);
     metrics.knownIds.set(filters.reduce((sum, size) => sum + size, 0));
-    for (const partition of this.#owned.keys()) {
-      const { endOffset } = await log.bounds(partition);
-      const { nextOffset } = await this.#checkpoints.read(partition);
-      metrics.partitionLag.set(
-        { partition: String(partition) },
-        Math.max(0, endOffset - nextOffset),
-      );
+    try {
+      for (const partition of this.#owned.keys()) {
+        const { endOffset } = await log.bounds(partition);
+        const lag = Math.max(0, endOffset - (nextOffsets[partition] ?? 0));
+        metrics.partitionLag.set({ partition: String(partition) }, lag);
+      }
+    } catch (error) {
+      logger.warn({ error: messageOf(error) }, 'could not measure the lag');
     }
   }
 }

@@ -188,18 +188,19 @@ function registerReads(test: LogTest): void {
     });
   });
 
-  test('gives a waiting reader a record when it comes, and nothing when none does', async ({
+  test('gives a waiting reader a record when it comes, and nothing in time or when told', async ({
     log,
   }) => {
     await withBoth(log, async (writer, reader) => {
       const startedMs = Date.now();
       expect(await reader.read({ ...ALL, waitMs: 300 })).toEqual([]);
       expect(Date.now() - startedMs).toBeGreaterThanOrEqual(290);
+      const told = { ...ALL, waitMs: PATIENCE_MS, signal: AbortSignal.timeout(100) };
+      for (const request of [told, told]) expect(await reader.read(request)).toEqual([]);
       const waiting = reader.read({ ...ALL, waitMs: PATIENCE_MS });
       await writer.append([text('at last')]);
-      const writtenMs = Date.now();
       expect(valuesOf(await waiting)).toEqual(['at last']);
-      expect(Date.now() - writtenMs).toBeLessThan(PATIENCE_MS / 4);
+      expect(Date.now() - startedMs).toBeLessThan(PATIENCE_MS / 4);
     });
   });
 }

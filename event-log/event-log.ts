@@ -39,6 +39,8 @@ export type ReadRequest = {
   readonly bytesMax: number;
   /** How long to wait for a first record when there is none yet. */
   readonly waitMs: number;
+  /** Ends the waiting, as if the time were over. */
+  readonly signal?: AbortSignal;
 };
 
 /**

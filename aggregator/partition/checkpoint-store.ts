@@ -49,12 +49,14 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
 }
 
 type Partition = { readonly log: string; readonly partition: number };
+/** Whose checkpoints: of which log, and as which member of those that share it. */
+type Holder = { readonly log: string; readonly memberId: string };
 
 /**
  * The checkpoint rows of one log. Guarded updates say whether they took effect; when Postgres fails
  * the outcome is open and a DependencyError is thrown.
  */
-export function createCheckpointStore(database: Database, log: string) {
+export function createCheckpointStore(database: Database, { log, memberId }: Holder) {
   const at = (partition: number): Partition => ({ log, partition });
   const { slonik } = database;
   return {
@@ -66,8 +68,11 @@ export function createCheckpointStore(database: Database, log: string) {
       const made = await slonik.any(ensureCheckpoints({ log, starts: JSON.stringify(starts) }));
       return made.flatMap((row) => (row.next_offset > 0 ? [row.partition] : []));
     },
-    take: async (partition: number, gate: number): Promise<Checkpoint> =>
-      checkpointFromRow(await slonik.one(takeCheckpoint({ ...at(partition), gate }))),
+    /** Null when the partition belongs to another member by now. */
+    take: async (partition: number, gate: number): Promise<Checkpoint | null> => {
+      const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
+      return row === null ? null : checkpointFromRow(row);
+    },
     read: async (partition: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
     intend: async (

@@ -14,6 +14,8 @@ type Sources = {
   readonly log: EventLogReader;
   readonly catalog: CatalogReader;
   readonly limits: FetchLimits;
+  /** Ends the waiting for records. */
+  readonly signal: AbortSignal;
 };
 
 /** How long an idle partition waits for its first record before it looks around again. */
@@ -38,7 +40,7 @@ function gather(gathered: Gathered, records: readonly LogRecord[]): void {
 }
 
 async function readOn(
-  { log, partition, limits }: Sources,
+  { log, partition, limits, signal }: Sources,
   gathered: Gathered,
   at: { readonly fromOffset: number; readonly waitMs: number },
 ): Promise<boolean> {
@@ -47,6 +49,7 @@ async function readOn(
     ...at,
     recordsMax: Math.max(1, limits.eventsMax - gathered.events),
     bytesMax: BATCH_BYTES_MAX - gathered.bytes,
+    signal,
   });
   gather(gathered, records);
   return records.length > 0;
@@ -72,7 +75,7 @@ export async function fetchBatch(
   const deadline = performance.now() + sources.limits.flushDelayMs;
   const isFull = (): boolean =>
     gathered.events >= sources.limits.eventsMax || gathered.bytes >= BATCH_BYTES_MAX;
-  while (hasMore && !isFull()) {
+  while (hasMore && !isFull() && !sources.signal.aborted) {
     const waitMs = deadline - performance.now();
     if (waitMs <= 0) break;
     hasMore = await readOn(sources, gathered, { fromOffset: nextOffsetOf(gathered, from), waitMs });
@@ -92,7 +95,8 @@ export async function refetchBatch(
   const { from, intent } = command;
   const gathered: Gathered = { records: [], events: 0, bytes: 0 };
   let hasMore = true;
-  while (hasMore && nextOffsetOf(gathered, from) < intent.end) {
+  const isComplete = (): boolean => nextOffsetOf(gathered, from) >= intent.end;
+  while (hasMore && !isComplete() && !sources.signal.aborted) {
     const fromOffset = nextOffsetOf(gathered, from);
     const records = await sources.log.read({
       partition: sources.partition,

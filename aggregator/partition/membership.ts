@@ -1,27 +1,77 @@
 import { z } from 'zod';
-import { noRows } from '../../sql/columns.js';
+import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
+import type { Claim, Sharing } from './assign-partitions.js';
+
+/** The channel on which processes tell each other that there is something to share anew. */
+export const SHARING_CHANNEL = 'aggregator_sharing';
 
 /** A member silent for longer is taken for dead and its partitions are shared anew. */
 const ALIVE_SECONDS = 5;
 
-const memberRow = z.object({ member_id: z.string() });
-const beatMember = statement('beat-member', memberRow);
-const leaveMember = statement('leave-member', noRows);
+const memberRow = z.object({ member_id: z.string(), is_leaving: z.boolean() });
+const holdingRow = z.object({
+  owner: z.string().nullable(),
+  kept_by: z.string().nullable(),
+  next_offset: integerColumn,
+});
+const claimedRow = z.object({ partition: z.number() });
+/** pg_notify returns void. */
+const toldRow = z.object({ pg_notify: z.unknown() });
 
-/** The list of living aggregator processes of one log, this one included. */
+const beatMember = statement('beat-member', memberRow);
+const listHoldings = statement('list-holdings', holdingRow);
+const claimPartitions = statement('claim-partitions', claimedRow);
+const releasePartition = statement('release-partition', toldRow);
+const announceMember = statement('announce-member', toldRow);
+const leaveMember = statement('leave-member', toldRow);
+
+/** Who shares the partitions, and where the checkpoint of each stands. */
+export type SharingView = Sharing & { readonly nextOffsets: readonly number[] };
+
+/**
+ * What one aggregator process tells the others of its log through PostgreSQL, and learns of them.
+ * Every method throws a DependencyError when PostgreSQL fails.
+ */
 export function createMembership(database: Database, log: string, memberId: string) {
+  const { slonik } = database;
   return {
     memberId,
-    /** Says that this process lives; returns the ids of all that do. @throws DependencyError. */
-    beat: async (): Promise<readonly string[]> => {
-      const parameters = { log, memberId, aliveSeconds: ALIVE_SECONDS };
-      const others = await database.slonik.any(beatMember(parameters));
-      return [memberId, ...others.map((row) => row.member_id)];
+    /** Says that this process lives, or that it is leaving, and reads who shares what. */
+    beat: async (isLeaving: boolean): Promise<SharingView> => {
+      const parameters = { log, memberId, isLeaving, aliveSeconds: ALIVE_SECONDS };
+      const others = await slonik.any(beatMember(parameters));
+      // Read after the beat: whoever is listed as an owner by then had beaten before.
+      const rows = await slonik.any(listHoldings({ log }));
+      const all = [...others, { member_id: memberId, is_leaving: isLeaving }];
+      const idsOf = (leaving: boolean): readonly string[] =>
+        all.filter((row) => row.is_leaving === leaving).map((row) => row.member_id);
+      return {
+        members: idsOf(false),
+        leaving: idsOf(true),
+        holdings: rows.map((row) => ({ owner: row.owner, keptBy: row.kept_by })),
+        nextOffsets: rows.map((row) => row.next_offset),
+      };
+    },
+    /** Tells the others to share anew now rather than at their next beat. */
+    announce: async (): Promise<void> => {
+      await slonik.query(announceMember({ log }));
+    },
+    /** Becomes the owner of those partitions that still have the owner that was seen. */
+    claim: async (claims: readonly Claim[]): Promise<readonly number[]> => {
+      const parameters = { log, memberId, claims: JSON.stringify(claims) };
+      const claimed = await slonik.any(claimPartitions(parameters));
+      return claimed.map((row) => row.partition);
+    },
+    /** Gives a partition up; `isKept` says that this process keeps its filter and lives on. */
+    release: async (partition: number, isKept: boolean): Promise<void> => {
+      await slonik.query(releasePartition({ log, partition, memberId, isKept }));
     },
     leave: async (): Promise<void> => {
-      await database.slonik.query(leaveMember({ log, memberId }));
+      await slonik.query(leaveMember({ log, memberId }));
     },
   };
 }
+
+export type Membership = ReturnType<typeof createMembership>;

@@ -17,6 +17,8 @@ export type PartitionDependencies = {
   readonly store: UsageStore;
   readonly filter: IdFilter;
   readonly limits: FetchLimits;
+  /** Aborted when the partition is to be given up; a batch under way is finished first. */
+  readonly signal: AbortSignal;
 };
 
 /** 64 hexadecimal digits; the digest of an intent. */
@@ -30,7 +32,9 @@ type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }
 
 async function take({ checkpoints, store, partition }: PartitionDependencies): Promise<Outcome> {
   const gate = await store.gate();
-  return { kind: 'taken', checkpoint: await checkpoints.take(partition, gate) };
+  const checkpoint = await checkpoints.take(partition, gate);
+  // Another member's by now: taking it would only fence the rightful owner.
+  return checkpoint === null ? { kind: 'fenced' } : { kind: 'taken', checkpoint };
 }
 
 async function inspect(

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../runtime/failure.js';
+import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import { FIRST_STEP, nextStep } from '../protocol/machine.js';
@@ -24,8 +24,6 @@ export type Sabotage = (command: Command) => 'before' | 'after' | null;
 export type PartitionRun = PartitionDependencies & {
   readonly logger: Log;
   readonly metrics: Metrics;
-  /** Aborted when the partition is to be given up; a batch under way is finished first. */
-  readonly signal: AbortSignal;
   readonly sabotage?: Sabotage;
   /** How long to wait after so many failures in a row; tests do not wait. */
   readonly retryDelayMs?: (failures: number) => number;
@@ -66,8 +64,22 @@ async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
   }
 }
 
-function isLeavingAllowed(state: State): boolean {
-  return state.phase === 'taking' || state.phase === 'fetching';
+/** Phases before this owner has promised anything: whoever comes next misses nothing. */
+const LEAVABLE: ReadonlySet<State['phase']> = new Set([
+  ...(['taking', 'gating', 'draining', 'inspecting', 'warming', 'fetching'] as const),
+  ...(['refetching', 'looking_up', 'checking_presence'] as const),
+]);
+
+/**
+ * A process that was paused sees stores that its successor has moved on, and takes that for a
+ * contradiction. What was seen is true of the stores only if the epoch is still ours afterwards.
+ * @throws DependencyError.
+ */
+async function wasFenced(
+  { checkpoints, partition }: PartitionRun,
+  epoch: number,
+): Promise<boolean> {
+  return (await checkpoints.read(partition)).epoch !== epoch;
 }
 
 async function waitBeforeRetry(run: PartitionRun, failures: number): Promise<void> {
@@ -93,6 +105,8 @@ type Progress = {
   readonly failures: number;
   /** When the batch under way was promised, by a steady clock. */
   readonly intendedAtMs: number;
+  /** Under which the partition was last taken. */
+  readonly epoch: number;
 };
 
 function isPromising(command: Command): boolean {
@@ -122,10 +136,28 @@ async function performStep(
   }
   const isWorking = command.kind === 'remember' || command.kind === 'fetch';
   return {
+    ...progress,
     step: nextStep(surroundings, state, outcome),
     failures: isWorking ? 0 : failures,
     intendedAtMs: isPromising(command) ? performance.now() : progress.intendedAtMs,
   };
+}
+
+/** How the run ends, if it ends here. */
+async function endOf(run: PartitionRun, { step, epoch }: Progress): Promise<RunEnd | null> {
+  const { state, command } = step;
+  if (run.signal.aborted && LEAVABLE.has(state.phase)) return 'released';
+  if (command.kind === 'step_down') return 'lost';
+  if (command.kind !== 'halt') return null;
+  for (let failures = 0; !run.signal.aborted; failures += 1) {
+    try {
+      return (await wasFenced(run, epoch)) ? 'lost' : { halted: command.reason };
+    } catch (error) {
+      if (!(error instanceof DependencyError)) throw error;
+      await waitBeforeRetry(run, failures);
+    }
+  }
+  return 'released';
 }
 
 /**
@@ -142,13 +174,15 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
     digestOf,
   };
   const label = { partition: String(run.partition) };
-  let progress: Progress = { step: FIRST_STEP, failures: 0, intendedAtMs: 0 };
+  let progress: Progress = { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0 };
   for (;;) {
-    const { state, command } = progress.step;
-    if (run.signal.aborted && isLeavingAllowed(state)) return 'released';
-    if (command.kind === 'step_down') return 'lost';
-    if (command.kind === 'halt') return { halted: command.reason };
-    if ('checkpoint' in state) run.metrics.partitionEpoch.set(label, state.checkpoint.epoch);
+    const end = await endOf(run, progress);
+    if (end !== null) return end;
+    const { state } = progress.step;
+    if ('checkpoint' in state) {
+      progress = { ...progress, epoch: state.checkpoint.epoch };
+      run.metrics.partitionEpoch.set(label, progress.epoch);
+    }
     progress = await performStep(run, surroundings, progress);
   }
 }

@@ -59,15 +59,20 @@ export class PartitionFeed {
     return read.records;
   }
 
-  /** Resolves when records are added, when `wake` is called or when the time is over. */
-  async wait(waitMs: number): Promise<void> {
-    if (this.#buffer.firstOffset !== null || waitMs <= 0) return;
+  /** Resolves when records are added, `wake` is called, the time is over or the signal is given. */
+  async wait(waitMs: number, signal?: AbortSignal): Promise<void> {
+    if (this.#buffer.firstOffset !== null || waitMs <= 0 || signal?.aborted === true) return;
     let timer: NodeJS.Timeout | undefined;
+    const wake = (): void => {
+      this.wake();
+    };
+    signal?.addEventListener('abort', wake, { once: true });
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       timer = setTimeout(resolve, waitMs);
     });
     clearTimeout(timer);
+    signal?.removeEventListener('abort', wake);
     this.#wake = null;
   }
 

@@ -49,9 +49,9 @@ class KafkaLogReader implements EventLogReader {
   }
 
   async read(request: ReadRequest): Promise<readonly LogRecord[]> {
-    const { partition, fromOffset, waitMs } = request;
+    const { partition, fromOffset, waitMs, signal } = request;
     const feed = await this.#feedAt(partition, fromOffset);
-    await feed.wait(waitMs);
+    await feed.wait(waitMs, signal);
     const records = feed.take(request);
     if (feed.shouldResume) await this.#resume(partition, feed);
     if (records.length === 0) await this.#check(partition, feed);

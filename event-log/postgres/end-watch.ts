@@ -3,6 +3,15 @@ import type { LogBounds } from '../event-log.js';
 /** Bounds of every partition, by its number. */
 export type AllBounds = readonly LogBounds[];
 
+/** What to wait for: records at and beyond the offset. */
+export type EndWait = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly waitMs: number;
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal | undefined;
+};
+
 type Waiter = {
   readonly partition: number;
   readonly offset: number;
@@ -38,10 +47,11 @@ export class EndWatch {
   }
 
   /**
-   * Resolves when the partition reaches beyond the offset or the time is over.
+   * Resolves when the partition reaches beyond the offset, the time is over or the signal is given.
    * @throws what `fetchBounds` throws while waiting.
    */
-  async waitBeyond(partition: number, offset: number, waitMs: number): Promise<void> {
+  async waitBeyond({ partition, offset, waitMs, signal }: EndWait): Promise<void> {
+    if (signal?.aborted === true) return;
     let timer: NodeJS.Timeout | undefined;
     let waiter: Waiter | undefined;
     try {
@@ -49,11 +59,15 @@ export class EndWatch {
         waiter = { partition, offset, wake: resolve, fail: reject };
         this.#waiters.add(waiter);
         timer = setTimeout(resolve, waitMs);
+        signal?.addEventListener('abort', waiter.wake, { once: true });
         this.#schedule();
       });
     } finally {
       clearTimeout(timer);
-      if (waiter !== undefined) this.#waiters.delete(waiter);
+      if (waiter !== undefined) {
+        this.#waiters.delete(waiter);
+        signal?.removeEventListener('abort', waiter.wake);
+      }
     }
   }
 

@@ -123,7 +123,7 @@ class PostgresLogReader implements EventLogReader {
   }
 
   /** Whether there are records at the offset, at once or after waiting. */
-  async #hasMore({ partition, fromOffset, waitMs }: ReadRequest): Promise<boolean> {
+  async #hasMore({ partition, fromOffset, waitMs, signal }: ReadRequest): Promise<boolean> {
     const latest = await this.#ends.latest(partition);
     if (fromOffset >= latest.startOffset && fromOffset < latest.endOffset) return true;
     const current = await this.#ends.current(partition);
@@ -132,7 +132,7 @@ class PostgresLogReader implements EventLogReader {
     }
     if (fromOffset < current.endOffset) return true;
     if (waitMs <= 0) return false;
-    await this.#ends.waitBeyond(partition, fromOffset, waitMs);
+    await this.#ends.waitBeyond({ partition, offset: fromOffset, waitMs, signal });
     return fromOffset < (await this.#ends.latest(partition)).endOffset;
   }
 

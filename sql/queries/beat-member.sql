@@ -1,12 +1,15 @@
--- Says that an aggregator process lives, forgets those long gone, and lists the living.
--- Params: :log, :member_id, :alive_seconds (a member silent for longer is taken for dead).
+-- Says that an aggregator process lives, forgets those long gone, and lists the others that live.
+-- Params: :log, :member_id, :is_leaving (it gives its partitions up, for good), :alive_seconds (a member silent for longer is taken for
+-- dead).
 WITH beat AS (
-  INSERT INTO aggregator_members (log, member_id, heartbeat_at) VALUES (:log, :member_id, now())
-  ON CONFLICT (log, member_id) DO UPDATE SET heartbeat_at = now()
+  INSERT INTO aggregator_members (log, member_id, heartbeat_at, is_leaving)
+  VALUES (:log, :member_id, now(), :is_leaving)
+  ON CONFLICT (log, member_id) DO UPDATE
+  SET heartbeat_at = now(), is_leaving = aggregator_members.is_leaving OR excluded.is_leaving
 ), forgotten AS (
   DELETE FROM aggregator_members
   WHERE heartbeat_at < now() - make_interval(mins => 10) AND member_id <> :member_id
 )
-SELECT member_id FROM aggregator_members
+SELECT member_id, is_leaving FROM aggregator_members
 WHERE log = :log AND member_id <> :member_id
   AND heartbeat_at >= now() - make_interval(secs => :alive_seconds)

@@ -1,3 +1,6 @@
--- Takes an aggregator process off the list, so that the others need not wait for its silence.
+-- Takes an aggregator process off the list and tells the others, so that they need not wait for its silence.
 -- Params: :log, :member_id.
-DELETE FROM aggregator_members WHERE log = :log AND member_id = :member_id
+WITH gone AS (
+  DELETE FROM aggregator_members WHERE log = :log AND member_id = :member_id RETURNING member_id
+)
+SELECT pg_notify('aggregator_sharing', :log) FROM gone

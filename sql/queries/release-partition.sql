@@ -1,0 +1,9 @@
+-- Gives a partition up and tells the others. Params: :log, :partition, :member_id, :is_kept (the member lives on and keeps the
+-- filter). Changes nothing when another owns it by now.
+WITH released AS (
+  UPDATE aggregator_checkpoints
+  SET owner = NULL, kept_by = CASE WHEN :is_kept THEN :member_id ELSE nullif(kept_by, :member_id) END
+  WHERE log = :log AND partition = :partition AND owner = :member_id
+  RETURNING partition
+)
+SELECT pg_notify('aggregator_sharing', :log) FROM released
