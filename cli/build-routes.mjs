@@ -48,8 +48,8 @@ function withoutInt32(value) {
 /** Headers that the edge reads for every operation of a path. */
 function addHeaders(item) {
   for (const [method, operation] of Object.entries(item)) {
-    const names = method === 'post' ? ['RequestId', 'IdempotencyKey'] : ['RequestId'];
-    if ('409' in operation.responses && method === 'get') names.push('IfMatch');
+    const names = method === 'get' ? ['RequestId'] : ['RequestId', 'IdempotencyKey'];
+    if ('409' in operation.responses && ['get', 'put'].includes(method)) names.push('IfMatch');
     const headers = names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
     operation.parameters = [...(operation.parameters ?? []), ...headers];
     // An empty list would say that no key is needed.

@@ -1,9 +1,11 @@
 import {
   Body,
   Controller,
+  Delete,
   Get,
   Path,
   Post,
+  Put,
   Query,
   Request,
   Response,
@@ -12,11 +14,14 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { archiveMeter } from '../usecases/archive-meter.js';
+import { changeMeter } from '../usecases/change-meter.js';
 import { createMeter } from '../usecases/create-meter.js';
 import { listMeters, readMeter } from '../usecases/read-meters.js';
-import type { DateTime, ErrorDto, RecordStatusDto } from './dto/common.js';
+import type { DateTime, ErrorDto, MessageDto, RecordStatusDto } from './dto/common.js';
 import {
   meterToDto,
+  type ChangeMeterBody,
   type CreateMeterBody,
   type MeterDto,
   type MeterListDto,
@@ -25,7 +30,7 @@ import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
 import type { ControllerDependencies } from './ioc.js';
 import { listRequestFrom } from './list-request.js';
-import { tagVersion } from './versions.js';
+import { expectedVersions, tagVersion } from './versions.js';
 
 @Route('v1/meters')
 @Tags('Meters')
@@ -44,7 +49,8 @@ export class MetersController extends Controller {
   }
 
   /**
-   * A meter counts events from its creation on.
+   * A meter counts all events, also those that came before it: they show, all at once, when
+   * `backfill` is completed.
    * @summary Create a meter
    */
   @Post()
@@ -104,5 +110,37 @@ export class MetersController extends Controller {
     const meter = accepted(await readMeter(this.dependencies, callerOf(request), id));
     tagVersion(this, request, meter.version);
     return meterToDto(meter);
+  }
+
+  /**
+   * Other filters make a new version, which is applied to all stored events. Until that is done
+   * (`backfill`) usage is answered by the previous version; then every reader switches at one
+   * instant. Taking a change back shows at once while the earlier version is still counted: that of
+   * the last change is for a week, unless the server is set otherwise.
+   * @summary Change a meter
+   */
+  @Put('{id}')
+  public async changeMeter(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeMeterBody,
+  ): Promise<MeterDto> {
+    const wish = { id, change: body, isExpected: expectedVersions(request) };
+    const meter = accepted(await changeMeter(this.dependencies, callerOf(request), wish));
+    this.setHeader('ETag', `"${meter.version}"`);
+    return meterToDto(meter);
+  }
+
+  /**
+   * An archived meter counts nothing more and keeps what it has counted.
+   * @summary Archive a meter
+   */
+  @Delete('{id}')
+  public async archiveMeter(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
+    accepted(await archiveMeter(this.dependencies, callerOf(request), id));
+    return { message: `meter ${id} is archived` };
   }
 }

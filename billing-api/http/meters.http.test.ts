@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { expectRefusals, makeKey, test } from '../billing-test.js';
+import { findMeterReadings } from '../store/meter-readings.js';
 
 const METER = { name: 'Calls', event_name: ' call ', aggregation: { type: 'COUNT' } };
 
@@ -31,16 +32,59 @@ describe('POST /meters', () => {
     expect(rows).toEqual([{ meter_id: meter.id, filters: meter.filters }]);
   });
 
+  test('answers every kind of aggregation as it was sent, and stores it for the aggregator', async ({
+    api,
+    database,
+  }) => {
+    const aggregations = [
+      { type: 'SUM', expression: 'bytes / 1024', multiplier: '2.50' },
+      { type: 'SUM_WITH_MULTIPLIER', field: 'bytes', multiplier: '0.001' },
+      { type: 'AVG', field: 'ms' },
+      { type: 'MAX', field: 'seats', bucket_size: 'DAY', group_by: 'team' },
+      { type: 'LATEST', field: 'level' },
+      { type: 'COUNT_UNIQUE', field: 'user' },
+      { type: 'WEIGHTED_SUM', field: 'change' },
+      { type: 'COUNT', field: 'kept', expression: 'also kept' },
+    ];
+    const absent = { field: null, expression: null, multiplier: null };
+    for (const aggregation of aggregations) {
+      const meter = await api.make('/v1/meters', { ...METER, aggregation });
+      const multiplier = aggregation.multiplier?.replace(/0$/, '') ?? null;
+      const answered = { ...absent, group_by: null, bucket_size: null, ...aggregation, multiplier };
+      expect(meter.aggregation).toEqual(answered);
+      expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);
+      const readings = await findMeterReadings(database.database, api.environment, [meter.id]);
+      const isCount = aggregation.type === 'COUNT';
+      expect(readings.get(meter.id)).toMatchObject({
+        aggregation: {
+          type: aggregation.type,
+          field: isCount ? null : answered.field,
+          expression: isCount ? null : answered.expression,
+          multiplier,
+          groupBy: answered.group_by,
+        },
+        bucketSize: answered.bucket_size,
+        resetUsage: 'BILLING_PERIOD',
+      });
+    }
+  });
+
   test('refuses what breaks a rule, naming the member', async ({ api }) => {
     await expectRefusals(api, '/v1/meters', [
       ['no name', { ...METER, name: undefined }, 'name'],
       ['a blank name', { ...METER, name: '  ' }, 'name'],
       ['a blank event name', { ...METER, event_name: ' ' }, 'event_name'],
       ['no aggregation', { ...METER, aggregation: undefined }, 'aggregation'],
+      ['a sum of nothing', { ...METER, aggregation: { type: 'SUM' } }, 'aggregation.field'],
       [
-        'a type that is not counted yet',
-        { ...METER, aggregation: { type: 'SUM', field: 'x' } },
-        'aggregation.type',
+        'an empty field',
+        { ...METER, aggregation: { type: 'SUM', field: '' } },
+        'aggregation.field',
+      ],
+      [
+        'an expression that does not compile',
+        { ...METER, aggregation: { type: 'SUM', expression: 'a +' } },
+        'aggregation.expression',
       ],
       ['an unknown type', { ...METER, aggregation: { type: 'MEDIAN' } }, 'aggregation.type'],
       ['a type in a list', { ...METER, aggregation: { type: ['COUNT'] } }, 'aggregation.type'],
@@ -50,9 +94,9 @@ describe('POST /meters', () => {
         'aggregation.multiplier',
       ],
       [
-        'buckets',
-        { ...METER, aggregation: { type: 'COUNT', bucket_size: 'HOUR' } },
-        'aggregation.bucket_size',
+        'groups without buckets',
+        { ...METER, aggregation: { type: 'COUNT', group_by: 'region' } },
+        'aggregation.group_by',
       ],
       [
         'a filter without values',

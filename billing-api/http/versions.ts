@@ -10,6 +10,12 @@ function isMatch(header: string | undefined, version: number): boolean {
   return header.split(',').some((tag) => Number(TAG.exec(tag.trim())?.[1] ?? NaN) === version);
 }
 
+/** Whether a change may be made to a record of this version, as `If-Match` says. */
+export function expectedVersions(request: Request): (version: number) => boolean {
+  const header = request.get('if-match');
+  return (version) => isMatch(header, version);
+}
+
 /**
  * Answers a record with its version as `ETag`.
  * @throws HttpFailure 409 when `If-Match` names other versions (api.md 1.4).

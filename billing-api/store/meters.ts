@@ -1,7 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { MeterAggregation } from '../../contract/aggregation.js';
-import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
 import { insertRows, recordColumns, type NewRow } from './records.js';
@@ -54,17 +53,6 @@ export const METERS = {
   },
 } as const;
 
-/** The definition of a meter that the aggregator applies. */
-export type MeterDefinitionColumns = {
-  readonly meterId: string;
-  readonly version: number;
-  readonly tenantId: string;
-  readonly environmentId: string;
-  readonly eventName: string;
-  readonly filters: readonly MeterFilter[];
-  readonly aggregation: MeterAggregation;
-};
-
 /** What events are counted by: of a COUNT neither field nor expression, which are only kept. */
 function countedAggregation(meter: MeterRow): MeterAggregation {
   const aggregation = aggregationFromRow(meter);
@@ -75,35 +63,25 @@ function countedAggregation(meter: MeterRow): MeterAggregation {
 
 /**
  * Stores a new meter and puts its first definition in force in the same transaction
- * (architecture.md
- * 3.2), so that a meter which can be read is always one that is counted.
+ * (architecture.md 3.2), so that a meter which can be read is always one that is counted.
  */
 export async function insertMeter(transaction: Transaction, row: NewRow): Promise<MeterRow | null> {
-  const [meter] = await insertRows(transaction, METERS, [{ ...row, read_version: row['version'] }]);
-  if (meter === undefined) return null;
-  await activateDefinition(transaction, {
-    meterId: meter.id,
-    version: meter.version,
-    tenantId: meter.tenant_id,
-    environmentId: meter.environment_id,
-    eventName: meter.event_name,
-    filters: meter.filters,
-    aggregation: countedAggregation(meter),
-  });
-  // Read again: putting it in force may have begun a backfill, which the row shows.
-  return findMeter(transaction, meter.id);
+  const rows = [{ ...row, read_version: row['version'] }];
+  const [meter] = await insertRows(transaction, METERS, rows);
+  return meter === undefined ? null : activateDefinition(transaction, meter);
 }
 
-async function activateDefinition(
+/** Puts the definition that the row holds in force; the row again, with its backfill. */
+export async function activateDefinition(
   transaction: Transaction,
-  definition: MeterDefinitionColumns,
-): Promise<void> {
+  meter: MeterRow,
+): Promise<MeterRow | null> {
   await transaction.one(sql.type(z.object({ catalog: integerColumn }))`
     SELECT activate_meter_version(
-      ${definition.meterId}, ${definition.version}, ${definition.tenantId},
-      ${definition.environmentId}, ${definition.eventName},
-      ${JSON.stringify(definition.filters)}::jsonb,
-      ${JSON.stringify(definition.aggregation)}::jsonb) AS catalog`);
+      ${meter.id}, ${meter.version}, ${meter.tenant_id}, ${meter.environment_id},
+      ${meter.event_name}, ${JSON.stringify(meter.filters)}::jsonb,
+      ${JSON.stringify(countedAggregation(meter))}::jsonb) AS catalog`);
+  return findMeter(transaction, meter.id);
 }
 
 /** The meters with these ids, whatever their status; unknown ids are left out. */
@@ -114,6 +92,18 @@ export async function findMeters(
   if (ids.length === 0) return new Map();
   const rows = await transaction.any(sql.type(meterRow)`
     SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** As `findMeters`; until the transaction ends nobody can archive one that it found. */
+export async function findMetersForUse(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MeterRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(meterRow)`
+    SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})
+    ORDER BY id FOR KEY SHARE`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -1,5 +1,5 @@
 import { FEATURES, type FeatureRow } from '../store/features.js';
-import { findMeter, type MeterRow } from '../store/meters.js';
+import { findMetersForUse, type MeterRow } from '../store/meters.js';
 import { insertRows, newRecordColumns, type NewRow } from '../store/records.js';
 import { writeAs, type Transaction } from '../store/transaction.js';
 import type { Caller } from './caller.js';
@@ -99,8 +99,8 @@ function featureColumnsFrom(request: FeatureRequest): NewRow | Refusal {
 
 /** A published meter that the request names. */
 async function namedMeter(transaction: Transaction, id: string): Promise<MeterRow | Refusal> {
-  const meter = await findMeter(transaction, id);
-  if (meter === null) return notFound('meter', id);
+  const meter = (await findMetersForUse(transaction, [id])).get(id);
+  if (meter === undefined) return notFound('meter', id);
   return meter.status === 'published' ? meter : invalid({ meter_id: 'is not published' });
 }
 

@@ -1,4 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
+import type { MeterFilter } from '../../contract/meter.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { insertMeter, type MeterRow } from '../store/meters.js';
 import { newRecordColumns, type NewRow } from '../store/records.js';
@@ -6,60 +7,18 @@ import { writeAs, type Transaction } from '../store/transaction.js';
 import type { Caller } from './caller.js';
 import type { Writing } from './dependencies.js';
 import { MemberReader } from './member-rules.js';
+import { readAggregation, readMeterFilters, type AggregationRequest } from './meter-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
 /** A meter as POST /meters names it; types and lengths are already checked. */
 export type MeterRequest = {
   readonly name: string;
   readonly event_name: string;
-  readonly aggregation: {
-    readonly type: string;
-    readonly field?: string | undefined;
-    readonly expression?: string | undefined;
-    readonly multiplier?: string | undefined;
-    readonly bucket_size?: string | undefined;
-    readonly group_by?: string | undefined;
-  };
-  readonly filters?:
-    readonly { readonly key: string; readonly values: readonly string[] }[] | undefined;
+  readonly aggregation: AggregationRequest;
+  readonly filters?: readonly MeterFilter[] | undefined;
   readonly reset_usage?: 'BILLING_PERIOD' | 'NEVER' | undefined;
   readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
 };
-
-/** The rules of domain.md 3.2 for aggregations, as far as counting goes. */
-function readAggregation(reader: MemberReader, request: MeterRequest): NewRow {
-  const { aggregation } = request;
-  if (aggregation.type !== 'COUNT') {
-    reader.note('aggregation.type', `${aggregation.type} is not available yet; COUNT is`);
-  }
-  if (aggregation.multiplier !== undefined) {
-    reader.note('aggregation.multiplier', 'does not go with COUNT');
-  }
-  if (aggregation.bucket_size !== undefined) {
-    reader.note('aggregation.bucket_size', 'is not available yet');
-  }
-  if (aggregation.group_by !== undefined) {
-    reader.note('aggregation.group_by', 'is not available yet');
-  }
-  return {
-    aggregation_type: aggregation.type,
-    // COUNT stores both and uses none (domain.md 3.2).
-    aggregation_field: aggregation.field ?? null,
-    aggregation_expression: aggregation.expression ?? null,
-    aggregation_group_by: null,
-    aggregation_multiplier: null,
-    bucket_size: null,
-  };
-}
-
-function readMeterFilters(reader: MemberReader, request: MeterRequest): MeterRequest['filters'] {
-  const keys = new Set<string>();
-  for (const [index, filter] of (request.filters ?? []).entries()) {
-    if (keys.has(filter.key)) reader.note(`filters.${index}.key`, 'is there twice');
-    keys.add(filter.key);
-  }
-  return request.filters ?? [];
-}
 
 /** The columns that a request decides, or what is wrong with it. */
 export function meterColumnsFrom(request: MeterRequest): NewRow | Refusal {
@@ -67,7 +26,7 @@ export function meterColumnsFrom(request: MeterRequest): NewRow | Refusal {
   const columns = {
     name: reader.name('name', request.name),
     event_name: reader.name('event_name', request.event_name),
-    filters: readMeterFilters(reader, request),
+    filters: readMeterFilters(reader, request.filters ?? []),
     ...readAggregation(reader, request),
     reset_usage: request.reset_usage ?? 'BILLING_PERIOD',
     version: 1,
@@ -90,7 +49,7 @@ export async function storeMeter(transaction: Transaction, meter: NewMeter): Pro
   return assertPresent(row, 'the new meter');
 }
 
-/** POST /meters: a meter that counts from now on. */
+/** POST /meters: a meter that counts all events, those that came before it included. */
 export async function createMeter(
   { database, clock, createId }: Writing,
   caller: Caller,

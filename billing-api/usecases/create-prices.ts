@@ -5,7 +5,7 @@ import { isLive } from '../domain/matching-prices.js';
 import type { PriceTerms } from '../domain/price.js';
 import { requestedOwnerOf } from '../domain/price-owner.js';
 import { isPriceRefusal, type PriceRefusal, type PriceRequest } from '../domain/price-request.js';
-import { findMeters, type MeterRow } from '../store/meters.js';
+import { findMetersForUse, type MeterRow } from '../store/meters.js';
 import { lockPublishedPlans, type PlanRow } from '../store/plans.js';
 import { priceTermsToColumns } from '../store/price-terms.js';
 import { countLivePrices, insertPlanPrices, type PriceRow } from '../store/prices.js';
@@ -152,7 +152,7 @@ async function storePrices(
   if (isRefusal(planIds)) return planIds;
   const plans = await lockPublishedPlans(transaction, planIds);
   const meterIds = commands.flatMap((command) => command.request.meterId ?? []);
-  const catalog: Catalog = { now, plans, meters: await findMeters(transaction, meterIds) };
+  const catalog: Catalog = { now, plans, meters: await findMetersForUse(transaction, meterIds) };
   const terms = eachPrice(commands, isBulk, (command, index) =>
     termsOf(command, planIds[index] ?? '', catalog),
   );

@@ -182,8 +182,8 @@ BEGIN
   END IF;
   PERFORM point_meter_at(meter, definition_version);
   UPDATE meters SET backfill =
-    (SELECT backfill_in_sight(backfill) FROM meter_backfills AS backfill
-     WHERE backfill.meter_id = meter AND backfill.version = stream)
+    (SELECT backfill_in_sight(done) FROM meter_backfills AS done
+     WHERE done.meter_id = meter AND done.version = stream)
   WHERE id = meter;
 END
 $$;

@@ -69,6 +69,11 @@ export function rateToDto(text: string): DecimalText {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
+/** What was done. */
+export interface MessageDto {
+  message: string;
+}
+
 export interface PaginationDto {
   /** As requested. @isInt */
   limit: number;

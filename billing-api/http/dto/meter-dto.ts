@@ -32,17 +32,31 @@ export interface MeterFilterDto {
   values: string[];
 }
 
+/**
+ * What becomes of the events. Every type but COUNT needs a `field` or, with SUM, AVG, MAX and
+ * LATEST, an `expression`.
+ */
 export interface AggregationBody {
   type: AggregationTypeDto;
+  /** The property whose text is the value. @minLength 1 @maxLength 255 */
   field?: string;
+  /**
+   * Computes the value from properties: numbers, texts, `name`, `properties["name"]`,
+   * `+ - * / %`, comparison, `&& || !`, `a ? b : c`, `min max abs ceil floor round`.
+   * @minLength 1
+   * @maxLength 1000
+   */
   expression?: string;
+  /** Greater than 0; needed by SUM_WITH_MULTIPLIER, possible with SUM, AVG, MAX and LATEST. */
   multiplier?: DecimalText;
+  /** With COUNT, SUM and MAX of meters that reset. */
   bucket_size?: WindowSizeDto;
+  /** Splits every bucket by the text of this property. @minLength 1 @maxLength 255 */
   group_by?: string;
 }
 
 /**
- * A meter counts events of one name.
+ * A meter makes a number of the events of one name.
  * @example {"name": "API calls", "event_name": "api.request", "aggregation": {"type": "COUNT"},
  *   "filters": [{"key": "region", "values": ["eu", "us"]}]}
  */
@@ -58,6 +72,25 @@ export interface CreateMeterBody {
   metadata?: MetadataDto;
 }
 
+/**
+ * Members that are present are changed.
+ * @example {"filters": [{"key": "region", "values": ["eu", "us", "ap"]}]}
+ */
+export interface ChangeMeterBody {
+  /** @minLength 1 @maxLength 255 */
+  name?: string;
+  /** Replaced as a whole; null takes all away. @maxItems 100 */
+  filters?: MeterFilterDto[] | null;
+  /** Replaced as a whole; null takes all away. */
+  metadata?: MetadataDto | null;
+  /** Cannot be changed: refused when given. */
+  event_name?: unknown;
+  /** Cannot be changed: refused when given. */
+  aggregation?: unknown;
+  /** Cannot be changed: refused when given. */
+  reset_usage?: unknown;
+}
+
 export interface AggregationDto {
   type: AggregationTypeDto;
   field: string | null;
@@ -67,7 +100,9 @@ export interface AggregationDto {
   bucket_size: WindowSizeDto | null;
 }
 
+/** How the stored events are being applied to the version. */
 export interface BackfillDto {
+  /** A failed one is tried again by itself. */
   status: 'none' | 'running' | 'completed' | 'failed';
   /** @isInt */
   events_scanned: number;
@@ -84,7 +119,7 @@ export interface MeterDto extends RecordDto {
   filters: MeterFilterDto[];
   aggregation: AggregationDto;
   reset_usage: ResetUsageDto;
-  /** Grows by one with every change of the definition. @isInt */
+  /** Grows by one with every change of the filters. @isInt */
   version: number;
   backfill: BackfillDto;
 }
