@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { eventKey, partitionOf } from '../contract/event-key.js';
 import { encodeEventRecord, type UsageEvent } from '../contract/usage-event.js';
 import type { ClickHouse } from '../clickhouse/client.js';
-import type { EventLogReader, EventLogWriter } from '../event-log/event-log.js';
+import type { AppendRequest, EventLogReader, EventLogWriter } from '../event-log/event-log.js';
 import { renewPostgresLogId } from '../event-log/postgres/identity.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
@@ -16,6 +16,13 @@ import { assertPresent } from '../runtime/failure.js';
 import { integerColumn } from '../sql/columns.js';
 import type { Database } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
+import { createCatalogReader } from './catalog.js';
+import { decodeRecord } from './fold/candidate.js';
+import { digestText } from './fold/encode-rows.js';
+import { applyFold } from './fold/fold-versions.js';
+import { createCheckpointStore } from './partition/checkpoint-store.js';
+import { hashText } from './partition/hash-text.js';
+import { digestOf } from './partition/perform.js';
 import type { Sabotage } from './partition/run-partition.js';
 
 const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
@@ -78,15 +85,15 @@ function eventOf(id: string, changes: Partial<UsageEvent> = {}): UsageEvent {
   };
 }
 
+function recordOf(event: UsageEvent): AppendRequest {
+  const key = eventKey(environment, event.eventId);
+  const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
+  return { partition: partitionOf(key, PARTITIONS), key, value };
+}
+
 /** Appends events one record each, as single requests do. */
 async function send(writer: EventLogWriter, events: readonly UsageEvent[]): Promise<void> {
-  await writer.append(
-    events.map((event) => {
-      const key = eventKey(environment, event.eventId);
-      const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
-      return { partition: partitionOf(key, PARTITIONS), key, value };
-    }),
-  );
+  await writer.append(events.map(recordOf));
 }
 
 async function createMeter(database: Database, filters: string): Promise<void> {
@@ -107,7 +114,8 @@ const totalsRow = z.object({
 async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow>> {
   const rows = await clickhouse.query(
     `SELECT (SELECT count() FROM events_v1) AS events, (SELECT count() FROM event_ids_v1) AS ids,
-       (SELECT sum(event_count) FROM usage_minute_v1 WHERE tenant_id != '') AS usage,
+       (SELECT sum(event_count) FROM usage_minute_v1
+         WHERE NOT startsWith(meter_id, '#')) AS usage,
        (SELECT count() FROM event_repeats_v1 FINAL) AS repeats`,
     {},
     totalsRow,
@@ -316,6 +324,50 @@ describe('the aggregator', () => {
     }, WAIT);
     await second.close();
     await Promise.all([reader.close(), writer.close()]);
+  });
+
+  test('keeps the promise of the release before with the fold of that release', async ({
+    world,
+  }) => {
+    await createMeter(world.database, '[]');
+    await send(
+      world.writer,
+      ['a', 'b', 'a'].map((id) => eventOf(id)),
+    );
+    const { logId } = world.reader.identity;
+    const checkpoints = createCheckpointStore(world.database, { log: logId, memberId: 'gone' });
+    await checkpoints.ensure([0, 0]);
+    const { partition } = recordOf(eventOf('a'));
+    const read = { partition, fromOffset: 0, recordsMax: 10, bytesMax: 1e6, waitMs: 5_000 };
+    const records = await world.reader.read(read);
+    const end = records.length;
+    const catalog = await createCatalogReader(world.database, () => 0).latest(0);
+    const { encoded } = applyFold(1, {
+      range: { logId, partition, start: 0, end },
+      records: records.map((record) => decodeRecord(record, hashText)),
+      seen: new Map(),
+      meters: catalog.meters,
+    });
+    const { epoch } = await checkpoints.read(partition);
+    const digest = digestOf(digestText(encoded));
+    const intent = { end, catalogVersion: catalog.version, foldVersion: 1, digest };
+    expect(
+      await checkpoints.intend(partition, { epoch, start: 0, intent, isReplacement: false }),
+    ).toBe(true);
+    await world.startAggregator();
+    await send(world.writer, [eventOf('a', { timestampMs: 0 })]);
+    await vi.waitFor(async () => {
+      const { usage, repeats } = await totals(world.clickhouse);
+      expect([usage, repeats]).toEqual([2, 2]);
+    }, WAIT);
+    // Version 1 did not count what was accepted; the batch after it is of version 2.
+    const counted = await world.clickhouse.query(
+      `SELECT group_key, event_count FROM usage_minute_v1
+       WHERE meter_id = '#accepted' AND source = {source:String}`,
+      { source: `${logId}:${partition}` },
+      z.object({ group_key: z.string(), event_count: integerColumn }),
+    );
+    expect(counted).toEqual([{ group_key: `${end}:${end + 1}`, event_count: 1 }]);
   });
 
   test('stops with the reason when a store was restored behind its back', async ({ world }) => {

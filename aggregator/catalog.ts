@@ -6,6 +6,7 @@ import { aggregationColumns, aggregationFromRow } from '../sql/meter-aggregation
 import type { Database } from '../sql/pool.js';
 import { statement } from '../sql/statement.js';
 import { indexMeters } from './fold/meter-index.js';
+import { hashText } from './partition/hash-text.js';
 import type { Catalog } from './protocol/state.js';
 
 /** A meter is picked up within two seconds of its change; asking costs one indexed row. */
@@ -49,7 +50,7 @@ export function createCatalogReader(database: Database, now: () => number) {
     const known = catalogs.get(version);
     if (known !== undefined) return known;
     const rows = await database.slonik.any(metersOfCatalog({ version }));
-    const catalog = { version, meters: indexMeters(rows.map(meterFromRow)) };
+    const catalog = { version, meters: indexMeters(rows.map(meterFromRow), hashText) };
     catalogs.set(version, catalog);
     return catalog;
   }

@@ -1,3 +1,4 @@
+import type { AggregationType } from './aggregation.js';
 import { Decimal, maxOf, ZERO } from './decimal.js';
 import type { EventValue, ValueRule } from './event-value.js';
 import type { InstantMs } from './instant.js';
@@ -40,7 +41,11 @@ export type EventTally = {
   readonly place: EventPlace;
 };
 
-export function createUsageCell(): UsageCell {
+/** Of every cell whose type tells no texts apart: a set of its own would double what it costs. */
+const NO_UNIQUES: Set<string> = new Set<string>();
+
+/** A cell without events; given a type it may only be filled by rules of that type. */
+export function createUsageCell(type: AggregationType = 'COUNT_UNIQUE'): UsageCell {
   return {
     eventCount: 0,
     unreadableCount: 0,
@@ -48,7 +53,7 @@ export function createUsageCell(): UsageCell {
     valueTimeSum: ZERO,
     valueMax: ZERO,
     latest: null,
-    uniques: new Set(),
+    uniques: type === 'COUNT_UNIQUE' ? new Set() : NO_UNIQUES,
   };
 }
 

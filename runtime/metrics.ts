@@ -48,6 +48,13 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
+    /** Values of events taken as 0 because they could not be read, by the type of the meter. */
+    unreadableValues: new Counter({
+      name: 'minutebook_unreadable_values_total',
+      help: 'Event values of finished batches taken as 0: missing, no number, out of range',
+      labelNames: ['type'] as const,
+      registers,
+    }),
     recordsDeadLettered: new Counter({
       name: 'minutebook_records_dead_lettered_total',
       help: 'Log records that could not be decoded, by reason',

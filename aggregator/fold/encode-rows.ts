@@ -1,5 +1,9 @@
 import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
-import type { FoldedBatch } from './fold-batch.js';
+import { plain } from '../../contract/decimal.js';
+import type { Latest } from '../../contract/usage-cell.js';
+import type { AcceptedCount } from './count-accepted.js';
+import type { FoldedBatch, FoldedEvents } from './fold-batch.js';
+import type { UsageDelta } from './usage-deltas.js';
 
 /** `[start, end)` of one partition of one log. */
 export type BatchRange = {
@@ -17,12 +21,16 @@ export type BatchTable = (typeof BATCH_TABLES)[number];
 export type EncodedRows = { readonly rows: number; readonly text: string };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;
 
-function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknown[]): EncodedRows {
+/** One line an item. Part of every fold version, as are the tables of events. */
+export function encodeLines<T>(
+  items: readonly T[],
+  toRow: (item: T) => readonly unknown[],
+): EncodedRows {
   const lines = items.map((item) => JSON.stringify(toRow(item)));
   return { rows: lines.length, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
 }
 
-function encodeEvents(range: BatchRange, batch: FoldedBatch): EncodedRows {
+function encodeEvents(range: BatchRange, batch: FoldedEvents): EncodedRows {
   return encodeLines(batch.unique, ({ environment, event, ...at }) => [
     environment.tenantId,
     environment.environmentId,
@@ -43,7 +51,7 @@ function encodeEvents(range: BatchRange, batch: FoldedBatch): EncodedRows {
   ]);
 }
 
-function encodeIds(range: BatchRange, batch: FoldedBatch): EncodedRows {
+function encodeIds(range: BatchRange, batch: FoldedEvents): EncodedRows {
   return encodeLines(batch.unique, ({ event, ...at }) => [
     range.logId,
     range.partition,
@@ -57,42 +65,71 @@ function encodeIds(range: BatchRange, batch: FoldedBatch): EncodedRows {
   ]);
 }
 
-/** The row that says "this batch is in"; see clickhouse/migrations/0001_usage.sql. */
-export function markerOf(range: BatchRange): {
-  readonly source: string;
-  readonly groupKey: string;
-} {
+/** Texts that name a batch in the usage table. */
+export type BatchMarker = { readonly source: string; readonly groupKey: string };
+
+/** The row that says "this batch is in"; see clickhouse/migrations/0002_aggregations.sql. */
+export function markerOf(range: BatchRange): BatchMarker {
   return {
     source: `${range.logId}:${range.partition}`,
     groupKey: `${range.start}:${range.end}`,
   };
 }
 
+function latestColumn(latest: Latest | null): readonly unknown[] {
+  if (latest === null) return [0, 0, '', '0'];
+  return [latest.atMs, latest.receivedMs, latest.eventId, plain(latest.value)];
+}
+
+/** What a row of a type says beside the number of its events. */
+function valueColumns({ meter, cell }: UsageDelta): readonly unknown[] {
+  const { type } = meter.aggregation;
+  const numbers = [
+    cell.unreadableCount,
+    plain(cell.valueSum),
+    plain(cell.valueTimeSum),
+    plain(cell.valueMax),
+  ];
+  if (type !== 'LATEST' && type !== 'COUNT_UNIQUE') return numbers;
+  // Sorted, so that the bytes do not depend on the order in which texts appeared.
+  return [...numbers, latestColumn(cell.latest), [...cell.uniques].sort()];
+}
+
+/**
+ * A row ends after the last column that its type needs; the table fills in what does not come.
+ * Most meters count, and a row of theirs is half as long.
+ */
+function deltaRow(delta: UsageDelta): readonly unknown[] {
+  const { meter, customerKey, minuteMs, source, groupKey, cell } = delta;
+  const row = [
+    meter.environment.tenantId,
+    meter.environment.environmentId,
+    customerKey,
+    meter.meterId,
+    meter.generation,
+    minuteMs / 1000,
+    source,
+    groupKey,
+    cell.eventCount,
+  ];
+  return meter.aggregation.type === 'COUNT' ? row : [...row, ...valueColumns(delta)];
+}
+
+/** How many events were decoded; see clickhouse/migrations/0002_aggregations.sql. */
+function acceptedRow(accepted: AcceptedCount, marker: BatchMarker): readonly unknown[] {
+  const { environment, hourMs, eventCount } = accepted;
+  const { tenantId, environmentId } = environment;
+  const { source, groupKey } = marker;
+  return [tenantId, environmentId, '', '#accepted', 0, hourMs / 1000, source, groupKey, eventCount];
+}
+
 function encodeUsage(range: BatchRange, batch: FoldedBatch): EncodedRows {
   const marker = markerOf(range);
-  const deltas = encodeLines(batch.deltas, (delta) => [
-    delta.meter.environment.tenantId,
-    delta.meter.environment.environmentId,
-    delta.customerKey,
-    delta.meter.meterId,
-    delta.meter.generation,
-    delta.minuteMs / 1000,
-    delta.source,
-    '',
-    delta.eventCount,
-  ]);
-  const markerLine = JSON.stringify([
-    '',
-    '',
-    '',
-    '#batch',
-    0,
-    0,
-    marker.source,
-    marker.groupKey,
-    1,
-  ]);
-  return { rows: deltas.rows + 1, text: `${deltas.text}${markerLine}\n` };
+  const markerRow = ['', '', '', '#batch', 0, 0, marker.source, marker.groupKey, 1];
+  const deltas = encodeLines(batch.deltas, deltaRow);
+  const accepted = encodeLines(batch.accepted, (count) => acceptedRow(count, marker));
+  const rows = deltas.rows + accepted.rows + 1;
+  return { rows, text: `${deltas.text}${accepted.text}${JSON.stringify(markerRow)}\n` };
 }
 
 function conflictPayload(event: UsageEvent): string {
@@ -106,7 +143,7 @@ function conflictPayload(event: UsageEvent): string {
   });
 }
 
-function encodeRepeats(range: BatchRange, batch: FoldedBatch): EncodedRows {
+function encodeRepeats(range: BatchRange, batch: FoldedEvents): EncodedRows {
   return encodeLines(batch.repeats, ({ candidate, isConflict }) => [
     range.logId,
     range.partition,
@@ -122,7 +159,7 @@ function encodeRepeats(range: BatchRange, batch: FoldedBatch): EncodedRows {
   ]);
 }
 
-function encodeDeadLetters(range: BatchRange, batch: FoldedBatch): EncodedRows {
+function encodeDeadLetters(range: BatchRange, batch: FoldedEvents): EncodedRows {
   return encodeLines(batch.deadLetters, (letter) => [
     range.logId,
     range.partition,
@@ -133,18 +170,25 @@ function encodeDeadLetters(range: BatchRange, batch: FoldedBatch): EncodedRows {
   ]);
 }
 
+/** The tables that hold events and not usage. Part of every fold version. */
+export function encodeEventTables(
+  range: BatchRange,
+  batch: FoldedEvents,
+): Omit<EncodedBatch, 'usage'> {
+  return {
+    events: encodeEvents(range, batch),
+    ids: encodeIds(range, batch),
+    repeats: encodeRepeats(range, batch),
+    deadLetters: encodeDeadLetters(range, batch),
+  };
+}
+
 /**
  * The lines of every table of a batch. Encoded here, since encoding rows as objects costs the
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
-  return {
-    events: encodeEvents(range, batch),
-    ids: encodeIds(range, batch),
-    usage: encodeUsage(range, batch),
-    repeats: encodeRepeats(range, batch),
-    deadLetters: encodeDeadLetters(range, batch),
-  };
+  return { ...encodeEventTables(range, batch), usage: encodeUsage(range, batch) };
 }
 
 /**

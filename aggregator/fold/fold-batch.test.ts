@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COUNT_EVENTS } from '../../contract/aggregation.js';
+import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { decodeRecord, type DecodedRecord } from './candidate.js';
 import { batchLength } from './cut-batch.js';
 import { digestText, encodeBatch } from './encode-rows.js';
-import { foldBatch, type StoredId } from './fold-batch.js';
+import { foldBatch } from './fold-batch.js';
 import { indexMeters } from './meter-index.js';
+import type { StoredId } from './separate-repeats.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
 const otherEnvironment = { tenantId: 't2', environmentId: 'e1' };
@@ -40,7 +41,7 @@ const filtered: MeterDefinition = {
   generation: 2,
   filters: [{ key: 'plan', values: ['pro', 'max'] }],
 };
-const meters = indexMeters([filtered, meter]);
+const meters = indexMeters([filtered, meter], hashText);
 const range = { logId: 'log', partition: 0, start: 0, end: 100 };
 
 function recordOf(
@@ -61,7 +62,11 @@ function counts(records: readonly DecodedRecord[], seen = new Map<string, Stored
   return {
     unique: folded.unique.map((candidate) => candidate.event.eventId),
     repeats: folded.repeats.map((repeat) => [repeat.candidate.event.eventId, repeat.isConflict]),
-    deltas: folded.deltas.map((delta) => [delta.meter.meterId, delta.minuteMs, delta.eventCount]),
+    deltas: folded.deltas.map((delta) => [
+      delta.meter.meterId,
+      delta.minuteMs,
+      delta.cell.eventCount,
+    ]),
     counted: folded.countedEvents,
   };
 }
@@ -149,10 +154,10 @@ describe('foldBatch', () => {
             { ...base, eventId: `id${id}`, eventName: name, timestampMs: minute * 60_000 },
           ]),
         );
-        const folded = foldBatch(records, new Map(), indexMeters([meter]));
+        const folded = foldBatch(records, new Map(), indexMeters([meter], hashText));
         const distinct = new Map(drawn.toReversed().map((event) => [event.id, event]));
         const matching = [...distinct.values()].filter((event) => event.name === 'request').length;
-        const sum = folded.deltas.reduce((total, delta) => total + delta.eventCount, 0);
+        const sum = folded.deltas.reduce((total, delta) => total + delta.cell.eventCount, 0);
         expect(folded.unique).toHaveLength(distinct.size);
         expect(folded.unique.length + folded.repeats.length).toBe(drawn.length);
         expect([folded.countedEvents, sum]).toEqual([matching, matching]);
@@ -165,6 +170,108 @@ describe('foldBatch', () => {
     const textOf = (): string =>
       digestText(encodeBatch(range, foldBatch(records, new Map(), meters)));
     expect(textOf()).toBe(textOf());
+  });
+});
+
+describe('values', () => {
+  const at = (
+    eventId: string,
+    properties: Record<string, string>,
+    timestampMs = 60_000,
+  ): UsageEvent => ({ ...base, eventId, properties, timestampMs });
+  const valued = (aggregation: Partial<MeterAggregation>): MeterDefinition => ({
+    ...meter,
+    aggregation: { ...COUNT_EVENTS, ...aggregation },
+  });
+  function linesOf(
+    aggregation: Partial<MeterAggregation>,
+    events: readonly UsageEvent[],
+  ): unknown[][] {
+    const index = indexMeters([valued(aggregation)], hashText);
+    const { usage } = encodeBatch(range, foldBatch([recordOf(0, events)], new Map(), index));
+    const lines = usage.text.split('\n').slice(0, -1);
+    expect(lines).toHaveLength(usage.rows);
+    return lines.slice(0, -2).map((line): unknown[] => JSON.parse(line));
+  }
+  const numbers = [
+    at('a', { n: '0.1' }),
+    at('b', { n: '0.2' }, 60_500),
+    at('c', { n: 'many' }),
+    at('d', {}),
+  ];
+
+  it.each([
+    ['SUM', [4, 2, '0.3', '0', '0']],
+    ['AVG', [4, 2, '0.3', '0', '0']],
+    ['SUM_WITH_MULTIPLIER', [4, 2, '0.3', '0', '0']],
+    ['WEIGHTED_SUM', [4, 2, '0.3', '100', '0']],
+    ['MAX', [4, 2, '0', '0', '0.2']],
+    ['LATEST', [4, 2, '0', '0', '0', [60_500, 7, 'b', '0.2'], []]],
+  ] as const)('writes what a minute of %s needs, exactly', (type, columns) => {
+    const [line, ...others] = linesOf({ type, field: 'n' }, numbers);
+    expect(others).toEqual([]);
+    expect(line?.slice(8)).toEqual(columns);
+  });
+
+  it('writes the hashes of different texts once each, sorted', () => {
+    const events = ['y', 'x', 'y'].map((text, index) => at(`e${index}`, { user: text }));
+    const [line] = linesOf({ type: 'COUNT_UNIQUE', field: 'user' }, [...events, at('none', {})]);
+    const hashes = [hashText('x'), hashText('y')].sort();
+    expect(line?.slice(8)).toEqual([4, 1, '0', '0', '0', [0, 0, '', '0'], hashes]);
+  });
+
+  it('keeps groups apart, whatever source and group join to', () => {
+    const events = [
+      { ...at('1', { g: 'bc' }), source: 'a' },
+      { ...at('2', { g: 'c' }), source: 'ab' },
+      { ...at('3', {}), source: 'abc' },
+      { ...at('4', { g: '' }), source: 'abc' },
+    ];
+    const lines = linesOf({ groupBy: 'g' }, events);
+    expect(lines.map((line) => line.slice(6))).toEqual([
+      ['a', 'bc', 1],
+      ['ab', 'c', 1],
+      ['abc', '', 2],
+    ]);
+  });
+
+  it('takes values of a rule that does not compile for unreadable and goes on', () => {
+    const index = indexMeters([valued({ type: 'SUM', expression: '1 +' })], hashText);
+    const folded = foldBatch([recordOf(0, numbers)], new Map(), index);
+    expect([...folded.unreadable]).toEqual([['SUM', 4]]);
+  });
+
+  it('keeps the later event when a batch has a tie, by the bytes of its id', () => {
+    // U+1F600 is two UTF-16 units below U+FF5E, but more in UTF-8, by which ClickHouse orders.
+    const tied = [at('\u{1F600}', { n: '1' }), at('\uFF5E', { n: '2' })];
+    const [line] = linesOf({ type: 'LATEST', field: 'n' }, tied);
+    expect(line?.[13]).toEqual([60_000, 7, '\u{1F600}', '1']);
+  });
+});
+
+describe('the count of accepted events', () => {
+  it('is of all decoded events by environment and hour of receipt, repeats included', () => {
+    const received = (offset: number, receivedAtMs: number, events: readonly UsageEvent[]) =>
+      decodeRecord(
+        {
+          offset,
+          appendedAtMs: 9,
+          value: encodeEventRecord({ environment, receivedAtMs, events }),
+        },
+        hashText,
+      );
+    const records = [
+      received(0, 3_599_999, [base, base]),
+      received(1, 3_600_000, [base]),
+      recordOf(2, [base], { environment: otherEnvironment }),
+      recordOf(3, []),
+    ];
+    const { usage } = encodeBatch(range, foldBatch(records, new Map(), meters));
+    expect(usage.text.split('\n').filter((line) => line.includes('#accepted'))).toEqual([
+      '["t1","e1","","#accepted",0,0,"log:0","0:100",2]',
+      '["t1","e1","","#accepted",0,3600,"log:0","0:100",1]',
+      '["t2","e1","","#accepted",0,0,"log:0","0:100",1]',
+    ]);
   });
 });
 

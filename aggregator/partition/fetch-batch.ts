@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import type { EventLogReader, LogRecord } from '../../event-log/event-log.js';
 import type { CatalogReader } from '../catalog.js';
 import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
 import type { Command, Outcome } from '../protocol/state.js';
+import { hashText } from './hash-text.js';
 
 export type FetchLimits = {
   readonly eventsMax: number;
@@ -22,11 +22,6 @@ type Sources = {
 const IDLE_WAIT_MS = 1_000;
 /** Values of a batch in memory: rows and texts made of them take about four times as much. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
-
-/** First 128 bits of the SHA-256: no sender can make two ids collide. */
-export function hashText(text: string): string {
-  return hash('sha256', text).slice(0, 32);
-}
 
 type Gathered = { readonly records: DecodedRecord[]; events: number; bytes: number };
 

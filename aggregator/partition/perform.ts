@@ -5,6 +5,7 @@ import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../catalog.js';
 import type { IdFilter } from '../dedup/id-filter.js';
 import type { Command, Inspection, Outcome } from '../protocol/state.js';
+import { insertStatement } from '../sink/insert-statements.js';
 import type { UsageStore } from '../sink/usage-store.js';
 import type { CheckpointStore } from './checkpoint-store.js';
 import { fetchBatch, refetchBatch, type FetchLimits } from './fetch-batch.js';
@@ -78,9 +79,9 @@ async function writeGuarded(
 
 async function insert(
   { store }: PartitionDependencies,
-  { epoch, table, text }: Of<'insert'>,
+  { epoch, table, foldVersion, text }: Of<'insert'>,
 ): Promise<Outcome> {
-  const { outcome } = await store.insert(epoch, table, text);
+  const { outcome } = await store.insert(epoch, insertStatement(table, foldVersion), text);
   return { kind: outcome };
 }
 

@@ -1,6 +1,7 @@
 import { batchLength } from '../fold/cut-batch.js';
-import { digestText, encodeBatch } from '../fold/encode-rows.js';
-import { foldBatch, type StoredId } from '../fold/fold-batch.js';
+import { digestText } from '../fold/encode-rows.js';
+import { applyFold, FOLD_VERSION } from '../fold/fold-versions.js';
+import type { StoredId } from '../fold/separate-repeats.js';
 import type { Batch, Catalog, Draft, Surroundings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 
@@ -12,7 +13,8 @@ export function draftBatch(
 ): Draft | null {
   const taken = records.slice(0, batchLength(records, eventsMax));
   const last = taken.at(-1);
-  return last === undefined ? null : { records: taken, catalog, end: last.offset + 1 };
+  if (last === undefined) return null;
+  return { records: taken, catalog, end: last.offset + 1, foldVersion: FOLD_VERSION };
 }
 
 /** Distinct ids of a draft, each of which may have been counted before. */
@@ -32,9 +34,10 @@ export function buildBatch(
 ): Batch {
   const { draft, seen } = facts;
   const { logId, partition, digestOf } = surroundings;
+  const { records, catalog, foldVersion } = draft;
   const range = { logId, partition, start, end: draft.end };
-  const folded = foldBatch(draft.records, seen, draft.catalog.meters);
-  const encoded = encodeBatch(range, folded);
+  const input = { range, records, seen, meters: catalog.meters };
+  const { folded, encoded } = applyFold(foldVersion, input);
   const digest = digestOf(digestText(encoded));
-  return { range, catalogVersion: draft.catalog.version, folded, encoded, digest };
+  return { range, catalogVersion: catalog.version, foldVersion, folded, encoded, digest };
 }

@@ -41,17 +41,20 @@ const log = IDS.map((ids) =>
 );
 const catalog = {
   version: 1,
-  meters: indexMeters([
-    {
-      environment,
-      meterId: 'm',
-      version: 1,
-      eventName: 'request',
-      filters: [],
-      aggregation: COUNT_EVENTS,
-      generation: 7,
-    },
-  ]),
+  meters: indexMeters(
+    [
+      {
+        environment,
+        meterId: 'm',
+        version: 1,
+        eventName: 'request',
+        filters: [],
+        aggregation: COUNT_EVENTS,
+        generation: 7,
+      },
+    ],
+    hashText,
+  ),
 };
 
 function createWorld(seed: number, mutations: readonly Mutation[]): SimulatedWorld {

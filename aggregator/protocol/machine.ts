@@ -1,8 +1,8 @@
 import { BATCH_TABLES, type BatchTable } from '../fold/encode-rows.js';
+import { isFoldVersion } from '../fold/fold-versions.js';
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
 import { judgeInspection, tablesToInsert } from './judge.js';
 import {
-  FOLD_VERSION,
   type Batch,
   type Checkpoint,
   type HaltReason,
@@ -44,16 +44,17 @@ function fetchNext(checkpoint: Checkpoint): Step {
 function afterWarming(checkpoint: Checkpoint): Step {
   const intent = checkpoint.pending;
   if (intent === null) return fetchNext(checkpoint);
-  if (intent.foldVersion !== FOLD_VERSION) return halt('unknown_fold_version');
+  const { foldVersion } = intent;
+  if (!isFoldVersion(foldVersion)) return halt('unknown_fold_version');
   return {
-    state: { phase: 'refetching', checkpoint, intent },
+    state: { phase: 'refetching', checkpoint, intent, foldVersion },
     command: { kind: 'refetch', from: checkpoint.nextOffset, intent },
   };
 }
 
 function intentOf(batch: Batch): Intent {
-  const { range, catalogVersion, digest } = batch;
-  return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
+  const { range, catalogVersion, foldVersion, digest } = batch;
+  return { end: range.end, catalogVersion, foldVersion, digest };
 }
 
 function intend(checkpoint: Checkpoint, batch: Batch, isReplacement: boolean): Step {
@@ -76,10 +77,12 @@ function finish(checkpoint: Checkpoint, batch: Batch): Step {
 function insertNext(checkpoint: Checkpoint, batch: Batch, remaining: readonly BatchTable[]): Step {
   const table = remaining[0];
   if (table === undefined) return finish(checkpoint, batch);
+  const { epoch } = checkpoint;
+  const { range, foldVersion } = batch;
   const { text } = batch.encoded[table];
   return {
     state: { phase: 'inserting', checkpoint, batch, remaining },
-    command: { kind: 'insert', epoch: checkpoint.epoch, range: batch.range, table, text },
+    command: { kind: 'insert', epoch, range, table, foldVersion, text },
   };
 }
 
@@ -148,9 +151,9 @@ function lookUp(
   const intent = state.phase === 'refetching' ? state.intent : null;
   const { records, catalog } = outcome;
   const draft =
-    intent === null
+    state.phase === 'fetching'
       ? draftBatch(records, catalog, surroundings.eventsMax)
-      : { records, catalog, end: intent.end };
+      : { records, catalog, end: state.intent.end, foldVersion: state.foldVersion };
   if (draft === null) return fetchNext(checkpoint);
   // A reading that stops short of the promise must not become a shorter batch: its events would be
   // lost.

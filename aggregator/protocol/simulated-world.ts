@@ -1,6 +1,6 @@
 import { decodeRecord, type HashText } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/encode-rows.js';
-import type { StoredId } from '../fold/fold-batch.js';
+import type { StoredId } from '../fold/separate-repeats.js';
 import { FIRST_STEP, nextStep } from './machine.js';
 import type {
   Catalog,

@@ -1,12 +1,9 @@
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable, EncodedBatch } from '../fold/encode-rows.js';
-import type { FoldedBatch, StoredId } from '../fold/fold-batch.js';
+import type { FoldedEvents } from '../fold/fold-batch.js';
+import type { FoldVersion } from '../fold/fold-versions.js';
 import type { MeterIndex } from '../fold/meter-index.js';
-
-/**
- * The fold that this release applies. Raised only when the output of decode, dedup or fold changes.
- */
-export const FOLD_VERSION = 1;
+import type { StoredId } from '../fold/separate-repeats.js';
 
 /**
  * The promise of a batch `[next_offset, end)`: while it stands, the batch may be partly in
@@ -41,7 +38,8 @@ export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 export type Batch = {
   readonly range: BatchRange;
   readonly catalogVersion: number;
-  readonly folded: FoldedBatch;
+  readonly foldVersion: FoldVersion;
+  readonly folded: FoldedEvents;
   readonly encoded: EncodedBatch;
   readonly digest: string;
 };
@@ -103,6 +101,8 @@ export type Command =
       readonly epoch: number;
       readonly range: BatchRange;
       readonly table: BatchTable;
+      /** Decides which columns the lines have. */
+      readonly foldVersion: FoldVersion;
       readonly text: string;
     }
   | {
@@ -148,6 +148,8 @@ export type Draft = {
   readonly records: readonly DecodedRecord[];
   readonly catalog: Catalog;
   readonly end: number;
+  /** That of the promise, for a batch that is read again. */
+  readonly foldVersion: FoldVersion;
 };
 
 /** Where the owner of a partition stands; each phase names the command that is under way. */
@@ -158,7 +160,12 @@ export type State =
   | { readonly phase: 'inspecting'; readonly checkpoint: Checkpoint }
   | { readonly phase: 'warming'; readonly checkpoint: Checkpoint }
   | { readonly phase: 'fetching'; readonly checkpoint: Checkpoint }
-  | { readonly phase: 'refetching'; readonly checkpoint: Checkpoint; readonly intent: Intent }
+  | {
+      readonly phase: 'refetching';
+      readonly checkpoint: Checkpoint;
+      readonly intent: Intent;
+      readonly foldVersion: FoldVersion;
+    }
   | {
       readonly phase: 'looking_up';
       readonly checkpoint: Checkpoint;

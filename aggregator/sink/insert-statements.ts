@@ -1,16 +1,37 @@
 import type { BatchTable } from '../fold/encode-rows.js';
+import { FOLD_VERSION, type FoldVersion } from '../fold/fold-versions.js';
 
 /**
  * Column name, type of the encoded value, and the expression stored (the value itself when absent).
  */
 type Column = readonly [name: string, type: string, expression?: string];
-type Form = { readonly table: string; readonly columns: readonly Column[] };
+type Form = {
+  readonly table: string;
+  readonly columns: readonly Column[];
+  /** Settings of the format. */
+  readonly settings?: string;
+};
 
 const milliseconds = (name: string): Column => [
   name,
   'Int64',
   `fromUnixTimestamp64Milli(${name}, 'UTC')`,
 ];
+
+/** What every fold version writes of a usage row. */
+const COUNTING_COLUMNS: readonly Column[] = [
+  ['tenant_id', 'String'],
+  ['environment_id', 'String'],
+  ['customer_key', 'String'],
+  ['meter_id', 'String'],
+  ['generation', 'UInt64'],
+  ['minute', 'Int64', "toDateTime64(minute, 0, 'UTC')"],
+  ['source', 'String'],
+  ['group_key', 'String'],
+  ['event_count', 'UInt64'],
+];
+
+const DECIMAL = 'Decimal(76, 18)';
 
 /** One entry a table; columns in the order in which `encodeBatch` writes them. */
 const FORMS: Readonly<Record<BatchTable, Form>> = {
@@ -51,16 +72,16 @@ const FORMS: Readonly<Record<BatchTable, Form>> = {
   },
   usage: {
     table: 'usage_minute_v1',
+    settings: 'SETTINGS input_format_json_compact_allow_variable_number_of_columns = 1',
     columns: [
-      ['tenant_id', 'String'],
-      ['environment_id', 'String'],
-      ['customer_key', 'String'],
-      ['meter_id', 'String'],
-      ['generation', 'UInt64'],
-      ['minute', 'Int64', "toDateTime64(minute, 0, 'UTC')"],
-      ['source', 'String'],
-      ['group_key', 'String'],
-      ['event_count', 'UInt64'],
+      ...COUNTING_COLUMNS,
+      // From here on a row may end early: columns that its meter does not need stay 0 or empty.
+      ['unreadable_count', 'UInt64'],
+      ['value_sum', DECIMAL],
+      ['value_time_sum', DECIMAL],
+      ['value_max', DECIMAL],
+      ['latest', `Tuple(Int64, Int64, String, ${DECIMAL})`],
+      ['uniques', 'Array(String)', 'arrayMap(text -> toFixedString(unhex(text), 16), uniques)'],
     ],
   },
   repeats: {
@@ -92,27 +113,38 @@ const FORMS: Readonly<Record<BatchTable, Form>> = {
   },
 };
 
-function gatedInsert({ table, columns }: Form): string {
+/** Of a release before this one: only pending batches of that release are written so. */
+const USAGE_1: Form = { table: 'usage_minute_v1', columns: COUNTING_COLUMNS };
+
+const GATE = `WHERE throwIf((SELECT max(epoch) FROM ingest_gate_v1
+  WHERE log_id = {gate_log_id:String} AND log_partition = {gate_partition:UInt32}
+  ) != {gate_epoch:UInt64}) = 0`;
+
+function insertOf({ table, columns, settings = '' }: Form, condition: string): string {
   const names = columns.map(([name]) => name).join(', ');
   const structure = columns.map(([name, type]) => `${name} ${type}`).join(', ');
   const expressions = columns.map(([name, , expression]) => expression ?? name).join(', ');
   return `INSERT INTO ${table} (${names})
     SELECT ${expressions} FROM input('${structure}')
-    WHERE throwIf((SELECT max(epoch) FROM ingest_gate_v1
-      WHERE log_id = {gate_log_id:String} AND log_partition = {gate_partition:UInt32}
-    ) != {gate_epoch:UInt64}) = 0
+    ${condition}
+    ${settings}
     FORMAT JSONCompactEachRow`;
 }
 
-/**
- * The insert statement of each table, gated: it refuses itself (code 395) when the gate of its
- * partition stands at another epoch than `gate_epoch`, so a request that starts late can do no
- * harm.
- */
-export const INSERT_STATEMENTS: Readonly<Record<BatchTable, string>> = {
-  events: gatedInsert(FORMS.events),
-  ids: gatedInsert(FORMS.ids),
-  usage: gatedInsert(FORMS.usage),
-  repeats: gatedInsert(FORMS.repeats),
-  deadLetters: gatedInsert(FORMS.deadLetters),
+const INSERTS: Readonly<Record<BatchTable, string>> = {
+  events: insertOf(FORMS.events, GATE),
+  ids: insertOf(FORMS.ids, GATE),
+  usage: insertOf(FORMS.usage, GATE),
+  repeats: insertOf(FORMS.repeats, GATE),
+  deadLetters: insertOf(FORMS.deadLetters, GATE),
 };
+const USAGE_INSERT_1 = insertOf(USAGE_1, GATE);
+
+/**
+ * The insert statement of a table, gated: it refuses itself (code 395) when the gate of its
+ * partition stands at another epoch than `gate_epoch`, so a request that starts late can do no
+ * harm. The fold version decides what a line of usage holds.
+ */
+export function insertStatement(table: BatchTable, foldVersion: FoldVersion): string {
+  return table === 'usage' && foldVersion !== FOLD_VERSION ? USAGE_INSERT_1 : INSERTS[table];
+}

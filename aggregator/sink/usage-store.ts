@@ -4,10 +4,9 @@ import { z } from 'zod';
 import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
-import { markerOf, type BatchRange, type BatchTable } from '../fold/encode-rows.js';
-import type { StoredId } from '../fold/fold-batch.js';
+import { markerOf, type BatchRange } from '../fold/encode-rows.js';
+import type { StoredId } from '../fold/separate-repeats.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
-import { INSERT_STATEMENTS } from './insert-statements.js';
 
 const DRAIN_ATTEMPTS = 50;
 const DRAIN_PAUSE_MS = 100;
@@ -147,11 +146,14 @@ export class UsageStore {
     return seen;
   }
 
-  /** Sends one gated insert. It is never sent twice under one epoch: unknown means a new take. */
-  insert(epoch: number, table: BatchTable, body: string): Promise<InsertOutcome> {
+  /**
+   * Sends one gated insert (insert-statements.ts). It is never sent twice under one epoch: unknown
+   * means a new take.
+   */
+  insert(epoch: number, query: string, body: string): Promise<InsertOutcome> {
     const { logId, partition } = this;
     return this.clickhouse.insertText({
-      query: INSERT_STATEMENTS[table],
+      query,
       parameters: { gate_log_id: logId, gate_partition: partition, gate_epoch: epoch },
       body,
       queryId: `${this.#queryPrefix}${epoch}:${randomUUID()}`,

@@ -81,7 +81,7 @@ async function readUsage(stack: Stack): Promise<ReadonlyMap<string, number>> {
   try {
     const rows = await clickhouse.query(
       `SELECT customer_key, meter_id, sum(event_count) AS usage FROM usage_minute_v1
-       WHERE tenant_id != '' GROUP BY customer_key, meter_id`,
+       WHERE NOT startsWith(meter_id, '#') GROUP BY customer_key, meter_id`,
       {},
       usageRow,
     );

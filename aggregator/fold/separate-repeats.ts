@@ -1,0 +1,47 @@
+import type { InstantMs } from '../../contract/instant.js';
+import type { Candidate, DecodedRecord } from './candidate.js';
+
+/** What is stored of an id that has been counted: enough to tell a repeat from a conflict. */
+export type StoredId = {
+  readonly payloadHash: string;
+  readonly timestampMs: InstantMs;
+  readonly isTimestampGiven: boolean;
+};
+
+export type Repeat = { readonly candidate: Candidate; readonly isConflict: boolean };
+
+function isConflict(candidate: Candidate, first: StoredId): boolean {
+  if (candidate.payloadHash !== first.payloadHash) return true;
+  const { timestampMs, isTimestampGiven } = candidate.event;
+  return isTimestampGiven && first.isTimestampGiven && timestampMs !== first.timestampMs;
+}
+
+function storedIdOf(candidate: Candidate): StoredId {
+  const { timestampMs, isTimestampGiven } = candidate.event;
+  return { payloadHash: candidate.payloadHash, timestampMs, isTimestampGiven };
+}
+
+/**
+ * Separates first occurrences from repeats: of ids counted earlier, and of ids earlier in this
+ * batch. Part of every fold version.
+ */
+export function separateRepeats(
+  records: readonly DecodedRecord[],
+  seen: ReadonlyMap<string, StoredId>,
+): { readonly unique: readonly Candidate[]; readonly repeats: readonly Repeat[] } {
+  const firsts = new Map<string, Candidate>();
+  const unique: Candidate[] = [];
+  const repeats: Repeat[] = [];
+  for (const candidate of records.flatMap((record) => record.candidates)) {
+    const inBatch = firsts.get(candidate.idHash);
+    const first =
+      seen.get(candidate.idHash) ?? (inBatch === undefined ? undefined : storedIdOf(inBatch));
+    if (first === undefined) {
+      firsts.set(candidate.idHash, candidate);
+      unique.push(candidate);
+    } else {
+      repeats.push({ candidate, isConflict: isConflict(candidate, first) });
+    }
+  }
+  return { unique, repeats };
+}

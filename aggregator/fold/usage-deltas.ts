@@ -1,0 +1,125 @@
+import type { AggregationType } from '../../contract/aggregation.js';
+import { minuteOf, type InstantMs } from '../../contract/instant.js';
+import type { MeterDefinition } from '../../contract/meter.js';
+import {
+  addTally,
+  createUsageCell,
+  type EventTally,
+  type UsageCell,
+} from '../../contract/usage-cell.js';
+import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
+import type { ValueRule } from '../../contract/event-value.js';
+import type { Candidate } from './candidate.js';
+import { metersOfEvent, type IndexedMeter, type MeterIndex } from './meter-index.js';
+
+/** One usage row to add: what the events of one meter, customer, minute, source and group make. */
+export type UsageDelta = {
+  readonly meter: MeterDefinition;
+  readonly customerKey: string;
+  readonly minuteMs: InstantMs;
+  readonly source: string;
+  /** Text of the property that the meter groups by; empty without one and when it is missing. */
+  readonly groupKey: string;
+  readonly cell: UsageCell;
+};
+
+type Placed = {
+  readonly candidate: Candidate;
+  readonly customerKey: string;
+  readonly minuteMs: InstantMs;
+};
+
+function textOf({ properties }: UsageEvent, property: string): string | null {
+  return Object.hasOwn(properties, property) ? (properties[property] ?? null) : null;
+}
+
+function groupOf(event: UsageEvent, { aggregation }: MeterDefinition): string {
+  return aggregation.groupBy === null ? '' : (textOf(event, aggregation.groupBy) ?? '');
+}
+
+/** Lengths keep customer, source and group apart whatever characters they hold. */
+function deltaKey({ generation }: MeterDefinition, placed: Placed, group: string): string {
+  const { customerKey, minuteMs } = placed;
+  const { source } = placed.candidate.event;
+  const texts =
+    group === ''
+      ? `${customerKey.length}|${customerKey}${source}`
+      : `${customerKey.length}|${source.length}|${customerKey}${source}${group}`;
+  return `${generation}|${minuteMs}|${texts}`;
+}
+
+function tallyOf({ candidate, minuteMs }: Placed, rule: ValueRule): EventTally {
+  const { event, receivedAtMs } = candidate;
+  return {
+    texts: rule.properties.map((property) => textOf(event, property)),
+    count: 1,
+    timeSumMs: event.timestampMs - minuteMs,
+    place: { atMs: event.timestampMs, receivedMs: receivedAtMs, eventId: event.eventId },
+  };
+}
+
+function addToCell(cell: UsageCell, meter: IndexedMeter, placed: Placed): void {
+  // Counting needs no texts, and most meters count.
+  if (meter.definition.aggregation.type === 'COUNT') {
+    cell.eventCount += 1;
+    return;
+  }
+  const rule = meter.rule();
+  addTally(cell, rule, tallyOf(placed, rule));
+}
+
+/** Adds one event to the deltas of every meter it matches; says whether there was any. */
+function addToDeltas(
+  deltas: Map<string, UsageDelta>,
+  meters: MeterIndex,
+  candidate: Candidate,
+): boolean {
+  const { environment, event } = candidate;
+  const matching = metersOfEvent(meters, environment, event);
+  if (matching.length === 0) return false;
+  const minuteMs = minuteOf(event.timestampMs);
+  const placed = { candidate, customerKey: customerKeyOfEvent(event), minuteMs };
+  for (const meter of matching) {
+    const { definition } = meter;
+    const groupKey = groupOf(event, definition);
+    const key = deltaKey(definition, placed, groupKey);
+    let delta = deltas.get(key);
+    if (delta === undefined) {
+      const cell = createUsageCell(definition.aggregation.type);
+      const { customerKey } = placed;
+      delta = { meter: definition, customerKey, minuteMs, source: event.source, groupKey, cell };
+      deltas.set(key, delta);
+    }
+    addToCell(delta.cell, meter, placed);
+  }
+  return true;
+}
+
+export type UsageOfBatch = {
+  readonly deltas: readonly UsageDelta[];
+  /** Events that matched at least one meter. */
+  readonly countedEvents: number;
+};
+
+/** What events add to usage, in order of appearance. */
+export function usageDeltas(unique: readonly Candidate[], meters: MeterIndex): UsageOfBatch {
+  const deltas = new Map<string, UsageDelta>();
+  let countedEvents = 0;
+  for (const candidate of unique) {
+    if (addToDeltas(deltas, meters, candidate)) countedEvents += 1;
+  }
+  return { deltas: [...deltas.values()], countedEvents };
+}
+
+/** How many values of each type were taken as 0 because they could not be read. */
+export function unreadableValues(
+  deltas: readonly UsageDelta[],
+): ReadonlyMap<AggregationType, number> {
+  const counts = new Map<AggregationType, number>();
+  for (const { meter, cell } of deltas) {
+    if (cell.unreadableCount === 0) continue;
+    const { type } = meter.aggregation;
+    counts.set(type, (counts.get(type) ?? 0) + cell.unreadableCount);
+  }
+  return counts;
+}

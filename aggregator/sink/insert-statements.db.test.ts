@@ -1,0 +1,165 @@
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
+import type { MeterDefinition } from '../../contract/meter.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { decodeRecord } from '../fold/candidate.js';
+import { applyFold, FOLD_VERSIONS } from '../fold/fold-versions.js';
+import { indexMeters } from '../fold/meter-index.js';
+import { hashText } from '../partition/hash-text.js';
+import { insertStatement } from './insert-statements.js';
+import { UsageStore } from './usage-store.js';
+
+const environment = { tenantId: 't1', environmentId: 'e1' };
+
+function meterOf(
+  meterId: string,
+  generation: number,
+  aggregation: Partial<MeterAggregation>,
+): MeterDefinition {
+  return {
+    environment,
+    meterId,
+    version: 1,
+    eventName: 'request',
+    filters: [],
+    aggregation: { ...COUNT_EVENTS, ...aggregation },
+    generation,
+  };
+}
+
+const METERS = indexMeters(
+  [
+    meterOf('average', 1, { type: 'AVG', field: 'n' }),
+    meterOf('count', 2, {}),
+    meterOf('latest', 3, { type: 'LATEST', field: 'n' }),
+    meterOf('level', 4, { type: 'WEIGHTED_SUM', field: 'n' }),
+    meterOf('max', 5, { type: 'MAX', field: 'n', groupBy: 'g' }),
+    meterOf('unique', 6, { type: 'COUNT_UNIQUE', field: 'n' }),
+  ],
+  hashText,
+);
+
+const TEXTS = [
+  '999999999999999999999999999999999999999.999999999999999999',
+  '0.000000000000000001',
+  '1e38',
+  'none',
+];
+const EVENTS = TEXTS.map((n, index): UsageEvent => ({
+  eventId: `id${index}`,
+  eventName: 'request',
+  externalCustomerId: 'acme',
+  customerId: null,
+  source: 'web',
+  timestampMs: Date.UTC(2199, 11, 31, 23, 59, 59, 999),
+  isTimestampGiven: true,
+  properties: { n, g: `"\\\t\n${index}` },
+}));
+
+function batchAt(offset: number, events: readonly UsageEvent[]) {
+  const value = encodeEventRecord({ environment, receivedAtMs: 5, events });
+  const records = [decodeRecord({ offset, appendedAtMs: 9, value }, hashText)];
+  const range = { logId: 'log', partition: 0, start: offset, end: offset + 1 };
+  return { range, records, seen: new Map(), meters: METERS };
+}
+
+const READ = `SELECT meter_id, group_key, sum(event_count) AS events,
+    sum(unreadable_count) AS unreadable, toString(sum(value_sum)) AS value_sum,
+    toString(sum(value_time_sum)) AS value_time_sum, toString(max(value_max)) AS value_max,
+    tupleElement(max(latest), 'event_id') AS latest_id,
+    toString(tupleElement(max(latest), 'value')) AS latest_value,
+    arraySort(arrayMap(text -> lower(hex(text)), groupUniqArrayArray(uniques))) AS uniques
+  FROM usage_minute_v1 WHERE tenant_id = 't1' GROUP BY meter_id, group_key
+  ORDER BY meter_id, group_key`;
+const readRow = z.object({ meter_id: z.string(), group_key: z.string() }).passthrough();
+
+describe('the insert of usage', () => {
+  test('brings every column of a delta into the table exactly', async ({ clickhouse }) => {
+    const store = new UsageStore(clickhouse.client, 'log', 0);
+    await store.raiseGate(1);
+    // In two batches, so that rows of one minute meet in the table.
+    for (const [offset, events] of [EVENTS.slice(0, 2), EVENTS.slice(2)].entries()) {
+      const { encoded } = applyFold(2, batchAt(offset, events));
+      const sent = await store.insert(1, insertStatement('usage', 2), encoded.usage.text);
+      expect(sent.outcome).toBe('inserted');
+    }
+    const rows = await clickhouse.client.query(READ, {}, readRow);
+    const sum = '1100000000000000000000000000000000000000';
+    const timeSum = '65998900000000000000000000000000000000000000';
+    const accepted = rows.filter((row) => row.meter_id === '#accepted');
+    expect(accepted.map((row) => [row.group_key, row['events']])).toEqual([
+      ['0:1', '2'],
+      ['1:2', '2'],
+    ]);
+    expect(rows.find((row) => row.meter_id === 'average')).toMatchObject({
+      events: '4',
+      unreadable: '1',
+      value_sum: sum,
+    });
+    expect(rows.find((row) => row.meter_id === 'level')).toMatchObject({
+      value_sum: sum,
+      value_time_sum: timeSum,
+    });
+    expect(rows.find((row) => row.meter_id === 'latest')).toMatchObject({
+      latest_id: 'id3',
+      latest_value: '0',
+    });
+    expect(rows.find((row) => row.meter_id === 'unique')).toMatchObject({
+      uniques: TEXTS.map(hashText).sort(),
+    });
+    const groups = rows.filter((row) => row.meter_id === 'max');
+    expect(groups.map((row) => [row.group_key, row['value_max']])).toEqual([
+      ['"\\\t\n0', TEXTS[0]],
+      ['"\\\t\n1', TEXTS[1]],
+      ['"\\\t\n2', `1${'0'.repeat(38)}`],
+      ['"\\\t\n3', '0'],
+    ]);
+  });
+
+  test('takes the lines of every fold version', async ({ clickhouse }) => {
+    const store = new UsageStore(clickhouse.client, 'log', 0);
+    await store.raiseGate(1);
+    for (const version of FOLD_VERSIONS) {
+      const { encoded } = applyFold(version, batchAt(version, EVENTS));
+      await store.insert(1, insertStatement('usage', version), encoded.usage.text);
+    }
+    const rows = await clickhouse.client.query(READ, {}, readRow);
+    expect(rows.find((row) => row.meter_id === 'count')).toMatchObject({ events: '8' });
+  });
+
+  test('makes few parts of ten thousand sources and of every month to 2199', async ({
+    clickhouse,
+  }) => {
+    const store = new UsageStore(clickhouse.client, 'log', 0);
+    await store.raiseGate(1);
+    const events = Array.from({ length: 10_000 }, (_, index): UsageEvent => {
+      const timestampMs = Date.UTC(1970, index % 2_760, 1 + (index % 28), index % 24);
+      return {
+        ...EVENTS[0],
+        eventId: `e${index}`,
+        source: `source-${index}`,
+        timestampMs,
+      } as UsageEvent;
+    });
+    const { encoded } = applyFold(2, batchAt(0, events));
+    for (const table of ['events', 'ids', 'usage'] as const) {
+      await store.insert(1, insertStatement(table, 2), encoded[table].text);
+    }
+    const parts = await clickhouse.client.query(
+      `SELECT table, toString(sum(rows)) AS rows, toString(count()) AS parts FROM system.parts
+       WHERE database = currentDatabase() AND active AND table != 'schema_migrations'
+         AND table != 'ingest_gate_v1'
+       GROUP BY table ORDER BY table`,
+      {},
+      z.object({ table: z.string(), rows: z.string(), parts: z.string() }),
+    );
+    // One row a meter and event, the group of MAX being the same in all, the count and the marker.
+    expect(parts).toEqual([
+      { table: 'event_ids_v1', rows: '10000', parts: '1' },
+      { table: 'events_v1', rows: '10000', parts: '1' },
+      { table: 'usage_minute_v1', rows: '60002', parts: '1' },
+    ]);
+  });
+});
