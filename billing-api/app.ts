@@ -22,14 +22,17 @@ import { provideDependencies } from './http/ioc.js';
 import { createOperations } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
 import type { ReadDataUntil } from './store/data-until.js';
-import { createConflictList } from './store/event-conflicts.js';
+import { createConflictList, createRepeatCount } from './store/event-conflicts.js';
 import { createEventStore } from './store/events.js';
+import { createPendingLog, type EventLogDoor } from './store/pending-log.js';
 import { createUsageStore } from './store/usage.js';
 
 export type BillingAppDependencies = {
   readonly database: Database;
   readonly clickHouse: ClickHouse;
   readonly apiKeys: ApiKeyDirectory;
+  /** Opened by the first request that needs it. */
+  readonly eventLog: EventLogDoor;
   /** Up to when events are counted; see createPostgresDataUntil. */
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
@@ -76,6 +79,8 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     usage: createUsageStore(clickHouse),
     events: createEventStore(clickHouse),
     listConflicts: createConflictList(clickHouse),
+    countRepeats: createRepeatCount(clickHouse),
+    pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders);

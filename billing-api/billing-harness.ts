@@ -9,12 +9,19 @@ import { createMetrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { bootstrap } from '../sql/bootstrap.js';
 import type { Database } from '../sql/pool.js';
+import { openPostgresReader } from '../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../event-log/postgres/writer.js';
+import { createLazy } from '../runtime/lazy.js';
 import { createBillingApp } from './app.js';
 import { OpenApiContract } from './openapi-contract.js';
 import { createPostgresDataUntil } from './store/data-until.js';
+import type { EventLogDoor } from './store/pending-log.js';
 
 /** How long ingest may hold an event before the log has it. */
 export const IN_FLIGHT_MS = 8_000;
+
+/** Of the log of every test. */
+export const LOG_PARTITIONS = 2;
 
 export const API_KEY = `sk_${'a'.repeat(40)}`;
 
@@ -41,6 +48,8 @@ export type BillingUnderTest = {
   readonly userId: string;
   /** `call('POST', '/v1/plans', { body })`; the answer keeps the OpenAPI document. */
   readonly call: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
+  /** The log in PostgreSQL; made at its first use. */
+  readonly eventLog: EventLogDoor;
   /** The body of a POST that must be answered with a success. */
   readonly make: (path: string, body: unknown) => Promise<Answer['body']>;
 };
@@ -92,12 +101,25 @@ function createCall(url: string): BillingUnderTest['call'] {
   };
 }
 
-function createApp(engines: EnginesUnderTest, clock: Clock) {
+/** The log of the test's own database, with two partitions. */
+function openTestLog(url: string) {
+  const partitionCount = LOG_PARTITIONS;
+  const reader = createLazy(() =>
+    openPostgresReader({ url, partitionCount, retentionMs: 3_600_000 }),
+  );
+  const writer = createLazy(() =>
+    openPostgresWriter({ url, partitionCount, produceTimeoutMs: 5_000 }),
+  );
+  return { reader, writer };
+}
+
+function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: EventLogDoor) {
   const { database, clickhouse: clickHouse } = engines;
   return createBillingApp({
     database,
     clickHouse,
     clock,
+    eventLog,
     createId,
     apiKeys: createApiKeyDirectory(database, clock),
     dataUntil: createPostgresDataUntil(database, IN_FLIGHT_MS),
@@ -118,7 +140,9 @@ export async function withBillingApi(
 ): Promise<void> {
   const clock = engines.clock ?? systemClock;
   const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
-  const server = createServer(createApp(engines, clock));
+  const { reader, writer } = openTestLog(engines.database.url);
+  const eventLog = { reader: reader.get, writer: writer.get };
+  const server = createServer(createApp(engines, clock, eventLog));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
@@ -129,9 +153,10 @@ export async function withBillingApi(
     throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
   try {
-    await work({ url, environment, userId, call, make });
+    await work({ url, environment, userId, call, make, eventLog });
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    await Promise.all([reader.close(), writer.close()]);
   }
 }

@@ -4,11 +4,17 @@ import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
+import { createLazy } from '../runtime/lazy.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase, type Database } from '../sql/pool.js';
+import {
+  EVENT_LOG_SETTINGS,
+  openEventLogReader,
+  openEventLogWriter,
+} from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
 import { createPostgresDataUntil } from './store/data-until.js';
 import { startKeyRemoval } from './remove-expired-keys.js';
@@ -25,7 +31,7 @@ function readSettings() {
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',
-      'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+      ...EVENT_LOG_SETTINGS,
     ],
     process.env,
   );
@@ -45,10 +51,16 @@ function createApp(
   const { database, log, lifecycle } = opened;
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
+  const logConfig = { ...settings, DATABASE_URL: settings.databaseUrl };
+  const reader = createLazy(() => openEventLogReader(logConfig));
+  lifecycle.onClose('event log reader', () => reader.close());
+  const writer = createLazy(() => openEventLogWriter(logConfig));
+  lifecycle.onClose('event log writer', () => writer.close());
   return createBillingApp({
     database,
     clickHouse,
     log,
+    eventLog: { reader: reader.get, writer: writer.get },
     apiKeys: createApiKeyDirectory(database, systemClock),
     dataUntil: createPostgresDataUntil(database, settings.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
     clock: systemClock,

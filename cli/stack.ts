@@ -3,12 +3,13 @@ import { createBillingApp } from '../billing-api/app.js';
 import { startKeyRemoval } from '../billing-api/remove-expired-keys.js';
 import { createPostgresDataUntil } from '../billing-api/store/data-until.js';
 import { createClickHouse } from '../clickhouse/client.js';
-import { openEventLogWriter } from '../event-log/open-log.js';
+import { openEventLogReader, openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError } from '../runtime/config.js';
 import { codeOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
+import { createLazy } from '../runtime/lazy.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
@@ -64,13 +65,17 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(engines.clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
-  const writer = await openEventLogWriter({ ...config, DATABASE_URL: engines.databaseUrl });
+  const logConfig = { ...config, DATABASE_URL: engines.databaseUrl };
+  const writer = await openEventLogWriter(logConfig);
   lifecycle.onClose('event log', () => writer.close());
+  const reader = createLazy(() => openEventLogReader(logConfig));
+  lifecycle.onClose('event log reader', () => reader.close());
   const apiKeys = createApiKeyDirectory(database, systemClock);
   const fallback = createBillingApp({
     database,
     clickHouse: clickhouse,
     apiKeys,
+    eventLog: { reader: reader.get, writer: () => Promise.resolve(writer) },
     dataUntil: createPostgresDataUntil(database, config.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
     metrics,
     log: logger,

@@ -4,6 +4,7 @@ import {
   Get,
   Post,
   Queries,
+  Query,
   Request,
   Response,
   Route,
@@ -11,6 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readEventConflicts } from '../usecases/read-event-conflicts.js';
+import { lookUpEvent } from '../usecases/look-up-event.js';
 import { readEvents } from '../usecases/read-events.js';
 import type { ErrorDto } from './dto/common.js';
 import {
@@ -20,6 +22,7 @@ import {
   type EventListDto,
   type EventsQueryBody,
 } from './dto/event-dto.js';
+import { traceToDto, type EventLookupDto } from './dto/event-lookup-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './dto/event-queries.js';
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
@@ -67,6 +70,24 @@ export class EventsController extends Controller {
     const caller = callerOf(request);
     const page = accepted(await readEvents(this.dependencies, caller, body));
     return eventsPageToDto(page, caller.environment.environmentId);
+  }
+
+  /**
+   * Whether it is counted or why not, on which meters with which value, and which line items bill it.
+   * @summary Look an event up by its id
+   * @param id The event_id.
+   * @maxLength id 255
+   * @minLength id 1
+   */
+  @Get('lookup')
+  @Response<ErrorDto>(404, 'No event with this id was accepted')
+  public async lookUpEvent(
+    @Request() request: HttpRequest,
+    @Query() id: string,
+  ): Promise<EventLookupDto> {
+    const caller = callerOf(request);
+    const trace = accepted(await lookUpEvent(this.dependencies, caller, id));
+    return traceToDto(trace, caller.environment.environmentId);
   }
 
   /**

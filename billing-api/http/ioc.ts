@@ -5,8 +5,9 @@ import type { IdSource } from '../../runtime/ids.js';
 import type { BillingDatabase } from '../store/transaction.js';
 import type { UsageStore } from '../store/usage.js';
 import type { ReadDataUntil } from '../store/data-until.js';
-import type { ListConflicts } from '../store/event-conflicts.js';
+import type { CountRepeats, ListConflicts } from '../store/event-conflicts.js';
 import type { EventStore } from '../store/events.js';
+import type { PendingLog } from '../store/pending-log.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
 export type ControllerDependencies = {
@@ -14,6 +15,8 @@ export type ControllerDependencies = {
   readonly usage: UsageStore;
   readonly events: EventStore;
   readonly listConflicts: ListConflicts;
+  readonly countRepeats: CountRepeats;
+  readonly pendingLog: PendingLog;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
-import { AssertionFailed } from '../../runtime/failure.js';
+import { assertPresent, AssertionFailed } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import type { EventPosition } from './event-positions.js';
 import { queryFile } from './query-file.js';
 import { textKeyed } from './text-keyed.js';
 
@@ -83,5 +84,23 @@ export function createConflictList(clickHouse: ClickHouse): ListConflicts {
     const totalRow = z.object({ total: integerColumn });
     const [counted] = await clickHouse.query(COUNT_CONFLICTS, parameters, totalRow);
     return { rows, total: counted?.total ?? 0 };
+  };
+}
+
+const COUNT_REPEATS = queryFile('count-event-repeats');
+const repeatsRow = z.object({ duplicates: integerColumn, conflicts: integerColumn });
+
+/** How often an id that was counted at a place came again; conflicts are a part of duplicates. */
+export type CountRepeats = (
+  environment: Environment,
+  event: { readonly eventId: string; readonly position: EventPosition },
+) => Promise<z.output<typeof repeatsRow>>;
+
+export function createRepeatCount(clickHouse: ClickHouse): CountRepeats {
+  return async (environment, { eventId, position }) => {
+    const { logId, partition: logPartition } = position;
+    const parameters = { ...environment, eventId, logId, logPartition };
+    const [counted] = await clickHouse.query(COUNT_REPEATS, parameters, repeatsRow);
+    return assertPresent(counted, 'the row of a SELECT of aggregates');
   };
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import { eventKey } from '../../contract/event-key.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
+import { hashText } from './hash-text.js';
 import { queryFile } from './query-file.js';
 
 /** Where in a log an event stands. */
@@ -30,9 +30,8 @@ const positionRow = z.object({
   appended_ms: integerColumn,
 });
 
-/** First 128 bits of the SHA-256 of the event key, as the aggregator stores ids. */
 function idHashOf(environment: Environment, eventId: string): string {
-  return hash('sha256', eventKey(environment, eventId)).slice(0, 32);
+  return hashText(eventKey(environment, eventId));
 }
 
 /**

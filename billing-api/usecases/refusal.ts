@@ -5,7 +5,9 @@ export type RefusalCode =
   | 'permission_denied'
   | 'not_found'
   | 'already_exists'
-  | 'version_conflict';
+  | 'version_conflict'
+  /** Not now: the same request may succeed a little later. */
+  | 'service_unavailable';
 
 /** Request member (`items.2.amount`) to what is wrong with it. */
 export type RefusalDetails = Readonly<Record<string, string>>;

@@ -3,6 +3,9 @@ import type { Refusal, RefusalCode } from '../../usecases/refusal.js';
 import { isRefusal } from '../../usecases/refusal.js';
 import type { ErrorDto } from '../dto/common.js';
 
+/** What becomes available does so within seconds; sooner repeats only add to the load. */
+const RETRY_AFTER_SECONDS = 2;
+
 /** A request that is answered with an error body; thrown by the edge and caught by its handler. */
 export class HttpFailure extends Error {
   constructor(
@@ -32,12 +35,15 @@ function statusOf(code: RefusalCode): number {
     case 'already_exists':
     case 'version_conflict':
       return 409;
+    case 'service_unavailable':
+      return 503;
   }
 }
 
 export function failureOfRefusal(refusal: Refusal): HttpFailure {
   const { code, message, details } = refusal;
-  return new HttpFailure(statusOf(code), code, { message, details });
+  const wait = code === 'service_unavailable' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  return new HttpFailure(statusOf(code), code, { message, details, ...wait });
 }
 
 /** The value of a use case. @throws HttpFailure when it was refused. */
