@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
+import { sql } from 'slonik';
+import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.js';
-import { eventKey } from '../contract/event-key.js';
+import { eventKey, partitionOf } from '../contract/event-key.js';
 import type { Environment } from '../contract/environment.js';
+import { encodeEventRecord, type UsageEvent } from '../contract/usage-event.js';
+import type { Database } from '../sql/pool.js';
+import type { BillingUnderTest } from './billing-harness.js';
 import { insertLines } from './usage-rows.js';
 
 /** An event as the aggregator has stored it: the raw row and its id. */
@@ -106,4 +111,47 @@ export async function storeLogRepeats(
     }),
   );
   await insertLines(client, 'event_repeats_v1', rows);
+}
+
+/** Appends events to the log of the API under test, one record each, as ingest does. */
+export async function sendEvents(
+  api: Pick<BillingUnderTest, 'environment' | 'eventLog'>,
+  events: readonly LogEvent[],
+): Promise<void> {
+  const writer = await api.eventLog.writer();
+  const { environment } = api;
+  const records = events.map((event) => {
+    const key = eventKey(environment, event.id);
+    const value = encodeEventRecord({
+      environment,
+      receivedAtMs: Date.parse(event.receivedAt ?? event.at),
+      events: [usageEventOf(event)],
+    });
+    return { partition: partitionOf(key, writer.identity.partitionCount), key, value };
+  });
+  await writer.append(records);
+}
+
+function usageEventOf(event: LogEvent): UsageEvent {
+  return {
+    eventId: event.id,
+    eventName: event.name,
+    externalCustomerId: event.customer.externalCustomerId ?? null,
+    customerId: event.customer.customerId ?? null,
+    source: event.source,
+    timestampMs: Date.parse(event.at),
+    isTimestampGiven: true,
+    properties: event.properties,
+  };
+}
+
+/** Says that a partition of a log is finished up to an offset, as the aggregator does. */
+export async function finishPartition(
+  database: Database,
+  at: { readonly logId: string; readonly partition: number; readonly nextOffset: number },
+): Promise<void> {
+  await database.slonik.query(sql.type(z.unknown())`
+    INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
+    VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
+    ON CONFLICT (log, partition) DO UPDATE SET next_offset = ${at.nextOffset}`);
 }

@@ -30,8 +30,7 @@ export type EventOnMeter = {
   readonly value: EventValue;
 };
 
-export type UnmatchedReason =
-  'unknown_customer' | 'no_meter_for_event_name' | 'no_matching_meter';
+export type UnmatchedReason = 'unknown_customer' | 'no_meter_for_event_name' | 'no_matching_meter';
 
 /** One event through every stage. */
 export type EventTrace = {
@@ -68,8 +67,7 @@ async function findPending(
   let found: StoredEvent | null = null;
   const end = await pendingLog.scan({ checkpoints, partition }, (pending) => {
     const { tenantId, environmentId } = pending.record.environment;
-    const isOwn =
-      tenantId === environment.tenantId && environmentId === environment.environmentId;
+    const isOwn = tenantId === environment.tenantId && environmentId === environment.environmentId;
     if (isOwn) found ??= eventIn(pending, id);
   });
   if (found !== null) return found;
