@@ -23,6 +23,7 @@ import { createOperations } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
 import type { ReadDataUntil } from './store/data-until.js';
 import { createConflictList, createRepeatCount } from './store/event-conflicts.js';
+import { createEventSlotCount } from './store/event-slots.js';
 import { createEventStore } from './store/events.js';
 import { createPendingLog, type EventLogDoor } from './store/pending-log.js';
 import { createUsageStore } from './store/usage.js';
@@ -80,6 +81,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     events: createEventStore(clickHouse),
     listConflicts: createConflictList(clickHouse),
     countRepeats: createRepeatCount(clickHouse),
+    countEventSlots: createEventSlotCount(clickHouse),
     pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });

@@ -4,19 +4,14 @@ import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
-import { createLazy } from '../runtime/lazy.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase, type Database } from '../sql/pool.js';
-import {
-  EVENT_LOG_SETTINGS,
-  openEventLogReader,
-  openEventLogWriter,
-} from '../event-log/open-log.js';
+import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
-import { createPostgresDataUntil } from './store/data-until.js';
+import { createLogAccess } from './log-access.js';
 import { startKeyRemoval } from './remove-expired-keys.js';
 
 const POOL_SIZE = 16;
@@ -51,18 +46,13 @@ function createApp(
   const { database, log, lifecycle } = opened;
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
-  const logConfig = { ...settings, DATABASE_URL: settings.databaseUrl };
-  const reader = createLazy(() => openEventLogReader(logConfig));
-  lifecycle.onClose('event log reader', () => reader.close());
-  const writer = createLazy(() => openEventLogWriter(logConfig));
-  lifecycle.onClose('event log writer', () => writer.close());
+  const config = { ...settings, DATABASE_URL: settings.databaseUrl };
   return createBillingApp({
     database,
     clickHouse,
     log,
-    eventLog: { reader: reader.get, writer: writer.get },
+    ...createLogAccess({ config, database, clock: systemClock, lifecycle }),
     apiKeys: createApiKeyDirectory(database, systemClock),
-    dataUntil: createPostgresDataUntil(database, settings.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
     clock: systemClock,
     createId,
     metrics: createMetrics(),

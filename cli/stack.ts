@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
+import { createLogAccess } from '../billing-api/log-access.js';
 import { startKeyRemoval } from '../billing-api/remove-expired-keys.js';
-import { createPostgresDataUntil } from '../billing-api/store/data-until.js';
 import { createClickHouse } from '../clickhouse/client.js';
-import { openEventLogReader, openEventLogWriter } from '../event-log/open-log.js';
+import { openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError } from '../runtime/config.js';
 import { codeOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
-import { createLazy } from '../runtime/lazy.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
@@ -68,15 +67,13 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   const logConfig = { ...config, DATABASE_URL: engines.databaseUrl };
   const writer = await openEventLogWriter(logConfig);
   lifecycle.onClose('event log', () => writer.close());
-  const reader = createLazy(() => openEventLogReader(logConfig));
-  lifecycle.onClose('event log reader', () => reader.close());
+  const access = { config: logConfig, database, clock: systemClock, lifecycle, writer };
   const apiKeys = createApiKeyDirectory(database, systemClock);
   const fallback = createBillingApp({
     database,
     clickHouse: clickhouse,
     apiKeys,
-    eventLog: { reader: reader.get, writer: () => Promise.resolve(writer) },
-    dataUntil: createPostgresDataUntil(database, config.MINUTEBOOK_PRODUCE_TIMEOUT_MS),
+    ...createLogAccess(access),
     metrics,
     log: logger,
     clock: systemClock,

@@ -13,6 +13,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { readEventConflicts } from '../usecases/read-event-conflicts.js';
 import { lookUpEvent } from '../usecases/look-up-event.js';
+import { readEventMonitoring } from '../usecases/read-event-monitoring.js';
 import { readEvents } from '../usecases/read-events.js';
 import type { ErrorDto } from './dto/common.js';
 import {
@@ -23,6 +24,11 @@ import {
   type EventsQueryBody,
 } from './dto/event-dto.js';
 import { traceToDto, type EventLookupDto } from './dto/event-lookup-dto.js';
+import {
+  monitoringToDto,
+  type EventMonitoringDto,
+  type EventMonitoringQuery,
+} from './dto/event-monitoring-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './dto/event-queries.js';
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
@@ -73,7 +79,7 @@ export class EventsController extends Controller {
   }
 
   /**
-   * Whether it is counted or why not, on which meters with which value, and which line items bill it.
+   * Whether it is counted or why not, its value on each meter, and the line items that bill it.
    * @summary Look an event up by its id
    * @param id The event_id.
    * @maxLength id 255
@@ -102,5 +108,18 @@ export class EventsController extends Controller {
     const page = accepted(await readEventConflicts(this.dependencies, callerOf(request), query));
     const { limit, offset, total } = page;
     return { items: page.conflicts.map(conflictToDto), pagination: { limit, offset, total } };
+  }
+
+  /**
+   * How many events there are by window, and up to when they are visible.
+   * @summary Monitor events
+   */
+  @Get('monitoring')
+  public async readMonitoring(
+    @Request() request: HttpRequest,
+    @Queries() query: EventMonitoringQuery,
+  ): Promise<EventMonitoringDto> {
+    const caller = callerOf(request);
+    return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, caller, query)));
   }
 }

@@ -6,6 +6,7 @@ import type { BillingDatabase } from '../store/transaction.js';
 import type { UsageStore } from '../store/usage.js';
 import type { ReadDataUntil } from '../store/data-until.js';
 import type { CountRepeats, ListConflicts } from '../store/event-conflicts.js';
+import type { CountEventSlots } from '../store/event-slots.js';
 import type { EventStore } from '../store/events.js';
 import type { PendingLog } from '../store/pending-log.js';
 
@@ -17,6 +18,7 @@ export type ControllerDependencies = {
   readonly listConflicts: ListConflicts;
   readonly countRepeats: CountRepeats;
   readonly pendingLog: PendingLog;
+  readonly countEventSlots: CountEventSlots;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

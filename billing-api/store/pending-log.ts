@@ -29,7 +29,7 @@ const LIMITS: ScanLimits = {
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 const READ_WAIT_MS = 1_000;
 
-/** A record of the log that is not finished, with where it stands; undecodable ones are left out. */
+/** A record that is not finished, with where it stands; undecodable ones are left out. */
 export type PendingRecord = {
   readonly place: Omit<EventPosition, 'index'>;
   readonly record: EventRecord;
@@ -115,7 +115,7 @@ function outageOf(error: unknown): unknown {
   return new DependencyError(error.message, facts);
 }
 
-/** Reads what is pending through one reader, one scan at a time, since a reader has one position. */
+/** Reads what is pending, one scan at a time, since a reader has one position a partition. */
 export function createPendingLog(door: EventLogDoor, limits: ScanLimits = LIMITS): PendingLog {
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {

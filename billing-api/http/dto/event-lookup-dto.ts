@@ -13,7 +13,7 @@ export interface EventMeterDto {
   feature_id: string | null;
   /** What the event adds; 1 for a count and for a text that is told apart. */
   value: DecimalText;
-  /** The value was taken as 0: the property is missing or is no number, or the expression failed. */
+  /** Taken as 0: the property is missing or is no number, or the expression failed. */
   is_unreadable: boolean;
   /** False while the meter is being applied to stored events, and shows none of them. */
   is_applied: boolean;
