@@ -8,7 +8,8 @@ import type { Database } from '../sql/pool.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './catalog.js';
-import { IdFilter } from './dedup/id-filter.js';
+import { FILTER_LIMITS_DEFAULT, FilterShelf, type FilterLimits } from './dedup/filter-shelf.js';
+import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import type { FetchLimits } from './partition/fetch-batch.js';
 import { createMembership, type SharingView } from './partition/membership.js';
@@ -26,6 +27,7 @@ export type AggregatorDependencies = {
   readonly logger: Log;
   readonly metrics: Metrics;
   readonly limits: FetchLimits;
+  readonly filters?: FilterLimits;
   /** How long the previous version of a changed meter is still fed; a week when absent. */
   readonly meterRevertHours?: number;
   readonly sabotage?: Sabotage;
@@ -51,12 +53,13 @@ export class Aggregator {
   readonly #sharing;
   readonly #checkpoints;
   readonly #catalog;
+  readonly #shelf;
   #fail: (error: unknown) => void = () => undefined;
   #backfilling: Promise<void> = Promise.resolve();
   #measuring: Promise<void> | null = null;
 
   constructor(private readonly dependencies: AggregatorDependencies) {
-    const { database, log } = dependencies;
+    const { database, clickhouse, log } = dependencies;
     const { logId } = log.identity;
     const memberId = randomUUID();
     this.#membership = createMembership(database, logId, memberId);
@@ -79,6 +82,8 @@ export class Aggregator {
       logId,
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
+    const limits = dependencies.filters ?? FILTER_LIMITS_DEFAULT;
+    this.#shelf = new FilterShelf({ clickhouse, logId, limits });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -133,7 +138,7 @@ export class Aggregator {
     const { clickhouse, log } = this.dependencies;
     const stop = new AbortController();
     const store = new UsageStore(clickhouse, log.identity.logId, partition);
-    const filter = new IdFilter(store);
+    const filter = this.#shelf.take(partition);
     const ended = this.#own({ partition, store, filter, signal: stop.signal })
       .catch((error: unknown) => {
         this.#fail(error);
@@ -156,11 +161,15 @@ export class Aggregator {
       ...own,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
+      onWarm: (how: Warming, seconds: number) => {
+        metrics.filterWarmSeconds.observe({ how }, seconds);
+      },
     };
     metrics.partitionTakes.inc({ reason: 'assigned' });
     const end = await runPartition(run);
     metrics.partitionEpoch.set({ partition: String(partition) }, 0);
     if (typeof end === 'object') await this.#halt(partition, end.halted, signal);
+    else this.#shelf.keep(partition, own.filter);
     if (end === 'lost') logger.info({ partition }, 'fenced by another owner');
     if (signal.aborted) await this.#release(partition);
     await log.release(partition);
@@ -199,7 +208,7 @@ export class Aggregator {
   async #measure({ nextOffsets }: SharingView): Promise<void> {
     const { log, metrics, logger } = this.dependencies;
     const filters = [...this.#owned.values()].map(({ filter }) => filter.size);
-    metrics.knownIds.set(filters.reduce((sum, size) => sum + size, 0));
+    metrics.knownIds.set(filters.reduce((sum, size) => sum + size, this.#shelf.others.size));
     try {
       for (const partition of this.#owned.keys()) {
         const { endOffset } = await log.bounds(partition);

@@ -22,6 +22,8 @@ const config = readConfig(
     'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
     'MINUTEBOOK_FLUSH_DELAY_MS',
     'MINUTEBOOK_BATCH_EVENTS_MAX',
+    'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
+    'MINUTEBOOK_FILTER_KEEP_MB',
     'MINUTEBOOK_METRICS_PORT',
   ],
   process.env,
@@ -48,7 +50,12 @@ async function run(): Promise<never> {
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
     flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
   };
-  const aggregator = new Aggregator({ database, clickhouse, log, logger, metrics, limits });
+  const filters = {
+    falsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
+    keepMb: config.MINUTEBOOK_FILTER_KEEP_MB,
+  };
+  const engines = { database, clickhouse, log, logger, metrics };
+  const aggregator = new Aggregator({ ...engines, limits, filters });
   await aggregator.start();
   lifecycle.onClose('partitions', () => aggregator.close());
   const probes = {

@@ -20,6 +20,8 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_DEFAULT_RATE',
       'MINUTEBOOK_FLUSH_DELAY_MS',
       'MINUTEBOOK_BATCH_EVENTS_MAX',
+      'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
+      'MINUTEBOOK_FILTER_KEEP_MB',
       'MINUTEBOOK_METRICS_PORT',
     ],
     environment,

@@ -76,6 +76,15 @@ export const SETTINGS = {
     schema: count.max(200_000).default(50_000),
     means: 'events of one partition in one batch',
   },
+  MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE: {
+    schema: z.coerce.number().min(0.0001).max(0.1).default(0.01),
+    means:
+      'share of new event ids that are looked up in vain (0.0001 to 0.1); 0.01 takes 2 bytes of memory an id',
+  },
+  MINUTEBOOK_FILTER_KEEP_MB: {
+    schema: z.coerce.number().int().min(0).default(64),
+    means: 'memory for the id filters of partitions that an aggregator gave up, should they return',
+  },
   MINUTEBOOK_METRICS_PORT: {
     schema: port.default(0),
     means: 'port of health and metrics of a separately run aggregator (0: any free one)',

@@ -91,6 +91,13 @@ export function createMetrics() {
       help: 'Partitions that stopped with an alarm',
       registers,
     }),
+    filterWarmSeconds: new Histogram({
+      name: 'minutebook_filter_warm_seconds',
+      help: 'Time until the id filter of a partition was complete, by how: rebuilt, caught_up, kept',
+      labelNames: ['how'] as const,
+      buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      registers,
+    }),
     knownIds: new Gauge({
       name: 'minutebook_known_event_ids',
       help: 'Event ids in the filters of the owned partitions',

@@ -1,39 +1,55 @@
-/** Bits per id and probes per look-up; together about one false positive in 2,000 at full load. */
-export const BITS_PER_ID = 16;
-const PROBES = 11;
-const FIRST_LAYER_IDS = 1 << 16;
+/** Bytes of an id: the first 128 bits of a SHA-256. */
+export const ID_BYTES = 16;
+
+/** A layer is a fifth of what is there, so at most a sixth of the memory waits for ids to come. */
+const GROWTH = 0.2;
+/** The configured rate holds up to so many layers: while the ids have not yet doubled. */
+const LAYERS_WITHIN_RATE = 5;
+const LAYER_IDS_MIN = 1 << 16;
+/** 2 GiB: below what a typed array may have, and enough for 10^9 ids. */
+const LAYER_BITS_MAX = 2 ** 34;
+
+/** Above this many ids a filter takes at most `bytesPerIdMax` for each. */
+export const SMALL_FILTER_IDS = LAYER_IDS_MIN * LAYERS_WITHIN_RATE;
+
+/** Bits of one layer for each of its ids: log2(1/r)/ln 2 for a layer's part r of the rate. */
+function bitsPerIdOf(falsePositiveRate: number): number {
+  return Math.log2(LAYERS_WITHIN_RATE / falsePositiveRate) / Math.LN2;
+}
+
+/** Memory for each id of a filter of more than `SMALL_FILTER_IDS` ids, at every size. */
+export function bytesPerIdMax(falsePositiveRate: number): number {
+  return (bitsPerIdOf(falsePositiveRate) * (1 + GROWTH)) / 8;
+}
 
 type Layer = { readonly bits: Uint32Array; readonly bitCount: number; readonly idsMax: number };
 
-function createLayer(idsMax: number): Layer {
-  const bitCount = idsMax * BITS_PER_ID;
-  return { bits: new Uint32Array(bitCount / 32), bitCount, idsMax };
-}
-
-/**
- * Start and odd step of the probes: two independent 32-bit words of a 128-bit hash given as 32
- * hexadecimal digits.
- */
-function wordsOf(idHash: string): readonly [number, number] {
-  const second = Number.parseInt(idHash.slice(8, 16), 16);
-  return [Number.parseInt(idHash.slice(0, 8), 16), (second | 1) >>> 0];
-}
+export type BloomFilterOptions = {
+  /** Largest share of unknown ids that are called perhaps known, until the ids have doubled. */
+  readonly falsePositiveRate: number;
+  /** Sizes the first layer, with room to grow: the number of stored ids. */
+  readonly expectedIds?: number;
+};
 
 /**
  * A set of event ids that may answer "perhaps" but never forgets: it decides only which ids need an
- * exact look-up. It grows by layers of twice the size, so about `BITS_PER_ID` bits are spent on
- * each id without knowing their number beforehand. Ids are hashes, so probes are taken from their
- * own bits.
+ * exact look-up. It grows by layers, without knowing the number of ids beforehand. Ids are hashes,
+ * so probes are taken from their own bits: 48 bits choose the first probe and 48 others the
+ * distance to the next one, which itself grows (enhanced double hashing), so that layers beyond
+ * 2^32 bits are filled evenly and no two ids share all probes by sharing a few bits.
  */
 export class BloomFilter {
-  readonly #layers: Layer[];
+  readonly #layers: Layer[] = [];
+  readonly #bitsPerId: number;
+  readonly #probes: number;
   #idsInLast = 0;
   #size = 0;
+  #capacity = 0;
 
-  /** `expectedIds` sizes the first layer: give the number of stored ids when it is known. */
-  constructor(expectedIds = 0) {
-    const idsMax = Math.max(FIRST_LAYER_IDS, Math.ceil((expectedIds * 1.25) / 32) * 32);
-    this.#layers = [createLayer(idsMax)];
+  constructor({ falsePositiveRate, expectedIds = 0 }: BloomFilterOptions) {
+    this.#bitsPerId = bitsPerIdOf(falsePositiveRate);
+    this.#probes = Math.round(this.#bitsPerId * Math.LN2);
+    this.#addLayer(expectedIds * (1 + GROWTH));
   }
 
   /** Number of ids added; an id added twice counts twice. */
@@ -41,35 +57,75 @@ export class BloomFilter {
     return this.#size;
   }
 
-  add(idHash: string): void {
-    const layer = this.#lastLayer();
-    const [first, step] = wordsOf(idHash);
-    for (let probe = 0; probe < PROBES; probe += 1) {
-      const bit = (first + probe * step) % layer.bitCount;
-      layer.bits[bit >>> 5] = (layer.bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
-    }
-    this.#idsInLast += 1;
-    this.#size += 1;
+  /** Memory of the bits. */
+  get bytes(): number {
+    return this.#layers.reduce((sum, { bits }) => sum + bits.byteLength, 0);
   }
 
-  /** False only when the id was never added. */
-  mayContain(idHash: string): boolean {
-    const [first, step] = wordsOf(idHash);
-    return this.#layers.some((layer) => {
-      for (let probe = 0; probe < PROBES; probe += 1) {
-        const bit = (first + probe * step) % layer.bitCount;
-        if (((layer.bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
+  /** It has grown so far that its rate is above the configured one. */
+  get isOvergrown(): boolean {
+    return this.#layers.length > LAYERS_WITHIN_RATE;
+  }
+
+  /** Adds ids of 16 bytes each, one after the other. */
+  add(ids: Buffer): void {
+    for (let at = 0; at < ids.length; at += ID_BYTES) {
+      const { bits, bitCount } = this.#lastLayer();
+      let bit = firstProbe(ids, at, bitCount);
+      let step = firstProbe(ids, at + 8, bitCount);
+      for (let probe = 1; ; probe += 1) {
+        // Below 2^29 words, so the fraction may be cut off by an integer operation.
+        const word = (bit / 32) | 0;
+        bits[word] = (bits[word] ?? 0) | (1 << (bit - word * 32));
+        if (probe === this.#probes) break;
+        bit += step;
+        if (bit >= bitCount) bit -= bitCount;
+        step += probe;
+        if (step >= bitCount) step -= bitCount;
       }
-      return true;
-    });
+      this.#idsInLast += 1;
+      this.#size += 1;
+    }
+  }
+
+  /** Whether the id at a position of the bytes may have been added; false is certain. */
+  mayContain(ids: Buffer, at: number): boolean {
+    return this.#layers.some((layer) => this.#isIn(layer, ids, at));
+  }
+
+  #isIn({ bits, bitCount }: Layer, ids: Buffer, at: number): boolean {
+    let bit = firstProbe(ids, at, bitCount);
+    let step = firstProbe(ids, at + 8, bitCount);
+    for (let probe = 1; ; probe += 1) {
+      const word = (bit / 32) | 0;
+      if (((bits[word] ?? 0) & (1 << (bit - word * 32))) === 0) return false;
+      if (probe === this.#probes) return true;
+      bit += step;
+      if (bit >= bitCount) bit -= bitCount;
+      step += probe;
+      if (step >= bitCount) step -= bitCount;
+    }
   }
 
   #lastLayer(): Layer {
-    const last = this.#layers[this.#layers.length - 1];
+    const last = this.#layers.at(-1);
     if (last !== undefined && this.#idsInLast < last.idsMax) return last;
-    const next = createLayer((last?.idsMax ?? FIRST_LAYER_IDS) * 2);
-    this.#layers.push(next);
-    this.#idsInLast = 0;
-    return next;
+    return this.#addLayer(this.#capacity * GROWTH);
   }
+
+  #addLayer(ids: number): Layer {
+    const fitting = Math.floor(LAYER_BITS_MAX / this.#bitsPerId);
+    const idsMax = Math.min(fitting, Math.max(LAYER_IDS_MIN, Math.ceil(ids)));
+    const words = Math.ceil((idsMax * this.#bitsPerId) / 32);
+    const layer = { bits: new Uint32Array(words), bitCount: words * 32, idsMax };
+    this.#layers.push(layer);
+    this.#capacity += idsMax;
+    this.#idsInLast = 0;
+    return layer;
+  }
+}
+
+/** A bit of the layer, from 48 bits of the id: even to one part in 2^14 for the largest layer. */
+function firstProbe(ids: Buffer, at: number, bitCount: number): number {
+  return Math.floor((ids.readUIntBE(at, 6) / 2 ** 48) * bitCount);
 }

@@ -3,7 +3,7 @@ import type { EventLogReader } from '../../event-log/event-log.js';
 import { OffsetOutOfRange } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../catalog.js';
-import type { IdFilter } from '../dedup/id-filter.js';
+import type { IdFilter, Warming } from '../dedup/id-filter.js';
 import type { Command, Inspection, Outcome } from '../protocol/state.js';
 import { insertStatement } from '../sink/insert-statements.js';
 import type { UsageStore } from '../sink/usage-store.js';
@@ -18,6 +18,8 @@ export type PartitionDependencies = {
   readonly store: UsageStore;
   readonly filter: IdFilter;
   readonly limits: FetchLimits;
+  /** Told how a filter became complete, and how many seconds that took. */
+  readonly onWarm?: (how: Warming, seconds: number) => void;
   /** Aborted when the partition is to be given up; a batch under way is finished first. */
   readonly signal: AbortSignal;
 };
@@ -52,8 +54,14 @@ async function inspect(
   return { kind: 'inspected', inspection };
 }
 
-async function warm({ filter }: PartitionDependencies): Promise<Outcome> {
-  await filter.rebuild();
+async function warm(
+  { filter, signal, onWarm }: PartitionDependencies,
+  { below }: Of<'warm_filter'>,
+): Promise<Outcome> {
+  const startedAtMs = performance.now();
+  const how = await filter.warm(below, signal);
+  if (how === null) return { kind: 'unknown' };
+  onWarm?.(how, (performance.now() - startedAtMs) / 1000);
   return { kind: 'filter_warm' };
 }
 
@@ -85,6 +93,11 @@ async function insert(
   return { kind: outcome };
 }
 
+function remember({ filter, signal }: PartitionDependencies, { batch }: Of<'remember'>): void {
+  const idHashes = batch.folded.unique.map((candidate) => candidate.idHash);
+  filter.remember(idHashes, batch.range.end, signal);
+}
+
 // One case a command: the list is complete because the compiler says so.
 // eslint-disable-next-line complexity
 async function attempt(to: PartitionDependencies, command: Performed): Promise<Outcome> {
@@ -99,7 +112,7 @@ async function attempt(to: PartitionDependencies, command: Performed): Promise<O
     case 'inspect':
       return inspect(to, command);
     case 'warm_filter':
-      return warm(to);
+      return warm(to, command);
     case 'fetch':
       return fetchBatch(to, command);
     case 'refetch':
@@ -116,7 +129,7 @@ async function attempt(to: PartitionDependencies, command: Performed): Promise<O
     case 'reread':
       return { kind: 'reread', checkpoint: await to.checkpoints.read(to.partition) };
     case 'remember':
-      to.filter.add(command.batch.folded.unique.map((candidate) => candidate.idHash));
+      remember(to, command);
       return { kind: 'remembered' };
   }
 }

@@ -206,7 +206,8 @@ function inspect(state: State, outcome: Outcome): Step | null {
     const { checkpoint } = state;
     const contradiction = judgeInspection(checkpoint, outcome.inspection);
     if (contradiction !== null) return halt(contradiction);
-    return { state: { phase: 'warming', checkpoint }, command: { kind: 'warm_filter' } };
+    const command = { kind: 'warm_filter', below: checkpoint.nextOffset } as const;
+    return { state: { phase: 'warming', checkpoint }, command };
   }
   if (state.phase === 'warming' && outcome.kind === 'filter_warm') {
     return afterWarming(state.checkpoint);

@@ -83,7 +83,8 @@ export type Command =
   | { readonly kind: 'raise_gate'; readonly epoch: number }
   | { readonly kind: 'drain'; readonly epoch: number }
   | { readonly kind: 'inspect'; readonly checkpoint: Checkpoint }
-  | { readonly kind: 'warm_filter' }
+  /** The filter must know every id stored at offsets below `below`. */
+  | { readonly kind: 'warm_filter'; readonly below: number }
   | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
   | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }

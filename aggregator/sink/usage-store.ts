@@ -23,11 +23,6 @@ const idRow = z.object({
 });
 
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
-/**
- * Ids that bar an id from counting: those of this partition, and those counted on any log before
- * this one, since an id counts once for ever and not once a log.
- */
-const IDS_OF_PARTITION = `(${OF_PARTITION} OR log_id != {log_id:String})`;
 const IN_RANGE = `${OF_PARTITION} AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
 /** The whole sorting key is given, so the marker is found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
@@ -118,18 +113,6 @@ export class UsageStore {
     return assertPresent(row, 'the row of a SELECT without FROM');
   }
 
-  /** Number of ids that the filter of the partition must know. */
-  countIds(): Promise<number> {
-    const select = `SELECT count() AS found FROM event_ids_v1 WHERE ${IDS_OF_PARTITION}`;
-    return this.#count(select, this.#ofPartition);
-  }
-
-  /** Every id that the filter must know, as 32 hexadecimal digits, in no order. */
-  ids(): AsyncIterable<readonly string[]> {
-    const select = `SELECT lower(hex(id_hash)) FROM event_ids_v1 WHERE ${IDS_OF_PARTITION}`;
-    return this.clickhouse.streamLines(select, this.#ofPartition);
-  }
-
   /** Which of the ids were counted at offsets below `below`, exactly. */
   async lookUp(idHashes: readonly string[], below: number): Promise<ReadonlyMap<string, StoredId>> {
     const seen = new Map<string, StoredId>();
@@ -165,6 +148,10 @@ export class UsageStore {
     return assertPresent(row, 'the row of a SELECT of one aggregate').found;
   }
 
+  /**
+   * Ids of this partition, and those counted on any log before this one, since an id counts once
+   * for ever and not once a log.
+   */
   #lookUpSome(idHashes: readonly string[], below: number): Promise<z.output<typeof idRow>[]> {
     // The hashes are hexadecimal digits of our own making, so they can stand in the text.
     const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { integerColumn } from '../../sql/columns.js';
+
+const countRow = z.object({ found: integerColumn });
+
+/** Offsets `[from, below)` of one partition. */
+export type OffsetRange = { readonly from: number; readonly below: number };
+
+/** A set of stored ids, which does not change between its counting and its reading. */
+export type IdList = {
+  count(): Promise<number>;
+  /**
+   * Ids of 16 bytes each, in no order and in chunks cut anywhere; shorter than the count when the
+   * server failed on the way.
+   */
+  stream(): AsyncIterable<Buffer>;
+};
+
+/** The ids of one log, by partition, and those of all other logs. */
+export type KnownIds = {
+  ofPartition(partition: number, range: OffsetRange): IdList;
+  ofOtherLogs(): IdList;
+};
+
+const OF_PARTITION = `log_id = {log_id:String} AND log_partition = {log_partition:UInt32}
+  AND log_offset >= {from:UInt64} AND log_offset < {below:UInt64}`;
+
+/** The ids as `event_ids_v1` has them. All of it throws a DependencyError when the server fails. */
+export function createKnownIds(clickhouse: ClickHouse, logId: string): KnownIds {
+  const list = (where: string, parameters: QueryParameters): IdList => ({
+    count: async () => {
+      const select = `SELECT count() AS found FROM event_ids_v1 WHERE ${where}`;
+      const [row] = await clickhouse.query(select, parameters, countRow);
+      return assertPresent(row, 'the row of a SELECT of one aggregate').found;
+    },
+    stream: () =>
+      clickhouse.streamBytes(`SELECT id_hash FROM event_ids_v1 WHERE ${where}`, parameters),
+  });
+  return {
+    ofPartition: (partition, range) =>
+      list(OF_PARTITION, { log_id: logId, log_partition: partition, ...range }),
+    ofOtherLogs: () => list('log_id != {log_id:String}', { log_id: logId }),
+  };
+}
