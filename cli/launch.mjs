@@ -174,6 +174,16 @@ async function main() {
     if (parameters.length === 0) await check();
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
+  const measurements = join(root, 'dist', 'load-tests');
+  if (verb === 'throughput') {
+    return handOver(process.execPath, [join(measurements, 'throughput.js'), ...parameters]);
+  }
+  if (verb === 'measure') {
+    const [name = '', ...options] = parameters;
+    const script = join(measurements, 'scenarios', `${name}.js`);
+    if (!/^[a-z-]+$/.test(name) || !existsSync(script)) fail(`there is no measurement "${name}"`);
+    return handOver(process.execPath, ['--enable-source-maps', script, ...options]);
+  }
   handOver(process.execPath, [
     '--enable-source-maps',
     join(root, 'dist', 'cli', 'minutebook.js'),
