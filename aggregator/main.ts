@@ -24,6 +24,7 @@ const config = readConfig(
     'MINUTEBOOK_BATCH_EVENTS_MAX',
     'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
     'MINUTEBOOK_FILTER_KEEP_MB',
+    'MINUTEBOOK_METER_REVERT_HOURS',
     'MINUTEBOOK_METRICS_PORT',
   ],
   process.env,
@@ -55,7 +56,8 @@ async function run(): Promise<never> {
     keepMb: config.MINUTEBOOK_FILTER_KEEP_MB,
   };
   const engines = { database, clickhouse, log, logger, metrics };
-  const aggregator = new Aggregator({ ...engines, limits, filters });
+  const meterRevertHours = config.MINUTEBOOK_METER_REVERT_HOURS;
+  const aggregator = new Aggregator({ ...engines, limits, filters, meterRevertHours });
   await aggregator.start();
   lifecycle.onClose('partitions', () => aggregator.close());
   const probes = {

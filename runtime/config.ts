@@ -85,6 +85,11 @@ export const SETTINGS = {
     schema: z.coerce.number().int().min(0).default(64),
     means: 'memory for the id filters of partitions that an aggregator gave up, should they return',
   },
+  MINUTEBOOK_METER_REVERT_HOURS: {
+    schema: count.max(87_600).default(168),
+    means:
+      'how long the previous version of a changed meter is still counted, to be taken back at once',
+  },
   MINUTEBOOK_METRICS_PORT: {
     schema: port.default(0),
     means: 'port of health and metrics of a separately run aggregator (0: any free one)',
