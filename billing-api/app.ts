@@ -26,7 +26,7 @@ import { createConflictList, createRepeatCount } from './store/event-conflicts.j
 import { createEventSlotCount } from './store/event-slots.js';
 import { createEventStore } from './store/events.js';
 import { createPendingLog, type EventLogDoor } from './store/pending-log.js';
-import { createUsageStore } from './store/usage.js';
+import { createUsageStore } from './store/usage/usage-store.js';
 
 export type BillingAppDependencies = {
   readonly database: Database;

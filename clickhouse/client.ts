@@ -36,6 +36,12 @@ export type TextInsert = {
   readonly queryId: string;
 };
 
+export type RowsQuery = {
+  readonly select: string;
+  readonly parameters: QueryParameters;
+  readonly settings: ClickHouseSettings;
+};
+
 /** `fenced`: throwIf in the statement refused, nothing was written. */
 export type InsertOutcome = { readonly outcome: 'inserted' } | { readonly outcome: 'fenced' };
 
@@ -97,6 +103,29 @@ export class ClickHouse {
     const parsed = z.array(row).safeParse(rows);
     if (parsed.success) return parsed.data;
     throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
+  }
+
+  /**
+   * Rows of a SELECT (without a FORMAT clause) as lists of values, one after the other, so that any
+   * number of them fits in memory. What was visited is void when this throws.
+   * @throws DependencyError when ClickHouse fails on the way; whatever `visit` throws.
+   */
+  async visitRows(query: RowsQuery, visit: (row: readonly unknown[]) => void): Promise<void> {
+    const result = await this.#attempt(() =>
+      this.client.query({
+        query: query.select,
+        query_params: { ...query.parameters },
+        clickhouse_settings: query.settings,
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+      }),
+    );
+    const stream = result.stream<readonly unknown[]>()[Symbol.asyncIterator]();
+    for (;;) {
+      const chunk = await this.#attempt(() => stream.next());
+      if (chunk.done === true) return;
+      for (const row of chunk.value) visit(row.json());
+    }
   }
 
   /**

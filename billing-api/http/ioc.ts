@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { assertPresent } from '../../runtime/failure.js';
 import type { IdSource } from '../../runtime/ids.js';
 import type { BillingDatabase } from '../store/transaction.js';
-import type { UsageStore } from '../store/usage.js';
+import type { UsageStore } from '../store/usage/usage-store.js';
 import type { ReadDataUntil } from '../store/data-until.js';
 import type { CountRepeats, ListConflicts } from '../store/event-conflicts.js';
 import type { CountEventSlots } from '../store/event-slots.js';

@@ -1,10 +1,14 @@
 import { Body, Controller, Post, Request, Response, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { plain } from '../../contract/decimal.js';
-import { formatInstant } from '../../contract/instant.js';
+import { readEventUsage } from '../usecases/read-event-usage.js';
 import { readMeterUsage } from '../usecases/read-meter-usage.js';
-import { instantToDto, type ErrorDto } from './dto/common.js';
-import type { MeterUsageBody, UsageDto } from './dto/usage-dto.js';
+import type { ErrorDto } from './dto/common.js';
+import {
+  usageToDto,
+  type EventUsageBody,
+  type MeterUsageBody,
+  type UsageDto,
+} from './dto/usage-dto.js';
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
 import type { ControllerDependencies } from './ioc.js';
@@ -35,18 +39,19 @@ export class UsageController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: MeterUsageBody,
   ): Promise<UsageDto> {
-    const usage = accepted(await readMeterUsage(this.dependencies, callerOf(request), body));
-    return {
-      event_name: usage.meter.event_name,
-      type: usage.meter.aggregation_type,
-      value: plain(usage.value),
-      results: usage.windows.map(({ window, value }) => ({
-        window_start: formatInstant(window.startMs),
-        window_end: formatInstant(window.endMs),
-        group: null,
-        value: plain(value),
-      })),
-      data_until: instantToDto(usage.dataUntil),
-    };
+    return usageToDto(accepted(await readMeterUsage(this.dependencies, callerOf(request), body)));
+  }
+
+  /**
+   * Any aggregation over de-duplicated events, without a meter. Without a customer it is that of
+   * all customers.
+   * @summary Aggregate events
+   */
+  @Post()
+  public async readEventUsage(
+    @Request() request: HttpRequest,
+    @Body() body: EventUsageBody,
+  ): Promise<UsageDto> {
+    return usageToDto(accepted(await readEventUsage(this.dependencies, callerOf(request), body)));
   }
 }

@@ -55,6 +55,17 @@ export async function findCustomerByExternalId(
     SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published'`);
 }
 
+/** The published customers with these external ids; unknown ones are left out. */
+export async function findCustomersByExternalId(
+  transaction: Transaction,
+  externalIds: readonly string[],
+): Promise<readonly CustomerRow[]> {
+  return transaction.any(sql.type(customerRow)`
+    SELECT * FROM customers
+    WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
+      AND status = 'published'`);
+}
+
 export async function findCustomers(
   transaction: Transaction,
   ids: readonly string[],

@@ -1,7 +1,7 @@
-import { ZERO, type Decimal } from '../../contract/decimal.js';
-import type { GroupedUsage, LineUsage, SourceUsage } from '../domain/invoice/invoice.js';
+import { assertPresent } from '../../runtime/failure.js';
+import type { LineUsage, UsageShare } from '../domain/invoice/invoice.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/property-filters.js';
-import { totalOf, type UsageCount } from '../store/usage.js';
+import { NO_SPLIT, type UsagePart, type UsageView } from '../domain/usage/usage-view.js';
 import type { MemberReader } from './member-rules.js';
 
 /** How an invoice splits the usage of its lines (domain.md 13.6). */
@@ -12,7 +12,7 @@ export type Grouping = {
   readonly properties: readonly string[];
 };
 
-const PROPERTY_PREFIX = 'properties.';
+export const PROPERTY_PREFIX = 'properties.';
 const GROUPS_MAX = 10;
 
 function groupProblem(name: string): string | null {
@@ -43,55 +43,49 @@ export function readGroups(reader: MemberReader, names: readonly string[]): Grou
   };
 }
 
-/** Adds up counts that share a name. */
-function sumBy(
-  counts: readonly UsageCount[],
-  nameOf: (count: UsageCount) => string,
-): ReadonlyMap<string, { readonly usage: Decimal; readonly example: UsageCount }> {
-  const sums = new Map<string, { usage: Decimal; example: UsageCount }>();
-  for (const count of counts) {
-    const name = nameOf(count);
-    const sum = sums.get(name);
-    sums.set(name, { usage: (sum?.usage ?? ZERO).plus(count.count), example: count });
-  }
-  return sums;
-}
-
-function bySource(counts: readonly UsageCount[]): readonly SourceUsage[] {
-  return [...sumBy(counts, (count) => count.source)].map(([source, { usage }]) => ({
-    source,
-    usage,
-    eventCount: usage.toNumber(),
-  }));
-}
-
 type LineGrouping = Grouping & { readonly featureId: string };
 
-function byGrouping(counts: readonly UsageCount[], grouping: LineGrouping): GroupedUsage[] {
-  const sums = sumBy(counts, (count) => JSON.stringify(count.texts));
-  return [...sums.values()].map(({ usage, example }) => ({
-    usage,
-    eventCount: usage.toNumber(),
-    groupedBy: {
-      ...(grouping.hasFeature ? { feature_id: grouping.featureId } : {}),
-      ...Object.fromEntries(
-        grouping.properties.map((key, index) => [
-          `${PROPERTY_PREFIX}${key}`,
-          example.texts[index] ?? '',
-        ]),
-      ),
-    },
-  }));
+/** What an invoice shows of a line: the whole window, then each split that was asked for. */
+export function viewsOfLine(grouping: Grouping): readonly UsageView[] {
+  const splits = [
+    NO_SPLIT,
+    ...(grouping.hasSource ? [{ ...NO_SPLIT, source: true }] : []),
+    ...(grouping.properties.length > 0 ? [{ ...NO_SPLIT, properties: grouping.properties }] : []),
+  ];
+  return splits.map((split) => ({ windows: null, split }));
 }
 
-/** The usage of one line out of its counts, split as asked. */
-export function usageOfLine(counts: readonly UsageCount[], grouping: LineGrouping): LineUsage {
-  const usage = totalOf(counts);
+function shareOf({ windows: [figures] }: UsagePart): UsageShare {
+  const { value, eventCount } = assertPresent(figures, 'the figures of a part of a line');
+  return { usage: value, eventCount };
+}
+
+function groupedByOf(part: UsagePart, grouping: LineGrouping): Readonly<Record<string, string>> {
+  const properties = grouping.properties.map((key, index) => [
+    `${PROPERTY_PREFIX}${key}`,
+    part.texts[index] ?? '',
+  ]);
+  const feature = grouping.hasFeature ? [['feature_id', grouping.featureId]] : [];
+  return Object.fromEntries([...feature, ...properties]) as Readonly<Record<string, string>>;
+}
+
+/** The usage of one line out of its views, split as asked. */
+export function usageOfLine(
+  views: readonly (readonly UsagePart[])[],
+  grouping: LineGrouping,
+): LineUsage {
+  const [whole = [], ...splits] = views;
+  const sources = grouping.hasSource ? (splits[0] ?? []) : [];
+  // Without properties the feature is the only group: all of the line.
+  const groups = grouping.properties.length > 0 ? (splits.at(-1) ?? []) : whole;
   const isGrouped = grouping.hasFeature || grouping.properties.length > 0;
+  const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
   return {
-    usage,
-    eventCount: usage.toNumber(),
-    bySource: grouping.hasSource ? bySource(counts) : [],
-    byGrouping: isGrouped ? byGrouping(counts, grouping) : [],
+    ...shareOf(assertPresent(whole[0], 'the usage of a line')),
+    bySource: sources.map((part) => ({ ...shareOf(part), source: part.source })),
+    byGrouping: used.map((part) => ({
+      ...shareOf(part),
+      groupedBy: groupedByOf(part, grouping),
+    })),
   };
 }

@@ -1,7 +1,6 @@
 import { decimalOf } from '../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { customerKeysOf } from '../../contract/usage-event.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
 import { buildInvoice } from '../domain/invoice/build-invoice.js';
@@ -20,14 +19,16 @@ import { findMeters, type MeterRow } from '../store/meters.js';
 import { priceFromRow } from '../store/price-terms.js';
 import type { LineItemRow, SubscriptionRow } from '../store/subscriptions.js';
 import { readAs } from '../store/transaction.js';
-import type { UsageCount, UsageQuestion } from '../store/usage.js';
+import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
-import { readGroups, usageOfLine, type Grouping } from './invoice-grouping.js';
+import { readGroups, usageOfLine, viewsOfLine, type Grouping } from './invoice-grouping.js';
 import { MemberReader } from './member-rules.js';
-import type { UsageReading } from './read-meter-usage.js';
+import { scopeOf } from './read-meter-usage.js';
+import { readViews, type UsageAsk } from './read-views.js';
 import { readSubscription, type SubscriptionReading } from './read-subscriptions.js';
 import { isRefusal, Refusal } from './refusal.js';
 import { termsFromRow } from './subscription-request.js';
+import { usageOfCustomers, type UsageReading } from './usage-customers.js';
 
 export type PreviewRequest = {
   readonly subscription_id: string;
@@ -148,25 +149,17 @@ function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
   return Object.entries(price.filterValues).map(([key, values]) => ({ key, values }));
 }
 
-/** What to ask for a usage line; a meter that never resets counts all history (domain.md 7.6). */
-function questionOf(line: PlannedLine, readings: Metering['readings']): UsageQuestion {
+/** What to ask for a usage line. */
+function askOf(line: PlannedLine, { metering, grouping }: LinesWish): UsageAsk {
   const meterId = assertPresent(line.lineItem.meter, 'the meter of a usage line').id;
-  const meter = assertPresent(readings.get(meterId), 'a definition of the meter');
-  const startMs = meter.resetUsage === 'NEVER' ? 0 : line.period.startMs;
-  const window = { startMs, endMs: line.period.endMs };
-  return { meter, window, narrowedBy: filtersOfPrice(line.lineItem) };
-}
-
-function countsByQuestion(
-  counts: readonly UsageCount[],
-): ReadonlyMap<number, readonly UsageCount[]> {
-  const groups = new Map<number, UsageCount[]>();
-  for (const count of counts) {
-    const group = groups.get(count.question) ?? [];
-    group.push(count);
-    groups.set(count.question, group);
-  }
-  return groups;
+  const meter = assertPresent(metering.readings.get(meterId), 'a definition of the meter');
+  return {
+    subject: subjectOf(meter),
+    scope: scopeOf(meter, line.period, null),
+    narrowedBy: filtersOfPrice(line.lineItem),
+    sources: null,
+    views: viewsOfLine(grouping),
+  };
 }
 
 type LinesWish = {
@@ -176,32 +169,43 @@ type LinesWish = {
   readonly grouping: Grouping;
 };
 
+/** A meter with buckets is priced bucket by bucket (domain.md 8.5), which nothing here does yet. */
+function bucketRefusal(lines: readonly PlannedLine[], metering: Metering): Refusal | null {
+  const bucketed = lines.find(({ lineItem }) => {
+    const reading = metering.readings.get(lineItem.meter?.id ?? '');
+    return reading !== undefined && reading.bucketSize !== null;
+  });
+  if (bucketed === undefined) return null;
+  const { meter, price } = bucketed.lineItem;
+  return new Refusal(
+    'invalid_operation',
+    `meter ${meter?.id ?? ''} of price ${price.id} has bucket_size; pricing by bucket is not available yet`,
+  );
+}
+
 /** Reads the usage of all lines at once; a line without events has an entry of 0. */
 async function readUsage(
   dependencies: UsageReading,
   caller: Caller,
   wish: LinesWish,
 ): Promise<ReadonlyMap<string, LineUsage> | Refusal> {
-  const { customer, metering, grouping } = wish;
+  const { customer, grouping } = wish;
   const lines = planLines(wish.plan).filter(({ lineItem }) => lineItem.price.type === 'USAGE');
-  const keys = customerKeysOf({ id: customer.id, externalId: customer.external_id });
-  const counts = await dependencies.usage.count({
-    environment: caller.environment,
-    customers: { kind: 'only', keys },
-    questions: lines.map((line) => questionOf(line, metering.readings)),
-    properties: grouping.properties,
-    slotMs: null,
-  });
-  if (counts === null) {
+  const refusal = bucketRefusal(lines, wish.metering);
+  if (refusal !== null) return refusal;
+  const answers = await readViews(
+    dependencies.usage,
+    { environment: caller.environment, customers: usageOfCustomers([customer]) },
+    lines.map((line) => askOf(line, wish)),
+  );
+  if (answers === null) {
     return new Refusal('validation_error', 'group_by: there are more than 1000000 groups');
   }
   const features = await featuresOf(dependencies, caller, grouping.hasFeature ? lines : []);
-  const groups = countsByQuestion(counts);
   return new Map(
     lines.map((line, index) => {
-      const own = groups.get(index) ?? [];
       const featureId = features.get(line.lineItem.meter?.id ?? '') ?? '';
-      return [line.lineItem.id, usageOfLine(own, { ...grouping, featureId })];
+      return [line.lineItem.id, usageOfLine(answers[index] ?? [], { ...grouping, featureId })];
     }),
   );
 }

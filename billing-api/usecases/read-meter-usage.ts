@@ -1,214 +1,148 @@
-import { ZERO, type Decimal } from '../../contract/decimal.js';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  type InstantMs,
-  type Interval,
-} from '../../contract/instant.js';
+import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { customerKeysOf } from '../../contract/usage-event.js';
-import type { Clock } from '../../runtime/clock.js';
-import {
-  windowCountAtLeast,
-  windowsIn,
-  type WindowSize,
-} from '../domain/calendar/usage-windows.js';
+import { assertPresent } from '../../runtime/failure.js';
+import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import { propertyFiltersProblem } from '../domain/property-filters.js';
-import {
-  findCustomer,
-  findCustomerByExternalId,
-  findUnknownCustomerKeys,
-  type CustomerRow,
-} from '../store/customers.js';
-import type { ReadDataUntil } from '../store/data-until.js';
+import type { UsageScope, UsageSplit } from '../domain/usage/usage-view.js';
+import type { CustomerRow } from '../store/customers.js';
 import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
-import { findMeter, type MeterRow } from '../store/meters.js';
+import { findMeter } from '../store/meters.js';
 import { readAs } from '../store/transaction.js';
-import { totalOf, type UsageCount, type UsageCustomers, type UsageStore } from '../store/usage.js';
+import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
-import type { Reading } from './dependencies.js';
 import { MemberReader } from './member-rules.js';
-import { invalid, isRefusal, notFound, Refusal } from './refusal.js';
+import { readViews, type UsageAsk } from './read-views.js';
+import { invalid, isRefusal, notFound, type Refusal } from './refusal.js';
+import { resultsOf, tooManyRows, viewsOf, wholeOf, type UsageAnswer } from './usage-answer.js';
+import {
+  findNamedCustomer,
+  usageOf,
+  type CustomerReference,
+  type UsageReading,
+} from './usage-customers.js';
+import { cutsOf, readRange, type RangeRequest } from './usage-range.js';
 
-const RANGE_DEFAULT_MS = 7 * DAY_MS;
-/** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
-const WINDOWS_MAX = 44_640;
-/** Every event of the range is compared with each of them. */
-const UNKNOWN_CUSTOMERS_MAX = 10_000;
+export type PropertyFilters = Readonly<Record<string, readonly string[]>>;
 
-export type MeterUsageRequest = {
-  readonly meter_id: string;
-  readonly external_customer_id?: string | undefined;
-  readonly customer_id?: string | undefined;
-  readonly filters?: Readonly<Record<string, readonly string[]>> | undefined;
-  readonly start_time?: string | undefined;
-  readonly end_time?: string | undefined;
-  readonly window_size?: WindowSize | undefined;
-  readonly bucket_size?: WindowSize | undefined;
-  readonly billing_anchor?: string | undefined;
-  readonly timezone?: string | undefined;
-};
+/** What both usage endpoints take beside what they are about. */
+export type UsageRequest = RangeRequest &
+  CustomerReference & {
+    readonly filters?: PropertyFilters | undefined;
+    readonly window_size?: WindowSize | undefined;
+    readonly bucket_size?: WindowSize | undefined;
+    readonly billing_anchor?: string | undefined;
+    readonly timezone?: string | undefined;
+  };
 
-export type UsageOfWindow = { readonly window: Interval; readonly value: Decimal };
-export type MeterUsage = {
-  readonly meter: MeterRow;
-  readonly value: Decimal;
-  readonly windows: readonly UsageOfWindow[];
-  readonly dataUntil: InstantMs | null;
-};
+export type MeterUsageRequest = UsageRequest & { readonly meter_id: string };
 
-export type UsageReading = Reading & {
-  readonly usage: UsageStore;
-  readonly dataUntil: ReadDataUntil;
-  readonly clock: Clock;
-};
-
-type Question = {
-  readonly window: Interval;
+export type UsageTerms = {
+  readonly range: Interval;
   readonly filters: readonly MeterFilter[];
   readonly windowSize: WindowSize | null;
+  readonly bucketSize: WindowSize | null;
   readonly anchorMs: InstantMs | null;
   readonly timezone: string | null;
 };
 
-function readFilters(reader: MemberReader, request: MeterUsageRequest): readonly MeterFilter[] {
-  const filters = request.filters ?? {};
-  reader.note('filters', propertyFiltersProblem(filters));
-  return Object.entries(filters).map(([key, values]) => ({ key, values }));
+export function readPropertyFilters(
+  reader: MemberReader,
+  member: string,
+  filters: PropertyFilters | undefined,
+): readonly MeterFilter[] {
+  const given = filters ?? {};
+  reader.note(member, propertyFiltersProblem(given));
+  return Object.entries(given).map(([key, values]) => ({ key, values }));
 }
 
-/** What a request asks, at an instant that stands for an absent end, or what is wrong with it. */
-export function questionFrom(request: MeterUsageRequest, now: InstantMs): Question | Refusal {
-  const reader = new MemberReader();
-  const endMs = reader.instant('end_time', request.end_time) ?? now;
-  const startMs = reader.instant('start_time', request.start_time) ?? endMs - RANGE_DEFAULT_MS;
-  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
-  const question = {
-    window: { startMs, endMs },
-    filters: readFilters(reader, request),
+/** What a request asks, at an instant that stands for an absent end. */
+export function readTerms(reader: MemberReader, request: UsageRequest, now: InstantMs): UsageTerms {
+  return {
+    range: readRange(reader, request, now),
+    filters: readPropertyFilters(reader, 'filters', request.filters),
     windowSize: request.window_size ?? null,
+    bucketSize: request.bucket_size ?? null,
     anchorMs: reader.instant('billing_anchor', request.billing_anchor),
     timezone: reader.timezone('timezone', request.timezone),
   };
-  return reader.refusal() ?? question;
 }
 
-type Subject = { readonly meter: MeterRow; readonly customer: CustomerRow | null };
+type Subject = { readonly meter: MeterReading; readonly customer: CustomerRow | null };
 
 /** The meter and the customer that the request names. */
-function findSubject(
-  { database }: Reading,
+async function findSubject(
+  { database }: UsageReading,
   caller: Caller,
   request: MeterUsageRequest,
 ): Promise<Subject | Refusal> {
-  return readAs(database, caller.environment, async (transaction): Promise<Subject | Refusal> => {
+  const { environment } = caller;
+  const named = await readAs(database, environment, async (transaction) => {
     const meter = await findMeter(transaction, request.meter_id);
     if (meter === null) return notFound('meter', request.meter_id);
-    // The external id decides when both are given, as with events (domain.md 7.2).
-    const { external_customer_id: externalId, customer_id: id } = request;
-    if (externalId === undefined && id === undefined) return { meter, customer: null };
-    const customer =
-      externalId === undefined
-        ? await findCustomer(transaction, id ?? '')
-        : await findCustomerByExternalId(transaction, externalId);
-    return customer === null ? notFound('customer', externalId ?? id ?? '') : { meter, customer };
+    const customer = await findNamedCustomer(transaction, request);
+    return isRefusal(customer) ? customer : { meter, customer };
   });
+  if (isRefusal(named)) return named;
+  const readings = await findMeterReadings(database, environment, [named.meter.id]);
+  const meter = assertPresent(readings.get(named.meter.id), 'a definition of the meter');
+  return { meter, customer: named.customer };
 }
 
-/** Whose usage counts: the customer's, or that of all customers that exist. */
-async function customersOf(
-  { database, usage }: UsageReading,
-  caller: Caller,
-  subject: {
-    readonly customer: CustomerRow | null;
-    readonly reading: MeterReading;
-    window: Interval;
-  },
-): Promise<UsageCustomers | Refusal> {
-  const { customer, reading, window } = subject;
-  if (customer !== null) {
-    const keys = customerKeysOf({ id: customer.id, externalId: customer.external_id });
-    return { kind: 'only', keys };
-  }
-  const question = { meter: reading, window, narrowedBy: [] };
-  const keys = await usage.listCustomerKeys(caller.environment, question);
-  if (keys === null) {
-    return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
-  }
-  const unknown = await readAs(database, caller.environment, (transaction) =>
-    findUnknownCustomerKeys(transaction, keys),
-  );
-  if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
-    return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
-  }
-  return { kind: 'all-but', keys: unknown };
+/** What is wrong with buckets for an aggregation (domain.md 3.2), or null. */
+export function bucketProblem(
+  type: UsageScope['type'],
+  resetUsage: UsageScope['resetUsage'],
+): string | null {
+  const hasBuckets = type === 'COUNT' || type === 'SUM' || type === 'MAX';
+  if (!hasBuckets) return `does not go with ${type}; only with COUNT, SUM and MAX`;
+  return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
 }
 
-/** A slot width of which every inner boundary of the windows is a multiple. */
-function slotWidthOf(windows: readonly Interval[]): number {
-  const fits = (width: number): boolean =>
-    windows.slice(1).every((window) => window.startMs % width === 0);
-  return [HOUR_MS, 15 * MINUTE_MS].find(fits) ?? MINUTE_MS;
+/** The buckets of a question: the meter's own always apply (api.md 10.3). */
+function bucketSizeOf(meter: MeterReading, asked: WindowSize | null): WindowSize | null | Refusal {
+  if (asked === null || asked === meter.bucketSize) return meter.bucketSize;
+  if (meter.bucketSize !== null) {
+    return invalid({ bucket_size: `is ${meter.bucketSize} on this meter` });
+  }
+  const problem = bucketProblem(meter.aggregation.type, meter.resetUsage);
+  return problem === null ? asked : invalid({ bucket_size: problem });
 }
 
-function cut(window: Interval, to: Interval): Interval {
+function splitOf({ aggregation, bucketSize }: MeterReading): UsageSplit {
+  const group = aggregation.groupBy !== null && bucketSize !== null;
+  return { source: false, group, properties: [] };
+}
+
+/** The question of a request about a meter, or what is wrong with it. */
+export function meterAskOf(
+  { meter, customer }: Subject,
+  terms: UsageTerms,
+): (UsageAsk & { readonly split: UsageSplit }) | Refusal {
+  const bucketSize = bucketSizeOf(meter, terms.bucketSize);
+  if (isRefusal(bucketSize)) return bucketSize;
+  const timezone = terms.timezone ?? customer?.timezone ?? 'UTC';
+  const { type } = meter.aggregation;
+  const cuts = cutsOf({ ...terms, timezone }, { type, windowSize: terms.windowSize, bucketSize });
+  if (isRefusal(cuts)) return cuts;
+  const split = splitOf(meter);
   return {
-    startMs: Math.max(window.startMs, to.startMs),
-    endMs: Math.min(window.endMs, to.endMs),
+    subject: subjectOf(meter),
+    scope: scopeOf(meter, terms.range, cuts.buckets),
+    narrowedBy: terms.filters,
+    sources: null,
+    views: viewsOf(cuts.windows, split),
+    split,
   };
 }
 
-function tooManyWindows(): Refusal {
-  const problem = `the range has more than ${WINDOWS_MAX} windows`;
-  return invalid({ window_size: `${problem}; take a larger window_size or a shorter range` });
-}
-
-/** The windows of a question; a range with far too many is refused before they are listed. */
-export function windowsOf(question: Question, timezone: string): readonly Interval[] | Refusal {
-  const { windowSize: size, anchorMs } = question;
-  if (size === null) return [];
-  if (windowCountAtLeast(question.window, size) > WINDOWS_MAX) return tooManyWindows();
-  const windows: Interval[] = [];
-  for (const window of windowsIn(question.window, { size, timezone, anchorMs })) {
-    windows.push(cut(window, question.window));
-    if (windows.length > WINDOWS_MAX) return tooManyWindows();
-  }
-  return windows;
-}
-
-/** Index of the last window that starts at or before the instant; the windows touch each other. */
-function windowIndexAt(windows: readonly Interval[], instant: InstantMs): number {
-  let low = 0;
-  let high = windows.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((windows[middle]?.startMs ?? Infinity) <= instant) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/**
- * The value of every window. A meter that never resets counts what was before a window as well
- * (domain.md 7.6).
- */
-function valuesOf(
-  windows: readonly Interval[],
-  counts: readonly UsageCount[],
-  isCumulative: boolean,
-): readonly UsageOfWindow[] {
-  const values = windows.map(() => ZERO);
-  for (const { slotMs, count } of counts) {
-    const index = windowIndexAt(windows, slotMs);
-    values[index] = (values[index] ?? ZERO).plus(count);
-  }
-  let before = ZERO;
-  return windows.map((window, index) => {
-    const inside = values[index] ?? ZERO;
-    before = before.plus(inside);
-    return { window, value: isCumulative ? before : inside };
-  });
+/** How a meter makes one number of a range. */
+export function scopeOf(
+  { aggregation, resetUsage }: Pick<MeterReading, 'aggregation' | 'resetUsage'>,
+  range: Interval,
+  buckets: readonly Interval[] | null,
+): UsageScope {
+  const { type, groupBy } = aggregation;
+  return { type, resetUsage, range, buckets, hasGroups: groupBy !== null };
 }
 
 /** POST /events/usage/meter (api.md 10.3). */
@@ -216,49 +150,43 @@ export async function readMeterUsage(
   dependencies: UsageReading,
   caller: Caller,
   request: MeterUsageRequest,
-): Promise<MeterUsage | Refusal> {
-  const question = questionFrom(request, dependencies.clock.now());
-  if (isRefusal(question)) return question;
+): Promise<UsageAnswer | Refusal> {
+  const reader = new MemberReader();
+  const terms = readTerms(reader, request, dependencies.clock.now());
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
   const subject = await findSubject(dependencies, caller, request);
   if (isRefusal(subject)) return subject;
-  const timezone = question.timezone ?? subject.customer?.timezone ?? 'UTC';
-  const windows = windowsOf(question, timezone);
-  if (isRefusal(windows)) return windows;
-  // Before anything is counted, so that it holds for every count.
-  const dataUntil = await dependencies.dataUntil();
-  const counted = await countEvents(dependencies, caller, { subject, question, windows });
-  if (isRefusal(counted)) return counted;
-  const isCumulative = subject.meter.reset_usage === 'NEVER';
-  return {
-    meter: subject.meter,
-    value: totalOf(counted),
-    windows: windows.length === 0 ? [] : valuesOf(windows, counted, isCumulative),
-    dataUntil,
-  };
+  const ask = meterAskOf(subject, terms);
+  if (isRefusal(ask)) return ask;
+  return answerUsage(dependencies, caller, { ask, customer: subject.customer });
 }
 
-async function countEvents(
+type Asked = {
+  readonly ask: UsageAsk & { readonly split: UsageSplit };
+  readonly customer: CustomerRow | null;
+};
+
+/** Reads what a usage endpoint asks and puts it into one answer. */
+export async function answerUsage(
   dependencies: UsageReading,
   caller: Caller,
-  wish: { readonly subject: Subject; readonly question: Question; windows: readonly Interval[] },
-): Promise<readonly UsageCount[] | Refusal> {
-  const { subject, question, windows } = wish;
-  const readings = await findMeterReadings(dependencies.database, caller.environment, [
-    subject.meter.id,
-  ]);
-  const reading = readings.get(subject.meter.id);
-  if (reading === undefined) return [];
-  const startMs = reading.resetUsage === 'NEVER' ? 0 : question.window.startMs;
-  const window = { startMs, endMs: question.window.endMs };
-  const { customer } = subject;
-  const customers = await customersOf(dependencies, caller, { customer, reading, window });
+  { ask, customer }: Asked,
+): Promise<UsageAnswer | Refusal> {
+  const { subject, scope, split } = ask;
+  // Before anything is counted, so that it holds for every count.
+  const dataUntil = await dependencies.dataUntil();
+  const startMs = scope.resetUsage === 'NEVER' ? 0 : scope.range.startMs;
+  const window = { startMs, endMs: scope.range.endMs };
+  const customers = await usageOf(dependencies, caller, { subject, window, customer });
   if (isRefusal(customers)) return customers;
-  const counts = await dependencies.usage.count({
-    environment: caller.environment,
-    customers,
-    questions: [{ meter: reading, window, narrowedBy: question.filters }],
-    properties: [],
-    slotMs: windows.length === 0 ? null : slotWidthOf(windows),
-  });
-  return counts ?? invalid({ window_size: 'the answer would have more than 1000000 rows' });
+  const whose = { environment: caller.environment, customers };
+  const answers = await readViews(dependencies.usage, whose, [ask]);
+  if (answers === null) return tooManyRows(scope);
+  const [whole, shown] = answers[0] ?? [];
+  const results = resultsOf(shown, split, subject.aggregation.groupBy);
+  if (isRefusal(results)) return results;
+  const { value, unreadableCount } = wholeOf(whole);
+  const { eventName, aggregation } = subject;
+  return { eventName, type: aggregation.type, value, unreadableCount, results, dataUntil };
 }

@@ -45,6 +45,17 @@ const WALL_CLOCK_MS: Readonly<Record<Exclude<WallClockSize, 'MONTH'>, number>> =
 
 const LONGEST_MONTH_MS = 31 * DAY_MS;
 
+const LENGTH_MS: Readonly<Record<WindowSize, number>> = {
+  ...SLOT_MS,
+  ...WALL_CLOCK_MS,
+  MONTH: LONGEST_MONTH_MS,
+};
+
+/** The size whose windows are longer; the first when they are equal. */
+export function coarserOf(left: WindowSize, right: WindowSize): WindowSize {
+  return LENGTH_MS[right] > LENGTH_MS[left] ? right : left;
+}
+
 /**
  * No zone has been more than two days ahead of where it is at another time, so clock changes of a
  * whole range together stretch its windows by less.
@@ -145,8 +156,7 @@ function monthsFromDay(day: number): WallClock {
  * nothing, however long the interval is.
  */
 export function windowCountAtLeast({ startMs, endMs }: Interval, size: WindowSize): number {
-  const lengthMs = { ...SLOT_MS, ...WALL_CLOCK_MS, MONTH: LONGEST_MONTH_MS }[size];
-  return Math.max(0, Math.floor((endMs - startMs - CLOCK_CHANGES_MS) / lengthMs));
+  return Math.max(0, Math.floor((endMs - startMs - CLOCK_CHANGES_MS) / LENGTH_MS[size]));
 }
 
 /**

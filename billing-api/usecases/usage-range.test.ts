@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { questionFrom, windowsOf, type MeterUsageRequest } from './read-meter-usage.js';
+import { MemberReader } from './member-rules.js';
+import { readTerms, type UsageRequest } from './read-meter-usage.js';
 import { isRefusal, type Refusal } from './refusal.js';
+import { windowsOf } from './usage-range.js';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');
 
-function windowsAsked(request: Omit<MeterUsageRequest, 'meter_id'>): number | Refusal {
-  const question = questionFrom({ meter_id: 'meter_1', ...request }, NOW);
-  if (isRefusal(question)) return question;
-  const windows = windowsOf(question, question.timezone ?? 'UTC');
+function windowsAsked(request: UsageRequest): number | Refusal {
+  const reader = new MemberReader();
+  const terms = readTerms(reader, request, NOW);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  const windows = windowsOf({ ...terms, timezone: terms.timezone ?? 'UTC' }, terms.windowSize);
   return isRefusal(windows) ? windows : windows.length;
 }
 

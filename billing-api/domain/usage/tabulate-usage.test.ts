@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { Decimal, plain } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
+import { tabulateUsage } from './tabulate-usage.js';
+import { NO_SPLIT, type KeyedCell, type UsageScope, type UsageView } from './usage-view.js';
+import { EMPTY_CELL, type WindowCell } from './window-cell.js';
+
+const RANGE: Interval = { startMs: 1_000, endMs: 5_000 };
+const windowsOf = (...bounds: readonly number[]): readonly Interval[] =>
+  bounds.slice(1).map((endMs, index) => ({ startMs: bounds[index] ?? 0, endMs }));
+
+const COUNT: UsageScope = {
+  type: 'COUNT',
+  resetUsage: 'BILLING_PERIOD',
+  range: RANGE,
+  buckets: null,
+  hasGroups: false,
+};
+const WHOLE: UsageView = { windows: null, split: NO_SPLIT };
+
+const cellAt = (
+  slotMs: number,
+  members: Partial<WindowCell>,
+  key: Partial<KeyedCell> = {},
+): KeyedCell => ({
+  slotMs,
+  source: '',
+  group: '',
+  texts: [],
+  cell: { ...EMPTY_CELL, ...members },
+  ...key,
+});
+const countAt = (slotMs: number, eventCount: number, key: Partial<KeyedCell> = {}): KeyedCell =>
+  cellAt(slotMs, { eventCount }, key);
+const maxAt = (slotMs: number, value: string, group = ''): KeyedCell =>
+  cellAt(slotMs, { eventCount: 1, valueMax: new Decimal(value) }, { group });
+
+const tableOf = (scope: UsageScope, view: UsageView, cells: readonly KeyedCell[]) =>
+  tabulateUsage(scope, view, cells).map(({ windows, ...key }) => [
+    key.source || key.group || key.texts.join(),
+    ...windows.map(({ window, value }) => [window.startMs, plain(value)]),
+  ]);
+
+describe('tabulateUsage', () => {
+  it('gives the whole range one row, also when nothing was used', () => {
+    expect(tableOf(COUNT, WHOLE, [])).toEqual([['', [1_000, '0']]]);
+    expect(tableOf(COUNT, WHOLE, [countAt(1_000, 2), countAt(3_000, 3)])).toEqual([
+      ['', [1_000, '5']],
+    ]);
+  });
+
+  it('gives every window a row, with slots of any width inside them', () => {
+    const view = { ...WHOLE, windows: windowsOf(1_000, 2_000, 4_000, 5_000) };
+    const cells = [countAt(1_500, 1), countAt(2_000, 2), countAt(3_999, 3)];
+    expect(tableOf(COUNT, view, cells)).toEqual([['', [1_000, '1'], [2_000, '5'], [4_000, '0']]]);
+  });
+
+  it('tells groups apart and gives them rows only where they have events', () => {
+    const split = { ...NO_SPLIT, source: true };
+    const view = { windows: windowsOf(1_000, 3_000, 5_000), split };
+    const cells = [
+      countAt(1_000, 1, { source: 'b' }),
+      countAt(3_000, 2, { source: 'b' }),
+      countAt(3_000, 4, { source: 'a' }),
+    ];
+    expect(tableOf(COUNT, view, cells)).toEqual([
+      ['a', [3_000, '4']],
+      ['b', [1_000, '1'], [3_000, '2']],
+    ]);
+    expect(tableOf(COUNT, WHOLE, cells)).toEqual([['', [1_000, '7']]]);
+  });
+
+  it('adds the values of buckets, one for each group', () => {
+    const buckets = windowsOf(1_000, 2_000, 3_000, 4_000, 5_000);
+    const scope: UsageScope = { ...COUNT, type: 'MAX', buckets };
+    // MAX per HOUR of domain.md 8.5: 3, 5, none, 2.
+    const hours = [maxAt(1_000, '3'), maxAt(1_000, '1'), maxAt(2_000, '5'), maxAt(4_000, '2')];
+    expect(tableOf(scope, WHOLE, hours)).toEqual([['', [1_000, '10']]]);
+    const groups = [maxAt(1_000, '3', 'x'), maxAt(1_000, '1', 'y'), maxAt(2_000, '5', 'x')];
+    expect(tableOf({ ...scope, hasGroups: true }, WHOLE, groups)).toEqual([['', [1_000, '9']]]);
+    expect(tableOf(scope, WHOLE, groups)).toEqual([['', [1_000, '8']]]);
+    const view = { windows: null, split: { ...NO_SPLIT, group: true } };
+    expect(tableOf({ ...scope, hasGroups: true }, view, groups)).toEqual([
+      ['x', [1_000, '8']],
+      ['y', [1_000, '1']],
+    ]);
+  });
+
+  it('counts a bucket in the window in which it begins', () => {
+    const scope: UsageScope = { ...COUNT, type: 'MAX', buckets: windowsOf(1_000, 3_000, 5_000) };
+    const view = { ...WHOLE, windows: windowsOf(1_000, 2_000, 5_000) };
+    const cells = [maxAt(1_000, '3'), maxAt(3_000, '4')];
+    expect(tableOf(scope, view, cells)).toEqual([['', [1_000, '3'], [2_000, '4']]]);
+  });
+
+  it('counts history in every window of a meter that never resets', () => {
+    const scope: UsageScope = { ...COUNT, resetUsage: 'NEVER' };
+    const view = { ...WHOLE, windows: windowsOf(1_000, 3_000, 5_000) };
+    const cells = [countAt(0, 10), countAt(1_000, 1), countAt(3_000, 2)];
+    expect(tableOf(scope, view, cells)).toEqual([['', [1_000, '11'], [3_000, '13']]]);
+    expect(tableOf(scope, WHOLE, cells)).toEqual([['', [1_000, '13']]]);
+  });
+});

@@ -1,0 +1,49 @@
+import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
+import { isLater, type Latest } from '../../../contract/usage-cell.js';
+
+/**
+ * What a stretch of time holds of one meter: the sums of the cells of its minutes and edges. Filled
+ * only as far as the aggregation needs.
+ */
+export type WindowCell = {
+  readonly eventCount: number;
+  /** Events whose value was taken as 0 because it could not be read (domain.md 7.5). */
+  readonly unreadableCount: number;
+  readonly valueSum: Decimal;
+  /** Σ value × milliseconds from 1970 to the event, so that cells of any minutes add up. */
+  readonly valueTimeSum: Decimal;
+  /** Greatest value; values are not below 0 where this is read, so 0 says nothing. */
+  readonly valueMax: Decimal;
+  readonly latest: Latest | null;
+  /** Number of different texts; it adds up only over cells that have no text in common. */
+  readonly uniqueCount: number;
+};
+
+export const EMPTY_CELL: WindowCell = {
+  eventCount: 0,
+  unreadableCount: 0,
+  valueSum: ZERO,
+  valueTimeSum: ZERO,
+  valueMax: ZERO,
+  latest: null,
+  uniqueCount: 0,
+};
+
+function laterOf(left: Latest | null, right: Latest | null): Latest | null {
+  if (left === null || right === null) return left ?? right;
+  return isLater(right, left) ? right : left;
+}
+
+/** Both cells as one; the order does not matter. */
+export function addCells(left: WindowCell, right: WindowCell): WindowCell {
+  if (left === EMPTY_CELL) return right;
+  return {
+    eventCount: left.eventCount + right.eventCount,
+    unreadableCount: left.unreadableCount + right.unreadableCount,
+    valueSum: left.valueSum.plus(right.valueSum),
+    valueTimeSum: left.valueTimeSum.plus(right.valueTimeSum),
+    valueMax: maxOf(left.valueMax, right.valueMax),
+    latest: laterOf(left.latest, right.latest),
+    uniqueCount: left.uniqueCount + right.uniqueCount,
+  };
+}

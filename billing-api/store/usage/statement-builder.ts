@@ -1,0 +1,98 @@
+import type { ValueRule } from '../../../contract/event-value.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import { Bindings, fillTemplate } from './sql-template.js';
+import type { UsageQuestion, UsageWish } from './usage-question.js';
+import { runsOf, type WindowParts } from './window-parts.js';
+
+/** What the rows of one arm belong to. */
+export type UsageArm = {
+  /** By the `question` of the row: the questions, as indexes of the wish, that it answers. */
+  readonly questionsOf: ReadonlyMap<string, readonly number[]>;
+  /** Makes values of texts, for rows of events; null for rows of sums. */
+  readonly rule: ValueRule | null;
+};
+/** A question with the place it has in the wish, and where its parts are read from. */
+export type Placed = {
+  readonly question: UsageQuestion;
+  readonly place: number;
+  readonly parts: WindowParts;
+};
+
+/** Gathers the arms of one statement and the values that are bound in it. */
+export class StatementBuilder {
+  readonly bindings = new Bindings();
+  readonly arms: UsageArm[] = [];
+  readonly texts: string[] = [];
+  readonly #slots = new Map<readonly InstantMs[], string>();
+  readonly #slotIds = new Map<readonly InstantMs[] | null, number>();
+  readonly #customers: string;
+  readonly #environment: string;
+
+  constructor({ environment, customers }: UsageWish) {
+    const { bindings } = this;
+    const list = bindings.list(customers.keys, 'String');
+    const isOnly = customers.kind === 'only';
+    this.#customers =
+      isOnly || customers.keys.length > 0
+        ? `customer_key ${isOnly ? 'IN' : 'NOT IN'} (${list})`
+        : '1';
+    this.#environment =
+      `tenant_id = ${bindings.text(environment.tenantId)}` +
+      ` AND environment_id = ${bindings.text(environment.environmentId)}`;
+  }
+
+  /** Tells lists of slots apart; questions of one reader share theirs. */
+  slotsId(slots: readonly InstantMs[] | null): number {
+    const id = this.#slotIds.get(slots) ?? this.#slotIds.size;
+    this.#slotIds.set(slots, id);
+    return id;
+  }
+
+  #starts(slots: readonly InstantMs[]): string {
+    const known = this.#slots.get(slots);
+    if (known !== undefined) return known;
+    const [starts, steps, counts] = [0, 1, 2].map((index) =>
+      this.bindings.list(
+        runsOf(slots).map((run) => run[index] ?? 0),
+        'Int64',
+      ),
+    );
+    const made =
+      `arrayFlatten(arrayMap((start, step, times) -> arrayMap(i -> start + toInt64(i) * step, ` +
+      `range(toUInt32(times))), ${starts}, ${steps}, ${counts}))`;
+    this.#slots.set(slots, made);
+    return made;
+  }
+
+  /** The start of the slot of an instant; one slot is called 0. */
+  slot({ slots }: UsageQuestion, instant: string): string {
+    return slots === null ? 'toInt64(0)' : `roundDown(${instant}, ${this.#starts(slots)})`;
+  }
+
+  conditions(alias: string, { sources }: UsageQuestion): Readonly<Record<string, string>> {
+    const { bindings } = this;
+    const ofSources =
+      sources === null ? '' : ` AND ${alias}.source IN (${bindings.list(sources, 'String')})`;
+    return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
+  }
+
+  add(arm: UsageArm, template: string, pieces: Readonly<Record<string, string>>): void {
+    this.texts.push(fillTemplate(template, { ...pieces, arm: String(this.arms.length) }));
+    this.arms.push(arm);
+  }
+}
+
+/** Questions that one arm answers: those with the same key, in their order. */
+export function armsBy(
+  questions: readonly Placed[],
+  keyOf: (placed: Placed) => string,
+): readonly (readonly Placed[])[] {
+  const arms = new Map<string, Placed[]>();
+  for (const placed of questions) {
+    const key = keyOf(placed);
+    const arm = arms.get(key) ?? [];
+    arms.set(key, arm);
+    arm.push(placed);
+  }
+  return [...arms.values()];
+}

@@ -1,0 +1,141 @@
+import type { AggregationType } from '../../contract/aggregation.js';
+import { plain } from '../../contract/decimal.js';
+import type { CustomerRow } from '../store/customers.js';
+import { PROPERTY_KEY_LENGTH_MAX } from '../domain/property-filters.js';
+import type { UsageSplit } from '../domain/usage/usage-view.js';
+import { readAs } from '../store/transaction.js';
+import type { UsageSubject } from '../store/usage/usage-question.js';
+import type { Caller } from './caller.js';
+import { readGroups } from './invoice-grouping.js';
+import { MemberReader } from './member-rules.js';
+import {
+  answerUsage,
+  bucketProblem,
+  readTerms,
+  scopeOf,
+  type UsageRequest,
+  type UsageTerms,
+} from './read-meter-usage.js';
+import type { UsageAsk } from './read-views.js';
+import { isRefusal, type Refusal } from './refusal.js';
+import { viewsOf, type UsageAnswer } from './usage-answer.js';
+import { findNamedCustomer, type UsageReading } from './usage-customers.js';
+import { cutsOf } from './usage-range.js';
+
+export type EventUsageRequest = UsageRequest & {
+  readonly event_name: string;
+  readonly aggregation_type: AggregationType;
+  readonly property_name?: string | undefined;
+  readonly multiplier?: string | undefined;
+  readonly group_by?: readonly string[] | undefined;
+};
+
+/** What becomes of the multiplier with each type (domain.md 3.2). */
+const MULTIPLIER: Readonly<Record<AggregationType, 'required' | 'optional' | 'refused'>> = {
+  COUNT: 'refused',
+  SUM: 'optional',
+  AVG: 'optional',
+  COUNT_UNIQUE: 'refused',
+  LATEST: 'optional',
+  SUM_WITH_MULTIPLIER: 'required',
+  MAX: 'optional',
+  WEIGHTED_SUM: 'refused',
+};
+
+function readMultiplier(reader: MemberReader, request: EventUsageRequest): string | null {
+  const { aggregation_type: type } = request;
+  const multiplier = reader.decimal('multiplier', request.multiplier);
+  const rule = MULTIPLIER[type];
+  if (multiplier === null) {
+    if (rule === 'required') reader.note('multiplier', `is required with ${type}`);
+    return null;
+  }
+  if (rule === 'refused') reader.note('multiplier', `does not go with ${type}`);
+  if (!multiplier.greaterThan(0)) reader.note('multiplier', 'is not above 0');
+  return plain(multiplier);
+}
+
+function readField(reader: MemberReader, request: EventUsageRequest): string | null {
+  const { aggregation_type: type, property_name: name } = request;
+  if (type === 'COUNT') return null;
+  if (name === undefined || name === '') reader.note('property_name', `is required with ${type}`);
+  if (name !== undefined && name.length > PROPERTY_KEY_LENGTH_MAX) {
+    reader.note('property_name', `has more than ${PROPERTY_KEY_LENGTH_MAX} characters`);
+  }
+  return name ?? null;
+}
+
+/** A rule made up for one question: no meter has it, so the events are read themselves. */
+function readSubject(reader: MemberReader, request: EventUsageRequest): UsageSubject {
+  return {
+    eventName: reader.name('event_name', request.event_name),
+    filters: [],
+    aggregation: {
+      type: request.aggregation_type,
+      field: readField(reader, request),
+      expression: null,
+      multiplier: readMultiplier(reader, request),
+      groupBy: null,
+    },
+    minutes: null,
+    ends: null,
+  };
+}
+
+function readSplit(reader: MemberReader, names: readonly string[]): UsageSplit {
+  const { hasSource, hasFeature, properties } = readGroups(reader, names);
+  if (hasFeature) reader.note('group_by', 'feature_id is not source or properties.<name>');
+  return { source: hasSource, group: false, properties };
+}
+
+type Question = {
+  readonly terms: UsageTerms;
+  readonly subject: UsageSubject;
+  readonly split: UsageSplit;
+};
+
+/** What a request asks, or what is wrong with it. */
+export function eventQuestionFrom(request: EventUsageRequest, now: number): Question | Refusal {
+  const reader = new MemberReader();
+  const question = {
+    terms: readTerms(reader, request, now),
+    subject: readSubject(reader, request),
+    split: readSplit(reader, request.group_by ?? []),
+  };
+  if (request.bucket_size !== undefined) {
+    reader.note('bucket_size', bucketProblem(request.aggregation_type, 'BILLING_PERIOD'));
+  }
+  return reader.refusal() ?? question;
+}
+
+function askOf(
+  { terms, subject, split }: Question,
+  customer: CustomerRow | null,
+): (UsageAsk & { readonly split: UsageSplit }) | Refusal {
+  const { aggregation } = subject;
+  const { windowSize, bucketSize } = terms;
+  const timezone = terms.timezone ?? customer?.timezone ?? 'UTC';
+  const sizes = { type: aggregation.type, windowSize, bucketSize };
+  const cuts = cutsOf({ ...terms, timezone }, sizes);
+  if (isRefusal(cuts)) return cuts;
+  const rule = { aggregation, resetUsage: 'BILLING_PERIOD' } as const;
+  const scope = scopeOf(rule, terms.range, cuts.buckets);
+  const views = viewsOf(cuts.windows, split);
+  return { subject, scope, narrowedBy: terms.filters, sources: null, views, split };
+}
+
+/** POST /events/usage (api.md 10.3): an aggregation that no meter need have. */
+export async function readEventUsage(
+  dependencies: UsageReading,
+  caller: Caller,
+  request: EventUsageRequest,
+): Promise<UsageAnswer | Refusal> {
+  const question = eventQuestionFrom(request, dependencies.clock.now());
+  if (isRefusal(question)) return question;
+  const customer = await readAs(dependencies.database, caller.environment, (transaction) =>
+    findNamedCustomer(transaction, request),
+  );
+  if (isRefusal(customer)) return customer;
+  const ask = askOf(question, customer);
+  return isRefusal(ask) ? ask : answerUsage(dependencies, caller, { ask, customer });
+}

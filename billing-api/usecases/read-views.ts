@@ -1,0 +1,128 @@
+import type { InstantMs, Interval } from '../../contract/instant.js';
+import type { MeterFilter } from '../../contract/meter.js';
+import type { Environment } from '../../contract/environment.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { tabulateUsage } from '../domain/usage/tabulate-usage.js';
+import {
+  areCellsAdditive,
+  type KeyedCell,
+  type UsagePart,
+  type UsageScope,
+  type UsageSplit,
+  type UsageView,
+} from '../domain/usage/usage-view.js';
+import type { UsageCustomers, UsageQuestion, UsageSubject } from '../store/usage/usage-question.js';
+import type { UsageStore } from '../store/usage/usage-store.js';
+
+/** What one reader wants to see of one meter or made-up rule. */
+export type UsageAsk = {
+  readonly subject: UsageSubject;
+  readonly scope: UsageScope;
+  readonly narrowedBy: readonly MeterFilter[];
+  /** Sources that count; null for all. */
+  readonly sources: readonly string[] | null;
+  /** Views that split by properties split by the same ones. */
+  readonly views: readonly UsageView[];
+};
+
+export type UsageWhose = {
+  readonly environment: Environment;
+  readonly customers: UsageCustomers;
+};
+
+/** A question to the store, and which views its cells are for. */
+type Planned = { readonly question: UsageQuestion; readonly views: readonly number[] };
+
+/** A slot before the first window, for what a meter that never resets counted earlier. */
+const HISTORY_MS: InstantMs = 0;
+
+function startsOf(intervals: readonly Interval[]): readonly InstantMs[] {
+  return intervals.map(({ startMs }) => startMs);
+}
+
+/**
+ * Where cells are cut in time. One slot serves a range as a whole, except that earlier changes of a
+ * WEIGHTED_SUM count otherwise than those inside.
+ */
+function slotsOf(
+  { type, resetUsage, range, buckets }: UsageScope,
+  windows: readonly Interval[] | null,
+): readonly InstantMs[] | null {
+  const hasHistory = resetUsage === 'NEVER';
+  const isCut = buckets !== null || windows !== null || (hasHistory && type === 'WEIGHTED_SUM');
+  if (!isCut) return null;
+  const starts = startsOf(buckets ?? windows ?? [range]);
+  return hasHistory && (starts[0] ?? 0) > HISTORY_MS ? [HISTORY_MS, ...starts] : starts;
+}
+
+function unionOf(splits: readonly UsageSplit[]): UsageSplit {
+  return {
+    source: splits.some(({ source }) => source),
+    group: splits.some(({ group }) => group),
+    properties: splits.find(({ properties }) => properties.length > 0)?.properties ?? [],
+  };
+}
+
+function questionOf(ask: UsageAsk, views: readonly UsageView[]): UsageQuestion {
+  const { subject, scope, narrowedBy, sources } = ask;
+  const hasHistory = scope.resetUsage === 'NEVER';
+  const split = unionOf(views.map((view) => view.split));
+  const cutsByGroup = scope.buckets !== null && scope.hasGroups;
+  const windows = views.find((view) => view.windows !== null)?.windows ?? null;
+  return {
+    subject,
+    window: { startMs: hasHistory ? HISTORY_MS : scope.range.startMs, endMs: scope.range.endMs },
+    narrowedBy,
+    sources,
+    slots: slotsOf(scope, windows),
+    split: { ...split, group: split.group || cutsByGroup },
+    isFirstSlotOnly: hasHistory,
+  };
+}
+
+/**
+ * Cells that add up are read once, cut as finely as any view needs, so that all views of an answer
+ * tell the same; different texts are counted anew for every view.
+ */
+function plan(ask: UsageAsk): readonly Planned[] {
+  if (!areCellsAdditive(ask.scope.type)) {
+    return ask.views.map((view, index) => ({ question: questionOf(ask, [view]), views: [index] }));
+  }
+  return [{ question: questionOf(ask, ask.views), views: [...ask.views.keys()] }];
+}
+
+/** The store calls the only slot of a question 0. */
+function placed(cells: readonly KeyedCell[], ask: UsageAsk, { slots }: UsageQuestion) {
+  if (slots !== null || ask.scope.resetUsage === 'NEVER') return cells;
+  return cells.map((cell) => ({ ...cell, slotMs: ask.scope.range.startMs }));
+}
+
+/**
+ * The rows of every view of every ask, from one reading of the usage tables: the only way in which
+ * usage endpoints, analytics and invoices come to a number.
+ * @returns null when there are more rows than an answer could hold.
+ * @throws DependencyError when ClickHouse fails.
+ */
+export async function readViews(
+  store: UsageStore,
+  whose: UsageWhose,
+  asks: readonly UsageAsk[],
+): Promise<readonly (readonly (readonly UsagePart[])[])[] | null> {
+  const plans = asks.map(plan);
+  const questions = plans.flat().map(({ question }) => question);
+  const answers = await store.read({ ...whose, questions });
+  if (answers === null) return null;
+  let next = 0;
+  return asks.map((ask, index) => {
+    const views: (readonly UsagePart[])[] = [];
+    for (const planned of assertPresent(plans[index], 'the plan of an ask')) {
+      const cells = placed(answers[next] ?? [], ask, planned.question);
+      next += 1;
+      for (const place of planned.views) {
+        const view = assertPresent(ask.views[place], 'a view of an ask');
+        views[place] = tabulateUsage(ask.scope, view, cells);
+      }
+    }
+    return views;
+  });
+}

@@ -1,0 +1,88 @@
+import type { Interval } from '../../contract/instant.js';
+import { customerKeysOf } from '../../contract/usage-event.js';
+import type { Clock } from '../../runtime/clock.js';
+import {
+  findCustomer,
+  findCustomerByExternalId,
+  findUnknownCustomerKeys,
+  type CustomerRow,
+} from '../store/customers.js';
+import type { ReadDataUntil } from '../store/data-until.js';
+import { readAs, type Transaction } from '../store/transaction.js';
+import type { UsageCustomers, UsageSubject } from '../store/usage/usage-question.js';
+import type { UsageStore } from '../store/usage/usage-store.js';
+import type { Caller } from './caller.js';
+import type { Reading } from './dependencies.js';
+import { notFound, Refusal } from './refusal.js';
+
+/** Every event of the range is compared with each of them. */
+const UNKNOWN_CUSTOMERS_MAX = 10_000;
+
+export type UsageReading = Reading & {
+  readonly usage: UsageStore;
+  readonly dataUntil: ReadDataUntil;
+  readonly clock: Clock;
+};
+
+export type CustomerReference = {
+  readonly external_customer_id?: string | undefined;
+  readonly customer_id?: string | undefined;
+};
+
+/** The customer that a request names; null when it names none. */
+export async function findNamedCustomer(
+  transaction: Transaction,
+  { external_customer_id: externalId, customer_id: id }: CustomerReference,
+): Promise<CustomerRow | null | Refusal> {
+  // The external id decides when both are given, as with events (domain.md 7.2).
+  if (externalId !== undefined) {
+    const customer = await findCustomerByExternalId(transaction, externalId);
+    return customer ?? notFound('customer', externalId);
+  }
+  if (id === undefined) return null;
+  return (await findCustomer(transaction, id)) ?? notFound('customer', id);
+}
+
+/** The usage of customers that are known by name. */
+export function usageOfCustomers(customers: readonly CustomerRow[]): UsageCustomers {
+  const keys = customers.flatMap(({ id, external_id: externalId }) =>
+    customerKeysOf({ id, externalId }),
+  );
+  return { kind: 'only', keys };
+}
+
+type Asked = { readonly subject: UsageSubject; readonly window: Interval };
+
+/** Everybody's usage: of all customers that exist, since that of unknown ones waits for them. */
+export async function usageOfEverybody(
+  { database, usage }: UsageReading,
+  { environment }: Caller,
+  asked: readonly Asked[],
+): Promise<UsageCustomers | Refusal> {
+  const found = new Set<string>();
+  for (const question of asked) {
+    const keys = await usage.listCustomerKeys(environment, question);
+    if (keys === null) {
+      return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
+    }
+    for (const key of keys) found.add(key);
+  }
+  const unknown = await readAs(database, environment, (transaction) =>
+    findUnknownCustomerKeys(transaction, [...found]),
+  );
+  if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
+    return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
+  }
+  return { kind: 'all-but', keys: unknown };
+}
+
+/** The usage of one customer, or of everybody when there is none. */
+export async function usageOf(
+  dependencies: UsageReading,
+  caller: Caller,
+  asked: Asked & { readonly customer: CustomerRow | null },
+): Promise<UsageCustomers | Refusal> {
+  const { customer } = asked;
+  if (customer !== null) return usageOfCustomers([customer]);
+  return usageOfEverybody(dependencies, caller, [asked]);
+}
