@@ -19,11 +19,13 @@ export type AggregationRequest = {
 };
 
 const OF_EXPRESSIONS: ReadonlySet<AggregationType> = new Set(['SUM', 'AVG', 'MAX', 'LATEST']);
-const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
+/** Types whose values may be multiplied (domain.md 3.2). */
+export const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
   ...OF_EXPRESSIONS,
   'SUM_WITH_MULTIPLIER',
 ]);
-const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
+/** Types whose values per bucket add up (domain.md 3.2). */
+export const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
 
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
 function checkValue(reader: MemberReader, aggregation: AggregationRequest): void {

@@ -11,9 +11,9 @@ import { MemberReader } from './member-rules.js';
 import { meterAskOf, readTerms, type UsageTerms } from './read-meter-usage.js';
 import { readViews, type UsageAsk } from './read-views.js';
 import { invalid, isRefusal, notFound, type Refusal } from './refusal.js';
+import type { RangeRequest } from './time-range.js';
 import { tooManyRows, wholeOf } from './usage-answer.js';
 import { usageOfCustomers, usageOfEverybody, type UsageReading } from './usage-customers.js';
-import type { RangeRequest } from './usage-range.js';
 
 export type MeterUsageQuery = RangeRequest & {
   readonly meter_ids: readonly string[];

@@ -8,6 +8,7 @@ import type { UsageSubject } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
 import { readGroups } from './invoice-grouping.js';
 import { MemberReader } from './member-rules.js';
+import { MULTIPLIED } from './meter-rules.js';
 import {
   answerUsage,
   bucketProblem,
@@ -30,29 +31,16 @@ export type EventUsageRequest = UsageRequest & {
   readonly group_by?: readonly string[] | undefined;
 };
 
-/** What becomes of the multiplier with each type (domain.md 3.2). */
-const MULTIPLIER: Readonly<Record<AggregationType, 'required' | 'optional' | 'refused'>> = {
-  COUNT: 'refused',
-  SUM: 'optional',
-  AVG: 'optional',
-  COUNT_UNIQUE: 'refused',
-  LATEST: 'optional',
-  SUM_WITH_MULTIPLIER: 'required',
-  MAX: 'optional',
-  WEIGHTED_SUM: 'refused',
-};
-
 function readMultiplier(reader: MemberReader, request: EventUsageRequest): string | null {
-  const { aggregation_type: type } = request;
-  const multiplier = reader.decimal('multiplier', request.multiplier);
-  const rule = MULTIPLIER[type];
-  if (multiplier === null) {
-    if (rule === 'required') reader.note('multiplier', `is required with ${type}`);
+  const { aggregation_type: type, multiplier } = request;
+  if (multiplier === undefined) {
+    if (type === 'SUM_WITH_MULTIPLIER') reader.note('multiplier', `is required with ${type}`);
     return null;
   }
-  if (rule === 'refused') reader.note('multiplier', `does not go with ${type}`);
-  if (!multiplier.greaterThan(0)) reader.note('multiplier', 'is not above 0');
-  return plain(multiplier);
+  if (!MULTIPLIED.has(type)) reader.note('multiplier', `does not go with ${type}`);
+  const value = reader.decimal('multiplier', multiplier);
+  if (value?.greaterThan(0) === false) reader.note('multiplier', 'is not above 0');
+  return value === null ? null : plain(value);
 }
 
 function readField(reader: MemberReader, request: EventUsageRequest): string | null {

@@ -11,6 +11,7 @@ import { readAs } from '../store/transaction.js';
 import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
 import { MemberReader } from './member-rules.js';
+import { OF_BUCKETS } from './meter-rules.js';
 import { readViews, type UsageAsk } from './read-views.js';
 import { invalid, isRefusal, notFound, type Refusal } from './refusal.js';
 import { resultsOf, tooManyRows, viewsOf, wholeOf, type UsageAnswer } from './usage-answer.js';
@@ -20,7 +21,10 @@ import {
   type CustomerReference,
   type UsageReading,
 } from './usage-customers.js';
-import { cutsOf, readRange, type RangeRequest } from './usage-range.js';
+import { readRange, type RangeRequest } from './time-range.js';
+import { cutsOf } from './usage-range.js';
+
+const RANGE_DAYS = 7;
 
 export type PropertyFilters = Readonly<Record<string, readonly string[]>>;
 
@@ -58,7 +62,7 @@ export function readPropertyFilters(
 /** What a request asks, at an instant that stands for an absent end. */
 export function readTerms(reader: MemberReader, request: UsageRequest, now: InstantMs): UsageTerms {
   return {
-    range: readRange(reader, request, now),
+    range: readRange(reader, request, { now, days: RANGE_DAYS }),
     filters: readPropertyFilters(reader, 'filters', request.filters),
     windowSize: request.window_size ?? null,
     bucketSize: request.bucket_size ?? null,
@@ -93,8 +97,7 @@ export function bucketProblem(
   type: UsageScope['type'],
   resetUsage: UsageScope['resetUsage'],
 ): string | null {
-  const hasBuckets = type === 'COUNT' || type === 'SUM' || type === 'MAX';
-  if (!hasBuckets) return `does not go with ${type}; only with COUNT, SUM and MAX`;
+  if (!OF_BUCKETS.has(type)) return `does not go with ${type}; only with COUNT, SUM and MAX`;
   return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
 }
 

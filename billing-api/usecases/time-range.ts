@@ -1,7 +1,7 @@
 import { DAY_MS, type InstantMs, type Interval } from '../../contract/instant.js';
 import type { MemberReader } from './member-rules.js';
 
-type RangeRequest = {
+export type RangeRequest = {
   readonly start_time?: string | undefined;
   readonly end_time?: string | undefined;
 };

@@ -1,32 +1,17 @@
 import type { AggregationType } from '../../contract/aggregation.js';
-import { DAY_MS, type InstantMs, type Interval } from '../../contract/instant.js';
+import type { InstantMs, Interval } from '../../contract/instant.js';
 import {
   coarserOf,
   windowCountAtLeast,
   windowsIn,
   type WindowSize,
 } from '../domain/calendar/usage-windows.js';
-import type { MemberReader } from './member-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
-const RANGE_DEFAULT_MS = 7 * DAY_MS;
 /** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
 const WINDOWS_MAX = 44_640;
 /** A year of minutes. */
 const BUCKETS_MAX = 527_040;
-
-export type RangeRequest = {
-  readonly start_time?: string | undefined;
-  readonly end_time?: string | undefined;
-};
-
-/** The range that a request names: seven days up to now where it says nothing. */
-export function readRange(reader: MemberReader, request: RangeRequest, now: InstantMs): Interval {
-  const endMs = reader.instant('end_time', request.end_time) ?? now;
-  const startMs = reader.instant('start_time', request.start_time) ?? endMs - RANGE_DEFAULT_MS;
-  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
-  return { startMs, endMs };
-}
 
 /** How a range is cut. */
 export type RangeGrid = {

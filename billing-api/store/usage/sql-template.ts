@@ -1,15 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { QueryParameters } from '../../../clickhouse/client.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { projectRoot } from '../../../runtime/project.js';
+import { queryFile } from '../query-file.js';
 
 /** A statement in which `$name$` stands for a piece of SQL that is made here, never for a text. */
 export function readTemplate(name: string): string {
-  return readFileSync(join(projectRoot, 'clickhouse', 'queries', `${name}.sql`), 'utf8').replaceAll(
-    /^--.*\n/gmu,
-    '',
-  );
+  return queryFile(name).replaceAll(/^--.*\n/gmu, '');
 }
 
 /** @throws AssertionFailed when a piece is missing. */

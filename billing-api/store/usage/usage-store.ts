@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { projectRoot } from '../../../runtime/project.js';
 import type { KeyedCell } from '../../domain/usage/usage-view.js';
 import { addCells } from '../../domain/usage/window-cell.js';
+import { queryFile } from '../query-file.js';
 import type { UsageQuestion, UsageWish } from './usage-question.js';
 import { UsageRow } from './usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
@@ -34,10 +32,7 @@ const KEYS_MAX = 100_000;
 /** Rows of events with different texts that fold into the cells: about half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
-const LIST_CUSTOMERS = readFileSync(
-  join(projectRoot, 'clickhouse', 'queries', 'list-usage-customers.sql'),
-  'utf8',
-);
+const LIST_CUSTOMERS = queryFile('list-usage-customers');
 
 /**
  * The server answers only when it is done, so that it cannot fail behind a status of 200; it stops
