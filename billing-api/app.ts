@@ -25,6 +25,7 @@ import type { ReadDataUntil } from './store/data-until.js';
 import { createConflictList, createRepeatCount } from './store/event-conflicts.js';
 import { createEventSlotCount } from './store/event-slots.js';
 import { createEventStore } from './store/events.js';
+import { createFinishedEvents } from './store/finished-events.js';
 import { createPendingLog, type EventLogDoor } from './store/pending-log.js';
 import { createUsageStore } from './store/usage/usage-store.js';
 
@@ -82,6 +83,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     listConflicts: createConflictList(clickHouse),
     countRepeats: createRepeatCount(clickHouse),
     countEventSlots: createEventSlotCount(clickHouse),
+    finishedEvents: createFinishedEvents(clickHouse),
     pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });

@@ -155,3 +155,41 @@ export async function finishPartition(
     VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
     ON CONFLICT (log, partition) DO UPDATE SET next_offset = ${at.nextOffset}`);
 }
+
+/** The row of a batch that says how many events of one hour of receipt it decoded. */
+export async function storeAccepted(
+  client: ClickHouse,
+  environment: Environment,
+  batch: {
+    readonly source: string;
+    readonly start: number;
+    readonly end: number;
+    readonly hour: string;
+    readonly events: number;
+  },
+): Promise<void> {
+  const row = {
+    ...environmentColumns(environment),
+    customer_key: '',
+    meter_id: '#accepted',
+    generation: 0,
+    minute: time(batch.hour),
+    source: batch.source,
+    group_key: `${batch.start}:${batch.end}`,
+    event_count: batch.events,
+  };
+  await insertLines(client, 'usage_minute_v1', [JSON.stringify(row)]);
+}
+
+/** Makes the log of the API under test look as if so many records waited, without any of them. */
+export async function pretendLag(
+  database: Database,
+  api: Pick<BillingUnderTest, 'eventLog'>,
+  records: number,
+): Promise<void> {
+  await api.eventLog.reader();
+  await database.slonik.query(sql.type(z.unknown())`
+    INSERT INTO event_log_batches
+      (partition, end_offset, record_count, appended_at, lengths, payload)
+    SELECT partition, ${records}, ${records}, now(), '', '' FROM event_log_partitions`);
+}

@@ -11,6 +11,7 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase, type Database } from '../sql/pool.js';
 import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
+import { startBookChecks } from './jobs/check-books.js';
 import { createLogAccess } from './log-access.js';
 import { startKeyRemoval } from './remove-expired-keys.js';
 
@@ -47,6 +48,9 @@ function createApp(
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
+  const metrics = createMetrics();
+  const books = { database, clickHouse, clock: systemClock, log, metrics };
+  lifecycle.onClose('book checks', startBookChecks(books));
   return createBillingApp({
     database,
     clickHouse,
@@ -55,7 +59,7 @@ function createApp(
     apiKeys: createApiKeyDirectory(database, systemClock),
     clock: systemClock,
     createId,
-    metrics: createMetrics(),
+    metrics,
     rateLimits: {
       heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
+import { startBookChecks } from '../billing-api/jobs/check-books.js';
 import { createLogAccess } from '../billing-api/log-access.js';
 import { startKeyRemoval } from '../billing-api/remove-expired-keys.js';
 import { createClickHouse } from '../clickhouse/client.js';
@@ -84,6 +85,8 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     },
     otherProbes: { event_log: () => writer.ping() },
   });
+  const books = { database, clickHouse: clickhouse, clock: systemClock, log: logger, metrics };
+  lifecycle.onClose('book checks', startBookChecks(books));
   const removal = startKeyRemoval({ database, clock: systemClock, log: logger });
   lifecycle.onClose('key removal', removal);
   const server = createIngest({

@@ -98,6 +98,24 @@ export function createMetrics() {
       buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
       registers,
     }),
+    /** Of the last closed hours and all environments; anything but 0 is an alarm. */
+    reconciliationDifference: new Gauge({
+      name: 'minutebook_reconciliation_difference_events',
+      help: 'Events decoded and not stored, or stored and not decoded, in the last closed hours',
+      registers,
+    }),
+    /** Of meters as they were last recounted; anything but 0 is an alarm. */
+    usageDrift: new Gauge({
+      name: 'minutebook_usage_drift_events',
+      help: 'Events that minute rows have too many or too few against the stored events',
+      registers,
+    }),
+    /** The two figures above say nothing newer than this. */
+    booksChecked: new Gauge({
+      name: 'minutebook_books_checked_timestamp_seconds',
+      help: 'When the books were last checked, in Unix time; 0 until then',
+      registers,
+    }),
     knownIds: new Gauge({
       name: 'minutebook_known_event_ids',
       help: 'Event ids in the filters of the owned partitions',

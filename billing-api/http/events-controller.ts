@@ -15,6 +15,7 @@ import { readEventConflicts } from '../usecases/read-event-conflicts.js';
 import { lookUpEvent } from '../usecases/look-up-event.js';
 import { readEventMonitoring } from '../usecases/read-event-monitoring.js';
 import { readEvents } from '../usecases/read-events.js';
+import { readReconciliation } from '../usecases/read-reconciliation.js';
 import type { ErrorDto } from './dto/common.js';
 import {
   conflictToDto,
@@ -29,6 +30,11 @@ import {
   type EventMonitoringDto,
   type EventMonitoringQuery,
 } from './dto/event-monitoring-dto.js';
+import {
+  reconciliationToDto,
+  type ReconciliationDto,
+  type ReconciliationQuery,
+} from './dto/reconciliation-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './dto/event-queries.js';
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
@@ -121,5 +127,21 @@ export class EventsController extends Controller {
   ): Promise<EventMonitoringDto> {
     const caller = callerOf(request);
     return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, caller, query)));
+  }
+
+  /**
+   * Whether every accepted event is where it should be, by hour of receipt: what was decoded
+   * against what is stored. 503 while more events wait than can be counted one by one.
+   * @summary Reconcile events
+   */
+  @Get('reconciliation')
+  public async readReconciliation(
+    @Request() request: HttpRequest,
+    @Queries() query: ReconciliationQuery,
+  ): Promise<ReconciliationDto> {
+    const caller = callerOf(request);
+    return reconciliationToDto(
+      accepted(await readReconciliation(this.dependencies, caller, query)),
+    );
   }
 }

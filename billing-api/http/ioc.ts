@@ -8,6 +8,7 @@ import type { ReadDataUntil } from '../store/data-until.js';
 import type { CountRepeats, ListConflicts } from '../store/event-conflicts.js';
 import type { CountEventSlots } from '../store/event-slots.js';
 import type { EventStore } from '../store/events.js';
+import type { FinishedEvents } from '../store/finished-events.js';
 import type { PendingLog } from '../store/pending-log.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
@@ -19,6 +20,7 @@ export type ControllerDependencies = {
   readonly countRepeats: CountRepeats;
   readonly pendingLog: PendingLog;
   readonly countEventSlots: CountEventSlots;
+  readonly finishedEvents: FinishedEvents;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

@@ -1,0 +1,38 @@
+-- Purpose: copies of events that are stored by hour of receipt: those that count, and repeats, of which a place that was
+--          written twice is one.
+-- Grain:   one row per environment, hour and kind.
+-- Params:  tenantId, environmentId, or empty texts for all; fromMs, toMs: whole hours; bounds: JSON as of
+--          sum-accepted-events.sql; kinds: what is wanted of `event` and `repeat`.
+SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts,
+  countIf(log_offset < bound.verified_from) AS unverified
+FROM
+(
+  SELECT tenant_id, environment_id, intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
+    'event' AS kind, false AS is_conflict, log_id, log_partition, log_offset, record_index
+  FROM events_v1
+  WHERE has({kinds:Array(String)}, 'event')
+    AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
+    AND ({environmentId:String} = '' OR environment_id = {environmentId:String})
+    AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+    AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+    AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
+  UNION ALL
+  SELECT DISTINCT tenant_id, environment_id, intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
+    'repeat' AS kind, is_conflict, log_id, log_partition, log_offset, record_index
+  FROM event_repeats_v1
+  WHERE has({kinds:Array(String)}, 'repeat')
+    AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
+    AND ({environmentId:String} = '' OR environment_id = {environmentId:String})
+    AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+    AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
+    AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
+) AS copy
+INNER JOIN
+(
+  SELECT tupleElement(b, 'log_id') AS log_id, tupleElement(b, 'log_partition') AS log_partition,
+    tupleElement(b, 'next_offset') AS next_offset, tupleElement(b, 'verified_from') AS verified_from
+  FROM (SELECT arrayJoin(JSONExtract({bounds:String},
+    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64, verified_from UInt64))')) AS b)
+) AS bound ON copy.log_id = bound.log_id AND copy.log_partition = bound.log_partition
+WHERE log_offset < bound.next_offset
+GROUP BY tenant_id, environment_id, hour_ms, kind

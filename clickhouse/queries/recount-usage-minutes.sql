@@ -1,0 +1,18 @@
+-- Purpose: events that the minute rows of meters hold, to be compared with the events themselves (recount-usage-events.sql).
+-- Grain:   one row per meter, hour of the events and one of 64 groups of customers, so that errors cannot cancel out easily.
+-- Params:  meters: JSON [{number, tenant_id, environment_id, meter_id, generations}]; fromMs, toMs: whole minutes.
+-- Index:   usage_minute_v1 by tenant and environment; by minute within each customer, meter and generation.
+SELECT wanted.number AS number, intDiv(toInt64(u.minute), 3600) * 3600000 AS hour_ms,
+  cityHash64(u.customer_key) % 64 AS customers, sum(u.event_count) AS counted
+FROM usage_minute_v1 AS u
+INNER JOIN
+(
+  SELECT tupleElement(m, 'number') AS number, tupleElement(m, 'tenant_id') AS tenant_id,
+    tupleElement(m, 'environment_id') AS environment_id, tupleElement(m, 'meter_id') AS meter_id,
+    arrayJoin(tupleElement(m, 'generations')) AS generation
+  FROM (SELECT arrayJoin(JSONExtract({meters:String}, 'Array(Tuple(number UInt32, tenant_id String, environment_id String, meter_id String, generations Array(UInt64)))')) AS m)
+) AS wanted ON u.tenant_id = wanted.tenant_id AND u.environment_id = wanted.environment_id
+  AND u.meter_id = wanted.meter_id AND u.generation = wanted.generation
+WHERE u.minute >= toDateTime64(intDiv({fromMs:Int64}, 1000), 0, 'UTC')
+  AND u.minute < toDateTime64(intDiv({toMs:Int64}, 1000), 0, 'UTC')
+GROUP BY number, hour_ms, customers
