@@ -1,7 +1,8 @@
 import { sql } from 'slonik';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../sql/pool.js';
+import { withSession } from '../../sql/session.js';
 import type { Answer, BillingUnderTest } from '../billing-harness.js';
 import { makeSubscription, test } from '../billing-test.js';
 import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
@@ -64,6 +65,19 @@ async function fedVersions(database: Database, id: string): Promise<readonly num
       AND (retired_in IS NULL OR retired_in > catalog.version)
     ORDER BY fed.version`);
   return rows.map((row) => row.version);
+}
+
+/** Resolves when so many statements of the database wait for a lock. */
+async function untilWaiting(database: Database, statements: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { waiting } = await database.slonik.one(sql.type(z.object({ waiting: z.string() }))`
+        SELECT count(*) AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      expect(Number(waiting)).toBe(statements);
+    },
+    { timeout: 30_000, interval: 20 },
+  );
 }
 
 /** A meter that readers see in version 2: it was changed once, and the change was applied. */
@@ -380,18 +394,22 @@ describe('DELETE /meters/{id}', () => {
     expect(await list('event_name=other&status=archived')).toEqual([]);
   });
 
-  test('never leaves a live price behind when both come at the same time', async ({ api }) => {
+  test('waits for a price that is being made, and is then refused', async ({
+    api,
+    database: { url, database },
+  }) => {
     const plan = await api.make('/v1/plans', { name: 'Pro' });
-    for (let round = 0; round < 8; round += 1) {
-      const { id } = await api.make('/v1/meters', METER);
-      const body = { entity_id: plan.id, currency: 'usd', meter_id: id, amount: '1' };
-      const [archived, priced] = await Promise.all([
-        api.call('DELETE', `/v1/meters/${id}`),
-        api.call('POST', '/v1/prices', { body }),
-      ]);
-      expect([archived.status, priced.status].sort()).toSatisfy(
-        ([low, high]: number[]) => low !== undefined && low <= 201 && high === 400,
-      );
-    }
+    const { id } = await api.make('/v1/meters', METER);
+    const body = { entity_id: plan.id, currency: 'usd', meter_id: id, amount: '1' };
+    await withSession(url, async (session) => {
+      // The price has seen its meter and cannot be written until this transaction ends.
+      await session.query('BEGIN; LOCK TABLE prices IN SHARE MODE');
+      const priced = api.call('POST', '/v1/prices', { body });
+      await untilWaiting(database, 1);
+      const archived = api.call('DELETE', `/v1/meters/${id}`);
+      await Promise.race([archived, untilWaiting(database, 2)]);
+      await session.query('COMMIT');
+      expect([(await priced).status, (await archived).status]).toEqual([201, 400]);
+    });
   });
 });
