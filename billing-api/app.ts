@@ -22,6 +22,7 @@ import { provideDependencies } from './http/ioc.js';
 import { createOperations } from './http/operations.js';
 import { createReferenceRouter } from './http/reference.js';
 import type { ReadDataUntil } from './store/data-until.js';
+import { createDeadLetters } from './store/dead-letters.js';
 import { createConflictList, createRepeatCount } from './store/event-conflicts.js';
 import { createEventSlotCount } from './store/event-slots.js';
 import { createEventStore } from './store/events.js';
@@ -84,6 +85,8 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     countRepeats: createRepeatCount(clickHouse),
     countEventSlots: createEventSlotCount(clickHouse),
     finishedEvents: createFinishedEvents(clickHouse),
+    deadLetters: createDeadLetters(clickHouse),
+    eventLog: dependencies.eventLog,
     pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });

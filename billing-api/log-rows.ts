@@ -132,7 +132,7 @@ export async function sendEvents(
   await writer.append(records);
 }
 
-function usageEventOf(event: LogEvent): UsageEvent {
+export function usageEventOf(event: LogEvent): UsageEvent {
   return {
     eventId: event.id,
     eventName: event.name,

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError } from '../runtime/config.js';
 import { DependencyError, messageOf } from '../runtime/failure.js';
+import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runStartVerb } from './start.js';
@@ -23,6 +24,7 @@ program
   .allowUnknownOption()
   .argument('[options...]')
   .action((options: string[]) => runKafkaVerb(options));
+addDeadLettersVerb(program);
 
 try {
   await program.parseAsync();

@@ -5,11 +5,12 @@ import type { IdSource } from '../../runtime/ids.js';
 import type { BillingDatabase } from '../store/transaction.js';
 import type { UsageStore } from '../store/usage/usage-store.js';
 import type { ReadDataUntil } from '../store/data-until.js';
+import type { DeadLetters } from '../store/dead-letters.js';
 import type { CountRepeats, ListConflicts } from '../store/event-conflicts.js';
 import type { CountEventSlots } from '../store/event-slots.js';
 import type { EventStore } from '../store/events.js';
 import type { FinishedEvents } from '../store/finished-events.js';
-import type { PendingLog } from '../store/pending-log.js';
+import type { EventLogDoor, PendingLog } from '../store/pending-log.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
 export type ControllerDependencies = {
@@ -21,6 +22,8 @@ export type ControllerDependencies = {
   readonly pendingLog: PendingLog;
   readonly countEventSlots: CountEventSlots;
   readonly finishedEvents: FinishedEvents;
+  readonly deadLetters: DeadLetters;
+  readonly eventLog: EventLogDoor;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

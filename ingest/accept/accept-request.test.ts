@@ -4,7 +4,7 @@ import { eventKey, partitionOf } from '../../contract/event-key.js';
 import { decodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { acceptBulk, type BulkOutcome } from './accept-request.js';
 import { readJson } from './read-json.js';
-import { recordsOfEvents } from './records-of-events.js';
+import { recordsOfEvents } from '../../contract/records-of-events.js';
 
 const CONTEXT = {
   receivedAtMs: Date.UTC(2026, 10, 20, 12),

@@ -4,7 +4,7 @@ import type { UsageEvent } from '../../contract/usage-event.js';
 import type { AcceptContext, EventOutcome } from '../accept/accept-event.js';
 import { acceptBulk, acceptSingle } from '../accept/accept-request.js';
 import { readJson } from '../accept/read-json.js';
-import { recordsOfEvents, type PartitionRecord } from '../accept/records-of-events.js';
+import { recordsOfEvents, type PartitionRecord } from '../../contract/records-of-events.js';
 import { refusalMessage } from '../accept/refusal.js';
 import { acceptedAnswer, errorAnswer, refusalAnswer, type Answer } from './answer.js';
 import { derivedEventId } from './event-ids.js';

@@ -1,7 +1,7 @@
-import type { Environment } from '../../contract/environment.js';
-import { eventKey, partitionOf } from '../../contract/event-key.js';
-import type { InstantMs } from '../../contract/instant.js';
-import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import type { Environment } from './environment.js';
+import { eventKey, partitionOf } from './event-key.js';
+import type { InstantMs } from './instant.js';
+import { encodeEventRecord, type UsageEvent } from './usage-event.js';
 
 export type RecordContext = {
   readonly environment: Environment;
