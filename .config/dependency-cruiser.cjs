@@ -70,8 +70,17 @@ module.exports = {
       name: 'load-tests-use-public-doors',
       comment: 'Only HTTP, Kafka and SQL; cli/ starts the programs for it.',
       severity: 'error',
-      from: { path: '^load-tests/' },
+      from: { path: '^load-tests/', pathNot: '^load-tests/simulation/' },
       to: { path: '^(ingest|aggregator|billing-api)/' },
+    },
+    {
+      name: 'simulation-runs-the-pure-core',
+      comment:
+        'The simulator exists to run the production machine and fold themselves, not copies; ' +
+        'of the surroundings, which it simulates, it may import nothing.',
+      severity: 'error',
+      from: { path: '^load-tests/simulation/', pathNot: tests },
+      to: { pathNot: '^(load-tests/simulation|aggregator/(protocol|fold)|contract)/' },
     },
     {
       name: 'no-undeclared-packages',

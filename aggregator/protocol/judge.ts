@@ -3,8 +3,10 @@ import type { Batch, Checkpoint, HaltReason, Inspection, Presence } from './stat
 
 function isLastBatchThere(checkpoint: Checkpoint, inspection: Inspection): boolean {
   if (checkpoint.lastBatch === null) return true;
+  const { rows } = checkpoint.lastBatch;
   const found = inspection.lastBatch;
-  return found !== null && found.rows === checkpoint.lastBatch.rows && found.marker === 1;
+  // Ids too: without them the repeats to come would be counted.
+  return found !== null && found.events === rows && found.ids === rows && found.marker === 1;
 }
 
 /**

@@ -29,7 +29,20 @@ export const FIRST_STEP: Step = { state: { phase: 'taking' }, command: { kind: '
 
 const LOST: Step = { state: { phase: 'lost' }, command: { kind: 'step_down' } };
 
-function halt(reason: HaltReason): Step {
+/**
+ * A contradiction, unless the row says meanwhile that a newer owner has gone on: what looks wrong
+ * beside the checkpoint of one that slept is the progress of its successor.
+ */
+function halt(checkpoint: Checkpoint, reason: HaltReason): Step {
+  return {
+    state: { phase: 'confirming_halt', checkpoint, reason },
+    command: { kind: 'reread' },
+  };
+}
+
+function confirmHalt(state: Extract<State, { phase: 'confirming_halt' }>, row: Checkpoint): Step {
+  const { checkpoint, reason } = state;
+  if (row.epoch !== checkpoint.epoch) return LOST;
   return { state: { phase: 'halted', reason }, command: { kind: 'halt', reason } };
 }
 
@@ -45,7 +58,7 @@ function afterWarming(checkpoint: Checkpoint): Step {
   const intent = checkpoint.pending;
   if (intent === null) return fetchNext(checkpoint);
   const { foldVersion } = intent;
-  if (!isFoldVersion(foldVersion)) return halt('unknown_fold_version');
+  if (!isFoldVersion(foldVersion)) return halt(checkpoint, 'unknown_fold_version');
   return {
     state: { phase: 'refetching', checkpoint, intent, foldVersion },
     command: { kind: 'refetch', from: checkpoint.nextOffset, intent },
@@ -136,10 +149,12 @@ function recover(
   const { presence } = outcome;
   if (batch.digest !== intent.digest) {
     const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
-    return isUntouched ? intend(checkpoint, batch, true) : halt('digest_mismatch');
+    return isUntouched ? intend(checkpoint, batch, true) : halt(checkpoint, 'digest_mismatch');
   }
   const tables = tablesToInsert(batch, presence);
-  return typeof tables === 'string' ? halt(tables) : insertNext(checkpoint, batch, tables);
+  return typeof tables === 'string'
+    ? halt(checkpoint, tables)
+    : insertNext(checkpoint, batch, tables);
 }
 
 function lookUp(
@@ -205,7 +220,7 @@ function inspect(state: State, outcome: Outcome): Step | null {
   if (state.phase === 'inspecting' && outcome.kind === 'inspected') {
     const { checkpoint } = state;
     const contradiction = judgeInspection(checkpoint, outcome.inspection);
-    if (contradiction !== null) return halt(contradiction);
+    if (contradiction !== null) return halt(checkpoint, contradiction);
     const command = { kind: 'warm_filter', below: checkpoint.nextOffset } as const;
     return { state: { phase: 'warming', checkpoint }, command };
   }
@@ -219,7 +234,8 @@ function inspect(state: State, outcome: Outcome): Step | null {
 function prepare(surroundings: Surroundings, state: State, outcome: Outcome): Step | null {
   if (state.phase === 'fetching' || state.phase === 'refetching') {
     if (outcome.kind === 'fetched') return lookUp(surroundings, state, outcome);
-    return outcome.kind === 'log_start_passed' ? halt('log_start_beyond_checkpoint') : null;
+    const isPassed = outcome.kind === 'log_start_passed';
+    return isPassed ? halt(state.checkpoint, 'log_start_beyond_checkpoint') : null;
   }
   if (state.phase === 'looking_up' && outcome.kind === 'looked_up') {
     return fold(surroundings, state, outcome);
@@ -246,9 +262,10 @@ function onFinishing(state: Extract<State, { phase: 'finishing' }>, outcome: Out
   return { state: { phase: 'rereading_finish', checkpoint, batch }, command: { kind: 'reread' } };
 }
 
-/** The row read again, since the reply to a guarded update was lost. */
+/** The row read again: the reply to a guarded update was lost, or something does not fit. */
 function onReread(state: State, outcome: Outcome): Step | null {
   if (outcome.kind !== 'reread') return null;
+  if (state.phase === 'confirming_halt') return confirmHalt(state, outcome.checkpoint);
   if (state.phase === 'rereading_intent') {
     return resumeIntent(state.checkpoint, state.batch, outcome.checkpoint);
   }

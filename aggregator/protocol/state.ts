@@ -57,8 +57,8 @@ export type Presence = {
 export type Inspection = {
   /** Event and id rows at or above the end of what the checkpoint vouches for. */
   readonly rowsBeyond: number;
-  /** Event rows of the last finished batch, and the sum of its marker; null when there was none. */
-  readonly lastBatch: { readonly rows: number; readonly marker: number } | null;
+  /** What the tables hold of the last finished batch; null when there was none. */
+  readonly lastBatch: Presence | null;
   readonly logStart: number;
   readonly logEnd: number;
 };
@@ -191,6 +191,11 @@ export type State =
   | { readonly phase: 'finishing'; readonly checkpoint: Checkpoint; readonly batch: Batch }
   | { readonly phase: 'rereading_finish'; readonly checkpoint: Checkpoint; readonly batch: Batch }
   | { readonly phase: 'remembering'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | {
+      readonly phase: 'confirming_halt';
+      readonly checkpoint: Checkpoint;
+      readonly reason: HaltReason;
+    }
   | { readonly phase: 'halted'; readonly reason: HaltReason }
   | { readonly phase: 'lost' };
 

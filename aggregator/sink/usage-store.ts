@@ -92,7 +92,7 @@ export class UsageStore {
     if (lastBatch === null) return { rowsBeyond, lastBatch: null };
     const { logId, partition } = this;
     const found = await this.presence({ logId, partition, start: lastBatch.start, end });
-    return { rowsBeyond, lastBatch: { rows: found.events, marker: found.marker } };
+    return { rowsBeyond, lastBatch: found };
   }
 
   /** Rows of a batch that are there: asked of the tables, not of any token. */

@@ -1,0 +1,113 @@
+import { requestName, writeName, type Action } from './actions.js';
+import { applyAction } from './apply-action.js';
+import { checkRest, checkWorld } from './checks.js';
+import type { Scenario } from './scenario.js';
+import type { World } from './world.js';
+
+/** More than any world needs to come to rest; one that takes more never does. */
+const CALM_ACTIONS_MAX = 20_000;
+
+function calmOfOwner(world: World, partition: number): Action | null {
+  const at = { partition, owner: 0 };
+  const { owners, logEnd } = world.partitions[partition] ?? { owners: [], logEnd: 0 };
+  const owner = owners[0];
+  if (owner === undefined) return null;
+  if (owner.request !== null) return { kind: 'serve', ...at };
+  const { command } = owner.step;
+  const { version } = world.meters;
+  switch (command.kind) {
+    case 'halt':
+      return null;
+    case 'step_down':
+      return { kind: 'again', ...at };
+    case 'fetch': {
+      const records = logEnd - command.from;
+      return records <= 0 ? null : { kind: 'read', ...at, records, version };
+    }
+    case 'refetch':
+      return { kind: 'read', ...at, records: command.intent.end - command.from, version };
+    default:
+      return { kind: 'act', ...at };
+  }
+}
+
+function calmOfMeters({ meters }: World): readonly Action[] {
+  const attempt = meters.attempts[0];
+  if (attempt !== undefined) return [{ kind: 'backfill', generation: attempt.generation }];
+  return meters.versions.map((_, version) => ({ kind: 'claim', version }));
+}
+
+function lateActions(world: World): readonly Action[] {
+  return world.partitions.flatMap(({ orphans, lateWrites }, partition) => [
+    ...orphans.map((request): Action => ({
+      kind: 'serve_late',
+      partition,
+      request: requestName(request),
+    })),
+    ...lateWrites.map((write): Action => ({ kind: 'land', partition, write: writeName(write) })),
+  ]);
+}
+
+/** All processes die, the log and the rows are completed: from here on nothing goes wrong. */
+function openingActions(scenario: Scenario, world: World): readonly Action[] {
+  return world.partitions.flatMap(({ owners, row }, partition) => [
+    ...owners.map((_, owner): Action => ({ kind: 'crash', partition, owner })),
+    ...(row === null ? [{ kind: 'make_row', partition } as const] : []),
+    { kind: 'append', partition, records: scenario.partitions[partition]?.records.length ?? 0 },
+  ]);
+}
+
+export type Calm = { readonly world: World; readonly steps: number; readonly wrong: string | null };
+
+/** Applies what can be applied, checking each time; stops at the first wrong world. */
+export function runActions(scenario: Scenario, start: World, actions: readonly Action[]): Calm {
+  let world = start;
+  let steps = 0;
+  for (const action of actions) {
+    const next = applyAction(scenario, world, action);
+    if (next === null) continue;
+    steps += 1;
+    const wrong = checkWorld(scenario, next, world);
+    world = next;
+    if (wrong !== null) return { world, steps, wrong };
+  }
+  return { world, steps, wrong: null };
+}
+
+function calmActions(scenario: Scenario, world: World): readonly Action[] {
+  const ofOwners = world.partitions.flatMap((_, partition) => {
+    const action = calmOfOwner(world, partition);
+    return action === null ? [] : [action];
+  });
+  return ofOwners.length > 0 ? ofOwners : calmOfMeters(world);
+}
+
+function rest(scenario: Scenario, start: World): Calm {
+  let calm: Calm = { world: start, steps: 0, wrong: null };
+  while (calm.steps < CALM_ACTIONS_MAX) {
+    const next = runActions(scenario, calm.world, calmActions(scenario, calm.world));
+    if (next.wrong !== null || next.steps === 0) return { ...next, steps: calm.steps + next.steps };
+    calm = { ...next, steps: calm.steps + next.steps };
+  }
+  return calm;
+}
+
+/**
+ * What happens when everything calms down: one owner a partition, no failures. All must be consumed
+ * and every backfill visible; then what is still late lands, and nothing may change for it.
+ */
+export function calmDown(scenario: Scenario, start: World): Calm {
+  const opened = runActions(scenario, start, openingActions(scenario, start));
+  if (opened.wrong !== null) return opened;
+  const rested = rest(scenario, opened.world);
+  const steps = opened.steps + rested.steps;
+  if (rested.wrong !== null) return { ...rested, steps };
+  const wrong = checkRest(scenario, rested.world);
+  if (wrong !== null) return { world: rested.world, steps, wrong };
+  let landed = rested;
+  for (let round = 0; round < 3 && landed.wrong === null; round += 1) {
+    landed = runActions(scenario, landed.world, lateActions(landed.world));
+  }
+  if (landed.wrong !== null) return { ...landed, steps };
+  return { world: landed.world, steps, wrong: checkRest(scenario, landed.world) };
+}

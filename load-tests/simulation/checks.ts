@@ -1,0 +1,112 @@
+import { checkStored, type Tolerance } from './check-stored.js';
+import type { Scenario } from './scenario.js';
+import type { MeterVersion, Owner, World } from './world.js';
+
+/** Whether the world itself brought about a contradiction: then the machine may halt. */
+function isContradicted(scenario: Scenario, { isStrayFine, isLossFine }: Tolerance): boolean {
+  return scenario.plan.hasOtherRelease || isStrayFine || isLossFine;
+}
+
+function toleranceOf({ plan }: Scenario, { budget }: World): Tolerance {
+  return {
+    isStrayFine: budget.restores < plan.limits.restores,
+    isLossFine: budget.lostParts < plan.limits.lostParts,
+  };
+}
+
+function checkHalts(owners: readonly Owner[]): string | null {
+  for (const { step } of owners) {
+    const { state } = step;
+    if (state.phase === 'halted') return `halted without a contradiction: ${state.reason}`;
+  }
+  return null;
+}
+
+function attemptEvents(world: World, version: MeterVersion, partition: number): number {
+  const attempts = version.readGenerations.slice(1);
+  let sum = 0;
+  for (const generation of attempts) {
+    for (const part of world.meters.attemptParts) {
+      if (part.generation === generation && part.partition === partition) sum += part.events;
+    }
+  }
+  return sum;
+}
+
+/**
+ * What a reader sums who reads at this moment, or who read the pointer long ago: of every version
+ * that ever became visible, the attempts named by the pointer hold all that lies below the vector,
+ * once. With the live rows, which are checked by generation, no reader ever sees a mixture.
+ */
+function checkReaders(scenario: Scenario, world: World): string | null {
+  for (const version of world.meters.versions) {
+    if (version.readGenerations.length === 0) continue;
+    for (const [index, facts] of scenario.partitions.entries()) {
+      const liveFrom = version.vector[index] ?? 0;
+      const expected = facts.matchesBelow[version.plan]?.[liveFrom] ?? 0;
+      const found = attemptEvents(world, version, index);
+      if (found === expected) continue;
+      const meter = `version ${version.definition.version} in partition ${index}`;
+      return `readers of ${meter} see ${found} of ${expected} events before its vector`;
+    }
+  }
+  return null;
+}
+
+/** Whether nothing happened that what is stored of a partition, or its meaning, depends on. */
+function isStoredSame(world: World, before: World | null, index: number): boolean {
+  const partition = world.partitions[index];
+  const earlier = before?.partitions[index];
+  if (world.meters.versions !== before?.meters.versions) return false;
+  return partition?.tables === earlier?.tables && partition?.row === earlier?.row;
+}
+
+/** One partition, as far as it differs from the world before, which was right. */
+function checkPartition(
+  scenario: Scenario,
+  world: World,
+  at: { readonly index: number; readonly before: World | null; readonly tolerance: Tolerance },
+): string | null {
+  const { index, before, tolerance } = at;
+  const stored = isStoredSame(world, before, index) ? null : checkStored(scenario, world, at);
+  if (stored !== null || isContradicted(scenario, tolerance)) return stored;
+  return checkHalts(world.partitions[index]?.owners ?? []);
+}
+
+/**
+ * Whether a world is as it must be, given that the one before it was; what is wrong in words, or
+ * null.
+ */
+export function checkWorld(scenario: Scenario, world: World, before: World | null): string | null {
+  const tolerance = toleranceOf(scenario, world);
+  for (let index = 0; index < world.partitions.length; index += 1) {
+    const wrong = checkPartition(scenario, world, { index, before, tolerance });
+    if (wrong !== null) return `partition ${index}: ${wrong}`;
+  }
+  const isRead = world.meters !== before?.meters && !tolerance.isLossFine;
+  return isRead ? checkReaders(scenario, world) : null;
+}
+
+/** Whether every record of a world at rest was consumed, or a contradiction halted its owner. */
+function checkConsumed(scenario: Scenario, world: World, index: number): string | null {
+  const { row, owners } = world.partitions[index] ?? { row: null, owners: [] };
+  const isHalted = owners.some(({ step }) => step.state.phase === 'halted');
+  if (isHalted) return null;
+  const end = scenario.partitions[index]?.records.length ?? 0;
+  if (row?.nextOffset === end && row.pending === null) return null;
+  return `partition ${index}: never consumed beyond ${row?.nextOffset} of ${end}`;
+}
+
+/** Whether a world at rest is complete: everything consumed, every backfill visible. */
+export function checkRest(scenario: Scenario, world: World): string | null {
+  for (let index = 0; index < world.partitions.length; index += 1) {
+    const wrong = checkConsumed(scenario, world, index);
+    if (wrong !== null) return wrong;
+  }
+  // A halted partition may stand below the vector of a meter for ever.
+  if (isContradicted(scenario, toleranceOf(scenario, world))) return null;
+  const open = world.meters.versions.find(
+    ({ backfill }) => backfill === 'running' || backfill === 'failed',
+  );
+  return open === undefined ? null : `version ${open.definition.version} is never visible`;
+}

@@ -1,0 +1,40 @@
+/** Rules of the surroundings (SQL, ClickHouse, shell) that a world can leave out. */
+export const WORLD_MUTATIONS = [
+  'no_gate',
+  'no_drain',
+  'no_presence_check',
+  'no_bound_below_batch',
+  'no_epoch_guard',
+  'no_pending_guard',
+  'no_finish_guard',
+  'marks_before_write',
+  'filter_not_told',
+  'filter_not_caught_up',
+  'no_fsync',
+  'half_inserts',
+  'refetch_newest_catalog',
+  'vector_from_next_offset',
+  'no_min_version',
+  'row_with_old_catalog',
+  'pointer_first',
+  'backfill_before_input_stands',
+  'attempt_resumed',
+  'completion_unguarded',
+  'seen_version_retired',
+] as const;
+
+/** Rules of the machine that a wrapper around it breaks. */
+export const MACHINE_MUTATIONS = [
+  'retry_in_epoch',
+  'finish_before_last_insert',
+  'commit_first',
+  'replace_unchecked',
+  'accept_short_refetch',
+  'assume_intended',
+  'skip_inspection',
+] as const;
+
+export type WorldMutation = (typeof WORLD_MUTATIONS)[number];
+export type MachineMutation = (typeof MACHINE_MUTATIONS)[number];
+export type Mutation = WorldMutation | MachineMutation;
+export const MUTATIONS: readonly Mutation[] = [...WORLD_MUTATIONS, ...MACHINE_MUTATIONS];

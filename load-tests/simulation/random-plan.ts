@@ -1,0 +1,95 @@
+import type { RecordPlan, ScenarioPlan } from './scenario.js';
+
+/** Chances, per choice, of what may go wrong; drawn anew for every world. */
+export type Dangers = {
+  readonly crash: number;
+  readonly fail: number;
+  readonly lose: number;
+  readonly giveUp: number;
+  readonly server: number;
+  readonly meters: number;
+  /** Of an owner to stop being chosen for a long while. */
+  readonly pause: number;
+};
+
+export type RandomPlan = {
+  readonly plan: ScenarioPlan;
+  readonly dangers: Dangers;
+  readonly actions: number;
+};
+
+const UNLIMITED = 1_000_000;
+
+function between(random: () => number, least: number, most: number): number {
+  return least + Math.floor(random() * (most - least + 1));
+}
+
+/** Records with repeats inside and between them; the ids of a partition are its own. */
+function randomLog(random: () => number, partition: number): readonly RecordPlan[] {
+  const ids = between(random, 3, 30);
+  const records = between(random, 3, 24);
+  return Array.from({ length: records }, () =>
+    Array.from({ length: random() < 0.7 ? 1 : between(random, 2, 4) }, () => {
+      const id = `p${partition}-${between(random, 1, ids)}`;
+      return random() < 0.5 ? id : `${id}*`;
+    }),
+  );
+}
+
+function randomMeters(random: () => number): ScenarioPlan['meters'] {
+  return Array.from({ length: between(random, 1, 5) }, () => ({
+    meterId: `m${between(random, 1, 3)}`,
+    isProOnly: random() < 0.5,
+  }));
+}
+
+function randomDangers(random: () => number): Dangers {
+  const danger = (most: number): number => (random() < 0.3 ? 0 : random() * random() * most);
+  return {
+    crash: danger(0.06),
+    fail: danger(0.1),
+    lose: danger(0.3),
+    giveUp: danger(0.3),
+    server: danger(0.02),
+    meters: 0.02 + danger(0.1),
+    pause: danger(0.02),
+  };
+}
+
+/** One world in eight contradicts itself, one in eight runs two releases at once. */
+function randomContradiction(random: () => number): 'none' | 'restore' | 'lost_part' | 'releases' {
+  const draw = between(random, 0, 23);
+  if (draw < 2) return 'restore';
+  if (draw < 3) return 'lost_part';
+  return draw < 6 ? 'releases' : 'none';
+}
+
+/** The world of a seed: shape, log, meters and what may go wrong. */
+export function drawPlan(random: () => number): RandomPlan {
+  const contradiction = randomContradiction(random);
+  const meters = randomMeters(random);
+  const partitions = between(random, 1, 3);
+  const plan: ScenarioPlan = {
+    logs: Array.from({ length: partitions }, (_, partition) => randomLog(random, partition)),
+    meters,
+    metersAtStart: between(random, 0, Math.min(2, meters.length)),
+    owners: between(random, 1, 3),
+    eventsMax: between(random, 1, 8),
+    recordsMax: between(random, 1, 8),
+    recordsAtStart: random() < 0.5 ? between(random, 0, 10) : 100,
+    lateRows: random() < 0.2,
+    hasOtherRelease: contradiction === 'releases',
+    hasEarlierFold: random() < 0.1,
+    limits: {
+      epochs: UNLIMITED,
+      timeouts: UNLIMITED,
+      lostReplies: UNLIMITED,
+      kills: UNLIMITED,
+      powerLosses: random() < 0.5 ? UNLIMITED : 0,
+      restores: contradiction === 'restore' ? 1 : 0,
+      lostParts: contradiction === 'lost_part' ? 1 : 0,
+      backfillAttempts: UNLIMITED,
+    },
+  };
+  return { plan, dangers: randomDangers(random), actions: between(random, 100, 900) };
+}
