@@ -185,6 +185,22 @@ function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): strin
   return null;
 }
 
+/** What the fold made of the events: repeats, usage and the books. */
+function checkFold(
+  scenario: Scenario,
+  world: World,
+  at: { readonly index: number; readonly tolerance: Tolerance },
+): string | null {
+  const partition = world.partitions[at.index];
+  const facts = scenario.partitions[at.index];
+  if (partition === undefined || facts === undefined) return null;
+  return (
+    checkRepeats(facts, partition) ??
+    checkUsage(facts, world, at) ??
+    (scenario.plan.hasEarlierFold ? null : checkAccepted(facts, partition))
+  );
+}
+
 /** Whether what is stored of one partition is as it must be; what is wrong in words, or null. */
 export function checkStored(
   scenario: Scenario,
@@ -199,6 +215,6 @@ export function checkStored(
     checkRows(facts, partition, { table: 'events', tolerance }) ??
     checkRows(facts, partition, { table: 'ids', tolerance }) ??
     checkMarkers(partition, tolerance) ??
-    (tolerance.isLossFine ? null : (checkRepeats(facts, partition) ?? checkUsage(facts, world, at)))
+    (tolerance.isLossFine ? null : checkFold(scenario, world, at))
   );
 }

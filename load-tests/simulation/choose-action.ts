@@ -17,6 +17,8 @@ export type Choice = {
   readonly sleeps: number[][];
 };
 
+const ENDS: ReadonlySet<Command['kind']> = new Set(['halt', 'step_down']);
+const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch']);
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish', 'take', 'raise_gate']);
 
 type OfOwner = { readonly partition: number; readonly owner: number };
@@ -40,24 +42,28 @@ function isAsleep({ random, dangers, sleeps }: Choice, at: OfOwner): boolean {
   return left > 0;
 }
 
+/**
+ * One that was fenced or halted stays away for a while; without the pause owners would only fence
+ * each other.
+ */
+function chooseReturn({ random }: Choice, at: OfOwner, isFenced: boolean): Action | null {
+  if (random() >= 0.05) return null;
+  return { kind: isFenced && random() < 0.5 ? 'again' : 'crash', ...at };
+}
+
 /** What may become of the command that an owner is about to perform. */
 function chooseStep(
   choice: Choice,
   world: World,
   doing: OfOwner & { readonly kind: Command['kind'] },
-) {
+): Action | null {
   const { random, dangers } = choice;
   const { kind, ...at } = doing;
-  // One that was fenced stays away for a while; without the pause owners would only fence each
-  // other.
-  if (kind === 'halt' || kind === 'step_down') {
-    if (random() >= 0.05) return null;
-    return { kind: kind === 'halt' || random() < 0.5 ? 'crash' : 'again', ...at } as const;
-  }
-  if (random() < dangers.fail) return { kind: 'fail', ...at } as const;
-  if (kind === 'fetch' || kind === 'refetch') return chooseRead(choice, world, at);
+  if (ENDS.has(kind)) return chooseReturn(choice, at, kind === 'step_down');
+  if (random() < dangers.fail) return { kind: 'fail', ...at };
+  if (READS.has(kind)) return chooseRead(choice, world, at);
   const isLost = UPDATES.has(kind) && random() < dangers.lose;
-  return { kind: isLost ? 'lose' : 'act', ...at } as const;
+  return { kind: isLost ? 'lose' : 'act', ...at };
 }
 
 function chooseOfOwner(choice: Choice, world: World, at: OfOwner): Action | null {

@@ -46,7 +46,7 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   },
   {
     name: 'a repeat, lost replies',
-    plan: small([['x'], ['x']], { limits: { ...NOTHING, lostReplies: 2 } }),
+    plan: small([['y'], ['y']], { limits: { ...NOTHING, lostReplies: 2 } }),
   },
   {
     name: 'a repeat, four epochs',
