@@ -13,6 +13,8 @@ export type Load = {
   readonly eventsPerRequest: number;
   readonly connections: number;
   readonly seconds: number;
+  /** Told of every request that was answered 202, as the answer arrives. */
+  readonly onAccepted?: (events: number) => void;
 };
 
 export type Outcome = {
@@ -128,6 +130,7 @@ export async function atRate(
       arrived += 1;
       line.connection.send(line.request.withIds(takeIds(load.eventsPerRequest)), (status) => {
         tally.add(status, dueAt);
+        if (status === 202) load.onAccepted?.(load.eventsPerRequest);
         answered += 1;
         if (answered === arrivals) resolve();
         else serve(line);

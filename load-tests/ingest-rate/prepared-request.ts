@@ -4,17 +4,33 @@ export type RequestShape = {
   readonly eventsPerRequest: number;
   readonly host: string;
   readonly apiKey: string;
+  /** Every so manyth event repeats an earlier id; absent: none does. */
+  readonly repeatEvery?: number;
 };
 
 const ID_DIGITS = 14;
 const ID_PLACE = '#'.repeat(ID_DIGITS);
+const CUSTOMER_PLACE = '@'.repeat(5);
+const MINUTE_PLACE = '%%';
+/** Events of this many different customers; the first of them is 0. */
+export const LOAD_CUSTOMERS = 10_000;
+/** Time goes on by a minute every so many events, round an hour. */
+const EVENTS_PER_MINUTE = 100_000;
+/** How far back a repeat reaches: into an earlier batch once there is one, never to a repeat. */
+const REPEAT_DISTANCE = 20_050;
+const REPEAT_DISTANCE_FIRST = 50;
+
+/** The customer of an event of the load. */
+export function loadCustomer(index: number): string {
+  return `customer-${String(index).padStart(CUSTOMER_PLACE.length, '0')}`;
+}
 
 /** Like a line of an access log: four texts and three numbers, one of them with a trailing zero. */
 function eventText(index: number): string {
   const properties = {
     method: 'GET',
     route: '/v1/things/:id',
-    region: 'eu-west-1',
+    region: index % 2 === 0 ? 'eu-west-1' : 'us-east-1',
     status: 200,
     bytes: 1000 + ((index * 7919) % 90_000),
     cached: index % 3 === 0,
@@ -22,23 +38,34 @@ function eventText(index: number): string {
   const text = JSON.stringify({
     event_name: 'api.request',
     event_id: `load-${ID_PLACE}`,
-    external_customer_id: `customer-${String(index % 1000).padStart(4, '0')}`,
-    timestamp: '2026-11-20T12:00:00.000Z',
+    external_customer_id: `customer-${CUSTOMER_PLACE}`,
+    timestamp: `2026-11-20T12:${MINUTE_PLACE}:00.000Z`,
     source: 'gateway',
     properties,
   });
   return text.replace(/}}$/, ',"seconds":0.250}}');
 }
 
+function placesOf(bytes: Buffer, text: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) {
+    places.push(at);
+  }
+  return places;
+}
+
 /**
- * The bytes of one request that is sent again and again: only the digits of its event ids change,
- * in place. One per connection, since a socket may still hold the bytes of the last sending.
+ * The bytes of one request that is sent again and again: only the digits of its event ids, their
+ * customers and minutes change, in place. One per connection, since a socket may still hold the
+ * bytes of the last sending.
  */
 export class PreparedRequest {
   readonly #bytes: Buffer;
-  readonly #places: readonly number[];
+  readonly #ids: readonly number[];
+  readonly #customers: readonly number[];
+  readonly #minutes: readonly number[];
 
-  constructor(shape: RequestShape) {
+  constructor(private readonly shape: RequestShape) {
     const events = Array.from({ length: shape.eventsPerRequest }, (_, index) => eventText(index));
     const isBulk = shape.path === '/v1/events/bulk';
     const body = isBulk ? `{"events":[${events.join(',')}]}` : (events[0] ?? '');
@@ -50,19 +77,34 @@ export class PreparedRequest {
       `Content-Length: ${body.length}`,
     ];
     this.#bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
-    const places: number[] = [];
-    for (let at = this.#bytes.indexOf(ID_PLACE); at !== -1;) {
-      places.push(at);
-      at = this.#bytes.indexOf(ID_PLACE, at + ID_DIGITS);
-    }
-    this.#places = places;
+    this.#ids = placesOf(this.#bytes, ID_PLACE);
+    this.#customers = placesOf(this.#bytes, CUSTOMER_PLACE);
+    this.#minutes = placesOf(this.#bytes, MINUTE_PLACE);
+  }
+
+  /** A repeat is an earlier event as it was. */
+  #idOf(next: number): number {
+    const { repeatEvery = Number.POSITIVE_INFINITY } = this.shape;
+    if (next % repeatEvery !== repeatEvery - 1) return next;
+    return next - (next > REPEAT_DISTANCE ? REPEAT_DISTANCE : REPEAT_DISTANCE_FIRST);
   }
 
   /** The request with ids counted up from `firstId`. */
   withIds(firstId: number): Buffer {
-    this.#places.forEach((place, index) => {
-      this.#bytes.write(String(firstId + index).padStart(ID_DIGITS, '0'), place, 'latin1');
+    this.#ids.forEach((place, index) => {
+      const id = this.#idOf(firstId + index);
+      const minute = Math.floor(id / EVENTS_PER_MINUTE) % 60;
+      this.#write(String(id).padStart(ID_DIGITS, '0'), place);
+      this.#write(
+        loadCustomer(id % LOAD_CUSTOMERS).slice(-CUSTOMER_PLACE.length),
+        this.#customers[index],
+      );
+      this.#write(String(minute).padStart(MINUTE_PLACE.length, '0'), this.#minutes[index]);
     });
     return this.#bytes;
+  }
+
+  #write(digits: string, place = 0): void {
+    this.#bytes.write(digits, place, 'latin1');
   }
 }

@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
+
+function firstLineOf(command: string, parameters: readonly string[]): string {
+  try {
+    const output = execFileSync(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'] });
+    return output.toString().split('\n')[0] ?? '';
+  } catch {
+    return 'not there';
+  }
+}
+
+/** What a figure depends on, in the order in which a reader asks for it. */
+export function machineFacts(): readonly (readonly [string, string])[] {
+  const processors = cpus();
+  return [
+    ['processor', `${processors.length} × ${processors[0]?.model ?? 'unknown'}`],
+    ['memory', `${Math.round(totalmem() / 2 ** 30)} GiB`],
+    ['kernel', release()],
+    ['Node', process.version],
+    ['commit', firstLineOf('git', ['rev-parse', '--short', 'HEAD'])],
+    ['shares the cores', 'client, product and all engines, on loopback'],
+  ];
+}

@@ -1,0 +1,127 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEngines, type Engines } from '../../cli/engines.js';
+import { readStackConfig } from '../../cli/stack-config.js';
+import { Lifecycle } from '../../runtime/lifecycle.js';
+import { createLog } from '../../runtime/log.js';
+import { findFreePort } from '../../runtime/port.js';
+import { builtModule } from '../../runtime/project.js';
+import { createApiKey } from '../../sql/api-key.js';
+import { bootstrap } from '../../sql/bootstrap.js';
+import { createDatabase } from '../../sql/pool.js';
+import type { Target } from '../ingest-rate/drive.js';
+
+const READY_TIMEOUT_MS = 60_000;
+const NO_LIMITS = {
+  MINUTEBOOK_INGEST_RATE: '1000000',
+  MINUTEBOOK_HEAVY_RATE: '10000',
+  MINUTEBOOK_DEFAULT_RATE: '1000000',
+};
+
+export type Program = { readonly url: string; readonly pid: number; stop(): Promise<void> };
+
+function programOf(child: ChildProcess, url: string): Program {
+  const exited = once(child, 'exit');
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function waitUntilReady(url: string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const isReady = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await delay(50);
+  }
+  throw new Error(`${url} did not become ready`);
+}
+
+/** A folder, engines in it and a first key; programs are started on them one by one. */
+export class Bench {
+  private constructor(
+    readonly engines: Engines,
+    readonly apiKey: string,
+    private readonly lifecycle: Lifecycle,
+  ) {}
+
+  static async open(): Promise<Bench> {
+    const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
+    const config = readStackConfig({ MINUTEBOOK_DATA_DIR: directory });
+    const log = createLog('speed', 'fatal');
+    const lifecycle = new Lifecycle(log);
+    lifecycle.onClose('folder', () => rm(directory, { recursive: true, force: true }));
+    const engines = await startEngines(config, log, lifecycle);
+    const apiKey = createApiKey('private_key');
+    const database = await createDatabase(engines.databaseUrl, { poolSize: 1 });
+    await bootstrap(database, { apiKey }).finally(() => database.close());
+    return new Bench(engines, apiKey, lifecycle);
+  }
+
+  /** Starts one of our programs alone: `ingest`, `aggregator`. It is stopped with the bench. */
+  async start(
+    name: 'ingest' | 'aggregator' | 'billing-api',
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Program> {
+    const port = String((await findFreePort(0)) ?? 0);
+    const child = fork(builtModule(`${name}/main`), [], {
+      env: {
+        ...process.env,
+        ...NO_LIMITS,
+        DATABASE_URL: this.engines.databaseUrl,
+        CLICKHOUSE_URL: this.engines.clickhouseUrl,
+        MINUTEBOOK_LOG_LEVEL: 'error',
+        ...(name === 'aggregator' ? { MINUTEBOOK_METRICS_PORT: port } : { MINUTEBOOK_PORT: port }),
+        ...settings,
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const program = programOf(child, `http://127.0.0.1:${port}`);
+    this.lifecycle.onClose(name, () =>
+      child.exitCode === null ? program.stop() : Promise.resolve(),
+    );
+    await waitUntilReady(program.url);
+    return program;
+  }
+
+  targetOf(program: Program): Target {
+    return { port: Number(new URL(program.url).port), host: '127.0.0.1', apiKey: this.apiKey };
+  }
+
+  close(): Promise<void> {
+    return this.lifecycle.close();
+  }
+}
+
+export type Product = Program & { readonly target: Target };
+
+/** The whole product in a folder, as `npm start` runs it. */
+export async function startProduct(directory: string): Promise<Product> {
+  const port = (await findFreePort(0)) ?? 0;
+  const apiKey = createApiKey('private_key');
+  const child = spawn(process.execPath, [builtModule('cli/minutebook'), 'start'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      ...process.env,
+      ...NO_LIMITS,
+      MINUTEBOOK_PORT: String(port),
+      MINUTEBOOK_DATA_DIR: directory,
+      MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey,
+    },
+  });
+  const program = programOf(child, `http://127.0.0.1:${port}`);
+  await waitUntilReady(program.url);
+  return { ...program, target: { port, host: '127.0.0.1', apiKey } };
+}

@@ -1,0 +1,70 @@
+/** One figure of a run beside what it must reach. */
+export type Finding = {
+  /** Row of the performance targets (`P1`) or of the table of peers (`to beat`). */
+  readonly id: string;
+  readonly what: string;
+  readonly value: string;
+  readonly target: string;
+  /** Null for a figure without a target. */
+  readonly isReached: boolean | null;
+};
+
+/** Points are [x, y]; all series of a plot share their x axis. */
+export type Series = {
+  readonly name: string;
+  readonly points: readonly (readonly [number, number])[];
+};
+export type Plot = {
+  readonly title: string;
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly series: readonly Series[];
+};
+
+/** What one measurement found out. A section whose counts are wrong has no findings. */
+export type Section = {
+  readonly title: string;
+  readonly findings: readonly Finding[];
+  readonly plots: readonly Plot[];
+  /** What shared a core with what, how much was sent, the count check. */
+  readonly notes: readonly string[];
+};
+
+/** Says how far a measurement is, from 0 to 1, and with what. */
+export type Progress = (fraction: number, text: string) => void;
+
+export type SpeedOptions = {
+  /** Events of the backlog and of the bulk run. */
+  readonly events: number;
+  /** Length of each timed stretch. */
+  readonly seconds: number;
+};
+export type Measurement = (options: SpeedOptions, progress: Progress) => Promise<Section>;
+
+/** `12,345`; for rates and counts. */
+export function grouped(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+/** A figure that must not be below its target. */
+export function atLeast(
+  name: Pick<Finding, 'id' | 'what'>,
+  reached: number,
+  wanted: number,
+): Finding {
+  const text = (value: number): string => (wanted < 10 ? value.toFixed(2) : grouped(value));
+  const isReached = reached >= wanted;
+  return { ...name, value: text(reached), target: `≥ ${text(wanted)}`, isReached };
+}
+
+/** A figure that must not be above its target; `unit` stands behind both. */
+export function atMost(
+  name: Pick<Finding, 'id' | 'what'> & { readonly unit: string },
+  reached: number,
+  wanted: number,
+): Finding {
+  const { id, what, unit } = name;
+  const text = (value: number): string => (value < 100 ? value.toFixed(1) : grouped(value));
+  const target = `≤ ${wanted < 100 ? wanted : grouped(wanted)} ${unit}`;
+  return { id, what, value: `${text(reached)} ${unit}`, target, isReached: reached <= wanted };
+}

@@ -1,0 +1,267 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { build, type Histogram } from 'hdr-histogram-js';
+import { ApiClient } from '../../cli/demo/api-client.js';
+import { createCustomers } from '../../cli/demo/customers.js';
+import { atRate, saturate, type Load, type Target } from '../ingest-rate/drive.js';
+import { LOAD_CUSTOMERS, loadCustomer } from '../ingest-rate/prepared-request.js';
+import { startYardstick } from '../ingest-rate/start-yardstick.js';
+import { startProduct, type Product } from './programs.js';
+import {
+  atLeast,
+  atMost,
+  grouped,
+  type Finding,
+  type Measurement,
+  type Plot,
+  type Progress,
+  type Section,
+} from './section.js';
+import { sendBulk } from './send-bulk.js';
+
+const SINGLE = { path: '/v1/events', eventsPerRequest: 1, connections: 64 } as const;
+const BULK = { path: '/v1/events/bulk', eventsPerRequest: 500, connections: 16 } as const;
+const POLL_MS = 20;
+const VISIBLE_TIMEOUT_MS = 120_000;
+const FLUSH_DELAY_MS = 200;
+const BULK_EVENTS = 100_000;
+const QUERIES = 300;
+/** Peers as the performance page states them, relative to the bare node:http of their own run. */
+const OPENMETER_SINGLES = 5_150 / 26_500;
+const FLEXPRICE_BULK = 28_000 / 575_000;
+const FLEXPRICE_BULK_VISIBLE = 7_500;
+const OPENMETER_SINGLES_VISIBLE = 3_800;
+
+const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
+
+/** The product with one meter and the customers of the load, and how many events it was sent. */
+class Session {
+  #sent = 0;
+
+  private constructor(
+    readonly product: Product,
+    readonly api: ApiClient,
+    readonly meterId: string,
+  ) {}
+
+  static async open(directory: string, progress: Progress): Promise<Session> {
+    const product = await startProduct(directory);
+    const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
+    const { id } = await api.post<{ readonly id: string }>('/meters', {
+      name: 'Load',
+      event_name: 'api.request',
+      aggregation: { type: 'COUNT' },
+    });
+    progress(0.02, 'customers');
+    const customers = Array.from({ length: LOAD_CUSTOMERS }, (_, index) => loadCustomer(index));
+    await createCustomers(api, customers, () => undefined);
+    return new Session(product, api, id);
+  }
+
+  get target(): Target {
+    return this.product.target;
+  }
+
+  async visible(): Promise<number> {
+    const body = { meter_id: this.meterId, ...ALL_TIME };
+    const { value } = await this.api.post<{ readonly value: string }>('/events/usage/meter', body);
+    return Number(value);
+  }
+
+  /** Waits until everything that was ever sent is visible, and nothing more. */
+  async settle(sent: number): Promise<void> {
+    this.#sent += sent;
+    const deadline = performance.now() + VISIBLE_TIMEOUT_MS;
+    let visible = 0;
+    while (visible < this.#sent && performance.now() < deadline) {
+      visible = await this.visible();
+      if (visible < this.#sent) await delay(POLL_MS);
+    }
+    if (visible !== this.#sent) throw new Error(`sent ${this.#sent}, visible ${visible}`);
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+}
+
+/** When so many events had been accepted: [milliseconds, count], both growing. */
+type Milestones = (readonly [number, number])[];
+
+/** Time from acceptance to visibility, by counts: the nth accepted event with the nth visible. */
+function lagsOf(accepted: Milestones, seen: Milestones): Histogram {
+  const lags = build({ highestTrackableValue: 600_000, useWebAssembly: false });
+  let at = 0;
+  for (const [acceptedMs, count] of accepted) {
+    while (at < seen.length && (seen[at]?.[1] ?? 0) < count) at += 1;
+    const seenMs = seen[at]?.[0];
+    if (seenMs === undefined) throw new Error('an accepted event was never seen');
+    lags.recordValue(Math.max(1, Math.round(seenMs - acceptedMs)));
+  }
+  return lags;
+}
+
+/** Sends at a steady rate and asks all the while how many events are visible. */
+async function visibilityAt(
+  session: Session,
+  load: Load & { readonly requestsPerSecond: number },
+): Promise<Visibility> {
+  const accepted: Milestones = [];
+  const seen: Milestones = [];
+  const before = session.sent;
+  let isSending = true;
+  let count = 0;
+  const sending = atRate(session.target, {
+    ...load,
+    onAccepted: (events) => accepted.push([performance.now(), (count += events)]),
+  }).finally(() => (isSending = false));
+  const startedAt = performance.now();
+  while (isSending || (seen.at(-1)?.[1] ?? 0) < count) {
+    const visible = (await session.visible()) - before;
+    seen.push([performance.now(), visible]);
+    if (performance.now() - startedAt > VISIBLE_TIMEOUT_MS) break;
+    await delay(POLL_MS);
+  }
+  await sending;
+  await session.settle(count);
+  const seconds = (points: Milestones) =>
+    points.map(([ms, value]) => [Number(((ms - startedAt) / 1000).toFixed(2)), value] as const);
+  const everyFewth = accepted.filter((_, index) => index % 50 === 0);
+  return {
+    lags: lagsOf(accepted, seen),
+    plot: [
+      { name: 'accepted', points: seconds(everyFewth) },
+      { name: 'visible', points: seconds(seen) },
+    ],
+  };
+}
+
+const toBeat = (what: string): Pick<Finding, 'id' | 'what'> => ({ id: 'to beat', what });
+
+/** Bulk and singles from the first send until all is visible, and the rates of accepting. */
+async function measureRates(session: Session, seconds: number, progress: Progress) {
+  const { target } = session;
+  const yardstick = await startYardstick();
+  try {
+    progress(0.1, `${grouped(BULK_EVENTS)} in bulk until all are visible`);
+    const bulkStartedAt = performance.now();
+    await sendBulk(target, { events: BULK_EVENTS });
+    await session.settle(BULK_EVENTS);
+    const bulkVisible = BULK_EVENTS / ((performance.now() - bulkStartedAt) / 1000);
+    progress(0.2, 'bare node:http');
+    const bareSingle = await saturate(yardstick.target, { ...SINGLE, seconds });
+    const bareBulk = await saturate(yardstick.target, { ...BULK, seconds });
+    progress(0.35, 'singles until all are visible');
+    const singlesStartedAt = performance.now();
+    const single = await saturate(target, { ...SINGLE, seconds });
+    await session.settle(single.acceptedEvents);
+    const singleVisible = single.acceptedEvents / ((performance.now() - singlesStartedAt) / 1000);
+    progress(0.5, 'bulk');
+    const bulk = await saturate(target, { ...BULK, seconds });
+    await session.settle(bulk.acceptedEvents);
+    const singleRatio = single.eventsPerSecond / bareSingle.eventsPerSecond;
+    const bulkRatio = bulk.eventsPerSecond / bareBulk.eventsPerSecond;
+    return {
+      findings: [
+        atLeast(
+          toBeat('singles, of bare node:http (3 × OpenMeter)'),
+          singleRatio,
+          3 * OPENMETER_SINGLES,
+        ),
+        atLeast(toBeat('bulk, of bare node:http (6 × FlexPrice)'), bulkRatio, 6 * FLEXPRICE_BULK),
+        atLeast(
+          toBeat('100,000 in bulk until all visible, ev/s (10 × FlexPrice)'),
+          bulkVisible,
+          10 * FLEXPRICE_BULK_VISIBLE,
+        ),
+        atLeast(
+          toBeat('singles until all visible, ev/s (4 × OpenMeter)'),
+          singleVisible,
+          4 * OPENMETER_SINGLES_VISIBLE,
+        ),
+      ],
+      note: `Bare node:http: ${grouped(bareSingle.eventsPerSecond)} singles/s, ${grouped(bareBulk.eventsPerSecond)} events/s in bulk; ours: ${grouped(single.eventsPerSecond)} and ${grouped(bulk.eventsPerSecond)}.`,
+    };
+  } finally {
+    yardstick.process.stdin?.end();
+  }
+}
+
+/** A customer's month, asked again and again: time in the client, whole request. */
+async function measureQuery(session: Session): Promise<Histogram> {
+  const times = build({ highestTrackableValue: 60_000_000, useWebAssembly: false });
+  const month = { start_time: '2026-11-01T00:00:00Z', end_time: '2026-12-01T00:00:00Z' };
+  for (let index = 0; index < QUERIES; index += 1) {
+    const customer = loadCustomer((index * 37) % LOAD_CUSTOMERS);
+    const startedAt = performance.now();
+    await session.api.post('/events/usage/meter', {
+      meter_id: session.meterId,
+      external_customer_id: customer,
+      ...month,
+    });
+    times.recordValue(Math.round((performance.now() - startedAt) * 1000));
+  }
+  return times;
+}
+
+type Visibility = { readonly lags: Histogram; readonly plot: Plot['series'] };
+
+function sectionOf(measured: {
+  readonly fast: Visibility;
+  readonly slow: Visibility;
+  readonly query: Histogram;
+  readonly rates: readonly Finding[];
+}): Pick<Section, 'findings' | 'plots'> {
+  const { fast, slow, query, rates } = measured;
+  const p99 = (lags: Histogram): number => lags.getValueAtPercentile(99);
+  const queryMs = query.getValueAtPercentile(50) / 1000;
+  const visible = { id: 'P4', what: 'accepted to visible at 20,000 ev/s, p99', unit: 'ms' };
+  const visibleSlow = { ...toBeat('accepted to visible at 2,000 ev/s, p99'), unit: 'ms' };
+  const month = { ...toBeat('a customer’s month, median of the whole request'), unit: 'ms' };
+  const plotOf = (title: string, { plot: series }: Visibility): Plot => ({
+    title,
+    xLabel: 'seconds',
+    yLabel: 'events',
+    series,
+  });
+  return {
+    findings: [
+      atMost(visible, p99(fast.lags), FLUSH_DELAY_MS + 1_000),
+      ...rates,
+      atMost(visibleSlow, p99(slow.lags), 1_000),
+      atMost(month, queryMs, 5),
+    ],
+    plots: [plotOf('At 20,000 events a second', fast), plotOf('At 2,000 events a second', slow)],
+  };
+}
+
+/** P4 and the table of peers: the whole product on one port, as `npm start` runs it. */
+export const measureVisibility: Measurement = async ({ seconds }, progress) => {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
+  const session = await Session.open(directory, progress);
+  try {
+    const rates = await measureRates(session, seconds, progress);
+    progress(0.6, '20,000 events a second');
+    const fast = await visibilityAt(session, {
+      path: '/v1/events/bulk',
+      eventsPerRequest: 100,
+      connections: 16,
+      seconds: 2 * seconds,
+      requestsPerSecond: 200,
+    });
+    progress(0.8, '2,000 events a second');
+    const slow = await visibilityAt(session, { ...SINGLE, seconds, requestsPerSecond: 2_000 });
+    progress(0.95, 'a customer’s month');
+    const query = await measureQuery(session);
+    return {
+      title: 'The whole product on one port',
+      ...sectionOf({ fast, slow, query, rates: rates.findings }),
+      notes: [rates.note, `Count check: ${grouped(session.sent)} sent, as many visible.`],
+    };
+  } finally {
+    await session.product.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+};
