@@ -125,7 +125,8 @@ async function performStep(
   const { outcome, cause } = await performOrFail(run, command);
   if (outcome.kind === 'unknown') {
     const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
-    run.logger.warn(facts, 'outcome of a step is unknown');
+    // Without a cause nothing failed: the step was left since the partition is given up.
+    if (cause !== null) run.logger.warn(facts, 'outcome of a step is unknown');
     run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
     await waitBeforeRetry(run, failures);
     const retry = nextStep(surroundings, state, outcome);

@@ -98,12 +98,16 @@ export async function startAggregatorProcess(
 }
 
 /** Asks again and again until there is an answer. @throws after ten minutes. */
-export async function until<T>(what: string, ask: () => Promise<T | null>): Promise<T> {
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T | null>,
+  pollMs = POLL_MS,
+): Promise<T> {
   const deadlineMs = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadlineMs) {
     const answer = await ask().catch(() => null);
     if (answer !== null) return answer;
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
   throw new Error(`gave up waiting for ${what}`);
 }
