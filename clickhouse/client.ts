@@ -74,6 +74,12 @@ const ONE_BLOCK: ClickHouseSettings = {
   min_insert_block_size_bytes: '0',
 };
 
+function checked<Row extends z.ZodTypeAny>(rows: readonly unknown[], row: Row): z.output<Row>[] {
+  const parsed = z.array(row).safeParse(rows);
+  if (parsed.success) return parsed.data;
+  throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
+}
+
 /** A ClickHouse server and one database of it. */
 export class ClickHouse {
   constructor(
@@ -100,9 +106,7 @@ export class ClickHouse {
       });
       return result.json<unknown>();
     });
-    const parsed = z.array(row).safeParse(rows);
-    if (parsed.success) return parsed.data;
-    throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
+    return checked(rows, row);
   }
 
   /**
@@ -142,6 +146,34 @@ export class ClickHouse {
       for await (const chunk of stream) yield chunk as Buffer;
     } catch (error) {
       throw clickHouseOutage(error);
+    }
+  }
+
+  /**
+   * Rows of a SELECT (without a FORMAT clause) in chunks, each row an array of its columns and
+   * checked against `row`: any number of them fits in memory. The server waits while a chunk is
+   * worked on. @throws DependencyError when ClickHouse fails on the way; AssertionFailed for rows
+   * of another shape.
+   */
+  async *streamRows<Row extends z.ZodTypeAny>(
+    select: string,
+    parameters: QueryParameters,
+    row: Row,
+  ): AsyncGenerator<readonly z.output<Row>[]> {
+    try {
+      const result = await this.client.query({
+        query: select,
+        query_params: { ...parameters },
+        format: 'JSONCompactEachRow',
+      });
+      for await (const lines of result.stream()) {
+        yield checked(
+          lines.map((line) => line.json<unknown>()),
+          row,
+        );
+      }
+    } catch (error) {
+      throw error instanceof AssertionFailed ? error : clickHouseOutage(error);
     }
   }
 

@@ -1,109 +1,106 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
-import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
-import type { MeterFilter } from '../../contract/meter.js';
-import { integerColumn } from '../../sql/columns.js';
-import type {
-  BackfillAttempt,
-  BackfillRange,
-  BackfillResult,
-  BackfillWatch,
-} from './backfill-jobs.js';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
+import { addTally, createUsageCell } from '../../contract/usage-cell.js';
+import { encodeDeltas } from '../fold/encode-rows.js';
+import type { UsageDelta } from '../fold/usage-deltas.js';
+import { hashText } from '../partition/hash-text.js';
+import { BACKFILL_INSERT } from '../sink/insert-statements.js';
+import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
+import { pagesOf, type EventPage } from './event-pages.js';
+import { readTallies, type PlacedTally } from './read-tallies.js';
 
-const scannedRow = z.object({ scanned: integerColumn });
-const matchedRow = z.object({ matched: integerColumn });
+/** Events read at a time: a second of work, so that no request comes near its time-out. */
+const PAGE_EVENTS = 250_000;
+/** Roughly what the cells of one insert may take in memory; rows of a minute merge in the table. */
+const BLOCK_BYTES_MAX = 24 * 1024 * 1024;
+const CELL_BYTES = 400;
+const HASH_BYTES = 100;
 
-/**
- * The rule of `meterMatches` (contract/meter.ts) in SQL: the property exists and its text is
- * listed.
- */
-function filterCondition(filters: readonly MeterFilter[]): {
-  readonly text: string;
-  readonly parameters: QueryParameters;
-} {
-  const parameters: Record<string, string | readonly string[]> = {};
-  const conditions = filters.map(({ key, values }, index) => {
-    parameters[`key_${index}`] = key;
-    parameters[`values_${index}`] = values;
-    return (
-      `mapContains(properties, {key_${index}:String}) AND ` +
-      `has({values_${index}:Array(String)}, properties[{key_${index}:String}])`
-    );
+/** Cells that are not written yet. */
+type Block = { readonly cells: Map<string, UsageDelta>; bytes: number };
+
+function emptyBlock(): Block {
+  return { cells: new Map(), bytes: 0 };
+}
+
+function addToBlock(
+  block: Block,
+  of: { readonly attempt: BackfillAttempt; readonly rule: ValueRule },
+  placed: PlacedTally,
+): void {
+  const { attempt: meter, rule } = of;
+  const { customerKey, minuteMs, source, groupKey, tally } = placed;
+  const lengths = `${customerKey.length}|${source.length}`;
+  const key = `${minuteMs}|${lengths}|${customerKey}${source}${groupKey}`;
+  let delta = block.cells.get(key);
+  if (delta === undefined) {
+    const cell = createUsageCell(rule.type);
+    delta = { meter, customerKey, minuteMs, source, groupKey, cell };
+    block.cells.set(key, delta);
+    block.bytes += CELL_BYTES + 4 * key.length;
+  }
+  addTally(delta.cell, rule, tally);
+  if (rule.type === 'COUNT_UNIQUE') block.bytes += HASH_BYTES;
+}
+
+async function writeBlock(
+  clickhouse: ClickHouse,
+  { meterId, generation }: BackfillAttempt,
+  block: Block,
+): Promise<void> {
+  if (block.cells.size === 0) return;
+  await clickhouse.insertText({
+    query: BACKFILL_INSERT,
+    body: encodeDeltas([...block.cells.values()]).text,
+    queryId: `mb:backfill:${meterId}:${generation}:${randomUUID()}`,
   });
-  return { text: ['1', ...conditions].join(' AND '), parameters };
 }
 
-const OF_RANGE = `tenant_id = {tenant_id:String} AND environment_id = {environment_id:String}
-  AND event_name = {event_name:String} AND log_id = {log_id:String}
-  AND log_partition = {log_partition:UInt32} AND log_offset < {live_from:UInt64}`;
-
-function parametersOf(attempt: BackfillAttempt, range: BackfillRange): QueryParameters {
-  return {
-    tenant_id: attempt.environment.tenantId,
-    environment_id: attempt.environment.environmentId,
-    event_name: attempt.eventName,
-    log_id: range.log,
-    log_partition: range.partition,
-    live_from: range.liveFrom,
-    meter_id: attempt.meterId,
-    generation: attempt.generation,
-  };
-}
-
-async function backfillRange(
+/** Applies the meter to the events of one page; returns how many matched. */
+async function backfillPage(
   clickhouse: ClickHouse,
   attempt: BackfillAttempt,
-  range: BackfillRange,
+  of: { readonly rule: ValueRule; readonly page: EventPage; readonly signal: AbortSignal },
 ): Promise<number> {
-  const filter = filterCondition(attempt.filters);
-  const parameters = { ...parametersOf(attempt, range), ...filter.parameters };
-  await clickhouse.command(
-    `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id, generation,
-       minute, source, group_key, event_count)
-     SELECT tenant_id, environment_id, customer_key, {meter_id:String}, {generation:UInt64},
-       toDateTime64(toStartOfMinute(timestamp), 0, 'UTC') AS minute_start, source, '', count()
-     FROM events_v1
-     WHERE ${OF_RANGE} AND ${filter.text}
-     GROUP BY tenant_id, environment_id, customer_key, minute_start, source`,
-    parameters,
-    `mb:backfill:${attempt.meterId}:${attempt.generation}:${randomUUID()}`,
-  );
-  const rows = await clickhouse.query(
-    `SELECT count() AS scanned FROM events_v1 WHERE ${OF_RANGE}`,
-    parametersOf(attempt, range),
-    scannedRow,
-  );
-  return rows[0]?.scanned ?? 0;
+  let eventsMatched = 0;
+  let block = emptyBlock();
+  for await (const tallies of readTallies(clickhouse, attempt, of)) {
+    for (const placed of tallies) {
+      addToBlock(block, { attempt, rule: of.rule }, placed);
+      eventsMatched += placed.tally.count;
+    }
+    if (block.bytes < BLOCK_BYTES_MAX) continue;
+    of.signal.throwIfAborted();
+    await writeBlock(clickhouse, attempt, block);
+    block = emptyBlock();
+  }
+  await writeBlock(clickhouse, attempt, block);
+  return eventsMatched;
 }
 
 /**
- * Applies a meter to the stored events below its vector, under the attempt's own generation. Nobody
- * reads these rows until the attempt is completed; one that fails is abandoned, so an insert whose
- * outcome is unknown does no harm.
- * @throws DependencyError when ClickHouse fails or an outcome is unknown; the reason of the signal.
+ * Applies a meter to the stored events below its vector, under the attempt's own generation, in
+ * bounded memory and bounded requests. Nobody reads these rows until the attempt is completed; one
+ * that fails is abandoned, so an insert whose outcome is unknown does no harm.
+ * @throws DependencyError when ClickHouse fails or an outcome is unknown; whatever aborted the
+ * signal; TypeError for a meter whose rule does not compile.
  */
 export async function backfillMeter(
   clickhouse: ClickHouse,
   attempt: BackfillAttempt,
-  watch: BackfillWatch,
+  { progress, signal, pageEvents = PAGE_EVENTS }: BackfillWatch & { readonly pageEvents?: number },
 ): Promise<BackfillResult> {
-  let eventsScanned = 0;
-  for (const range of attempt.vector) {
-    watch.signal.throwIfAborted();
-    watch.progress(attempt, { eventsScanned, eventsMatched: 0 });
-    eventsScanned += await backfillRange(clickhouse, attempt, range);
+  const rule = compileValueRule(attempt.aggregation, hashText);
+  let result: BackfillResult = { eventsScanned: 0, eventsMatched: 0 };
+  for await (const page of pagesOf({ clickhouse, pageEvents }, attempt)) {
+    signal.throwIfAborted();
+    const matched = await backfillPage(clickhouse, attempt, { rule, page, signal });
+    result = {
+      eventsScanned: result.eventsScanned + page.events,
+      eventsMatched: result.eventsMatched + matched,
+    };
+    progress(attempt, result);
   }
-  const rows = await clickhouse.query(
-    `SELECT sum(event_count) AS matched FROM usage_minute_v1
-     WHERE tenant_id = {tenant_id:String} AND environment_id = {environment_id:String}
-       AND meter_id = {meter_id:String} AND generation = {generation:UInt64}`,
-    {
-      tenant_id: attempt.environment.tenantId,
-      environment_id: attempt.environment.environmentId,
-      meter_id: attempt.meterId,
-      generation: attempt.generation,
-    },
-    matchedRow,
-  );
-  return { eventsScanned, eventsMatched: rows[0]?.matched ?? 0 };
+  return result;
 }

@@ -115,6 +115,11 @@ function deltaRow(delta: UsageDelta): readonly unknown[] {
   return meter.aggregation.type === 'COUNT' ? row : [...row, ...valueColumns(delta)];
 }
 
+/** Lines of usage rows, as the insert of the usage table reads them. */
+export function encodeDeltas(deltas: readonly UsageDelta[]): EncodedRows {
+  return encodeLines(deltas, deltaRow);
+}
+
 /** How many events were decoded; see clickhouse/migrations/0002_aggregations.sql. */
 function acceptedRow(accepted: AcceptedCount, marker: BatchMarker): readonly unknown[] {
   const { environment, hourMs, eventCount } = accepted;
@@ -126,7 +131,7 @@ function acceptedRow(accepted: AcceptedCount, marker: BatchMarker): readonly unk
 function encodeUsage(range: BatchRange, batch: FoldedBatch): EncodedRows {
   const marker = markerOf(range);
   const markerRow = ['', '', '', '#batch', 0, 0, marker.source, marker.groupKey, 1];
-  const deltas = encodeLines(batch.deltas, deltaRow);
+  const deltas = encodeDeltas(batch.deltas);
   const accepted = encodeLines(batch.accepted, (count) => acceptedRow(count, marker));
   const rows = deltas.rows + accepted.rows + 1;
   return { rows, text: `${deltas.text}${accepted.text}${JSON.stringify(markerRow)}\n` };

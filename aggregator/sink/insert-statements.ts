@@ -140,6 +140,9 @@ const INSERTS: Readonly<Record<BatchTable, string>> = {
 };
 const USAGE_INSERT_1 = insertOf(USAGE_1, GATE);
 
+/** Usage rows of a backfill (`encodeDeltas`): its generation is its own, so nothing fences it. */
+export const BACKFILL_INSERT = insertOf(FORMS.usage, '');
+
 /**
  * The insert statement of a table, gated: it refuses itself (code 395) when the gate of its
  * partition stands at another epoch than `gate_epoch`, so a request that starts late can do no

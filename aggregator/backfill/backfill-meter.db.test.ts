@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
+import { encodeDeltas } from '../fold/encode-rows.js';
+import { applyFold } from '../fold/fold-versions.js';
+import { foldBatch } from '../fold/fold-batch.js';
+import { indexMeters } from '../fold/meter-index.js';
+import type { UsageDelta } from '../fold/usage-deltas.js';
+import { hashText } from '../partition/hash-text.js';
+import { BACKFILL_INSERT, insertStatement } from '../sink/insert-statements.js';
+import { UsageStore } from '../sink/usage-store.js';
+import type { BackfillAttempt, BackfillResult } from './backfill-jobs.js';
+import { backfillMeter } from './backfill-meter.js';
+
+const environment = { tenantId: 't1', environmentId: 'e1' };
+const PARTITIONS = 3;
+
+const AGGREGATIONS: readonly Partial<MeterAggregation>[] = [
+  {},
+  { groupBy: 'g' },
+  { type: 'SUM', field: 'n' },
+  { type: 'SUM', expression: 'n * 2 + (g == "x" ? 1 : m)', groupBy: 'm' },
+  { type: 'SUM_WITH_MULTIPLIER', field: 'n', multiplier: '0.001' },
+  { type: 'AVG', field: 'n', groupBy: 'missing' },
+  { type: 'MAX', field: 'n', groupBy: 'g' },
+  { type: 'LATEST', field: 'n' },
+  { type: 'COUNT_UNIQUE', field: 'n' },
+  { type: 'WEIGHTED_SUM', field: 'n' },
+];
+
+function attemptOf(
+  aggregation: Partial<MeterAggregation>,
+  generation: number,
+  vector: readonly number[],
+): BackfillAttempt {
+  return {
+    environment,
+    meterId: `m${generation % AGGREGATIONS.length}`,
+    version: 1,
+    eventName: 'request',
+    filters: [{ key: 'kind', values: ['a', 'b'] }],
+    aggregation: { ...COUNT_EVENTS, ...aggregation },
+    generation,
+    attempts: 1,
+    vector: vector.map((liveFrom, partition) => ({ log: 'log', partition, liveFrom })),
+  };
+}
+
+const numberText = fc.oneof(
+  fc.constantFrom('1', '0', '-2.5', '1e30', '1e-30', '0.000000000000000001', 'x', '', '1e999999'),
+  fc.integer({ min: -1_000, max: 1_000 }).map(String),
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+);
+const eventFrom = fc.record({
+  name: fc.constantFrom('request', 'request', 'request', 'other'),
+  customer: fc.constantFrom('acme', 'b|c', "é'\\"),
+  isInternal: fc.boolean(),
+  source: fc.constantFrom('', 'web', '\t\n'),
+  timestampMs: fc.oneof(
+    fc.integer({ min: 0, max: 180_000 }),
+    fc.constantFrom(0, 59_999, 60_000, Date.UTC(2150, 0, 1), Date.UTC(2199, 11, 31, 23, 59, 59)),
+  ),
+  receivedAtMs: fc.integer({ min: 1, max: 3 }),
+  properties: fc.record(
+    {
+      n: numberText,
+      m: numberText,
+      g: fc.constantFrom('x', 'y', ''),
+      kind: fc.constantFrom('a', 'b', 'c'),
+    },
+    { requiredKeys: ['kind'] },
+  ),
+});
+type Drawn = typeof eventFrom extends fc.Arbitrary<infer Event> ? Event : never;
+
+const SIMPLE: Drawn = {
+  name: 'request',
+  customer: 'acme',
+  isInternal: false,
+  source: '',
+  timestampMs: 60_000,
+  receivedAtMs: 1,
+  properties: { kind: 'a' },
+};
+
+/** Ids of one length and of many scripts, so that ties are decided beyond the basic plane. */
+const ID_SIGNS = ['a', '~', '\uFF5E', '\u{1F600}'];
+
+function recordOf(drawn: Drawn, offset: number): DecodedRecord {
+  const event: UsageEvent = {
+    eventId: `${ID_SIGNS[offset % ID_SIGNS.length] ?? ''}${offset}`,
+    eventName: drawn.name,
+    externalCustomerId: drawn.isInternal ? null : drawn.customer,
+    customerId: drawn.isInternal ? drawn.customer : null,
+    source: drawn.source,
+    timestampMs: drawn.timestampMs,
+    isTimestampGiven: true,
+    properties: drawn.properties,
+  };
+  const value = encodeEventRecord({
+    environment,
+    receivedAtMs: drawn.receivedAtMs,
+    events: [event],
+  });
+  return decodeRecord({ offset, appendedAtMs: 9, value }, hashText);
+}
+
+/** Stores events as the live stream does, without any meter. */
+async function store(client: ClickHouse, partition: number, records: readonly DecodedRecord[]) {
+  const range = { logId: 'log', partition, start: 0, end: records.length };
+  const input = { range, records, seen: new Map(), meters: indexMeters([], hashText) };
+  const usage = new UsageStore(client, 'log', partition);
+  await usage.raiseGate(1);
+  await usage.insert(1, insertStatement('events', 2), applyFold(2, input).encoded.events.text);
+}
+
+const READ = `SELECT meter_id, customer_key, toString(minute) AS minute, source, group_key,
+    sum(event_count) AS events, sum(unreadable_count) AS unreadable,
+    toString(sum(value_sum)) AS value_sum, toString(sum(value_time_sum)) AS value_time_sum,
+    toString(max(value_max)) AS value_max, toString(max(latest)) AS last,
+    arraySort(arrayMap(text -> lower(hex(text)), groupUniqArrayArray(uniques))) AS texts
+  FROM usage_minute_v1
+  WHERE generation >= {from:UInt64} AND generation < {from:UInt64} + ${AGGREGATIONS.length}
+  GROUP BY meter_id, customer_key, minute, source, group_key
+  ORDER BY meter_id, customer_key, minute, source, group_key`;
+
+/** All cells of a set of generations that begins with one. */
+function cellsOf(client: ClickHouse, from: number): Promise<unknown[]> {
+  return client.query(READ, { from }, z.unknown());
+}
+
+async function insertLive(client: ClickHouse, deltas: readonly UsageDelta[]): Promise<void> {
+  if (deltas.length === 0) return;
+  const body = encodeDeltas(deltas).text;
+  await client.insertText({ query: BACKFILL_INSERT, body, queryId: `test:${randomUUID()}` });
+}
+
+const perPartition = <Value>(value: fc.Arbitrary<Value>) =>
+  fc.array(value, { minLength: PARTITIONS, maxLength: PARTITIONS });
+
+describe('backfillMeter', () => {
+  test('makes the cells that the live stream would have made: every type, vector and page size', async ({
+    clickhouse: { client },
+  }) => {
+    let generation = 0;
+    const seen = { cells: 0, pages: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        perPartition(fc.array(eventFrom, { maxLength: 40 })),
+        perPartition(fc.integer({ min: 0, max: 41 })),
+        fc.integer({ min: 1, max: 60 }),
+        async (drawn, vector, pageEvents) => {
+          const [live, filled] = [generation, generation + AGGREGATIONS.length];
+          generation = filled + AGGREGATIONS.length;
+          await client.command('TRUNCATE TABLE events_v1');
+          const partitions = drawn.map((events) => events.map(recordOf));
+          for (const [partition, records] of partitions.entries()) {
+            await store(client, partition, records);
+          }
+          const attempts = AGGREGATIONS.map((aggregation, index) =>
+            attemptOf(aggregation, filled + index, vector),
+          );
+          const meters = attempts.map((attempt, index) => ({
+            ...attempt,
+            generation: live + index,
+          }));
+          const below = partitions.flatMap((records, index) => records.slice(0, vector[index]));
+          const folded = foldBatch(below, new Map(), indexMeters(meters, hashText));
+          await insertLive(client, folded.deltas);
+          const eventsScanned = folded.unique.filter(
+            ({ event }) => event.eventName === 'request',
+          ).length;
+          for (const attempt of attempts) {
+            const progress: BackfillResult[] = [];
+            const result = await backfillMeter(client, attempt, {
+              progress: (_, reached) => void progress.push(reached),
+              signal: new AbortController().signal,
+              pageEvents,
+            });
+            expect(result).toEqual({ eventsScanned, eventsMatched: folded.countedEvents });
+            expect(progress).toHaveLength(Math.ceil(eventsScanned / pageEvents));
+            seen.pages += progress.length;
+          }
+          const cells = await cellsOf(client, filled);
+          expect(cells).toEqual(await cellsOf(client, live));
+          seen.cells += cells.length;
+        },
+      ),
+      { numRuns: 6 },
+    );
+    // A property over nothing would hold, too.
+    expect(seen.cells).toBeGreaterThan(100);
+    expect(seen.pages).toBeGreaterThan(10);
+  }, 300_000);
+
+  test('stops when it is told to', async ({ clickhouse: { client } }) => {
+    const records = [0, 1].map((offset) => recordOf(SIMPLE, offset));
+    await store(client, 0, records);
+    const stop = new AbortController();
+    const backfill = backfillMeter(client, attemptOf({}, 1, [2]), {
+      progress: () => stop.abort(new Error('told to stop')),
+      signal: stop.signal,
+      pageEvents: 1,
+    });
+    await expect(backfill).rejects.toThrow('told to stop');
+  });
+
+  test('tells a hundred thousand texts of one minute apart', async ({ clickhouse: { client } }) => {
+    const texts = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+    await store(
+      client,
+      0,
+      texts.map((n, offset) => recordOf({ ...SIMPLE, properties: { kind: 'a', n } }, offset)),
+    );
+    await backfillMeter(client, attemptOf({ type: 'COUNT_UNIQUE', field: 'n' }, 1, [100_000]), {
+      progress: () => undefined,
+      signal: new AbortController().signal,
+      pageEvents: 30_000,
+    });
+    const [cell] = await client.query(
+      'SELECT length(groupUniqArrayArray(uniques)) AS texts FROM usage_minute_v1',
+      {},
+      z.object({ texts: z.coerce.number() }),
+    );
+    expect(cell).toEqual({ texts: 100_000 });
+  });
+});

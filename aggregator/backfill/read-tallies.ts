@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
+import type { ValueRule } from '../../contract/event-value.js';
+import { MINUTE_MS, type InstantMs } from '../../contract/instant.js';
+import type { MeterFilter } from '../../contract/meter.js';
+import type { EventTally } from '../../contract/usage-cell.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { BackfillAttempt } from './backfill-jobs.js';
+import type { EventPage } from './event-pages.js';
+
+/** Events of one customer, minute, source and group that have the same value texts. */
+export type PlacedTally = {
+  readonly customerKey: string;
+  readonly minuteMs: InstantMs;
+  readonly source: string;
+  readonly groupKey: string;
+  readonly tally: EventTally;
+};
+
+const tallyRow = z
+  .tuple([
+    z.string(),
+    integerColumn,
+    z.string(),
+    z.string(),
+    z.array(z.string().nullable()),
+    integerColumn,
+    z.string(),
+    integerColumn,
+    integerColumn,
+    z.string(),
+  ])
+  .transform(
+    ([customerKey, minute, source, groupKey, texts, count, time, atMs, receivedMs, eventId]) => ({
+      customerKey,
+      minuteMs: minute * MINUTE_MS,
+      source,
+      groupKey,
+      tally: {
+        texts,
+        count,
+        timeSumMs: BigInt(time),
+        place: { atMs, receivedMs, eventId },
+      },
+    }),
+  );
+
+/**
+ * The rule of `meterMatches` (contract/meter.ts) in SQL: the property exists and its text is
+ * listed.
+ */
+function filterCondition(filters: readonly MeterFilter[]): {
+  readonly text: string;
+  readonly parameters: QueryParameters;
+} {
+  const parameters: Record<string, string | readonly string[]> = {};
+  const conditions = filters.map(({ key, values }, index) => {
+    parameters[`key_${index}`] = key;
+    parameters[`values_${index}`] = values;
+    return (
+      `mapContains(properties, {key_${index}:String}) AND ` +
+      `has({values_${index}:Array(String)}, properties[{key_${index}:String}])`
+    );
+  });
+  return { text: ['1', ...conditions].join(' AND '), parameters };
+}
+
+/** The texts that decide a value, in the order of the rule. */
+function textsExpression({ properties }: ValueRule): string {
+  const texts = properties.map(
+    (_, index) =>
+      `if(mapContains(properties, {text_${index}:String}), ` +
+      `toNullable(properties[{text_${index}:String}]), NULL)`,
+  );
+  return `CAST([${texts.join(', ')}], 'Array(Nullable(String))')`;
+}
+
+/** Minutes as numbers: toStartOfMinute is a DateTime, which ends in 2106. */
+const MINUTE = `intDiv(toUnixTimestamp64Milli(timestamp), ${MINUTE_MS})`;
+const LATEST_PLACE = `max((toUnixTimestamp64Milli(timestamp), toUnixTimestamp64Milli(received_at),
+  event_id))`;
+/** No other type asks, and an id takes more memory than all the rest. */
+const NO_PLACE = "(toInt64(0), toInt64(0), '')";
+
+/**
+ * The events of a page that count on the meter, grouped by the texts that matter: the value of each
+ * combination is computed by `contract/`, so there is no second definition of a value in SQL.
+ * @throws DependencyError when ClickHouse fails.
+ */
+export function readTallies(
+  clickhouse: ClickHouse,
+  attempt: BackfillAttempt,
+  of: { readonly rule: ValueRule; readonly page: EventPage },
+): AsyncGenerator<readonly PlacedTally[]> {
+  const { rule, page } = of;
+  const { groupBy } = attempt.aggregation;
+  const filter = filterCondition(attempt.filters);
+  const texts = rule.properties.map((property, index) => [`text_${index}`, property] as const);
+  const parameters: QueryParameters = {
+    ...page.parameters,
+    ...filter.parameters,
+    ...Object.fromEntries(texts),
+    group_by: groupBy ?? '',
+  };
+  const select = `SELECT customer_key, minute, toString(grouped.source), group_text,
+      texts, events, time_sum_ms, place.1, place.2, place.3
+    FROM (
+      SELECT customer_key, ${MINUTE} AS minute, source,
+        ${groupBy === null ? "''" : 'properties[{group_by:String}]'} AS group_text,
+        ${textsExpression(rule)} AS texts, count() AS events,
+        sum(toUnixTimestamp64Milli(timestamp) % ${MINUTE_MS}) AS time_sum_ms,
+        ${rule.type === 'LATEST' ? LATEST_PLACE : NO_PLACE} AS place
+      FROM events_v1 WHERE ${page.condition} AND ${filter.text}
+      GROUP BY customer_key, minute, source, group_text, texts
+    ) AS grouped
+    SETTINGS max_bytes_before_external_group_by = 268435456`;
+  return clickhouse.streamRows(select, parameters, tallyRow);
+}
