@@ -1,7 +1,7 @@
 import type { AggregationType, MeterAggregation } from './aggregation.js';
 import { decimalOf, ONE, ZERO, type Decimal } from './decimal.js';
 import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
-import { cutToValue, decimalFromNumericText } from './numeric-text.js';
+import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text.js';
 
 /** What one event adds to its meter (domain.md 7.5). */
 export type EventValue = {
@@ -89,7 +89,10 @@ export function compileValueRule(aggregation: MeterAggregation, hashText: HashTe
     properties: rule.properties,
     valueOf: (texts) => {
       const number = rule.numberOf(texts);
-      return finishedValue(type, factor === null ? number : (number?.times(factor) ?? null));
+      return finishedValue(
+        type,
+        factor === null || number === null ? number : exactProduct(number, factor),
+      );
     },
   };
 }

@@ -32,6 +32,17 @@ export function decimalFromNumericText(text: string): Decimal | null {
   return boundedNumber(new Decimal(text));
 }
 
+/** Holds the product of the longest text and the longest multiplier whole. */
+const Wide = Decimal.clone({ precision: 2 * NUMERIC_TEXT_LENGTH_MAX });
+
+/**
+ * The product without any rounding. A product rounded to the usual 160 digits could round up to the
+ * next digit that a cut keeps.
+ */
+export function exactProduct(number: Decimal, factor: Decimal): Decimal {
+  return new Decimal(new Wide(number).times(factor));
+}
+
 /**
  * Cut, not rounded, to the fraction digits of a value; null when the magnitude is out of range.
  * Looks at the exponent before it touches digits, so `1e999999999` costs nothing.

@@ -3,7 +3,7 @@
 -- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
 --          fromMs, toMs: half-open range of the events' own timestamps.
--- Index:   events_v1 by tenant, environment, event_name, customer, hour; log_offset_range for one id.
+-- Index:   events_v1 by tenant, environment, event_name, customer, timestamp; log_offset_range for one id.
 FROM events_v1 AS e
 WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
   AND (empty({eventNames:Array(String)}) OR e.event_name IN {eventNames:Array(String)})

@@ -6,7 +6,7 @@
 --          $intervals$ are the stretches, exact to the millisecond; $filters$ the conditions on properties; $ends$ where an
 --          archived meter stopped counting; $valueTexts$ the texts
 --          in the order of the value's properties, NULL for one that is missing.
--- Index:   events_v1 by tenant, environment, event_name, customer, hour.
+-- Index:   events_v1 by tenant, environment, event_name, customer, timestamp.
 -- The caller asks only for meters whose minutes cover all stored events, so events and minutes tell the same.
 SELECT
   $arm$ AS arm,

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { plain } from '../decimal.js';
+import { compileExpression, isExpressionProblem } from './compile-expression.js';
+
+type Properties = Readonly<Record<string, string>>;
+
+/** Digits of the result, `failed`, or the problem. */
+function evaluated(text: string, properties: Properties = {}): string {
+  const compiled = compileExpression(text);
+  if (isExpressionProblem(compiled)) return `problem: ${compiled.problem}`;
+  const result = compiled.evaluate((property) =>
+    Object.hasOwn(properties, property) ? (properties[property] ?? null) : null,
+  );
+  return result === null ? 'failed' : plain(result);
+}
+
+describe('an expression', () => {
+  it.each([
+    ['1 + 2 * 3', '7'],
+    ['(1 + 2) * 3', '9'],
+    ['10 - 4 - 3', '3'],
+    ['-3 + 5', '2'],
+    ['- -3', '3'],
+    ['7 % 3', '1'],
+    ['-7 % 3', '-1'],
+    ['1 / 8', '0.125'],
+    ['0.1 + 0.2', '0.3'],
+    ['1e3 + .5', '1000.5'],
+    ['12345678901234567890.000000000000000001 + 1', '12345678901234567891.000000000000000001'],
+    ['min(3, 1, 2)', '1'],
+    ['max(3, 1, 2)', '3'],
+    ['abs(-2.5)', '2.5'],
+    ['ceil(1.2) + floor(1.8)', '3'],
+    ['ceil(-1.2)', '-1'],
+    ['floor(-1.2)', '-2'],
+    ['round(2.5)', '3'],
+    ['round(-2.5)', '-3'],
+    ['1 < 2 ? 10 : 20', '10'],
+    ['2 <= 2 && 3 >= 3 && 2 > 1 && 1 != 2 && 1 == 1 ? 1 : 0', '1'],
+    ['0 || 2 ? 1 : 0', '1'],
+    ['!0 ? 1 : 0', '1'],
+    ['"a" == "a" ? 1 : 0', '1'],
+    ["'a' != 'b' ? 1 : 0", '1'],
+    ['1 ? 2 : 3 / 0', '2'],
+    ['1 || 1 / 0 ? 5 : 6', '5'],
+    ['0 && 1 / 0 ? 5 : 6', '6'],
+  ])('%s is %s', (text, result) => {
+    expect(evaluated(text)).toBe(result);
+  });
+
+  it.each([
+    ['bytes / 1024', { bytes: '2048' }, '2'],
+    ['properties["size (kB)"] * 2', { 'size (kB)': '1.5' }, '3'],
+    ['region == "eu" ? n : n * 2', { region: 'us', n: '4' }, '8'],
+    ['a == b ? 1 : 0', { a: '1.0', b: '1' }, '0'],
+    ['a == 1 ? 1 : 0', { a: '1.0' }, '1'],
+    ['a && b ? 1 : 0', { a: 'true', b: 'false' }, '0'],
+    ['missing + 1', {}, 'failed'],
+    ['n + 1', { n: 'x' }, 'failed'],
+    ['n / 0', { n: '1' }, 'failed'],
+    ['n % 0', { n: '1' }, 'failed'],
+    ['n', { n: '1e999999999' }, 'failed'],
+    ['n < 3', { n: '1' }, 'failed'],
+    ['"text"', {}, 'failed'],
+    ['properties["__proto__"] + 1', {}, 'failed'],
+    ['constructor', {}, 'failed'],
+  ] as const)('%s over %o is %s', (text, properties, result) => {
+    expect(evaluated(text, properties)).toBe(result);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '1 +',
+    '1 2',
+    'a b',
+    'a; b',
+    'a, b',
+    '(1',
+    'a.b',
+    'a[0]',
+    'properties[n]',
+    'properties[""]',
+    'properties.n',
+    'other["n"]',
+    '[1]',
+    'this',
+    'a = 1',
+    'a === b',
+    'a ** b',
+    'a & b',
+    'a >>> b',
+    '~a',
+    '+a',
+    'sin(1)',
+    'min()',
+    'abs(1, 2)',
+    'a()',
+    'constructor()',
+    'properties["f"](1)',
+    'true',
+    'null',
+    '0x10',
+    '1e999999999',
+    '`a`',
+    '/a/',
+    'a ?? b',
+    'a?.b',
+    '({})',
+    'x => x',
+    'new X',
+    '@',
+    `a${' + 1'.repeat(101)}`,
+    'a'.repeat(1_001),
+  ])('%s does not compile', (text) => {
+    expect(evaluated(text)).toMatch(/^problem: (does not compile|is longer)/);
+  });
+
+  it('bounds what one can cost, however deep or large', () => {
+    expect(evaluated(`${'('.repeat(490)}1${')'.repeat(490)}`)).toBe('1');
+    expect(evaluated(`${'-'.repeat(199)}1`)).toMatch(/^-1$/);
+    expect(evaluated(`${'!'.repeat(900)}1`)).toMatch(/^problem/);
+    expect(evaluated(`${'('.repeat(900)}`)).toMatch(/^problem/);
+    expect(evaluated(Array.from({ length: 90 }, () => 'n').join('*'), { n: '9e99' })).toBe(
+      'failed',
+    );
+    expect(evaluated(Array.from({ length: 90 }, () => 'n').join('*'), { n: '9e-99' })).toBe('0');
+    expect(evaluated('n % m', { n: '9e99', m: '7e-99' })).toMatch(/^0\.0*\d+$/);
+  });
+
+  it('names the properties it reads, each once', () => {
+    const compiled = compileExpression('a + properties["b c"] * a');
+    expect(isExpressionProblem(compiled) ? null : compiled.properties).toEqual(['a', 'b c']);
+  });
+
+  it('ends for every text, with a number, a failure or a problem', () => {
+    const part = fc.constantFrom(
+      ...['a', '1', '.5', '"x"', '(', ')', '+', '-', '*', '/', '%', '<', '==', '&&', '!', '?', ':'],
+      ...['min(', 'abs(', ',', 'properties[', '"a"', ']', ' ', '1e9', '[', '.', ';', "'"],
+    );
+    const text = fc.oneof(
+      fc.array(part, { maxLength: 30 }).map((all) => all.join('')),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(text, (drawn) => {
+        expect(evaluated(drawn, { a: '3' })).toMatch(/^(-?\d|failed$|problem: )/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('calculates as whole numbers do', () => {
+    const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
+    fc.assert(
+      fc.property(whole, whole, whole, (a, b, c) => {
+        const properties = { a: String(a), b: String(b), c: String(c) };
+        expect(evaluated('a * b + c', properties)).toBe(String(a * b + c));
+        expect(evaluated('a - b * c', properties)).toBe(String(a - b * c));
+        expect(evaluated('a % b', properties)).toBe(b === 0n ? 'failed' : String(a % b));
+        expect(evaluated('max(a, b, c)', properties)).toBe(
+          String([a, b, c].reduce((max, value) => (value > max ? value : max))),
+        );
+        expect(evaluated('a < b ? a : b', properties)).toBe(String(a < b ? a : b));
+      }),
+    );
+  });
+});
