@@ -178,6 +178,10 @@ async function main() {
   if (verb === 'throughput') {
     return handOver(process.execPath, [join(measurements, 'throughput.js'), ...parameters]);
   }
+  if (verb === 'faults') {
+    const program = join(measurements, 'faults', 'main.js');
+    return handOver(process.execPath, ['--enable-source-maps', program, ...parameters]);
+  }
   if (verb === 'measure') {
     const [name = '', ...options] = parameters;
     const script = join(measurements, 'scenarios', `${name}.js`);

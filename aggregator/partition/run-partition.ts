@@ -19,7 +19,7 @@ const BACKOFF_MAX_MS = 5_000;
  * Asked before each command; tests make a step fail here: `before` it has any effect, or `after`,
  * so that only its answer is lost.
  */
-export type Sabotage = (command: Command) => 'before' | 'after' | null;
+export type Sabotage = (command: Command, partition: number) => 'before' | 'after' | null;
 
 export type PartitionRun = PartitionDependencies & {
   readonly logger: Log;
@@ -95,7 +95,7 @@ async function waitBeforeRetry(run: PartitionRun, failures: number): Promise<voi
 const SABOTAGED: Performance = { outcome: { kind: 'unknown' }, cause: new Error('sabotaged') };
 
 async function performOrFail(run: PartitionRun, command: Performed): Promise<Performance> {
-  const failure = run.sabotage?.(command) ?? null;
+  const failure = run.sabotage?.(command, run.partition) ?? null;
   if (failure === 'before') return SABOTAGED;
   const performance = await perform(run, command);
   return failure === 'after' ? SABOTAGED : performance;

@@ -8,7 +8,11 @@ import { projectRoot } from '../../runtime/project.js';
 const STAMP = join(projectRoot, 'dist', '.built-for-tests');
 
 const ENGINE_FOLDERS = ['contract', 'runtime', 'sql', 'clickhouse'] as const;
-const PROGRAM_FOLDERS = ['event-log', 'ingest', 'aggregator', 'billing-api', 'cli'] as const;
+const PROGRAM_FOLDERS = [
+  ...['event-log', 'ingest', 'aggregator', 'billing-api', 'cli'],
+  // Programs of the fault suite.
+  'load-tests',
+];
 
 /** Which processes the tests start: those that host engines, or the whole product. */
 export type BuildScope = 'engines' | 'product';

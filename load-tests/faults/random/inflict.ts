@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MortalEngine } from '../engines/mortal-engine.js';
+import { LATE_METER } from '../load/usage-meter.js';
+import type { Crew } from '../world/crew.js';
+import type { World } from '../world/world.js';
+import type { Fault } from './plan-faults.js';
+
+/** A member silent for 5 s is taken for dead; a little longer, and its partitions have moved. */
+const PAUSE_MS = 6_500;
+const METER_ATTEMPTS = 60;
+const METER_PAUSE_MS = 250;
+
+async function killEngine(engine: MortalEngine, downMs: number): Promise<void> {
+  await engine.kill();
+  await delay(downMs);
+  await engine.start();
+}
+
+async function freezeEngine(engine: MortalEngine, downMs: number): Promise<void> {
+  engine.freeze();
+  await delay(downMs);
+  engine.thaw();
+}
+
+async function kill(world: World, crew: Crew, fault: Fault & { kind: 'kill' }): Promise<void> {
+  const { engines } = world.options;
+  const { victim, downMs } = fault;
+  if (victim === 'ingest') return crew.killIngest(downMs);
+  if (victim === 'aggregator') {
+    const place = crew.aggregators[0];
+    return place === undefined ? undefined : crew.kill(place, downMs);
+  }
+  const engine = victim === 'broker' ? engines.kafka.broker : engines[victim];
+  if (engine !== null) await killEngine(engine, downMs);
+}
+
+/** SIGSTOP until others have its partitions, then SIGCONT: it wakes believing that it owns them. */
+async function pauseAggregator(crew: Crew): Promise<void> {
+  const place = crew.aggregators[0];
+  if (place === undefined) return;
+  if (crew.aggregators.length < 2) crew.join();
+  const { program } = place;
+  program.freeze();
+  await delay(PAUSE_MS);
+  program.thaw();
+}
+
+async function fillDisk(world: World, downMs: number): Promise<void> {
+  const { disk } = world.options.engines.disk;
+  if (disk === null) return;
+  disk.fill();
+  await delay(downMs);
+  disk.free();
+}
+
+/** As a client of the API does: again, until it is told that the meter exists. */
+async function addMeter(world: World): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await world.addMeter(LATE_METER);
+      return;
+    } catch (error) {
+      if (attempt === METER_ATTEMPTS) throw error;
+      await delay(METER_PAUSE_MS);
+    }
+  }
+}
+
+// One case a kind of fault: the list is complete because the compiler says so.
+// eslint-disable-next-line complexity
+async function perform(world: World, crew: Crew, fault: Fault): Promise<void> {
+  const { engines } = world.options;
+  switch (fault.kind) {
+    case 'kill':
+      return kill(world, crew, fault);
+    case 'freeze': {
+      const engine = fault.victim === 'broker' ? engines.kafka.broker : engines.clickhouse;
+      return engine === null ? undefined : freezeEngine(engine, fault.downMs);
+    }
+    case 'pause_aggregator':
+      return pauseAggregator(crew);
+    case 'join':
+      return crew.join();
+    case 'leave': {
+      const place = crew.aggregators.at(-1);
+      return place !== undefined && crew.aggregators.length > 1 ? crew.leave(place) : undefined;
+    }
+    case 'crash_at_step':
+      crew.joinDoomed(fault.fate);
+      return undefined;
+    case 'full_disk':
+      return fillDisk(world, fault.downMs);
+    case 'sever':
+      return (
+        fault.engine === 'postgres' ? engines.postgresProxy : engines.clickhouseProxy
+      ).sever();
+    case 'mischief': {
+      const { engine, mischief } = fault;
+      (engine === 'postgres' ? engines.postgresProxy : engines.clickhouseProxy).arm(mischief);
+      return undefined;
+    }
+    case 'new_meter':
+      return addMeter(world);
+  }
+}
+
+/** Lets the faults happen at their times; resolves when the last is over. */
+export async function inflict(world: World, crew: Crew, faults: readonly Fault[]): Promise<void> {
+  const startedAt = performance.now();
+  await Promise.all(
+    faults.map(async (fault) => {
+      await delay(Math.max(0, fault.atMs - (performance.now() - startedAt)));
+      await perform(world, crew, fault);
+    }),
+  );
+}
+
+/** Every engine up, nothing armed, nothing held, the disk free: what a next run may rely on. */
+export async function restoreEngines(world: World): Promise<void> {
+  const { engines } = world.options;
+  engines.disk.disk?.free();
+  await Promise.all([
+    engines.postgresProxy.calm(),
+    engines.clickhouseProxy.calm(),
+    engines.postgres.start(),
+    engines.clickhouse.start(),
+    engines.kafka.broker?.start(),
+  ]);
+}

@@ -1,0 +1,58 @@
+import pc from 'picocolors';
+import type { Verdict } from './checks/verdict.js';
+import type { LogKind } from './engines/fault-engines.js';
+import type { RunReport } from './random/random-run.js';
+
+/** One line a run: seed, what went wrong, what became of the events. */
+export function lineOfRun(report: RunReport): string {
+  const { counts, lost, double, problems } = report.verdict;
+  const books =
+    `${counts.accepted}+${counts.landedUnknown} accepted = ${counts.counted} counted + ` +
+    `${counts.unmatched} unmatched + ${counts.duplicates} duplicate`;
+  const verdict =
+    problems.length === 0 ? pc.green('exact') : pc.red(`WRONG: ${lost} lost, ${double} double`);
+  return [
+    `${report.log} seed ${report.seed}`,
+    verdict,
+    `${books} (${counts.conflicts} conflicts, ${counts.buckets} buckets, ${counts.batches} batches)`,
+    `${report.aggregators} aggregators, ${report.unknownOutcomes} unanswered, ${report.samples} looks`,
+    report.faults.join(', '),
+    `${report.seconds.toFixed(1)} s`,
+  ].join(' · ');
+}
+
+/** One line a scenario. */
+export function lineOfScenario(name: string, verdict: Verdict, seconds: number): string {
+  const { counts, lost, double, problems } = verdict;
+  const fate =
+    problems.length === 0 ? pc.green('holds') : pc.red(`BROKEN: ${lost} lost, ${double} double`);
+  const figures = `${counts.accepted}+${counts.landedUnknown} accepted, ${counts.batches} batches`;
+  return `${fate}: ${name} (${figures}, ${seconds.toFixed(1)} s)`;
+}
+
+/** Sums over runs, or scenarios, of one log. */
+export class Tally {
+  count = 0;
+  lost = 0;
+  double = 0;
+  /** Those with any problem, without loss or double included. */
+  wrong = 0;
+
+  constructor(
+    private readonly noun: 'runs' | 'scenarios',
+    private readonly log: LogKind,
+  ) {}
+
+  add(outcome: Pick<Verdict, 'lost' | 'double' | 'problems'>): void {
+    this.count += 1;
+    this.lost += outcome.lost;
+    this.double += outcome.double;
+    if (outcome.problems.length > 0) this.wrong += 1;
+  }
+
+  get line(): string {
+    const wrong = this.wrong === 0 ? '' : `, ${this.wrong} with a wrong figure`;
+    const sums = `${this.count} ${this.noun}, ${this.lost} lost, ${this.double} double`;
+    return `${sums}${wrong} (${this.log} log)`;
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { World } from '../world/world.js';
+import { asBulks, asSingles, eventsOf, inWorld, send, until, type Scenario } from './scenario.js';
+import { REQUESTS } from './requests.js';
+
+/** The log takes its time over every append, as a busy disk or a slow replica would. */
+function slowLog(world: World): void {
+  const { log, engines } = world.options;
+  if (log === 'kafka') engines.kafka.broker?.freeze();
+  else {
+    engines.postgresProxy.arm({ kind: 'slow', match: REQUESTS.append, times: 50, holdMs: 300 });
+  }
+}
+
+async function quickLog(world: World): Promise<void> {
+  const { log, engines } = world.options;
+  if (log === 'kafka') engines.kafka.broker?.thaw();
+  else await engines.postgresProxy.calm();
+}
+
+/** What clients are told, and what must be true from then on. */
+export const ACCEPTING: readonly Scenario[] = [
+  {
+    name: 'kills ingest after the answer: no accepted event is lost',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, {}, async (world) => {
+        await world.startIngest();
+        world.startAggregator();
+        await send(world, asSingles(eventsOf(5, 0), 0));
+        slowLog(world);
+        const sending = send(world, asSingles(eventsOf(80, 100), 200));
+        await until(() => world.ledger.acceptedEvents > 5, 700);
+        await world.ingest?.kill();
+        await quickLog(world);
+        await world.startIngest();
+        await sending;
+      }),
+  },
+  {
+    name: 'kills ingest again and again while clients repeat: every id counts once',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, {}, async (world) => {
+        await world.startIngest();
+        world.startAggregator();
+        const sending = send(world, asSingles(eventsOf(300, 0), 2_000));
+        for (let kill = 0; kill < 3; kill += 1) {
+          await delay(300);
+          await world.ingest?.kill();
+          await world.startIngest();
+        }
+        await sending;
+      }),
+  },
+  {
+    name: 'kills the log after the answer: no accepted event is lost',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, {}, async (world) => {
+        const { engines, log } = world.options;
+        const store = log === 'kafka' ? engines.kafka.broker : engines.postgres;
+        await world.startIngest();
+        world.startAggregator();
+        const sending = send(world, asSingles(eventsOf(200, 0), 800));
+        await until(() => world.ledger.acceptedEvents > 60, 5_000);
+        await store?.kill();
+        await store?.start();
+        await sending;
+      }),
+  },
+  {
+    name: 'an append whose reply is lost: the repeat counts nothing',
+    isCalm: false,
+    isAboutLog: true,
+    skipReason: ({ log }) => (log === 'kafka' ? 'the broker has no proxy' : null),
+    run: (bench) =>
+      inWorld(bench, {}, async (world, { expect }) => {
+        await world.startIngest();
+        world.startAggregator();
+        await send(world, asSingles(eventsOf(5, 0), 0));
+        const { postgresProxy } = world.options.engines;
+        postgresProxy.arm({ kind: 'lose_reply', match: REQUESTS.append, times: 2 });
+        postgresProxy.arm({ kind: 'hold', match: REQUESTS.append, times: 1, holdMs: 700 });
+        await send(world, asSingles(eventsOf(60, 100), 300));
+        expect(postgresProxy.isSpent, 'no append was disturbed');
+        expect(world.ledger.unknownOutcomes > 0, 'every append was answered');
+      }),
+  },
+  {
+    name: 'ClickHouse away: every event is accepted meanwhile and counted afterwards',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, {}, async (world, { expect }) => {
+        const { clickhouse } = world.options.engines;
+        await world.startIngest();
+        world.startAggregator();
+        await send(world, asBulks(eventsOf(200, 0)));
+        await clickhouse.kill();
+        const awayMs = bench.isLong ? 60_000 : 3_000;
+        const before = world.ledger.unknownOutcomes;
+        await send(world, asSingles(eventsOf(300, 1_000), awayMs));
+        expect(world.ledger.unknownOutcomes === before, 'ingest did not accept meanwhile');
+        await clickhouse.start();
+      }),
+  },
+];

@@ -1,0 +1,146 @@
+import { settle } from '../checks/settle.js';
+import type { Verdict } from '../checks/verdict.js';
+import type { PlannedEvent } from '../load/plan-load.js';
+import { STEPS } from '../random/plan-faults.js';
+import type { Fate, World } from '../world/world.js';
+import { REQUESTS } from './requests.js';
+import {
+  asBulks,
+  asSingles,
+  eventsOf,
+  inWorld,
+  send,
+  type Bench,
+  type Notes,
+  type Scenario,
+} from './scenario.js';
+
+/** Steps of recovery, met only when the owner before died with a batch promised. */
+const RECOVERY_STEPS = ['refetch', 'check_presence'] as const;
+/** Crashes that leave something behind, for the short form. */
+const TELLING: readonly Fate[] = [
+  { step: 'intend', moment: 'after', act: 'kill' },
+  { step: 'insert events', moment: 'after', act: 'kill' },
+  { step: 'insert ids', moment: 'after', act: 'kill' },
+  { step: 'insert usage', moment: 'after', act: 'kill' },
+  { step: 'finish', moment: 'before', act: 'kill' },
+  { step: 'finish', moment: 'after', act: 'kill' },
+];
+
+function everyCrash(): readonly Fate[] {
+  const moments = ['before', 'after'] as const;
+  const crash = (step: string): readonly Fate[] =>
+    moments.map((moment) => ({ step, moment, act: 'kill' }));
+  const prepare: Fate = { step: 'insert events', moment: 'after', act: 'kill' };
+  return [
+    ...STEPS.flatMap(crash),
+    ...RECOVERY_STEPS.flatMap(crash).flatMap((fate) => [prepare, fate]),
+  ];
+}
+
+/** New events and a few that were sent before, so that every table gets rows. */
+function chunkOf(index: number): readonly PlannedEvent[] {
+  const repeats = index === 0 ? [] : eventsOf(5, (index - 1) * 40);
+  return [...eventsOf(40, index * 40), ...repeats];
+}
+
+async function crashOnce(world: World, fate: Fate, notes: Notes): Promise<void> {
+  const program = world.startDoomedAggregator(fate);
+  const isThere = await program.says(`at ${fate.step}`);
+  notes.expect(isThere, `an aggregator ended before it came to ${fate.step}: ${program.output}`);
+  await program.kill();
+  await world.forgetDeadMembers();
+}
+
+function crashAtSteps(bench: Bench): Promise<Verdict> {
+  return inWorld(bench, { partitions: 1 }, async (world, notes) => {
+    await world.startIngest();
+    let index = 0;
+    for (const fate of bench.isLong ? everyCrash() : TELLING) {
+      await send(world, asBulks(chunkOf(index)));
+      await crashOnce(world, fate, notes);
+      index += 1;
+    }
+    world.startAggregator();
+  });
+}
+
+/** Processes and engines that die, whatever they were doing. */
+export const CRASHING: readonly Scenario[] = [
+  {
+    name: 'consumer killed between every two steps: nothing is missing, nothing is double',
+    isCalm: true,
+    isAboutLog: true,
+    run: crashAtSteps,
+  },
+  {
+    name: 'consumer that failed to write has not seen the ids: nothing is missing',
+    isCalm: false,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, { partitions: 1 }, async (world, { expect }) => {
+        await world.startIngest();
+        world.startAggregator();
+        await send(world, asBulks(eventsOf(20, 0)));
+        await settle(world, bench.settleTimeoutMs);
+        const { clickhouseProxy } = world.options.engines;
+        clickhouseProxy.arm({ kind: 'drop', match: REQUESTS.insertEvents, times: 1 });
+        await send(world, asBulks(eventsOf(60, 100)));
+        await settle(world, bench.settleTimeoutMs);
+        expect(clickhouseProxy.isSpent, 'no insert failed');
+      }),
+  },
+  {
+    name: 'sink killed while it writes: nothing is counted twice',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, { flushDelayMs: 20, batchEventsMax: 40 }, async (world) => {
+        const { clickhouse } = world.options.engines;
+        await world.startIngest();
+        world.startAggregator();
+        const sending = send(world, asSingles(eventsOf(500, 0), 2_500));
+        for (let kill = 0; kill < 3; kill += 1) {
+          await clickhouse.kill();
+          await clickhouse.start();
+        }
+        await sending;
+      }),
+  },
+  {
+    name: 'the disk of the sink is full: it is written when there is room again',
+    isCalm: false,
+    isAboutLog: false,
+    skipReason: ({ engines }) => engines.disk.skipReason,
+    run: (bench) =>
+      inWorld(bench, {}, async (world, { expect }) => {
+        const { disk } = world.options.engines.disk;
+        await world.startIngest();
+        world.startAggregator();
+        await send(world, asBulks(eventsOf(50, 0)));
+        await settle(world, bench.settleTimeoutMs);
+        disk?.fill();
+        await send(world, asSingles(eventsOf(200, 100), 1_500));
+        const isDone = (await settle(world, 1_000)) === null;
+        expect(!isDone, 'the disk was not full');
+        disk?.free();
+      }),
+  },
+  {
+    name: 'checkpoints lost their server in the middle: nothing is missing, nothing is double',
+    isCalm: false,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, { flushDelayMs: 20, batchEventsMax: 40 }, async (world) => {
+        const { postgres } = world.options.engines;
+        await world.startIngest();
+        world.startAggregator();
+        const sending = send(world, asSingles(eventsOf(300, 0), 1_500));
+        for (let kill = 0; kill < 2; kill += 1) {
+          await postgres.kill();
+          await postgres.start();
+        }
+        await sending;
+      }),
+  },
+];

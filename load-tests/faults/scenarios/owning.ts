@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { settle } from '../checks/settle.js';
+import type { Program } from '../engines/program.js';
+import { LATE_METER } from '../load/usage-meter.js';
+import type { World } from '../world/world.js';
+import {
+  asBulks,
+  asSingles,
+  eventsOf,
+  inWorld,
+  send,
+  type Notes,
+  type Scenario,
+} from './scenario.js';
+
+const ONE = { partitions: 1 } as const;
+/** An owner that is fenced pauses 1.5 s and takes the partition again. */
+const FENCED_MS = 2_500;
+
+/** Starts an aggregator that freezes before a step of its batch, and waits until it is there. */
+async function freezeBefore(world: World, step: string, notes: Notes): Promise<Program> {
+  const program = world.startDoomedAggregator({ step, moment: 'before', act: 'freeze' });
+  const isThere = await program.says(`at ${step}`);
+  notes.expect(isThere, `an aggregator ended before it came to ${step}`);
+  await world.forgetDeadMembers();
+  return program;
+}
+
+/** A paused owner, a successor that does all the work, and the owner's awakening. */
+function pausedBefore(step: string): Scenario {
+  return {
+    name: `owner paused before ${step} wakes after its partition was taken: it changes nothing`,
+    isCalm: true,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, ONE, async (world, notes) => {
+        await world.startIngest();
+        await send(world, asBulks(eventsOf(60, 0)));
+        const paused = await freezeBefore(world, step, notes);
+        world.startAggregator();
+        const unsettled = await settle(world, bench.settleTimeoutMs);
+        notes.expect(unsettled === null, `the successor: ${unsettled ?? ''}`);
+        paused.thaw();
+        await delay(FENCED_MS);
+        await send(world, asBulks(eventsOf(20, 100)));
+      }),
+  };
+}
+
+/** Who owns a partition, and what those can do who believe it and are wrong. */
+export const OWNING: readonly Scenario[] = [
+  ...['insert events', 'insert ids', 'insert usage', 'finish'].map(pausedBefore),
+  {
+    name: 'promise of an owner that was replaced: it is refused',
+    isCalm: true,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, ONE, async (world, notes) => {
+        await world.startIngest();
+        await send(world, asBulks(eventsOf(60, 0)));
+        const replaced = await freezeBefore(world, 'intend', notes);
+        // Its successor has taken the partition and stands before the gate.
+        const successor = await freezeBefore(world, 'raise_gate', notes);
+        replaced.thaw();
+        await delay(FENCED_MS);
+        successor.thaw();
+        await delay(FENCED_MS);
+        await send(world, asBulks(eventsOf(20, 100)));
+      }),
+  },
+  {
+    name: 'meter activated between a promise and its inserts: each event counts on it once',
+    isCalm: true,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, ONE, async (world, notes) => {
+        await world.startIngest();
+        await send(world, asBulks(eventsOf(60, 0)));
+        const promised = await freezeBefore(world, 'insert events', notes);
+        await world.addMeter(LATE_METER);
+        promised.thaw();
+        await send(world, asBulks(eventsOf(20, 100)));
+      }),
+  },
+  {
+    name: 'meter activated before a promise: the promise waits for it, each event counts once',
+    isCalm: true,
+    isAboutLog: false,
+    run: (bench) =>
+      inWorld(bench, ONE, async (world, notes) => {
+        await world.startIngest();
+        await send(world, asBulks(eventsOf(60, 0)));
+        const promising = await freezeBefore(world, 'intend', notes);
+        await world.addMeter(LATE_METER);
+        promising.thaw();
+        await send(world, asBulks(eventsOf(20, 100)));
+      }),
+  },
+  {
+    name: 'aggregators join, leave and die: partitions move and every event counts once',
+    isCalm: true,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, { partitions: 4, flushDelayMs: 20 }, async (world) => {
+        await world.startIngest();
+        const first = world.startAggregator();
+        const sending = send(world, asSingles(eventsOf(600, 0), 5_000));
+        await delay(800);
+        const second = world.startAggregator();
+        await delay(1_200);
+        world.startAggregator();
+        await first.stop();
+        await delay(1_000);
+        await second.kill();
+        await sending;
+      }),
+  },
+];

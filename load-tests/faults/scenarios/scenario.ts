@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkBooks } from '../checks/check-books.js';
+import { keepEvidence } from '../checks/keep-evidence.js';
+import { findHalt, settle } from '../checks/settle.js';
+import type { Verdict } from '../checks/verdict.js';
+import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
+import type { PlannedEvent, PlannedRequest } from '../load/plan-load.js';
+import { sendLoad } from '../load/send-load.js';
+import type { EventBody } from '../load/usage-meter.js';
+import { restoreEngines } from '../random/inflict.js';
+import { World, type WorldOptions } from '../world/world.js';
+
+/** What a scenario is run on. */
+export type Bench = {
+  readonly engines: FaultEngines;
+  readonly log: LogKind;
+  readonly buildRoot: string;
+  readonly settleTimeoutMs: number;
+  /** The long form: the outage takes a minute, every step crashes. */
+  readonly isLong: boolean;
+};
+
+/** A named guarantee and the story that would break it. */
+export type Scenario = {
+  readonly name: string;
+  /** It leaves engines and proxies alone, so that others may run beside it. */
+  readonly isCalm: boolean;
+  /** It depends on which log there is: the short form tells it on each, the others once. */
+  readonly isAboutLog: boolean;
+  /** What of it a machine may lack; the reason, or null. */
+  readonly skipReason?: (bench: Bench) => string | null;
+  readonly run: (bench: Bench) => Promise<Verdict>;
+};
+
+type Shape = Partial<Pick<WorldOptions, 'partitions' | 'flushDelayMs' | 'batchEventsMax'>>;
+
+/** What a story notes besides the books. */
+export type Notes = { readonly expect: (isSo: boolean, problem: string) => void };
+
+/** Long enough for an owner that was fenced to try what it still had in hand. */
+const GRACE_MS = 300;
+
+/** Plays a story in a world of its own, lets it come to rest and compares everything. */
+export async function inWorld(
+  bench: Bench,
+  shape: Shape,
+  story: (world: World, notes: Notes) => Promise<void>,
+): Promise<Verdict> {
+  const { engines, log, buildRoot, settleTimeoutMs } = bench;
+  const defaults = { partitions: 2, flushDelayMs: 50, batchEventsMax: 50_000 };
+  const world = await World.make({ engines, log, buildRoot, ...defaults, ...shape });
+  const problems: string[] = [];
+  try {
+    await story(world, {
+      expect: (isSo, problem) => {
+        if (!isSo) problems.push(problem);
+      },
+    });
+    await restoreEngines(world);
+    const unsettled = await settle(world, settleTimeoutMs);
+    if (unsettled !== null) problems.push(unsettled);
+    await delay(GRACE_MS);
+    const halt = findHalt(world);
+    if (halt !== null && halt !== unsettled) problems.push(halt);
+    const verdict = await checkBooks(world);
+    problems.push(...verdict.problems);
+    if (problems.length > 0) problems.push(`see ${await keepEvidence(world, `${log}-scenario`)}`);
+    return { ...verdict, problems };
+  } finally {
+    await restoreEngines(world);
+    await world.close();
+  }
+}
+
+export type EventShape = Partial<EventBody>;
+
+/** Plain events of the first environment, numbered from `first`; each matches two meters. */
+export function eventsOf(
+  count: number,
+  first: number,
+  shape: (index: number) => EventShape = () => ({}),
+): readonly PlannedEvent[] {
+  return Array.from({ length: count }, (_, offset) => {
+    const index = first + offset;
+    const body: EventBody = {
+      event_name: 'api.request',
+      event_id: `id-${index}`,
+      external_customer_id: `customer-${index % 7}`,
+      source: 'web',
+      timestamp: new Date(Date.UTC(2026, 2, 29, 0, 59, 30) + index * 250).toISOString(),
+      properties: { method: 'GET', region: 'eu' },
+      ...shape(index),
+    };
+    return { body, isConflict: false };
+  });
+}
+
+/** One request for each event, spread evenly over the time. */
+export function asSingles(
+  events: readonly PlannedEvent[],
+  lastsMs: number,
+): readonly PlannedRequest[] {
+  return events.map((event, index) => ({
+    atMs: (index * lastsMs) / events.length,
+    environment: 0,
+    isBulk: false,
+    events: [event],
+  }));
+}
+
+/** Requests of up to `size` events, all at once. */
+export function asBulks(events: readonly PlannedEvent[], size = 200): readonly PlannedRequest[] {
+  const requests: PlannedRequest[] = [];
+  for (let start = 0; start < events.length; start += size) {
+    const some = events.slice(start, start + size);
+    requests.push({ atMs: 0, environment: 0, isBulk: true, events: some });
+  }
+  return requests;
+}
+
+export function send(world: World, requests: readonly PlannedRequest[]): Promise<void> {
+  return sendLoad(world.door, world.ledger, requests);
+}
+
+const WAIT_MS = 20;
+
+/** Waits for a fact; false when the time was over. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    if (await isSo()) return true;
+    await delay(WAIT_MS);
+  }
+  return false;
+}
