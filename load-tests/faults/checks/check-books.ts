@@ -82,8 +82,15 @@ function checkRepeats(
   }
 }
 
-async function checkTotals(world: World, events: number, findings: Findings): Promise<number> {
+type Facts = { readonly events: number; readonly inLog: number };
+
+async function checkTotals(world: World, facts: Facts, findings: Findings): Promise<number> {
+  const { events, inLog } = facts;
   const totals = await readTotals(world.clickhouse);
+  // The product's own count of what it was given, against the log.
+  if (totals.accepted !== inLog) {
+    findings.note('accepted by its own books', `${totals.accepted} of ${inLog} in the log`);
+  }
   if (totals.ids > totals.distinct_ids) findings.noteDouble('id rows', `${totals.ids} rows`);
   if (totals.distinct_ids !== events) {
     findings.note('ids', `${totals.distinct_ids} ids beside ${events} events`);
@@ -152,9 +159,9 @@ async function compare(world: World): Promise<Verdict> {
   checkLog(world, log, findings);
   checkEvents(log, events, findings);
   checkRepeats(log, repeats, findings);
-  const batches = await checkTotals(world, events.size, findings);
-  const buckets = await checkUsage(world, findings);
   const inLog = total([...log.values()].map((occurrences) => occurrences.length));
+  const batches = await checkTotals(world, { events: events.size, inLog }, findings);
+  const buckets = await checkUsage(world, findings);
   const accepted = world.ledger.acceptedEvents;
   const unmatched = countUnmatched(world);
   const counts: Counts = {

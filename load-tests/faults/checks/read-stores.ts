@@ -35,6 +35,7 @@ const totalsRow = z.object({
   wrong_markers: integerColumn,
   markers: integerColumn,
   dead_letters: integerColumn,
+  accepted: integerColumn,
 });
 const generationsRow = z.object({ meter_id: z.string(), generations: z.array(z.string()) });
 
@@ -99,7 +100,8 @@ export async function readTotals(clickhouse: ClickHouse): Promise<StoreTotals> {
             (SELECT uniqExact(id_hash) FROM event_ids_v1) AS distinct_ids,
             (SELECT count() FROM (${markers})) AS markers,
             (SELECT countIf(times != 1) FROM (${markers})) AS wrong_markers,
-            (SELECT count() FROM dead_letters_v1 FINAL) AS dead_letters`,
+            (SELECT count() FROM dead_letters_v1 FINAL) AS dead_letters,
+            (SELECT sum(event_count) FROM usage_minute_v1 WHERE meter_id = '#accepted') AS accepted`,
     {},
     totalsRow,
   );

@@ -67,7 +67,7 @@ function drawEvent(random: SeededRandom, id: string, atMs: number): EventBody {
     properties: {
       method: random.pick(['GET', 'HEAD', 'POST']),
       region: random.pick(['eu', 'us']),
-      path: `/items/${random.below(1_000)}`,
+      amount: `${random.below(1_000_000)}.${String(random.below(1_000_000)).padStart(6, '0')}`,
     },
   };
 }

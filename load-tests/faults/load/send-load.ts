@@ -15,13 +15,16 @@ const ANSWER_TIMEOUT_MS = 4_000;
 const REPEAT_PAUSE_MS = 150;
 const GIVE_UP_AFTER_MS = 150_000;
 
+/** Too slow, too often, or not now: the same request may be sent again. */
+const REPEATABLE: ReadonlySet<number> = new Set([408, 429, 503]);
+
 type Answer = 'accepted' | 'unknown' | { readonly wrong: string };
 
 type BulkAnswer = { readonly items: readonly { readonly status: string }[] };
 
 async function judge(response: Response, request: PlannedRequest): Promise<Answer> {
   const text = await response.text();
-  if (response.status === 503 || response.status === 429) return 'unknown';
+  if (REPEATABLE.has(response.status)) return 'unknown';
   if (response.status !== 202) return { wrong: `${response.status}: ${text.slice(0, 200)}` };
   if (!request.isBulk) return 'accepted';
   const { items } = JSON.parse(text) as BulkAnswer;

@@ -1,3 +1,5 @@
+import { Decimal } from 'decimal.js';
+
 /** An event as its sender writes it; every text is given, so that nothing depends on a clock. */
 export type EventBody = {
   readonly event_name: string;
@@ -10,7 +12,7 @@ export type EventBody = {
 };
 
 /** What a meter makes of the events of one minute; another type is another entry of `FOLDS`. */
-export type Aggregation = 'COUNT';
+export type Aggregation = 'COUNT' | 'SUM' | 'MAX';
 
 export type UsageMeter = {
   readonly meterId: string;
@@ -21,14 +23,30 @@ export type UsageMeter = {
   readonly aggregation: Aggregation;
 };
 
+/** The property that SUM and MAX read. */
+export const VALUE_FIELD = 'amount';
+
+/** Sums of any run fit: the amounts have 18 digits at most. */
+const Exact = Decimal.clone({ precision: 60 });
+
+const valuesOf = (events: readonly EventBody[]): readonly Decimal[] =>
+  events.map(({ properties }) => new Exact(properties[VALUE_FIELD] ?? '0'));
+
 /** Usage of one minute, from its distinct events, as an exact decimal. */
 export const FOLDS: Readonly<Record<Aggregation, (events: readonly EventBody[]) => string>> = {
   COUNT: (events) => String(events.length),
+  SUM: (events) =>
+    valuesOf(events)
+      .reduce((sum, value) => sum.plus(value))
+      .toFixed(),
+  MAX: (events) => Exact.max(...valuesOf(events)).toFixed(),
 };
 
 /** Column expression under which ClickHouse holds what `FOLDS` computes. */
 export const STORED_AS: Readonly<Record<Aggregation, string>> = {
   COUNT: 'toString(sum(event_count))',
+  SUM: 'toString(sum(value_sum))',
+  MAX: 'toString(max(value_max))',
 };
 
 /** Whether the meter counts the event: name, and for each filter one of its values. */
@@ -70,6 +88,8 @@ export const FIRST_METERS: readonly UsageMeter[] = [
     filters: [{ key: 'method', values: ['POST'] }],
   },
   { ...COUNT, meterId: 'b_requests', environment: 2 },
+  { ...COUNT, meterId: 'a_amount', environment: 0, aggregation: 'SUM' },
+  { ...COUNT, meterId: 'b_largest', environment: 2, aggregation: 'MAX' },
 ];
 
 /** A meter for whoever wants to create one while events flow. */

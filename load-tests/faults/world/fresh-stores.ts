@@ -11,7 +11,7 @@ import { withSession } from '../../../sql/session.js';
 import { withDatabase } from '../../harness/engines.js';
 import { withAdmin } from '../../harness/kafka-tools.js';
 import type { FaultEngines } from '../engines/fault-engines.js';
-import { ENVIRONMENTS, type UsageMeter } from '../load/usage-meter.js';
+import { ENVIRONMENTS, VALUE_FIELD, type UsageMeter } from '../load/usage-meter.js';
 
 /** Empty stores of one run, as the judge reaches them. */
 export type FreshStores = {
@@ -72,13 +72,16 @@ async function makeTenants(databaseUrl: string): Promise<readonly string[]> {
  */
 export async function activateMeter(databaseUrl: string, meter: UsageMeter): Promise<void> {
   const environment = ENVIRONMENTS[meter.environment];
+  const { aggregation: type } = meter;
+  const aggregation = type === 'COUNT' ? { type } : { type, field: VALUE_FIELD };
   await withSession(databaseUrl, (session) =>
-    session.query('SELECT activate_meter_version($1, 1, $2, $3, $4, $5::jsonb)', [
+    session.query('SELECT activate_meter_version($1, 1, $2, $3, $4, $5::jsonb, $6::jsonb)', [
       meter.meterId,
       environment?.tenantId,
       environment?.environmentId,
       meter.eventName,
       JSON.stringify(meter.filters),
+      JSON.stringify(aggregation),
     ]),
   );
 }
