@@ -1,0 +1,45 @@
+import {
+  compare,
+  cutDigits,
+  fraction,
+  isNegative,
+  negate,
+  zero,
+  type Fraction,
+} from './fraction.js';
+
+/** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
+const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
+const LIMIT = fraction(10n ** 39n);
+/** Beyond these powers of ten a value is too great, or is cut to 0, whatever its digits. */
+const TOO_GREAT_POWER = 39n;
+const TOO_SMALL_POWER = -18n;
+
+/** Whether the absolute value is one the product can hold: below 10^39. */
+export function isInRange(value: Fraction): boolean {
+  return compare(isNegative(value) ? negate(value) : value, LIMIT) < 0;
+}
+
+/**
+ * The number that a text states, cut to 18 fraction digits: optional sign, digits with an optional
+ * fraction, optional exponent. Null when it is not a number or reaches 10^39.
+ */
+export function readNumber(text: string): Fraction | null {
+  const match = NUMBER.exec(text);
+  if (match === null) return null;
+  const [, sign, whole, decimals = '', exponent = '0'] = match;
+  const digits = BigInt(`${whole}${decimals}`);
+  const power = BigInt(exponent) - BigInt(decimals.length);
+  return scaledBy(power, sign === '-' ? -digits : digits);
+}
+
+/** `digits × 10^power`, cut; the power is looked at first since it may be beyond any computing. */
+function scaledBy(power: bigint, digits: bigint): Fraction | null {
+  if (digits === 0n) return zero;
+  const magnitude = digits < 0n ? -digits : digits;
+  const leadingPower = power + BigInt(magnitude.toString().length) - 1n;
+  if (leadingPower >= TOO_GREAT_POWER) return null;
+  if (leadingPower < TOO_SMALL_POWER) return zero;
+  const value = power < 0n ? fraction(digits, 10n ** -power) : fraction(digits * 10n ** power);
+  return cutDigits(value);
+}
