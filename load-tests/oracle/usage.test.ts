@@ -236,7 +236,7 @@ describe('results', () => {
       event({ source: 's2' }),
     ];
     const answer = answerUsage(world(events), { ...question, groupBy: ['source', 'properties.v'] });
-    expect(answer.results?.map(({ group, value }) => [group, value])).toEqual([
+    expect(answer.results.map(({ group, value }) => [group, value])).toEqual([
       [{ source: 's1', 'properties.v': 'x' }, '2'],
       [{ source: 's2', 'properties.v': '' }, '1'],
     ]);
@@ -258,8 +258,8 @@ describe('results', () => {
             windowSize: size,
           };
           const answer = answerUsage(world(events), asked);
-          const values = answer.results?.map(({ value }) => readNumber(value) ?? fraction(0n));
-          expect(toText(values?.reduce(add, fraction(0n)) ?? fraction(0n))).toBe(answer.value);
+          const values = answer.results.map(({ value }) => readNumber(value) ?? fraction(0n));
+          expect(toText(values.reduce(add, fraction(0n)))).toBe(answer.value);
           expect(answerUsage(world(events.toReversed()), asked)).toEqual(answer);
         }
       }),

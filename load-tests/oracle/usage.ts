@@ -34,11 +34,8 @@ export type UsageResult = {
   readonly value: string;
 };
 
-/** `results` is null when neither window_size nor group_by asks for them. */
-export type UsageAnswer = {
-  readonly value: string;
-  readonly results: readonly UsageResult[] | null;
-};
+/** `results` is empty when neither window_size nor group_by asks for them. */
+export type UsageAnswer = { readonly value: string; readonly results: readonly UsageResult[] };
 
 function countedEvents(world: World, question: UsageQuestion): readonly OracleEvent[] {
   const { meter, customerId, filters } = question;
@@ -155,6 +152,6 @@ export function answerUsage(world: World, question: UsageQuestion): UsageAnswer 
   const wantsResults = question.windowSize !== null || question.groupBy.length > 0;
   return {
     value: toText(quantityOf(question, events)),
-    results: wantsResults ? resultsOf(question, events) : null,
+    results: wantsResults ? resultsOf(question, events) : [],
   };
 }

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { UsageAnswer } from '../usage.js';
+import {
+  beginCase,
+  createEarlyCustomers,
+  createLateCustomers,
+  createMeter,
+  sendEvents,
+  waitUntilVisible,
+  type CaseRun,
+} from './case-run.js';
+import type { Product } from './product.js';
+import { adHocChecks, meterChecks, type Check } from './questions.js';
+import type { CaseSpec } from './random-case.js';
+import { IS_AD_HOC_USAGE_SUPPORTED, SUPPORTED_TYPES } from './supported.js';
+
+type ProductAnswer = {
+  readonly value: string;
+  readonly results: readonly {
+    readonly window_start: string;
+    readonly window_end: string;
+    readonly group: unknown;
+    readonly value: string;
+  }[];
+};
+
+/** A question that product and oracle answer differently. */
+export type Disagreement = {
+  readonly stage: 'early' | 'late';
+  readonly check: Check;
+  /** The product's answer in the oracle's form, or its refusal. */
+  readonly answer: UsageAnswer | string;
+};
+
+/** How many questions were asked, and those that were answered differently. */
+export type CaseOutcome = {
+  readonly questions: number;
+  readonly results: number;
+  readonly disagreements: readonly Disagreement[];
+};
+
+async function ask(product: Product, { path, body }: Check): Promise<UsageAnswer | string> {
+  try {
+    const { value, results } = await product.post<ProductAnswer>(path, JSON.stringify(body));
+    return {
+      value,
+      results: results.map((result) => ({
+        start: Date.parse(result.window_start),
+        end: Date.parse(result.window_end),
+        group: result.group as Readonly<Record<string, string>> | null,
+        value: result.value,
+      })),
+    };
+  } catch (error) {
+    return String(error);
+  }
+}
+
+type Stage = { readonly spec: CaseSpec; readonly run: CaseRun; readonly name: 'early' | 'late' };
+
+async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
+  await waitUntilVisible(run);
+  const ofMeters = [...run.meterIds.keys()].flatMap((meter) => meterChecks(run, meter));
+  const adHoc = IS_AD_HOC_USAGE_SUPPORTED
+    ? spec.adHoc.flatMap((each) => adHocChecks(run, each))
+    : [];
+  const checks = [...ofMeters, ...adHoc];
+  const disagreements: Disagreement[] = [];
+  for (const check of checks) {
+    const answer = await ask(run.product, check);
+    if (!isDeepStrictEqual(answer, check.expected)) {
+      disagreements.push({ stage: name, check, answer });
+    }
+  }
+  const results = checks.reduce((sum, { expected }) => sum + expected.results.length, 0);
+  return { questions: checks.length, results, disagreements };
+}
+
+/**
+ * Sends half of the events of a case and asks; creates the other meters and customers, sends the
+ * other half, and asks again.
+ * @throws Error when the product refuses what it should take, or does not settle in a minute.
+ */
+export async function runCase(product: Product, spec: CaseSpec): Promise<CaseOutcome> {
+  const run = beginCase(product);
+  const meters = spec.meters.filter(({ type }) => SUPPORTED_TYPES.includes(type));
+  await createEarlyCustomers(run);
+  for (const meter of meters) if (!meter.isLate) await createMeter(run, meter);
+  await sendEvents(run, spec.early);
+  const early = await checkStage({ spec, run, name: 'early' });
+  await createLateCustomers(run);
+  for (const meter of meters) if (meter.isLate) await createMeter(run, meter);
+  await sendEvents(run, spec.late);
+  const late = await checkStage({ spec, run, name: 'late' });
+  return {
+    questions: early.questions + late.questions,
+    results: early.results + late.results,
+    disagreements: [...early.disagreements, ...late.disagreements],
+  };
+}
