@@ -159,6 +159,9 @@ async function check() {
   if (results.includes(false)) process.exit(1);
 }
 
+/** Long runs that live in load-tests, each with a folder of its own. */
+const PROOFS = ['faults', 'oracle', 'speed'];
+
 async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
@@ -174,17 +177,13 @@ async function main() {
     if (parameters.length === 0) await check();
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
-  const measurements = join(root, 'dist', 'load-tests');
-  if (verb === 'throughput') {
-    return handOver(process.execPath, [join(measurements, 'throughput.js'), ...parameters]);
-  }
-  if (verb === 'faults') {
-    const program = join(measurements, 'faults', 'main.js');
-    return handOver(process.execPath, ['--enable-source-maps', program, ...parameters]);
+  const proof = join(root, 'dist', 'load-tests', verb, 'main.js');
+  if (PROOFS.includes(verb)) {
+    return handOver(process.execPath, ['--enable-source-maps', proof, ...parameters]);
   }
   if (verb === 'measure') {
     const [name = '', ...options] = parameters;
-    const script = join(measurements, 'scenarios', `${name}.js`);
+    const script = join(root, 'dist', 'load-tests', 'scenarios', `${name}.js`);
     if (!/^[a-z-]+$/.test(name) || !existsSync(script)) fail(`there is no measurement "${name}"`);
     return handOver(process.execPath, ['--enable-source-maps', script, ...options]);
   }

@@ -18,21 +18,19 @@ function readOrigin(meter: OracleMeter, event: OracleEvent): Fraction | null {
       const text = propertyOf(event, origin.name);
       return text === null ? null : readNumber(text);
     }
-    case 'expression': {
-      const exact = numberOf(origin.expression, (name) => propertyOf(event, name));
-      return exact === null ? null : cutDigits(exact);
-    }
+    case 'expression':
+      return numberOf(origin.expression, (name) => propertyOf(event, name));
   }
 }
 
 /**
  * The value of one event for a meter whose type adds, averages or compares numbers (domain.md 7.5):
- * read, cut to 18 digits, multiplied, cut again; a negative one is 0 except for WEIGHTED_SUM.
+ * read exactly, multiplied, cut to 18 digits; a negative one is 0 except for WEIGHTED_SUM.
  */
 export function valueOfEvent(meter: OracleMeter, event: OracleEvent): EventValue {
   const read = readOrigin(meter, event);
   if (read === null || !isInRange(read)) return unreadable;
-  const value = meter.multiplier === null ? read : cutDigits(multiply(read, meter.multiplier));
+  const value = cutDigits(meter.multiplier === null ? read : multiply(read, meter.multiplier));
   if (!isInRange(value)) return unreadable;
   const isTakenAsZero = isNegative(value) && meter.type !== 'WEIGHTED_SUM';
   return { value: isTakenAsZero ? zero : value, isReadable: true };

@@ -11,9 +11,9 @@ import {
 /** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
 const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const LIMIT = fraction(10n ** 39n);
-/** Beyond these powers of ten a value is too great, or is cut to 0, whatever its digits. */
 const TOO_GREAT_POWER = 39n;
-const TOO_SMALL_POWER = -18n;
+/** Below this power of ten nothing that can be multiplied with reaches the 18th digit: taken as 0. */
+const TOO_SMALL_POWER = -1000n;
 
 /** Whether the absolute value is one the product can hold: below 10^39. */
 export function isInRange(value: Fraction): boolean {
@@ -21,8 +21,8 @@ export function isInRange(value: Fraction): boolean {
 }
 
 /**
- * The number that a text states, cut to 18 fraction digits: optional sign, digits with an optional
- * fraction, optional exponent. Null when it is not a number or reaches 10^39.
+ * The number that a text states, exactly: optional sign, digits with an optional fraction, optional
+ * exponent. Null when it is not a number or reaches 10^39.
  */
 export function readNumber(text: string): Fraction | null {
   const match = NUMBER.exec(text);
@@ -33,13 +33,12 @@ export function readNumber(text: string): Fraction | null {
   return scaledBy(power, sign === '-' ? -digits : digits);
 }
 
-/** `digits × 10^power`, cut; the power is looked at first since it may be beyond any computing. */
+/** `digits × 10^power`; the power is looked at first since it may be beyond any computing. */
 function scaledBy(power: bigint, digits: bigint): Fraction | null {
   if (digits === 0n) return zero;
   const magnitude = digits < 0n ? -digits : digits;
   const leadingPower = power + BigInt(magnitude.toString().length) - 1n;
   if (leadingPower >= TOO_GREAT_POWER) return null;
   if (leadingPower < TOO_SMALL_POWER) return zero;
-  const value = power < 0n ? fraction(digits, 10n ** -power) : fraction(digits * 10n ** power);
-  return cutDigits(value);
+  return power < 0n ? fraction(digits, 10n ** -power) : fraction(digits * 10n ** power);
 }

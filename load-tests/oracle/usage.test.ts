@@ -118,10 +118,12 @@ describe('the value of a window', () => {
 
   test('multiplies each value and cuts it to 18 digits', () => {
     const multiplier = readNumber('0.3');
-    const tiny = [event({ v: '0.000000000000000009', timestamp: 1 }), event({ v: '2' })];
+    const tiny = ['2', '9e-18', '9e-18'].map((v, timestamp) => event({ v, timestamp }));
     expect(valueOf(tiny, { meter: meter('SUM_WITH_MULTIPLIER', { multiplier }) })).toBe(
-      '0.600000000000000002',
+      '0.600000000000000004',
     );
+    const thousand = meter('SUM', { multiplier: readNumber('1000') });
+    expect(valueOf([event({ v: '1.9e-20' })], { meter: thousand })).toBe('0.000000000000000019');
   });
 
   test('rounds an average half up, and cuts the value of an expression', () => {
@@ -239,6 +241,20 @@ describe('results', () => {
     expect(answer.results.map(({ group, value }) => [group, value])).toEqual([
       [{ source: 's1', 'properties.v': 'x' }, '2'],
       [{ source: 's2', 'properties.v': '' }, '1'],
+    ]);
+  });
+
+  test('are those of whole buckets, and of the texts that divide them', () => {
+    const events = ['a', 'b', 'a'].map((v, index) => event({ v, timestamp: index * 3_600_000 }));
+    const answer = answerUsage(world(events), {
+      ...question,
+      meter: meter('COUNT', { bucketSize: 'DAY', groupBy: 'v' }),
+      windowSize: 'HOUR',
+      range: { start: 1, end: 2 * DAY_MS },
+    });
+    expect(answer.results).toEqual([
+      { start: 1, end: DAY_MS, group: { 'properties.v': 'a' }, value: '1' },
+      { start: 1, end: DAY_MS, group: { 'properties.v': 'b' }, value: '1' },
     ]);
   });
 

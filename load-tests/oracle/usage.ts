@@ -1,6 +1,6 @@
 import { customerOf, matches, withoutRepeats } from './counted-events.js';
 import { add, toText, zero, type Fraction } from './fraction.js';
-import type { OracleFilter, OracleMeter, WindowSize } from './meter.js';
+import { WINDOW_SIZES, type OracleFilter, type OracleMeter, type WindowSize } from './meter.js';
 import { propertyOf, type OracleCustomer, type OracleEvent } from './usage-event.js';
 import { valueOfWindow } from './window-value.js';
 import { bucketAt, windowsOf, type Range } from './windows.js';
@@ -96,9 +96,15 @@ type Group = {
   readonly events: readonly OracleEvent[];
 };
 
+/** What results are divided by: what is asked for, else what divides the buckets of the meter. */
+function groupingOf({ groupBy, meter }: UsageQuestion): readonly string[] {
+  if (groupBy.length > 0 || meter.groupBy === null) return groupBy;
+  return [`properties.${meter.groupBy}`];
+}
+
 /** In the order of their texts, compared as UTF-16. */
 function groupsOf(question: UsageQuestion, events: readonly OracleEvent[]): readonly Group[] {
-  const { groupBy } = question;
+  const groupBy = groupingOf(question);
   if (groupBy.length === 0) return [{ name: null, events }];
   const divided = divideBy(events, (event) =>
     JSON.stringify(groupBy.map((name) => groupTextOf(event, name))),
@@ -112,6 +118,13 @@ function groupsOf(question: UsageQuestion, events: readonly OracleEvent[]): read
     }));
 }
 
+/** A bucket is shown whole: results are not finer than the buckets of the meter. */
+function resultSize({ windowSize, meter }: UsageQuestion): WindowSize | null {
+  if (windowSize === null || meter.bucketSize === null) return windowSize;
+  const ranks = [windowSize, meter.bucketSize].map((size) => WINDOW_SIZES.indexOf(size));
+  return WINDOW_SIZES[Math.max(...ranks)] ?? null;
+}
+
 /**
  * What the results of a question are told apart by: windows of `windowSize`, or the whole range,
  * cut to the range. A window that the clock divides counts the events of all its parts.
@@ -120,11 +133,10 @@ function resultsOf(
   question: UsageQuestion,
   events: readonly OracleEvent[],
 ): readonly UsageResult[] {
-  const { windowSize, zone, anchor, range } = question;
+  const { zone, anchor, range } = question;
+  const size = resultSize(question);
   const windows =
-    windowSize === null
-      ? [{ identity: '', parts: [range] }]
-      : windowsOf({ size: windowSize, zone, anchor }, range);
+    size === null ? [{ identity: '', parts: [range] }] : windowsOf({ size, zone, anchor }, range);
   return windows.flatMap(({ parts }) => {
     const span = { start: parts[0]?.start ?? range.start, end: parts.at(-1)?.end ?? range.end };
     const isOfWindow = ({ timestamp }: OracleEvent): boolean =>
@@ -149,7 +161,7 @@ function hasNews(events: readonly OracleEvent[], { start, end }: Range): boolean
 /** The answer to a usage question, from the design pages alone. */
 export function answerUsage(world: World, question: UsageQuestion): UsageAnswer {
   const events = countedEvents(world, question);
-  const wantsResults = question.windowSize !== null || question.groupBy.length > 0;
+  const wantsResults = question.windowSize !== null || groupingOf(question).length > 0;
   return {
     value: toText(quantityOf(question, events)),
     results: wantsResults ? resultsOf(question, events) : [],

@@ -24,10 +24,12 @@ function difference(expected: UsageAnswer, answer: UsageAnswer | string): string
 }
 
 /** Everything needed to look into it: the seed that repeats the case, question and difference. */
-export function describeDisagreement(seed: number, { stage, check, answer }: Disagreement): string {
+export function describeDisagreement(seed: number, disagreement: Disagreement): string {
+  const { stage, check, answer, settledAfterMs } = disagreement;
+  const settled = settledAfterMs === null ? 'for good' : `right after ${settledAfterMs} ms`;
   const question = `POST ${check.path} ${JSON.stringify(check.body)}`;
   return [
-    `seed ${seed}, ${stage}: oracle ${difference(check.expected, answer)}`,
+    `seed ${seed}, ${stage}: oracle ${difference(check.expected, answer)}, ${settled}`,
     `  ${check.about}`,
     `  ${question}`,
   ].join('\n');

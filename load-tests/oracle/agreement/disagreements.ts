@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { UsageAnswer } from '../usage.js';
 import {
@@ -30,6 +31,8 @@ export type Disagreement = {
   readonly check: Check;
   /** The product's answer in the oracle's form, or its refusal. */
   readonly answer: UsageAnswer | string;
+  /** How long it took until the same question was answered rightly; null when it never was. */
+  readonly settledAfterMs: number | null;
 };
 
 /** How many questions were asked, and those that were answered differently. */
@@ -56,6 +59,19 @@ async function ask(product: Product, { path, body }: Check): Promise<UsageAnswer
   }
 }
 
+const SETTLE_TIMEOUT_MS = 15_000;
+
+/** An answer that becomes right by itself came too early: wrong all the same, of another kind. */
+async function settling(run: CaseRun, check: Check): Promise<number | null> {
+  const startedAt = Date.now();
+  while (Date.now() - startedAt < SETTLE_TIMEOUT_MS) {
+    await delay(250);
+    const answer = await ask(run.product, check);
+    if (isDeepStrictEqual(answer, check.expected)) return Date.now() - startedAt;
+  }
+  return null;
+}
+
 type Stage = { readonly spec: CaseSpec; readonly run: CaseRun; readonly name: 'early' | 'late' };
 
 async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
@@ -69,7 +85,12 @@ async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
   for (const check of checks) {
     const answer = await ask(run.product, check);
     if (!isDeepStrictEqual(answer, check.expected)) {
-      disagreements.push({ stage: name, check, answer });
+      disagreements.push({
+        stage: name,
+        check,
+        answer,
+        settledAfterMs: await settling(run, check),
+      });
     }
   }
   const results = checks.reduce((sum, { expected }) => sum + expected.results.length, 0);

@@ -5,6 +5,7 @@ import {
   type AggregationType,
   type OracleFilter,
 } from '../meter.js';
+import { BACKFILLED_TYPES } from './supported.js';
 import { anyExpression } from './random-expression.js';
 import { anyScene, anyTimestamp, anyWindows, anyZone, type Scene } from './random-times.js';
 
@@ -143,6 +144,7 @@ const anyMeter = (scene: Scene, type: AggregationType) =>
       ...meter,
       // Buckets go with BILLING_PERIOD only.
       isNeverReset: meter.isNeverReset && meter.buckets.bucketSize === null,
+      isLate: meter.isLate && BACKFILLED_TYPES.includes(type),
     }));
 export type MeterSpec = Generated<ReturnType<typeof anyMeter>>;
 
