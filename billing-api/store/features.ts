@@ -64,3 +64,15 @@ export async function findFeaturesOfMeters(
     WHERE meter_id = ANY (${sql.array([...meterIds], 'text')}) AND status = 'published'
     ORDER BY created_at, id`);
 }
+
+/** Those of the ids that no feature has. */
+export async function findUnknownFeatureIds(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0) return [];
+  const rows = await transaction.any(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM unnest(${sql.array([...ids], 'text')}) AS given (id)
+    WHERE NOT EXISTS (SELECT FROM features WHERE features.id = given.id)`);
+  return rows.map((row) => row.id);
+}

@@ -108,6 +108,17 @@ export async function findSubscription(
     SELECT * FROM subscriptions WHERE id = ${id}`);
 }
 
+/** The subscriptions of a customer that are or were in force, oldest first. */
+export async function findSubscriptionsOfCustomer(
+  transaction: Transaction,
+  customerId: string,
+): Promise<readonly SubscriptionRow[]> {
+  return transaction.any(sql.type(subscriptionRow)`
+    SELECT * FROM subscriptions
+    WHERE customer_id = ${customerId} AND status = 'published' AND subscription_status <> 'draft'
+    ORDER BY created_at, id`);
+}
+
 const lineItemRow = z.object({
   ...recordColumns,
   subscription_id: z.string(),

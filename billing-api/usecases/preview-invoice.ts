@@ -1,6 +1,4 @@
-import { decimalOf } from '../../contract/decimal.js';
 import { formatInstant, type InstantMs, type Interval } from '../../contract/instant.js';
-import type { MeterFilter } from '../../contract/meter.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
 import { buildInvoice } from '../domain/invoice/build-invoice.js';
@@ -11,17 +9,15 @@ import type {
   PlannedLine,
 } from '../domain/invoice/invoice.js';
 import { planLines } from '../domain/invoice/plan-lines.js';
-import type { LineItem, LineMeter, SubscriptionTerms } from '../domain/subscription.js';
+import type { SubscriptionTerms } from '../domain/subscription.js';
 import type { CustomerRow } from '../store/customers.js';
 import { findFeaturesOfMeters } from '../store/features.js';
-import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
-import { findMeters, type MeterRow } from '../store/meters.js';
-import { priceFromRow } from '../store/price-terms.js';
 import type { LineItemRow, SubscriptionRow } from '../store/subscriptions.js';
 import { readAs } from '../store/transaction.js';
 import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
 import { readGroups, usageOfLine, viewsOfLine, type Grouping } from './invoice-grouping.js';
+import { filtersOfPrice, findMetering, lineItemFrom, type Metering } from './line-items.js';
 import { MemberReader } from './member-rules.js';
 import { scopeOf } from './read-meter-usage.js';
 import { readViews, type UsageAsk } from './read-views.js';
@@ -101,54 +97,6 @@ function wishFrom(
   return reader.refusal() ?? { period, grouping };
 }
 
-function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
-  return {
-    id: meter.id,
-    version: reading.version,
-    displayName: meter.name,
-    eventName: reading.eventName,
-    aggregationType: meter.aggregation_type,
-    filters: reading.filters,
-  };
-}
-
-type Metering = {
-  readonly meters: ReadonlyMap<string, MeterRow>;
-  readonly readings: ReadonlyMap<string, MeterReading>;
-};
-
-function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
-  if (row.meter_id === null) return null;
-  const meter = assertPresent(metering.meters.get(row.meter_id), 'the meter of a line item');
-  const reading = assertPresent(metering.readings.get(meter.id), 'a definition of the meter');
-  return lineMeterOf(meter, reading);
-}
-
-function lineItemFrom(
-  row: LineItemRow,
-  reading: SubscriptionReading,
-  metering: Metering,
-): LineItem {
-  const price = assertPresent(reading.surroundings.prices.get(row.price_id), 'the line price');
-  return {
-    id: row.id,
-    createdAtMs: row.created_at,
-    entityType: row.entity_type,
-    entityId: row.entity_id,
-    displayName: row.display_name,
-    planDisplayName: row.plan_display_name,
-    quantity: decimalOf(row.quantity),
-    startMs: row.start_date,
-    endMs: row.end_date,
-    price: priceFromRow(price),
-    meter: meterOfLine(row, metering),
-  };
-}
-
-function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
-  return Object.entries(price.filterValues).map(([key, values]) => ({ key, values }));
-}
-
 /** What to ask for a usage line. */
 function askOf(line: PlannedLine, { metering, grouping }: LinesWish): UsageAsk {
   const meterId = assertPresent(line.lineItem.meter, 'the meter of a usage line').id;
@@ -224,18 +172,6 @@ async function featuresOf(
   return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
 }
 
-async function findMetering(
-  { database }: UsageReading,
-  caller: Caller,
-  lineItems: readonly LineItemRow[],
-): Promise<Metering> {
-  const ids = lineItems.flatMap((item) => item.meter_id ?? []);
-  const { environment } = caller;
-  const readings = await findMeterReadings(database, environment, ids);
-  const meters = await readAs(database, environment, (transaction) => findMeters(transaction, ids));
-  return { meters, readings };
-}
-
 function isPreviewable(subscription: SubscriptionRow): boolean {
   const { subscription_status: status } = subscription;
   return status === 'active' || status === 'trialing';
@@ -267,7 +203,9 @@ export async function previewInvoice(
     subscription: termsFromRow(subscription),
     period: wish.period,
     referencePoint: 'period_end',
-    lineItems: surroundings.lineItems.map((row) => lineItemFrom(row, reading, metering)),
+    lineItems: surroundings.lineItems.map((row) =>
+      lineItemFrom(row, surroundings.prices, metering),
+    ),
     alreadyInvoiced: [],
   };
   const { grouping } = wish;

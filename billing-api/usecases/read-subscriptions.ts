@@ -54,7 +54,7 @@ export type SubscriptionSurroundings = {
   readonly prices: ReadonlyMap<string, PriceRow>;
 };
 
-async function findSurroundings(
+export async function findSurroundings(
   transaction: Transaction,
   rows: readonly SubscriptionRow[],
   wish: { readonly withCustomers: boolean; readonly withLineItems: boolean },

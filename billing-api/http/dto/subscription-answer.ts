@@ -10,7 +10,10 @@ import { planToDto } from './plan-dto.js';
 import { PRICE_PLAIN, priceToDto } from './price-dto.js';
 import type { LineItemDto, SubscriptionDto } from './subscription-dto.js';
 
-function lineItemToDto(row: LineItemRow, surroundings: SubscriptionSurroundings): LineItemDto {
+export function lineItemToDto(
+  row: LineItemRow,
+  surroundings: SubscriptionSurroundings,
+): LineItemDto {
   const price = surroundings.prices.get(row.price_id);
   return {
     ...recordToDto(row),
