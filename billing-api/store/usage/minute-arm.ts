@@ -17,6 +17,27 @@ export function minuteArmsOf(
   });
 }
 
+/** The rows of the meters' generations; one meter is found faster by plain conditions (measured). */
+function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]): string {
+  const pairs = placed.flatMap(({ question: { subject } }) =>
+    (subject.minutes?.generations ?? []).map((generation) => ({
+      meterId: subject.minutes?.meterId ?? '',
+      generation,
+    })),
+  );
+  const ids = pairs.map(({ meterId }) => meterId);
+  const generations = bindings.list(
+    pairs.map(({ generation }) => generation),
+    'UInt64',
+  );
+  const [only = ''] = ids;
+  if (ids.every((id) => id === only)) {
+    return `u.meter_id = ${bindings.text(only)} AND u.generation IN (${generations})`;
+  }
+  const meterIds = bindings.list(ids, 'String');
+  return `(u.meter_id, u.generation) IN (arrayZip(${meterIds}, ${generations}))`;
+}
+
 /** Rows of whole minutes: the meters' generations, the stretch, and the slot of each. */
 export function minutePieces(
   builder: StatementBuilder,
@@ -26,20 +47,6 @@ export function minutePieces(
   const [first] = placed;
   const minutes = first?.parts.minutes ?? null;
   if (first === undefined || minutes === null) throw new TypeError('an arm without minutes');
-  const pairs = placed.flatMap(({ question: { subject } }) =>
-    (subject.minutes?.generations ?? []).map((generation) => ({
-      meterId: subject.minutes?.meterId ?? '',
-      generation,
-    })),
-  );
-  const meterIds = bindings.list(
-    pairs.map(({ meterId }) => meterId),
-    'String',
-  );
-  const generations = bindings.list(
-    pairs.map(({ generation }) => generation),
-    'UInt64',
-  );
   const from = `toDateTime64(${bindings.integer(minutes.startMs / 1000)}, 0, 'UTC')`;
   const to = `toDateTime64(${bindings.integer(minutes.endMs / 1000)}, 0, 'UTC')`;
   const except = bindings.list(
@@ -49,7 +56,7 @@ export function minutePieces(
   const isOut = minutes.except.length === 0 ? '' : ` AND toInt64(u.minute) NOT IN (${except})`;
   return {
     ...builder.conditions('u', first.question),
-    meters: `(u.meter_id, u.generation) IN (arrayZip(${meterIds}, ${generations}))`,
+    meters: metersPiece(builder, placed),
     minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
     slot: builder.slot(first.question, 'toInt64(u.minute) * 1000'),
     source: first.question.split.source ? 'toString(u.source)' : `''`,
