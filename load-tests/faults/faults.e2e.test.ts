@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { afterAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../runtime/project.js';
 import { startFaultEngines } from './engines/fault-engines.js';
@@ -31,7 +32,13 @@ describe.each(['postgres', 'kafka'] as const)('the product on the %s log', (log)
   const isBeside = ({ isCalm }: Scenario): boolean => isCalm && log === 'postgres';
 
   describe.concurrent('beside each other', () => {
-    for (const story of stories.filter(isBeside)) test(story.name, tell(story, log));
+    // Each is four processes: more at a time than this only wait for each other.
+    const stage = new PQueue({ concurrency: 2 });
+    for (const story of stories.filter(isBeside)) {
+      test(story.name, async () => {
+        await stage.add(tell(story, log));
+      });
+    }
   });
 
   for (const story of stories.filter((one) => !isBeside(one))) {

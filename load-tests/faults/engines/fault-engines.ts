@@ -6,10 +6,10 @@ import { startLocalKafka } from '../../../cli/kafka/local-kafka.js';
 import { startEmbeddedClickHouse } from '../../../clickhouse/embedded.js';
 import { loadRdKafka } from '../../../event-log/kafka/rdkafka.js';
 import { ConfigError } from '../../../runtime/config.js';
-import { findFreePort } from '../../../runtime/port.js';
 import { startEmbeddedPostgres } from '../../../sql/embedded.js';
 import { FaultProxy } from './fault-proxy.js';
 import { MortalEngine } from './mortal-engine.js';
+import { reservePort } from './reserve-port.js';
 import { mountSmallDisk, type SmallDiskOffer } from './small-disk.js';
 
 export type LogKind = 'postgres' | 'kafka';
@@ -34,21 +34,8 @@ export type FaultEngines = {
   close(): Promise<void>;
 };
 
-/**
- * A port that no outgoing connection is ever given: an engine that is down would find its own taken
- * by a client that looks for it.
- */
-export async function reservePort(): Promise<number> {
-  for (;;) {
-    const port = await findFreePort(PORT_FIRST + Math.floor(Math.random() * PORTS));
-    if (port !== null) return port;
-  }
-}
-
 /** A broker that is killed often is better started quickly than made fast. */
 const JAVA_QUICK_START = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto';
-const PORT_FIRST = 20_000;
-const PORTS = 10_000;
 
 async function startBroker(directory: string): Promise<BrokerOffer> {
   const port = await reservePort();

@@ -13,6 +13,7 @@ export type ProgramOrder = {
 
 const STOP_TIMEOUT_MS = 15_000;
 const LISTEN_MS = 20;
+const SAY_TIMEOUT_MS = 60_000;
 const OUTPUT_MAX = 200_000;
 /** What the aggregator says when stores contradict each other; no fault of ours may lead there. */
 const HALT = /"reason":"(\w+)","msg":"partition stopped/;
@@ -57,9 +58,10 @@ export class Program {
     return HALT.exec(this.#output)?.[1] ?? null;
   }
 
-  /** Resolves when the output holds the text, or when the program has ended. */
-  async says(text: string): Promise<boolean> {
-    while (!this.#output.includes(text) && this.isRunning) {
+  /** Whether the output holds the text before the program ends and the time is over. */
+  async says(text: string, timeoutMs = SAY_TIMEOUT_MS): Promise<boolean> {
+    const deadline = Date.now() + timeoutMs;
+    while (!this.#output.includes(text) && this.isRunning && Date.now() < deadline) {
       await Promise.race([this.exited, delay(LISTEN_MS)]);
     }
     return this.#output.includes(text);

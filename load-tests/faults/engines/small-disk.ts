@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../../../runtime/failure.js';
@@ -41,11 +41,12 @@ export function mountSmallDisk(directory: string): SmallDiskOffer {
     return { disk: null, skipReason: `no disk can be mounted here (${said.trim()})` };
   }
   const ballast = join(directory, 'ballast');
-  const unmount = (): void => {
-    spawnSync('umount', ['-l', directory]);
+  // For whoever is interrupted: engines end a moment after us, and need their files until then.
+  const unmountLater = (): void => {
+    const command = ['-c', 'sleep 10; umount -l "$1"', 'sh', directory];
+    spawn('sh', command, { detached: true, stdio: 'ignore', cwd: '/' }).unref();
   };
-  // Also for whoever is interrupted; a second time does nothing.
-  process.once('exit', unmount);
+  process.once('exit', unmountLater);
   const disk: SmallDisk = {
     directory,
     fill: () => {
@@ -59,8 +60,8 @@ export function mountSmallDisk(directory: string): SmallDiskOffer {
       rmSync(ballast, { force: true });
     },
     unmount: () => {
-      process.off('exit', unmount);
-      unmount();
+      process.off('exit', unmountLater);
+      spawnSync('umount', ['-l', directory]);
     },
   };
   return { disk, skipReason: null };

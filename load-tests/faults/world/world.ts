@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
 import { openEventLogReader } from '../../../event-log/open-log.js';
 import type { EventLogReader } from '../../../event-log/event-log.js';
-import { findFreePort } from '../../../runtime/port.js';
 import { withSession } from '../../../sql/session.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
+import { reservePort } from '../engines/reserve-port.js';
 import { Program } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
 import type { Door } from '../load/send-load.js';
@@ -62,7 +62,7 @@ export class World {
     const { engines, log, buildRoot } = options;
     const brokers = log === 'kafka' ? brokersOf(engines) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
-    const world = new World(options, stores, (await findFreePort(0)) ?? 0);
+    const world = new World(options, stores, await reservePort());
     for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
     return world;
   }
