@@ -1,18 +1,10 @@
-import {
-  compare,
-  cutDigits,
-  fraction,
-  isNegative,
-  negate,
-  zero,
-  type Fraction,
-} from './fraction.js';
+import { compare, fraction, isNegative, negate, zero, type Fraction } from './fraction.js';
 
 /** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
 const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const LIMIT = fraction(10n ** 39n);
 const TOO_GREAT_POWER = 39n;
-/** Below this power of ten nothing that can be multiplied with reaches the 18th digit: taken as 0. */
+/** Below this power no multiplier of a case brings a digit to the 18th place: taken as 0. */
 const TOO_SMALL_POWER = -1000n;
 
 /** Whether the absolute value is one the product can hold: below 10^39. */

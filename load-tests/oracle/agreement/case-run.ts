@@ -20,7 +20,7 @@ export type CaseRun = {
   readonly meterIds: Map<MeterSpec, string>;
 };
 
-const VISIBLE_TIMEOUT_MS = 60_000;
+const VISIBLE_TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
 
 export function beginCase(product: Product): CaseRun {
@@ -140,7 +140,7 @@ export async function sendEvents(
 async function waitFor(isDone: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
   while (!(await isDone())) {
-    if (Date.now() > deadline) throw new Error(`${what} took more than a minute`);
+    if (Date.now() > deadline) throw new Error(`${what} took more than two minutes`);
     await delay(POLL_MS);
   }
 }

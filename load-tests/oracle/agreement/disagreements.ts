@@ -100,7 +100,7 @@ async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
 /**
  * Sends half of the events of a case and asks; creates the other meters and customers, sends the
  * other half, and asks again.
- * @throws Error when the product refuses what it should take, or does not settle in a minute.
+ * @throws Error when the product refuses what it should take, or does not settle in two minutes.
  */
 export async function runCase(product: Product, spec: CaseSpec): Promise<CaseOutcome> {
   const run = beginCase(product);
