@@ -17,7 +17,7 @@ export function minuteArmsOf(
   });
 }
 
-/** The rows of the meters' generations; one meter is found faster by plain conditions (measured). */
+/** Rows of the meters, by generation; one meter is found faster by plain conditions (measured). */
 function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]): string {
   const pairs = placed.flatMap(({ question: { subject } }) =>
     (subject.minutes?.generations ?? []).map((generation) => ({
