@@ -143,6 +143,9 @@ export async function withBillingApi(
   const { reader, writer } = openTestLog(engines.database.url);
   const eventLog = { reader: reader.get, writer: writer.get };
   const server = createServer(createApp(engines, clock, eventLog));
+  // Client and server share one event loop: on a busy machine the default of 5 s would close a
+  // connection that the client is about to use.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
