@@ -92,9 +92,7 @@ function completeSpec() {
   const merged = {
     ...spec,
     ...fragment.document,
-    paths: Object.fromEntries(
-      [...paths, ...served].sort(([a], [b]) => (a < b ? -1 : 1)),
-    ),
+    paths: Object.fromEntries([...paths, ...served].sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       ...spec.components,
       parameters: fragment.components.parameters,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AGGREGATION_TYPES, COUNT_EVENTS, type MeterAggregation } from './aggregation.js';
 import { plain } from './decimal.js';
 import { compileValueRule, type EventValue } from './event-value.js';
-import { decimalText, SCALE, scaledValue } from './value-reference.test-data.js';
+import { decimalText, SCALE, scaledValue } from '../load-tests/harness/value-reference.js';
 
 const hashText = (text: string): string => `hash of ${text}`;
 

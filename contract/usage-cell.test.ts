@@ -10,7 +10,7 @@ import {
   type EventTally,
   type UsageCell,
 } from './usage-cell.js';
-import { decimalText, SCALE, scaledValue } from './value-reference.test-data.js';
+import { decimalText, SCALE, scaledValue } from '../load-tests/harness/value-reference.js';
 
 const ruleOf = (type: AggregationType): ValueRule =>
   compileValueRule({ ...COUNT_EVENTS, type, field: 'n' }, (text) => text);

@@ -4,7 +4,7 @@ import { COUNT_EVENTS } from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { nextStep } from '../protocol/machine.js';
-import type { Checkpoint, Surroundings } from '../protocol/state.js';
+import type { Checkpoint, State, Surroundings } from '../protocol/state.js';
 import { decodeRecord } from './candidate.js';
 import { digestText } from './encode-rows.js';
 import { applyFold, FOLD_VERSION, FOLD_VERSIONS } from './fold-versions.js';
@@ -139,7 +139,11 @@ describe('the fold of a promised batch', () => {
 
   it('stops the partition when this release does not know it', () => {
     const checkpoint = checkpointWith(3);
-    const step = nextStep(surroundings, { phase: 'warming', checkpoint }, { kind: 'filter_warm' });
+    const warmed: State = { phase: 'warming', checkpoint };
+    const asked = nextStep(surroundings, warmed, { kind: 'filter_warm' });
+    // Only the owner of the present epoch may call a contradiction one.
+    expect(asked.command).toEqual({ kind: 'reread' });
+    const step = nextStep(surroundings, asked.state, { kind: 'reread', checkpoint });
     expect(step.command).toEqual({ kind: 'halt', reason: 'unknown_fold_version' });
   });
 });

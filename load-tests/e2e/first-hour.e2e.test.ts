@@ -84,6 +84,14 @@ async function expectLateMeterToCount(stack: Stack): Promise<void> {
   expect([...values.add(value)].toSorted()).toEqual(['0', '9952']);
 }
 
+/** What was decoded is what is stored: the demo sends 10 000 requests, every third of them twice. */
+async function expectBooksToBalance(stack: Stack): Promise<void> {
+  const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
+  const { totals } = await api.get<{ readonly totals: object }>('/events/reconciliation');
+  const sent = { accepted: 13_333, duplicate: 3_333, conflict: 0, pending: 0 };
+  expect(totals).toMatchObject({ ...sent, difference: 0, unverified: 0 });
+}
+
 describe('what a newcomer does', () => {
   test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
     await inTemporaryDirectory(async (directory) => {
@@ -109,6 +117,7 @@ describe('what a newcomer does', () => {
       try {
         expect(await runDemo(stack, DEMO_LOG)).toBe(true);
         await expectLateMeterToCount(stack);
+        await expectBooksToBalance(stack);
       } finally {
         await stack.lifecycle.close();
       }
