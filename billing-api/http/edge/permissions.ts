@@ -3,6 +3,7 @@ export type Access = 'read' | 'write';
 /** The entity of a route is the resource it is grouped under (api.md 1.11). */
 const ENTITY_OF_SEGMENT: Readonly<Record<string, string>> = {
   events: 'event',
+  'meter-usage': 'event',
   users: 'user',
   settings: 'setting',
 };
