@@ -242,11 +242,13 @@ describe('backfillMeter', () => {
   });
 
   test('tells a hundred thousand texts of one minute apart', async ({ clickhouse: { client } }) => {
-    const texts = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
-    await store(
-      client,
-      0,
-      texts.map((n, offset) => recordOf({ ...SIMPLE, properties: { kind: 'a', n } }, offset)),
+    await client.command(
+      `INSERT INTO events_v1 (tenant_id, environment_id, event_name, customer_key, timestamp,
+         event_id, properties, received_at, log_id, log_partition, log_offset, appended_at)
+       SELECT 't1', 'e1', 'request', 'e:acme', fromUnixTimestamp64Milli(60000, 'UTC'),
+         toString(number), map('kind', 'a', 'n', concat('user-', toString(number))),
+         fromUnixTimestamp64Milli(1, 'UTC'), 'log', 0, number, fromUnixTimestamp64Milli(9, 'UTC')
+       FROM numbers(100000)`,
     );
     await backfillMeter(client, attemptOf({ type: 'COUNT_UNIQUE', field: 'n' }, 1, [100_000]), {
       progress: () => undefined,
