@@ -1,5 +1,5 @@
 import { parseExpression } from '../expression/parse-expression.js';
-import type { OracleMeter, ValueOrigin } from '../meter.js';
+import type { OracleMeter, ValueOrigin, WindowSize } from '../meter.js';
 import { readNumber } from '../numeric-text.js';
 import { answerUsage, type UsageAnswer, type UsageQuestion } from '../usage.js';
 import { worldOf, type CaseRun } from './case-run.js';
@@ -10,6 +10,7 @@ import {
   type OriginSpec,
   type QuestionSpec,
 } from './random-case.js';
+import { isRangeSupported } from './supported.js';
 
 /** One request to the product and what the oracle answers to it. */
 export type Check = {
@@ -43,7 +44,7 @@ function isoOf(instant: number): string {
   return new Date(instant).toISOString();
 }
 
-/** Members that both usage routes share. Customers not created yet cannot be asked for. */
+/** Members that both usage routes share. */
 function sharedBody(run: CaseRun, question: QuestionSpec): Record<string, unknown> {
   const customer = question.customer === null ? undefined : run.customers[question.customer];
   const filters = question.filters.map(({ key, values }) => [key, values]);
@@ -76,14 +77,20 @@ function oracleQuestion(
   };
 }
 
-function isAskable(run: CaseRun, { customer }: QuestionSpec): boolean {
-  return customer === null || customer < run.customers.length;
+/** Customers not created yet cannot be asked for. */
+function isAskable(
+  run: CaseRun,
+  { customer, windows }: QuestionSpec,
+  bucketSize: WindowSize | null,
+): boolean {
+  const isKnown = customer === null || customer < run.customers.length;
+  return isKnown && isRangeSupported(windows.range, bucketSize);
 }
 
 /** The questions about a meter that exists. */
 export function meterChecks(run: CaseRun, spec: MeterSpec): readonly Check[] {
   const meter = oracleMeterOf(run, spec);
-  const asked = spec.questions.filter((question) => isAskable(run, question));
+  const asked = spec.questions.filter((question) => isAskable(run, question, meter.bucketSize));
   return asked.map((question) => ({
     about: `${spec.isLate ? 'late' : 'early'} meter ${JSON.stringify({ ...spec, questions: [] })}`,
     path: '/events/usage/meter',
@@ -94,8 +101,8 @@ export function meterChecks(run: CaseRun, spec: MeterSpec): readonly Check[] {
 
 /** The same for POST /events/usage, which makes a meter for the moment. */
 export function adHocChecks(run: CaseRun, spec: AdHocSpec): readonly Check[] {
-  if (!isAskable(run, spec.question)) return [];
   const { type, field, bucketSize, multiplier } = spec;
+  if (!isAskable(run, spec.question, bucketSize)) return [];
   const groupBy = bucketSize === null ? spec.groupBy : [];
   const meter: OracleMeter = {
     eventName: run.eventName,
