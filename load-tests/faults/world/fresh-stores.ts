@@ -22,17 +22,23 @@ export type FreshStores = {
   drop(): Promise<void>;
 };
 
-/** A migrated database to clone, made once for each set of migrations. */
+/** Migrated databases to clone, by their names: worlds that begin together share the making. */
+const templates = new Map<string, Promise<void>>();
+
+async function makeTemplate(engines: FaultEngines, name: string, folder: string): Promise<void> {
+  await withSession(engines.databaseUrl, (session) => session.query(`CREATE DATABASE ${name}`));
+  await migrateDatabase(withDatabase(engines.databaseUrl, name), folder);
+}
+
+/** The name of a migrated database, made once for each set of migrations and server. */
 async function prepareTemplate(engines: FaultEngines, buildRoot: string): Promise<string> {
   const folder = join(buildRoot, 'sql', 'migrations');
-  const checksums = readMigrations(folder).map(({ checksum }) => checksum);
-  const name = `template_${createHash('sha256').update(checksums.join()).digest('hex').slice(0, 12)}`;
-  const isMade = await withSession(engines.databaseUrl, async (session) => {
-    const found = await session.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    if (found.rowCount === 0) await session.query(`CREATE DATABASE ${name}`);
-    return found.rowCount !== 0;
-  });
-  if (!isMade) await migrateDatabase(withDatabase(engines.databaseUrl, name), folder);
+  const texts = readMigrations(folder).map(({ checksum }) => checksum);
+  const digest = createHash('sha256').update(`${engines.databaseUrl} ${texts.join()}`);
+  const name = `template_${digest.digest('hex').slice(0, 16)}`;
+  const making = templates.get(name) ?? makeTemplate(engines, name, folder);
+  templates.set(name, making);
+  await making;
   return name;
 }
 
