@@ -133,7 +133,7 @@ async function markers(clickhouse: ClickHouse): Promise<number> {
   return rows[0]?.found ?? 0;
 }
 
-const WAIT = { timeout: 30_000, interval: 100 };
+const WAIT = { timeout: 50_000, interval: 100 };
 
 /** What a reader sees: the generations that the pointer of the meter names. */
 async function readUsage(world: World): Promise<number> {
