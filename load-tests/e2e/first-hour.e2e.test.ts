@@ -84,7 +84,7 @@ async function expectLateMeterToCount(stack: Stack): Promise<void> {
   expect([...values.add(value)].toSorted()).toEqual(['0', '9952']);
 }
 
-/** What was decoded is what is stored: the demo sends 10 000 requests, every third of them twice. */
+/** What was decoded is what is stored: the demo sends 10 000 requests, every third twice. */
 async function expectBooksToBalance(stack: Stack): Promise<void> {
   const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
   const { totals } = await api.get<{ readonly totals: object }>('/events/reconciliation');
