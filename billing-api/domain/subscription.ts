@@ -1,7 +1,11 @@
+import type { AggregationType } from '../../contract/aggregation.js';
 import type { Decimal } from '../../contract/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
+import type { WindowSize } from './calendar/usage-windows.js';
+import type { LineCommitment, SubscriptionCommitment } from './commitment/commitment.js';
 import type { Price } from './price.js';
+import type { ResetUsage } from './usage/usage-view.js';
 
 /** How often a subscription is billed; `billingPeriodCount` multiplies it (domain.md 12). */
 export type BillingPeriod = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'QUARTERLY' | 'HALF_YEARLY' | 'ANNUAL';
@@ -37,7 +41,11 @@ export type SubscriptionTerms = BillingGrid & {
    * it has no end.
    */
   readonly endMs: InstantMs | null;
+  /** End of the trial; usage before it is not billed. Null where there was no trial. */
+  readonly trialEndMs: InstantMs | null;
   readonly prorationBehavior: ProrationBehavior;
+  /** Null where there is none, and always where a line item has a commitment. */
+  readonly commitment: SubscriptionCommitment | null;
 };
 
 /** The meter of a usage line as it stands when the invoice is computed. */
@@ -48,17 +56,12 @@ export type LineMeter = {
   readonly eventName: string;
   readonly aggregationType: AggregationType;
   readonly filters: readonly MeterFilter[];
+  readonly resetUsage: ResetUsage;
+  /** Cuts the usage window into buckets that are priced one by one; null without buckets. */
+  readonly bucketSize: WindowSize | null;
+  /** Property that cuts every bucket further; only with `bucketSize`. */
+  readonly groupBy: string | null;
 };
-
-export type AggregationType =
-  | 'COUNT'
-  | 'SUM'
-  | 'AVG'
-  | 'COUNT_UNIQUE'
-  | 'LATEST'
-  | 'SUM_WITH_MULTIPLIER'
-  | 'MAX'
-  | 'WEIGHTED_SUM';
 
 /** A subscription line item: one price of the subscription over the time `[startMs, endMs)`. */
 export type LineItem = {
@@ -76,4 +79,6 @@ export type LineItem = {
   readonly price: Price;
   /** Present exactly when the price is of type USAGE. */
   readonly meter: LineMeter | null;
+  /** Only with a meter. */
+  readonly commitment: LineCommitment | null;
 };

@@ -1,5 +1,5 @@
 import { assertPresent } from '../../runtime/failure.js';
-import type { LineUsage, UsageShare } from '../domain/invoice/invoice.js';
+import type { LineUsage, UsageShare } from '../domain/invoice/line-usage.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/property-filters.js';
 import { NO_SPLIT, type UsagePart, type UsageView } from '../domain/usage/usage-view.js';
 import type { MemberReader } from './member-rules.js';
@@ -82,6 +82,8 @@ export function usageOfLine(
   const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
   return {
     ...shareOf(assertPresent(whole[0], 'the usage of a line')),
+    buckets: null,
+    intervals: [],
     bySource: sources.map((part) => ({ ...shareOf(part), source: part.source })),
     byGrouping: used.map((part) => ({
       ...shareOf(part),

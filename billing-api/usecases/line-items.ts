@@ -19,6 +19,9 @@ function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
     eventName: reading.eventName,
     aggregationType: meter.aggregation_type,
     filters: reading.filters,
+    resetUsage: meter.reset_usage,
+    bucketSize: reading.bucketSize,
+    groupBy: reading.aggregation.groupBy,
   };
 }
 
@@ -54,6 +57,7 @@ export function lineItemFrom(
     endMs: row.end_date,
     price: priceFromRow(price),
     meter: meterOfLine(row, metering),
+    commitment: null,
   };
 }
 

@@ -15,7 +15,9 @@ const TERMS: SubscriptionTerms = {
   billingCadence: 'RECURRING',
   startMs: at('2026-09-01T00:00:00Z'),
   endMs: null,
+  trialEndMs: null,
   prorationBehavior: 'none',
+  commitment: null,
 };
 const NOW = at('2026-11-15T00:00:00Z');
 

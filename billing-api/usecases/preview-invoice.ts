@@ -2,12 +2,8 @@ import { formatInstant, type InstantMs, type Interval } from '../../contract/ins
 import { assertPresent } from '../../runtime/failure.js';
 import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
 import { buildInvoice } from '../domain/invoice/build-invoice.js';
-import type {
-  InvoicePlanInputs,
-  InvoiceResult,
-  LineUsage,
-  PlannedLine,
-} from '../domain/invoice/invoice.js';
+import type { InvoicePlanInputs, InvoiceResult, PlannedLine } from '../domain/invoice/invoice.js';
+import type { LineUsage } from '../domain/invoice/line-usage.js';
 import { planLines } from '../domain/invoice/plan-lines.js';
 import type { SubscriptionTerms } from '../domain/subscription.js';
 import type { CustomerRow } from '../store/customers.js';
@@ -207,6 +203,7 @@ export async function previewInvoice(
       lineItemFrom(row, surroundings.prices, metering),
     ),
     alreadyInvoiced: [],
+    entitlements: [],
   };
   const { grouping } = wish;
   const usage = await readUsage(dependencies, caller, {
@@ -217,6 +214,15 @@ export async function previewInvoice(
   });
   if (isRefusal(usage)) return usage;
   const hideZeroCharges = request.hide_zero_charges_line_items ?? false;
-  const invoice = buildInvoice({ ...plan, usage, hideZeroCharges });
+  const invoice = buildInvoice({
+    ...plan,
+    usage,
+    asOfMs: now,
+    priorCommitments: [],
+    coupons: [],
+    taxes: [],
+    wallets: [],
+    hideZeroCharges,
+  });
   return { subscription, customer: owner, reading, invoice, computedAtMs: now, dataUntil };
 }

@@ -185,7 +185,9 @@ export function termsFrom(
     billingPeriod: command.billingPeriod,
     billingPeriodCount: command.billingPeriodCount,
     endMs: command.endMs,
+    trialEndMs: null,
     prorationBehavior: command.prorationBehavior,
+    commitment: null,
   };
 }
 
@@ -206,6 +208,8 @@ export function termsFromRow(row: SubscriptionRow): SubscriptionTerms {
     timezone: row.customer_timezone,
     startMs: row.start_date,
     endMs: ends.length === 0 ? null : Math.min(...ends),
+    trialEndMs: row.trial_end,
     prorationBehavior: row.proration_behavior,
+    commitment: null,
   };
 }

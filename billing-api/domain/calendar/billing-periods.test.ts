@@ -35,7 +35,9 @@ const MONTHLY: SubscriptionTerms = {
   startMs: day('2026-01-01'),
   endMs: null,
   timezone: 'UTC',
+  trialEndMs: null,
   prorationBehavior: 'none',
+  commitment: null,
 };
 
 /** Terms that start at their anchor. */

@@ -4,7 +4,8 @@ import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { formatMoney } from '../money.js';
 import type { Price } from '../price.js';
 import { buildInvoice } from './build-invoice.js';
-import type { InvoiceInputs, LineUsage } from './invoice.js';
+import type { InvoiceInputs } from './invoice.js';
+import type { LineUsage } from './line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,
@@ -21,7 +22,7 @@ const usages = (entries: Readonly<Record<string, LineUsage>>): ReadonlyMap<strin
 /** `item quantity amount` of every line. */
 const billed = (change: Partial<InvoiceInputs>): string[] =>
   buildInvoice({ ...JANUARY, ...change }).lines.map(
-    (line) => `${line.lineItem.id} ${plain(line.quantity)} ${formatMoney(line.amount, 'usd')}`,
+    (line) => `${line.lineItem?.id ?? '-'} ${plain(line.quantity)} ${formatMoney(line.amount, 'usd')}`,
   );
 const subtotal = (change: Partial<InvoiceInputs>): string =>
   formatMoney(buildInvoice({ ...JANUARY, ...change }).totals.subtotal, 'usd');
@@ -199,6 +200,7 @@ describe('trace', () => {
         eventCount: 42,
         raw: '100.5',
         billed: '100.5',
+        allowance: null,
       },
       pricing: {
         billingModel: 'TIERED',
@@ -223,6 +225,8 @@ describe('trace', () => {
         ],
         packages: null,
       },
+      windows: null,
+      commitment: null,
       proration: null,
       rounding: {
         exact: '12.025',
@@ -230,6 +234,7 @@ describe('trace', () => {
         digits: 2,
         mode: 'half_up_away_from_zero',
       },
+      discounts: [],
     });
   });
 });
@@ -253,6 +258,8 @@ describe('laws', () => {
         {
           usage: quantity,
           eventCount: 2,
+          buckets: null,
+          intervals: [],
           bySource: [
             { source: 'web', usage: quantity.dividedBy(4), eventCount: 1 },
             { source: 'app', usage: quantity.times(3).dividedBy(4), eventCount: 1 },

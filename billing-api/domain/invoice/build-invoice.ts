@@ -4,9 +4,9 @@ import type {
   InvoiceInputs,
   InvoiceLine,
   InvoiceResult,
-  LineUsage,
   PlannedLine,
 } from './invoice.js';
+import type { LineUsage } from './line-usage.js';
 import { planLines } from './plan-lines.js';
 import { rateLine } from './rate-line.js';
 import { roundLine } from './round-line.js';
@@ -30,7 +30,15 @@ export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
     adjustmentAmount: ZERO,
     amountPaid: ZERO,
   });
-  return { currency, period: inputs.period, lines: shownLines(lines, inputs), totals };
+  return {
+    currency,
+    period: inputs.period,
+    lines: shownLines(lines, inputs),
+    couponApplications: [],
+    taxes: [],
+    prepaidDebits: [],
+    totals,
+  };
 }
 
 function usageOf({ lineItem }: PlannedLine, inputs: InvoiceInputs): LineUsage | null {

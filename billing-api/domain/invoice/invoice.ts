@@ -1,8 +1,18 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { Interval } from '../../../contract/instant.js';
-import type { MeterFilter } from '../../../contract/meter.js';
-import type { PricingTrace } from '../pricing/pricing-trace.js';
-import type { AggregationType, LineItem, SubscriptionTerms } from '../subscription.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import type { CommitmentType } from '../commitment/commitment.js';
+import type { EntitlementSource } from '../entitlement/entitlement.js';
+import type { BillingPeriod, LineItem, SubscriptionTerms } from '../subscription.js';
+import type {
+  AppliedTax,
+  CouponApplication,
+  CouponAssociation,
+  PrepaidDebit,
+  PrepaidWallet,
+  TaxAssociation,
+} from './adjustments.js';
+import type { LineTrace, Proration } from './line-trace.js';
+import type { GroupedUsage, LineUsage, SourceUsage } from './line-usage.js';
 
 /**
  * Which lines an invoice takes (domain.md 13.3). `period_end`: renewal and preview, ARREAR lines of
@@ -18,7 +28,7 @@ export type InvoicedLine = {
   readonly period: Interval;
 };
 
-/** What decides the lines of an invoice, before any usage is read. */
+/** What decides the lines of an invoice, and which usage they need, before any usage is read. */
 export type InvoicePlanInputs = {
   readonly subscription: SubscriptionTerms;
   /** The period the invoice is for: a billing period of the subscription, or a part of one. */
@@ -27,12 +37,11 @@ export type InvoicePlanInputs = {
   /** In any order; the result is in line order (domain.md 1). */
   readonly lineItems: readonly LineItem[];
   readonly alreadyInvoiced: readonly InvoicedLine[];
+  /** Of all features, in any order; those that do not count yet or any more included. */
+  readonly entitlements: readonly EntitlementSource[];
 };
 
-/**
- * One line that the invoice will have. For a USAGE line `period` is its usage window (7.7): ask the
- * usage port for exactly this interval.
- */
+/** One line that the invoice will have. For a USAGE line `period` is its usage window (7.7). */
 export type PlannedLine = {
   readonly lineItem: LineItem;
   /** Half-open; empty (start = end) for a ONETIME charge. */
@@ -41,23 +50,14 @@ export type PlannedLine = {
   readonly proration: Proration | null;
 };
 
-/** `coveredMs / fullMs` of the charge of a full period (domain.md 13.4); exact milliseconds. */
-export type Proration = { readonly coveredMs: number; readonly fullMs: number };
-
-/** A part of a line's usage: one source, or one combination of the requested groupings. */
-export type UsageShare = {
-  readonly usage: Decimal;
-  readonly eventCount: number;
-};
-export type SourceUsage = UsageShare & { readonly source: string };
-export type GroupedUsage = UsageShare & { readonly groupedBy: Readonly<Record<string, string>> };
-
-/** The aggregated usage of one line over its usage window. */
-export type LineUsage = UsageShare & {
-  /** Filled when the reader asked for `group_by` source, else empty. */
-  readonly bySource: readonly SourceUsage[];
-  /** Filled when the reader asked for any other `group_by`, one row per combination of keys. */
-  readonly byGrouping: readonly GroupedUsage[];
+/** What an earlier DRAFT or FINALIZED invoice took from a commitment (domain.md 11.2). */
+export type PriorCommitment = {
+  /** Of that invoice. */
+  readonly period: Interval;
+  /** The line item that used it up or, where it was replaced, its present successor. */
+  readonly lineItemId: string;
+  /** In-commitment amount, rounded. */
+  readonly amount: Decimal;
 };
 
 export type InvoiceInputs = InvoicePlanInputs & {
@@ -65,6 +65,16 @@ export type InvoiceInputs = InvoicePlanInputs & {
    * By line item id; every USAGE line of the plan must have an entry, also when nothing was used.
    */
   readonly usage: ReadonlyMap<string, LineUsage>;
+  /** Now: windows of a commitment that have not begun are not charged yet (domain.md 11.4). */
+  readonly asOfMs: InstantMs;
+  /** In any order; those of other commitment windows are left aside. */
+  readonly priorCommitments: readonly PriorCommitment[];
+  /** Of the subscription, in any order. */
+  readonly coupons: readonly CouponAssociation[];
+  /** Of every level, in any order. */
+  readonly taxes: readonly TaxAssociation[];
+  /** Those that pay; none for a draft, which carries no prepaid credits (domain.md 13.1). */
+  readonly wallets: readonly PrepaidWallet[];
   /** Leaves lines with amount 0 out of the result; totals are the same. */
   readonly hideZeroCharges: boolean;
 };
@@ -78,50 +88,55 @@ type CostShare = {
 export type UsageAnalyticsRow = SourceUsage & CostShare;
 export type UsageBreakdownRow = GroupedUsage & CostShare;
 
-/** How a line's amount came about: enough to compute it again by hand (api.md 6, Explanation). */
-export type LineTrace = {
-  readonly timezone: string;
-  /** Usage window or charged period. */
-  readonly window: Interval;
-  readonly usage: UsageTrace | null;
-  readonly pricing: PricingTrace;
-  readonly proration: Proration | null;
-  readonly rounding: Rounding;
+/** The commitment of a line and its share in the line's amount (domain.md 11.3, 11.4). */
+export type CommitmentInfo = {
+  /** This and the next four are null where only time buckets commit. */
+  readonly type: CommitmentType | null;
+  /** In money; null for a windowed commitment of a quantity. */
+  readonly amount: Decimal | null;
+  /** Null for a commitment of an amount. */
+  readonly quantity: Decimal | null;
+  readonly overageFactor: Decimal | null;
+  readonly isTrueUpEnabled: boolean | null;
+  readonly duration: BillingPeriod | null;
+  readonly isWindowed: boolean;
+  /** This and the next two are minor units that add up to the line's amount. */
+  readonly utilized: Decimal;
+  readonly overage: Decimal;
+  readonly trueUp: Decimal;
 };
 
-export type UsageTrace = {
-  readonly meterId: string;
-  readonly meterVersion: number;
-  readonly eventName: string;
-  readonly aggregationType: AggregationType;
-  /** Of the meter; an event counts when it passes these and the price's own. */
-  readonly filters: readonly MeterFilter[];
-  readonly filterValues: Readonly<Record<string, readonly string[]>>;
-  readonly eventCount: number;
-  /** Aggregated quantity. */
-  readonly raw: Decimal;
-  /** What was priced. */
-  readonly billed: Decimal;
-};
-
-export type Rounding = {
-  readonly exact: Decimal;
-  readonly rounded: Decimal;
-  readonly digits: number;
-  readonly mode: 'half_up_away_from_zero';
-};
+/**
+ * `charge`: what a line item costs, or the part of it that a subscription's commitment covers;
+ * `overage`: the part beyond; `true_up`: what is missing to the commitment (domain.md 11.1).
+ */
+export type LineKind = 'charge' | 'overage' | 'true_up';
 
 export type InvoiceLine = {
-  readonly lineItem: LineItem;
+  readonly kind: LineKind;
+  /** Null exactly for a true-up, which is of the plan as a whole. */
+  readonly lineItem: LineItem | null;
+  readonly displayName: string;
   readonly period: Interval;
-  /** Billed usage of a USAGE line, quantity of a FIXED one. */
+  /** Billed usage of a USAGE line, or its part; quantity of a FIXED one. */
   readonly quantity: Decimal;
+  /** Quantity that an allowance covers; null where no entitlement applies. */
+  readonly adjustedEntitlementQuantity: Decimal | null;
   /** Rounded to the currency's minor digits; write it with `formatMoney`. */
   readonly amount: Decimal;
   /** The amount in the price's own unit (domain.md 8.6); null for FIAT prices. */
   readonly priceUnitAmount: Decimal | null;
+  /** By coupons on the line item. */
+  readonly lineItemDiscount: Decimal;
+  /** Its share of coupons on the invoice. */
+  readonly invoiceLevelDiscount: Decimal;
+  readonly prepaidCreditsApplied: Decimal;
+  /** Null unless the line item has a commitment. */
+  readonly commitmentInfo: CommitmentInfo | null;
   readonly usageAnalytics: readonly UsageAnalyticsRow[];
   readonly usageBreakdown: readonly UsageBreakdownRow[];
+  /** What lines of a subscription's commitment say of themselves (domain.md 11.1). */
+  readonly metadata: Readonly<Record<string, string | boolean>>;
   readonly trace: LineTrace;
 };
 
@@ -142,7 +157,13 @@ export type InvoiceTotals = {
 export type InvoiceResult = {
   readonly currency: string;
   readonly period: Interval;
-  /** In line order; lines of one item by period. */
+  /** In line order; lines of one item by period; a true-up last. */
   readonly lines: readonly InvoiceLine[];
+  /** Line coupons first, each kind in the order of application. */
+  readonly couponApplications: readonly CouponApplication[];
+  /** By priority, then id. */
+  readonly taxes: readonly AppliedTax[];
+  /** In the order in which the wallets pay. */
+  readonly prepaidDebits: readonly PrepaidDebit[];
   readonly totals: InvoiceTotals;
 };

@@ -3,7 +3,8 @@ import { billingLengthOf, multipleOf } from '../billing-length.js';
 import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
 import { overlapOf } from '../interval.js';
 import type { LineItem, SubscriptionTerms } from '../subscription.js';
-import type { InvoicedLine, InvoicePlanInputs, PlannedLine, Proration } from './invoice.js';
+import type { InvoicedLine, InvoicePlanInputs, PlannedLine } from './invoice.js';
+import type { Proration } from './line-trace.js';
 
 /**
  * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):

@@ -1,7 +1,9 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { ratePrice } from '../pricing/rate-price.js';
 import type { PricingTrace } from '../pricing/pricing-trace.js';
-import type { LineUsage, PlannedLine, Proration } from './invoice.js';
+import type { PlannedLine } from './invoice.js';
+import type { Proration } from './line-trace.js';
+import type { LineUsage } from './line-usage.js';
 
 /** A line whose charge is known to the last digit and not yet rounded. */
 export type RatedLine = {

@@ -1,8 +1,11 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import { ZERO } from '../../../contract/decimal.js';
 import { minorDigitsOf, roundMoney } from '../money.js';
 import type { Price } from '../price.js';
 import type { LineItem } from '../subscription.js';
-import type { InvoiceLine, LineTrace, LineUsage, UsageTrace } from './invoice.js';
+import type { InvoiceLine } from './invoice.js';
+import type { LineTrace, UsageTrace } from './line-trace.js';
+import type { LineUsage } from './line-usage.js';
 import type { RatedLine } from './rate-line.js';
 import { splitByGrouping, splitBySource } from './split-usage.js';
 
@@ -19,11 +22,19 @@ export function roundLine(rated: RatedLine, context: LineContext): InvoiceLine {
   const { currency } = context;
   const amount = roundMoney(charge, currency);
   return {
+    kind: 'charge',
     lineItem,
+    displayName: lineItem.displayName,
     period,
     quantity,
+    adjustedEntitlementQuantity: null,
     amount,
     priceUnitAmount: priceUnitAmountOf(amount, lineItem.price),
+    lineItemDiscount: ZERO,
+    invoiceLevelDiscount: ZERO,
+    prepaidCreditsApplied: ZERO,
+    commitmentInfo: null,
+    metadata: {},
     usageAnalytics: splitBySource(amount, usage?.bySource ?? [], currency),
     usageBreakdown: splitByGrouping(amount, usage?.byGrouping ?? [], currency),
     trace: traceOf(rated, amount, context),
@@ -44,6 +55,9 @@ function traceOf(rated: RatedLine, rounded: Decimal, context: LineContext): Line
     window: period,
     usage: rated.usage === null ? null : usageTraceOf(lineItem, rated.usage, rated.quantity),
     pricing: rated.pricing,
+    windows: null,
+    commitment: null,
+    discounts: [],
     proration,
     rounding: {
       exact: rated.charge,
@@ -66,5 +80,6 @@ function usageTraceOf({ meter, price }: LineItem, usage: LineUsage, billed: Deci
     eventCount: usage.eventCount,
     raw: usage.usage,
     billed,
+    allowance: null,
   };
 }

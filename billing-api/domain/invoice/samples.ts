@@ -2,7 +2,8 @@ import { ONE, ZERO, decimalOf } from '../../../contract/decimal.js';
 import { parseInstant } from '../../../contract/instant.js';
 import type { Price } from '../price.js';
 import type { LineItem, LineMeter, SubscriptionTerms } from '../subscription.js';
-import type { InvoiceInputs, LineUsage } from './invoice.js';
+import type { InvoiceInputs } from './invoice.js';
+import type { LineUsage } from './line-usage.js';
 
 /** Records that the tests of this folder vary; each has only ordinary members. */
 
@@ -23,8 +24,10 @@ export const MONTHLY: SubscriptionTerms = {
   billingAnchorMs: day('2026-01-01'),
   startMs: day('2026-01-01'),
   endMs: null,
+  trialEndMs: null,
   timezone: 'UTC',
   prorationBehavior: 'none',
+  commitment: null,
 };
 
 /** 0.0025 usd per unit, monthly in arrear. */
@@ -70,6 +73,9 @@ const METER: LineMeter = {
   eventName: 'api_call',
   aggregationType: 'COUNT',
   filters: [{ key: 'region', values: ['eu', 'us'] }],
+  resetUsage: 'BILLING_PERIOD',
+  bucketSize: null,
+  groupBy: null,
 };
 
 const LINE: Omit<LineItem, 'id' | 'price' | 'quantity' | 'meter'> = {
@@ -80,6 +86,7 @@ const LINE: Omit<LineItem, 'id' | 'price' | 'quantity' | 'meter'> = {
   planDisplayName: 'Pro',
   startMs: day('2026-01-01'),
   endMs: null,
+  commitment: null,
 };
 
 /** A usage line from the start of the subscription. */
@@ -94,7 +101,7 @@ export function fixedLine(id: string, change: Partial<LineItem> = {}): LineItem 
 
 /** Usage without any split. */
 export function usageOf(usage: string, eventCount = 1): LineUsage {
-  return { usage: decimalOf(usage), eventCount, bySource: [], byGrouping: [] };
+  return { usage: decimalOf(usage), eventCount, buckets: null, intervals: [], bySource: [], byGrouping: [] };
 }
 
 /** January 2026 at its end, with nothing on it. */
@@ -104,6 +111,12 @@ export const JANUARY: InvoiceInputs = {
   referencePoint: 'period_end',
   lineItems: [],
   alreadyInvoiced: [],
+  entitlements: [],
   usage: new Map(),
+  asOfMs: day('2026-02-01'),
+  priorCommitments: [],
+  coupons: [],
+  taxes: [],
+  wallets: [],
   hideZeroCharges: false,
 };

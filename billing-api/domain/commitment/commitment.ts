@@ -1,0 +1,61 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { PriceModel } from '../price.js';
+import type { BillingPeriod } from '../subscription.js';
+
+/** Money, or a quantity that the price of the line or of the time bucket makes money of. */
+export type CommitmentType = 'amount' | 'quantity';
+
+/** What a period, or every window of it, is committed to (domain.md 11.3). */
+export type CommitmentTerms = {
+  readonly type: CommitmentType;
+  /** Greater than 0: money of the line's currency, or units of its meter. */
+  readonly value: Decimal;
+  /** At least 1; multiplies what goes beyond the commitment. */
+  readonly overageFactor: Decimal;
+  /** Whether what is missing to the commitment is charged. */
+  readonly isTrueUpEnabled: boolean;
+};
+
+/**
+ * Terms for the windows whose slot starts in `[startMinute, endMinute)` of the local day, or from
+ * `startMinute` past midnight to `endMinute` where it is the smaller one (domain.md 11.5).
+ */
+export type CommitmentTimeBucket = {
+  readonly id: string;
+  /** Minutes since local 00:00, 0 to 1439; differs from `endMinute`. */
+  readonly startMinute: number;
+  /** 0 to 1440. */
+  readonly endMinute: number;
+  /** Per window. */
+  readonly terms: CommitmentTerms;
+  /** Takes the place of the line's price inside the bucket. */
+  readonly price: PriceModel & { readonly id: string };
+};
+
+/** The commitment of a usage line (domain.md 11.3 to 11.5). */
+export type LineCommitment = {
+  /** Null exactly where only time buckets commit. */
+  readonly terms: CommitmentTerms | null;
+  /** The terms hold for every bucket of the meter by itself (11.4), not for the whole period. */
+  readonly isWindowed: boolean;
+  /** As requested; null means the billing period. */
+  readonly duration: BillingPeriod | null;
+  /** Only with `isWindowed`; without overlap, in any order. */
+  readonly timeBuckets: readonly CommitmentTimeBucket[];
+};
+
+/**
+ * The commitment of all usage lines of a subscription together (domain.md 11.1, 11.2). Without
+ * effect unless `amount` is above 0 and `overageFactor` above 1.
+ */
+export type SubscriptionCommitment = {
+  /** At most the currency's minor digits. */
+  readonly amount: Decimal;
+  readonly overageFactor: Decimal;
+  readonly isTrueUpEnabled: boolean;
+  /** As requested; null means the billing period, count included. */
+  readonly duration: BillingPeriod | null;
+  /** The plan, which names the true-up line. */
+  readonly planId: string;
+  readonly planDisplayName: string;
+};
