@@ -51,14 +51,18 @@ export function instantOfLocal(local: LocalDateTime, timezone: string): InstantM
 }
 
 /**
- * The first instant at which the wall clock shows the given time or a later one: inside a gap that
- * is the clock change itself, and of a repeated time the first occurrence.
+ * The first instant from which on the wall clock shows the given time or a later one. Inside a gap
+ * that is the clock change itself. Of a repeated time it is the first occurrence, or the second one
+ * where the clock goes back behind the time: a date that is shown again for an hour after its end
+ * (America/St_Johns until 2011: 00:01 became 23:01) ends when it ends for good.
  */
-export function firstInstantAtOrAfterLocal(local: LocalDateTime, timezone: string): InstantMs {
-  const compatible = instantOfLocal(local, timezone);
-  const shown = localDateTimeAt(compatible, timezone);
-  if (shown.equals(local)) return compatible;
-  return stretchAt(compatible, timezone).startMs;
+export function lastingInstantOfLocal(local: LocalDateTime, timezone: string): InstantMs {
+  const first = instantOfLocal(local, timezone);
+  if (!localDateTimeAt(first, timezone).equals(local)) return stretchAt(first, timezone).startMs;
+  const second = local.toZonedDateTime(timezone, { disambiguation: 'later' }).epochMilliseconds;
+  if (second === first) return first;
+  const shownAgain = localDateTimeAt(stretchAt(first, timezone).endMs, timezone);
+  return Temporal.PlainDateTime.compare(shownAgain, local) < 0 ? second : first;
 }
 
 /** 00:00 of the day that a local time belongs to. */

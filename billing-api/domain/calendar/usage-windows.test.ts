@@ -132,11 +132,43 @@ describe('clock changes (7.8)', () => {
     expect(minutes).toEqual([60, 1, 59, 60]);
   });
 
-  it('a day that was entered once does not end when its midnight comes again', () => {
-    const windows = grid('DAY', 'America/St_Johns');
-    const day = ['2006-10-29T02:30Z', '2006-10-30T03:30Z'];
-    const instants = ['2006-10-29T02:30:00Z', '2006-10-29T03:00:00Z', '2006-10-29T12:00:00Z'];
-    expect(instants.map((instant) => windowOf(instant, windows))).toEqual([day, day, day]);
+  describe('where 00:01 becomes 23:01 of the day before (America/St_Johns, 7 November 2010)', () => {
+    // 02:30Z is 00:00 on the 7th, from 02:31Z on it is the 6th again, until 03:30Z.
+    const sixth = ['2010-11-06T02:30Z', '2010-11-07T03:30Z'];
+    const seventh = ['2010-11-07T03:30Z', '2010-11-08T03:30Z'];
+
+    it.each([
+      ['2010-11-06T12:00:00Z', sixth],
+      ['2010-11-07T02:31:00Z', sixth],
+      ['2010-11-07T03:29:59.999Z', sixth],
+      ['2010-11-07T03:30:00Z', seventh],
+      ['2010-11-07T12:00:00Z', seventh],
+    ])('%s is in the window of its local date', (instant, day) => {
+      expect(windowOf(instant, grid('DAY', 'America/St_Johns'))).toEqual(day);
+    });
+
+    it('the minute of the 7th that comes before the rest of the 6th stays with the 6th', () => {
+      expect(windowOf('2010-11-07T02:30:30Z', grid('DAY', 'America/St_Johns'))).toEqual(sixth);
+      const windows = grid('3HOUR', 'America/St_Johns');
+      expect(windowOf('2010-11-07T02:30:30Z', windows)).toEqual([
+        '2010-11-06T23:30Z',
+        '2010-11-07T03:30Z',
+      ]);
+    });
+
+    it('a list has the same windows', () => {
+      const windows = grid('DAY', 'America/St_Johns');
+      const hours = hoursIn('2010-11-05T12:00:00Z', '2010-11-09T12:00:00Z', windows);
+      expect(hours).toEqual([24, 25, 24, 24, 24]);
+    });
+  });
+
+  it('a midnight that comes again on the same day begins it the first time', () => {
+    // In Havana 01:00 became 00:00 on 1 November 2026.
+    expect(windowOf('2026-11-01T12:00:00Z', grid('DAY', 'America/Havana'))).toEqual([
+      '2026-11-01T04:00Z',
+      '2026-11-02T05:00Z',
+    ]);
   });
 
   it('a gap over midnight begins the day with the first time that exists', () => {

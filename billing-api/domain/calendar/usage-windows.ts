@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
 import type { LocalDateTime, OffsetStretch } from './local-time.js';
 import {
   dayOfNextMonth,
-  firstInstantAtOrAfterLocal,
+  lastingInstantOfLocal,
   localDateTimeAt,
   midnightOf,
   moveLocal,
@@ -94,13 +94,22 @@ function slotIn(stretch: OffsetStretch, instant: InstantMs, slotMs: number): Int
   };
 }
 
-/** The loop passes over windows that a clock change left empty, such as a date that was skipped. */
+/**
+ * Windows are single stretches of time that touch each other. Where the clock goes back over the
+ * edge of two windows (America/St_Johns, 2010-11-07 00:01 became 23:01) the earlier one has two
+ * stretches with a minute of the later one between them; that minute is given to the earlier one.
+ * The loop passes over windows that a clock change left empty, such as a date that was skipped.
+ */
 function wallClockWindowAt(instant: InstantMs, clock: WallClock, timezone: string): Interval {
   let start = clock.startOf(localDateTimeAt(instant, timezone));
-  let startMs = firstInstantAtOrAfterLocal(start, timezone);
+  let startMs = lastingInstantOfLocal(start, timezone);
+  if (startMs > instant) {
+    start = clock.startOf(moveLocal(start, 'hours', -1));
+    startMs = lastingInstantOfLocal(start, timezone);
+  }
   for (;;) {
     const end = clock.next(start);
-    const endMs = firstInstantAtOrAfterLocal(end, timezone);
+    const endMs = lastingInstantOfLocal(end, timezone);
     if (instant < endMs) return { startMs, endMs };
     [start, startMs] = [end, endMs];
   }
@@ -197,13 +206,22 @@ function* wallClockWindowsIn(
     // shows the edge itself, and so does every step from it that stays inside the stretch.
     if (instant === stretch.startMs) continue;
     const { offsetMs } = stretch;
+    const lastEdgeMs = lastEdgeOf(stretch, timezone);
     let edgeMs = step(instant + offsetMs);
-    while (instant < interval.endMs && edgeMs - offsetMs < stretch.endMs) {
+    while (instant < interval.endMs && edgeMs <= lastEdgeMs) {
       yield { startMs: instant, endMs: edgeMs - offsetMs };
       instant = edgeMs - offsetMs;
       edgeMs = step(edgeMs);
     }
   }
+}
+
+/**
+ * The latest local time, as if it were UTC, at which a window can end inside a stretch: it is shown
+ * before the stretch ends, and the clock does not go back behind it then.
+ */
+function lastEdgeOf({ endMs, offsetMs }: OffsetStretch, timezone: string): number {
+  return Math.min(endMs - 1 + offsetMs, endMs + stretchAt(endMs, timezone).offsetMs);
 }
 
 /**
