@@ -28,7 +28,7 @@ export type EntitlementSource = {
   readonly staticValue: string | null;
   /** With `entitlementId` the order of sources. */
   readonly createdAtMs: InstantMs;
-  /** When it counts: its own dates and those of its addon association, `Infinity` without an end. */
+  /** Its own dates and those of its addon association; `Infinity` without an end. */
   readonly validity: Interval;
 };
 

@@ -22,7 +22,8 @@ const usages = (entries: Readonly<Record<string, LineUsage>>): ReadonlyMap<strin
 /** `item quantity amount` of every line. */
 const billed = (change: Partial<InvoiceInputs>): string[] =>
   buildInvoice({ ...JANUARY, ...change }).lines.map(
-    (line) => `${line.lineItem?.id ?? '-'} ${plain(line.quantity)} ${formatMoney(line.amount, 'usd')}`,
+    (line) =>
+      `${line.lineItem?.id ?? '-'} ${plain(line.quantity)} ${formatMoney(line.amount, 'usd')}`,
   );
 const subtotal = (change: Partial<InvoiceInputs>): string =>
   formatMoney(buildInvoice({ ...JANUARY, ...change }).totals.subtotal, 'usd');

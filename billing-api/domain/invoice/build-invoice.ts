@@ -1,11 +1,6 @@
 import { ZERO } from '../../../contract/decimal.js';
 import { invoiceTotals } from './invoice-totals.js';
-import type {
-  InvoiceInputs,
-  InvoiceLine,
-  InvoiceResult,
-  PlannedLine,
-} from './invoice.js';
+import type { InvoiceInputs, InvoiceLine, InvoiceResult, PlannedLine } from './invoice.js';
 import type { LineUsage } from './line-usage.js';
 import { planLines } from './plan-lines.js';
 import { rateLine } from './rate-line.js';

@@ -66,7 +66,8 @@ export const FIXED_PRICE: Price = {
   meterId: null,
 };
 
-const METER: LineMeter = {
+/** Counts calls of two regions over the billing period. */
+export const METER: LineMeter = {
   id: 'meter_1',
   version: 1,
   displayName: 'API calls',
@@ -101,7 +102,14 @@ export function fixedLine(id: string, change: Partial<LineItem> = {}): LineItem 
 
 /** Usage without any split. */
 export function usageOf(usage: string, eventCount = 1): LineUsage {
-  return { usage: decimalOf(usage), eventCount, buckets: null, intervals: [], bySource: [], byGrouping: [] };
+  return {
+    usage: decimalOf(usage),
+    eventCount,
+    buckets: null,
+    intervals: [],
+    bySource: [],
+    byGrouping: [],
+  };
 }
 
 /** January 2026 at its end, with nothing on it. */

@@ -1,5 +1,6 @@
 import { plain } from '../../../contract/decimal.js';
 import { DAY_MS, formatInstant } from '../../../contract/instant.js';
+import type { LineItem } from '../../domain/subscription.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
 import { formatMoney } from '../../domain/money.js';
 import type { InvoicePreview } from '../../usecases/preview-invoice.js';
@@ -47,11 +48,56 @@ const NOT_STORED = {
   updated_by: null,
 } as const;
 
+type LineItemMembersDto = Pick<
+  InvoiceLineItemDto,
+  | 'subscription_line_item_id'
+  | 'entity_type'
+  | 'entity_id'
+  | 'price_id'
+  | 'price_type'
+  | 'price_unit'
+  | 'price_unit_id'
+  | 'meter_id'
+  | 'meter_display_name'
+  | 'plan_display_name'
+>;
+
+/** Members of a line that is of the plan as a whole: a true-up. */
+function planMembersToDto(planId: string): LineItemMembersDto {
+  return {
+    subscription_line_item_id: null,
+    entity_type: 'plan',
+    entity_id: planId,
+    price_id: null,
+    price_type: 'FIXED',
+    price_unit: null,
+    price_unit_id: null,
+    meter_id: null,
+    meter_display_name: null,
+    plan_display_name: null,
+  };
+}
+
+function itemMembersToDto(lineItem: LineItem): LineItemMembersDto {
+  const { price, meter } = lineItem;
+  return {
+    subscription_line_item_id: lineItem.id,
+    entity_type: lineItem.entityType,
+    entity_id: lineItem.entityId,
+    price_id: price.id,
+    price_type: price.type,
+    price_unit: price.priceUnitFigures?.priceUnit ?? null,
+    price_unit_id: price.priceUnitFigures?.priceUnitId ?? null,
+    meter_id: meter?.id ?? null,
+    meter_display_name: meter?.displayName ?? null,
+    plan_display_name: lineItem.planDisplayName,
+  };
+}
+
 function lineToDto(line: InvoiceLine, preview: InvoicePreview): InvoiceLineItemDto {
   const { lineItem } = line;
   const { subscription, invoice } = preview;
   const { currency } = invoice;
-  const unit = lineItem?.price.priceUnitFigures;
   return {
     ...NOT_STORED,
     invoice_id: null,
@@ -59,17 +105,8 @@ function lineToDto(line: InvoiceLine, preview: InvoicePreview): InvoiceLineItemD
     environment_id: subscription.environment_id,
     customer_id: subscription.customer_id,
     subscription_id: subscription.id,
-    subscription_line_item_id: lineItem?.id ?? null,
-    entity_type: lineItem?.entityType ?? 'plan',
-    entity_id: lineItem?.entityId ?? subscription.plan_id,
-    price_id: lineItem?.price.id ?? null,
-    price_type: lineItem?.price.type ?? 'FIXED',
-    price_unit: unit?.priceUnit ?? null,
-    price_unit_id: unit?.priceUnitId ?? null,
+    ...(lineItem === null ? planMembersToDto(subscription.plan_id) : itemMembersToDto(lineItem)),
     price_unit_amount: line.priceUnitAmount === null ? null : plain(line.priceUnitAmount),
-    meter_id: lineItem?.meter?.id ?? null,
-    meter_display_name: lineItem?.meter?.displayName ?? null,
-    plan_display_name: lineItem?.planDisplayName ?? null,
     display_name: line.displayName,
     currency,
     quantity: plain(line.quantity),

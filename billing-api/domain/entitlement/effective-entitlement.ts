@@ -1,0 +1,84 @@
+import { type Decimal, ZERO } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type { EffectiveEntitlement, EntitlementSource, UsageResetPeriod } from './entitlement.js';
+
+/** Source order: by creation, then id by code units. */
+function bySourceOrder(left: EntitlementSource, right: EntitlementSource): number {
+  const [a, b] = [left.entitlementId, right.entitlementId];
+  return left.createdAtMs - right.createdAtMs || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/**
+ * The sources that count at an instant, in source order. One that replaces another takes its place
+ * also where it is disabled: that is how a subscription gives a feature up. Outside of its dates it
+ * replaces nothing.
+ */
+function countingSources(
+  sources: readonly EntitlementSource[],
+  atMs: InstantMs,
+): readonly EntitlementSource[] {
+  const valid = sources.filter(({ validity }) => validity.startMs <= atMs && atMs < validity.endMs);
+  const replaced = new Set(valid.map(({ parentEntitlementId }) => parentEntitlementId));
+  return valid
+    .filter(({ entitlementId, isEnabled }) => isEnabled && !replaced.has(entitlementId))
+    .sort(bySourceOrder);
+}
+
+/** Sum of the limits; null, unlimited, if one of them is. */
+function limitOf(sources: readonly EntitlementSource[]): Decimal | null {
+  let sum = ZERO;
+  for (const { usageLimit } of sources) {
+    if (usageLimit === null) return null;
+    sum = sum.plus(usageLimit);
+  }
+  return sum;
+}
+
+/** The most frequent of those that are given; ties go to the source created first. */
+function resetPeriodOf(sources: readonly EntitlementSource[]): UsageResetPeriod | null {
+  const counts = new Map<UsageResetPeriod, number>();
+  for (const { usageResetPeriod: period } of sources) {
+    if (period !== null) counts.set(period, (counts.get(period) ?? 0) + 1);
+  }
+  let best: UsageResetPeriod | null = null;
+  for (const [period, count] of counts) {
+    if (best === null || count > (counts.get(best) ?? 0)) best = period;
+  }
+  return best;
+}
+
+function effectiveOf(
+  first: EntitlementSource,
+  sources: readonly EntitlementSource[],
+): EffectiveEntitlement {
+  const { featureId, featureType, meterId } = first;
+  const texts =
+    featureType === 'static' ? sources.flatMap((source) => source.staticValue ?? []) : [];
+  return {
+    featureId,
+    featureType,
+    meterId,
+    usageLimit: limitOf(sources),
+    isSoftLimit: sources.some(({ isSoftLimit }) => isSoftLimit),
+    usageResetPeriod: resetPeriodOf(sources),
+    staticValues: [...new Set(texts)],
+  };
+}
+
+/**
+ * What a subscription is entitled to at an instant (domain.md 10.1): one entry per feature that has
+ * an enabled source then, in the order of its first source. For a usage window the instant is the
+ * last one before its end.
+ */
+export function effectiveEntitlements(
+  sources: readonly EntitlementSource[],
+  atMs: InstantMs,
+): readonly EffectiveEntitlement[] {
+  const byFeature = new Map<string, [EntitlementSource, ...EntitlementSource[]]>();
+  for (const source of countingSources(sources, atMs)) {
+    const others = byFeature.get(source.featureId);
+    if (others === undefined) byFeature.set(source.featureId, [source]);
+    else others.push(source);
+  }
+  return [...byFeature.values()].map((of) => effectiveOf(of[0], of));
+}

@@ -1,0 +1,50 @@
+import type { Interval } from '../../../contract/instant.js';
+import { billingLengthOf, multipleOf } from '../billing-length.js';
+import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
+import { windowsIn } from '../calendar/usage-windows.js';
+import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { UsageResetPeriod } from './entitlement.js';
+
+function isBillingPeriod(period: BillingPeriod, terms: SubscriptionTerms): boolean {
+  const length = billingLengthOf({ billingPeriod: period, billingPeriodCount: 1 });
+  return multipleOf(length, billingLengthOf(terms)) === 1;
+}
+
+/** Periods that touch each other, as long as they begin before the end of an interval. */
+function periodsIn(
+  interval: Interval,
+  periodAt: (instant: number) => Interval | null,
+): readonly Interval[] {
+  const periods: Interval[] = [];
+  let instant = interval.startMs;
+  while (instant < interval.endMs) {
+    const period = periodAt(instant);
+    if (period === null) break;
+    periods.push(period);
+    instant = period.endMs;
+  }
+  return periods;
+}
+
+/**
+ * The reset windows of an allowance that meet an interval of the subscription's life, whole and in
+ * the order of time (domain.md 10.2). DAILY ones are local dates; WEEKLY to ANNUAL ones are counted
+ * from the billing anchor, at its time of day. A reset period that equals the billing period, or
+ * none, gives the billing periods as they would be without threshold invoices.
+ */
+export function resetWindowsIn(
+  interval: Interval,
+  resetPeriod: UsageResetPeriod | null,
+  terms: SubscriptionTerms,
+): readonly Interval[] {
+  if (resetPeriod === 'NEVER') return [lifeOf(terms)];
+  if (resetPeriod === null || isBillingPeriod(resetPeriod, terms)) {
+    return periodsIn(interval, (instant) => periodContaining(terms, instant));
+  }
+  const { timezone } = terms;
+  if (resetPeriod === 'DAILY') {
+    return [...windowsIn(interval, { size: 'DAY', timezone, anchorMs: null })];
+  }
+  const grid = { ...terms, billingPeriod: resetPeriod, billingPeriodCount: 1 };
+  return periodsIn(interval, (instant) => gridPeriodAt(grid, instant));
+}

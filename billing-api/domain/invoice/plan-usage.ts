@@ -1,0 +1,72 @@
+import type { Interval } from '../../../contract/instant.js';
+import { windowsIn } from '../calendar/usage-windows.js';
+import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
+import type { LineMeter } from '../subscription.js';
+import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
+import type { UsagePlan } from './line-usage.js';
+import { planLines } from './plan-lines.js';
+
+/** A usage line, its meter and what it has free; the same before and after its usage is read. */
+export type PlannedUsageLine = PlannedLine & {
+  readonly meter: LineMeter;
+  readonly allowance: LineAllowance | null;
+};
+
+/**
+ * The allowance of a planned usage line.
+ * @throws TypeError for a line without a meter.
+ */
+export function withAllowance(line: PlannedLine, inputs: InvoicePlanInputs): PlannedUsageLine {
+  const { lineItem, period } = line;
+  const { meter } = lineItem;
+  if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
+  const { subscription: terms, entitlements } = inputs;
+  return {
+    ...line,
+    meter,
+    allowance: allowanceOfLine({ meter, window: period, terms, entitlements }),
+  };
+}
+
+function bucketsOf({ meter, period }: PlannedUsageLine, inputs: InvoicePlanInputs) {
+  const { bucketSize: size } = meter;
+  if (size === null) return null;
+  const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
+  const buckets: Interval[] = [];
+  for (const { startMs, endMs } of windowsIn(period, { size, timezone, anchorMs })) {
+    buckets.push({
+      startMs: Math.max(startMs, period.startMs),
+      endMs: Math.min(endMs, period.endMs),
+    });
+  }
+  return buckets;
+}
+
+/** Of a bucketed meter the buckets themselves tell what the usage window holds. */
+function intervalsOf({ meter, period, allowance }: PlannedUsageLine): readonly Interval[] {
+  const intervals = (allowance?.windows ?? []).flatMap(({ before, until }) => [
+    ...(before === null ? [] : [before]),
+    ...(meter.bucketSize === null ? [until] : []),
+  ]);
+  return intervals.filter(
+    ({ startMs, endMs }) => startMs !== period.startMs || endMs !== period.endMs,
+  );
+}
+
+/**
+ * Which usage an invoice needs, for every USAGE line in line order. All of it may be read in one
+ * round trip.
+ */
+export function planUsage(inputs: InvoicePlanInputs): readonly UsagePlan[] {
+  return planLines(inputs)
+    .filter(({ lineItem }) => lineItem.price.type === 'USAGE')
+    .map((planned) => {
+      const line = withAllowance(planned, inputs);
+      return {
+        lineItemId: line.lineItem.id,
+        window: line.period,
+        buckets: bucketsOf(line, inputs),
+        intervals: intervalsOf(line),
+      };
+    });
+}
