@@ -18,7 +18,7 @@ import type { Database } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 import { createCatalogReader } from './catalog.js';
 import { decodeRecord } from './fold/candidate.js';
-import { digestText } from './fold/encode-rows.js';
+import { digestTexts } from './fold/encode-rows.js';
 import { applyFold } from './fold/fold-versions.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import { hashText } from './partition/hash-text.js';
@@ -349,7 +349,7 @@ describe('the aggregator', () => {
       meters: catalog.meters,
     });
     const { epoch } = await checkpoints.read(partition);
-    const digest = digestOf(digestText(encoded));
+    const digest = digestOf(digestTexts(encoded));
     const intent = { end, catalogVersion: catalog.version, foldVersion: 1, digest };
     expect(
       await checkpoints.intend(partition, { epoch, start: 0, intent, isReplacement: false }),

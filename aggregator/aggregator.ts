@@ -161,6 +161,7 @@ export class Aggregator {
       ...own,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
+      partitionsRunning: () => this.#owned.size,
       onWarm: (how: Warming, seconds: number) => {
         metrics.filterWarmSeconds.observe({ how }, seconds);
       },

@@ -70,11 +70,12 @@ export const SETTINGS = {
   },
   MINUTEBOOK_FLUSH_DELAY_MS: {
     schema: count.default(200),
-    means: 'how long the aggregator gathers a batch before it writes it',
+    means:
+      'how long an aggregator gathers a batch before it writes it; longer in proportion with more than four partitions',
   },
   MINUTEBOOK_BATCH_EVENTS_MAX: {
-    schema: count.max(200_000).default(50_000),
-    means: 'events of one partition in one batch',
+    schema: count.max(200_000).default(20_000),
+    means: 'events that an aggregator holds in batches at once, over all its partitions',
   },
   MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE: {
     schema: z.coerce.number().min(0.0001).max(0.1).default(0.01),

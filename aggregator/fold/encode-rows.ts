@@ -197,11 +197,12 @@ export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch
 }
 
 /**
- * Text whose hash is the digest of an intent: equal digests mean that a replay writes the same
- * rows.
+ * Texts whose hash, one after the other, is the digest of an intent: equal digests mean that a
+ * replay writes the same rows. In parts, since together they are as large as the batch.
  */
-export function digestText(encoded: EncodedBatch): string {
-  return BATCH_TABLES.map(
-    (table) => `${table}:${encoded[table].rows}\n${encoded[table].text}`,
-  ).join('');
+export function digestTexts(encoded: EncodedBatch): readonly string[] {
+  return BATCH_TABLES.flatMap((table) => [
+    `${table}:${encoded[table].rows}\n`,
+    encoded[table].text,
+  ]);
 }

@@ -6,12 +6,13 @@ import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.j
 import { nextStep } from '../protocol/machine.js';
 import type { Checkpoint, State, Surroundings } from '../protocol/state.js';
 import { decodeRecord } from './candidate.js';
-import { digestText } from './encode-rows.js';
+import { digestTexts } from './encode-rows.js';
 import { applyFold, FOLD_VERSION, FOLD_VERSIONS } from './fold-versions.js';
 import { indexMeters } from './meter-index.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digestOf = (texts: readonly string[]): string => sha256(texts.join(''));
 const hashText = (text: string): string => sha256(text).slice(0, 32);
 
 const base: UsageEvent = {
@@ -88,7 +89,7 @@ describe('fold version 1', () => {
       '["","","","#batch",0,0,"log:0","0:3",1]',
       '',
     ]);
-    expect(sha256(digestText(encoded))).toBe(
+    expect(digestOf(digestTexts(encoded))).toBe(
       '9540905b61507d16005730175ad58a9f30e35cfb1d7a3d8e07424e2f83ee576c',
     );
   });
@@ -105,12 +106,12 @@ describe('the fold of a promised batch', () => {
     logId: 'log',
     partition: 0,
     eventsMax: 10,
-    digestOf: sha256,
+    digestOf,
   };
 
   function checkpointWith(foldVersion: number): Checkpoint {
     const known = FOLD_VERSIONS.find((version) => version === foldVersion) ?? FOLD_VERSION;
-    const digest = sha256(digestText(applyFold(known, input).encoded));
+    const digest = digestOf(digestTexts(applyFold(known, input).encoded));
     return {
       epoch: 3,
       nextOffset: 0,

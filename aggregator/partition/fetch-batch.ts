@@ -5,15 +5,19 @@ import type { Command, Outcome } from '../protocol/state.js';
 import { hashText } from './hash-text.js';
 
 export type FetchLimits = {
+  /** Events that a process gathers at once, over all its partitions. */
   readonly eventsMax: number;
+  /** How long a process with few partitions gathers a batch. */
   readonly flushDelayMs: number;
 };
 
 type Sources = {
   readonly partition: number;
-  readonly log: EventLogReader;
-  readonly catalog: CatalogReader;
+  readonly log: Pick<EventLogReader, 'read'>;
+  readonly catalog: Pick<CatalogReader, 'latest'>;
   readonly limits: FetchLimits;
+  /** How many partitions this process runs now. */
+  readonly partitionsRunning: () => number;
   /** Ends the waiting for records. */
   readonly signal: AbortSignal;
 };
@@ -23,26 +27,58 @@ const IDLE_WAIT_MS = 1_000;
 /** Values of a batch in memory: rows and texts made of them take about four times as much. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
-type Gathered = { readonly records: DecodedRecord[]; events: number; bytes: number };
+/** A batch of a partition costs three inserts of about 15 ms, so many partitions wait longer. */
+const PARTITIONS_PER_FLUSH_DELAY = 4;
+/** However many partitions there are: smaller batches would cost more than they hold. */
+const EVENTS_MIN = 1_000;
+
+/** What one batch may hold while so many partitions share the memory and the inserts. */
+export function limitsOfBatch(limits: FetchLimits, partitions: number): FetchLimits {
+  const { eventsMax, flushDelayMs } = limits;
+  const share = Math.floor(eventsMax / Math.max(1, partitions));
+  return {
+    eventsMax: Math.min(eventsMax, Math.max(EVENTS_MIN, share)),
+    flushDelayMs: flushDelayMs * Math.max(1, partitions / PARTITIONS_PER_FLUSH_DELAY),
+  };
+}
+
+type Gathered = {
+  readonly records: DecodedRecord[];
+  events: number;
+  bytes: number;
+  /** The most events that one of the records holds. */
+  eventsOfRecord: number;
+};
+
+const nothing = (): Gathered => ({ records: [], events: 0, bytes: 0, eventsOfRecord: 1 });
 
 function gather(gathered: Gathered, records: readonly LogRecord[]): void {
   for (const record of records) {
     const decoded = decodeRecord(record, hashText);
+    const events = Math.max(1, decoded.candidates.length);
     gathered.records.push(decoded);
-    gathered.events += Math.max(1, decoded.candidates.length);
+    gathered.events += events;
+    gathered.eventsOfRecord = Math.max(gathered.eventsOfRecord, events);
     gathered.bytes += record.value.length;
   }
 }
 
+/**
+ * How many more records fit, should none hold more events than those before. What is read beyond
+ * the batch would be read and decoded again for the next one.
+ */
+function recordsThatFit({ events, eventsOfRecord }: Gathered, eventsMax: number): number {
+  return Math.floor((eventsMax - events) / eventsOfRecord);
+}
+
 async function readOn(
-  { log, partition, limits, signal }: Sources,
+  { log, partition, signal }: Sources,
   gathered: Gathered,
-  at: { readonly fromOffset: number; readonly waitMs: number },
+  at: { readonly fromOffset: number; readonly waitMs: number; readonly recordsMax: number },
 ): Promise<boolean> {
   const records = await log.read({
     partition,
     ...at,
-    recordsMax: Math.max(1, limits.eventsMax - gathered.events),
     bytesMax: BATCH_BYTES_MAX - gathered.bytes,
     signal,
   });
@@ -65,15 +101,17 @@ export async function fetchBatch(
   command: Extract<Command, { kind: 'fetch' }>,
 ): Promise<Outcome> {
   const { from, catalogVersionMin } = command;
-  const gathered: Gathered = { records: [], events: 0, bytes: 0 };
-  let hasMore = await readOn(sources, gathered, { fromOffset: from, waitMs: IDLE_WAIT_MS });
-  const deadline = performance.now() + sources.limits.flushDelayMs;
-  const isFull = (): boolean =>
-    gathered.events >= sources.limits.eventsMax || gathered.bytes >= BATCH_BYTES_MAX;
-  while (hasMore && !isFull() && !sources.signal.aborted) {
+  const { eventsMax, flushDelayMs } = limitsOfBatch(sources.limits, sources.partitionsRunning());
+  const gathered = nothing();
+  const first = { fromOffset: from, waitMs: IDLE_WAIT_MS, recordsMax: 1 };
+  let hasMore = await readOn(sources, gathered, first);
+  const deadline = performance.now() + flushDelayMs;
+  while (hasMore && gathered.bytes < BATCH_BYTES_MAX && !sources.signal.aborted) {
+    const recordsMax = recordsThatFit(gathered, eventsMax);
     const waitMs = deadline - performance.now();
-    if (waitMs <= 0) break;
-    hasMore = await readOn(sources, gathered, { fromOffset: nextOffsetOf(gathered, from), waitMs });
+    if (recordsMax <= 0 || waitMs <= 0) break;
+    const fromOffset = nextOffsetOf(gathered, from);
+    hasMore = await readOn(sources, gathered, { fromOffset, waitMs, recordsMax });
   }
   const catalog = await sources.catalog.latest(catalogVersionMin);
   return { kind: 'fetched', records: gathered.records, catalog };
@@ -84,11 +122,13 @@ export async function fetchBatch(
  * with.
  */
 export async function refetchBatch(
-  sources: Sources,
+  sources: Pick<Sources, 'log' | 'partition' | 'signal'> & {
+    readonly catalog: Pick<CatalogReader, 'load'>;
+  },
   command: Extract<Command, { kind: 'refetch' }>,
 ): Promise<Outcome> {
   const { from, intent } = command;
-  const gathered: Gathered = { records: [], events: 0, bytes: 0 };
+  const gathered = nothing();
   let hasMore = true;
   const isComplete = (): boolean => nextOffsetOf(gathered, from) >= intent.end;
   while (hasMore && !isComplete() && !sources.signal.aborted) {

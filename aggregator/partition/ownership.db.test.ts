@@ -45,6 +45,7 @@ const test = base.extend<{ readonly world: World }>({
           0,
         ),
         limits: { eventsMax: 100, flushDelayMs: 1 },
+        partitionsRunning: () => 1,
         signal: new AbortController().signal,
         logger: createLog('test', 'silent'),
         metrics: createMetrics(),

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { EventLogReader } from '../../event-log/event-log.js';
 import { OffsetOutOfRange } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
@@ -18,6 +18,8 @@ export type PartitionDependencies = {
   readonly store: UsageStore;
   readonly filter: IdFilter;
   readonly limits: FetchLimits;
+  /** How many partitions this process runs now; they share the limits. */
+  readonly partitionsRunning: () => number;
   /** Told how a filter became complete, and how many seconds that took. */
   readonly onWarm?: (how: Warming, seconds: number) => void;
   /** Aborted when the partition is to be given up; a batch under way is finished first. */
@@ -25,8 +27,10 @@ export type PartitionDependencies = {
 };
 
 /** 64 hexadecimal digits; the digest of an intent. */
-export function digestOf(text: string): string {
-  return hash('sha256', text);
+export function digestOf(texts: readonly string[]): string {
+  const sum = createHash('sha256');
+  for (const text of texts) sum.update(text);
+  return sum.digest('hex');
 }
 
 /** Every command but those that end a run. */
@@ -94,8 +98,7 @@ async function insert(
 }
 
 function remember({ filter, signal }: PartitionDependencies, { batch }: Of<'remember'>): void {
-  const idHashes = batch.folded.unique.map((candidate) => candidate.idHash);
-  filter.remember(idHashes, batch.range.end, signal);
+  filter.remember(batch.summary.idHashes, batch.range.end, signal);
 }
 
 // One case a command: the list is complete because the compiler says so.

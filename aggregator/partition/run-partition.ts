@@ -43,14 +43,13 @@ function backoffMs(failures: number): number {
 }
 
 function countBatch(metrics: Metrics, batch: Batch): void {
-  const { unique, repeats, deadLetters, countedEvents, unreadable } = batch.folded;
+  const { idHashes, repeats, conflicts, deadLetters, countedEvents, unreadable } = batch.summary;
   metrics.eventsProcessed.inc({ outcome: 'counted' }, countedEvents);
-  metrics.eventsProcessed.inc({ outcome: 'unmatched' }, unique.length - countedEvents);
-  metrics.eventsProcessed.inc({ outcome: 'duplicate' }, repeats.length);
-  const conflicts = repeats.filter((repeat) => repeat.isConflict).length;
+  metrics.eventsProcessed.inc({ outcome: 'unmatched' }, idHashes.length - countedEvents);
+  metrics.eventsProcessed.inc({ outcome: 'duplicate' }, repeats);
   metrics.eventsProcessed.inc({ outcome: 'conflict' }, conflicts);
   for (const [type, count] of unreadable) metrics.unreadableValues.inc({ type }, count);
-  for (const { reason } of deadLetters) metrics.recordsDeadLettered.inc({ reason });
+  for (const reason of deadLetters) metrics.recordsDeadLettered.inc({ reason });
 }
 
 /** A batch is finished, as far as anything outside this partition is concerned. */

@@ -1,7 +1,8 @@
 import { batchLength } from '../fold/cut-batch.js';
-import { digestText } from '../fold/encode-rows.js';
+import { digestTexts } from '../fold/encode-rows.js';
 import { applyFold, FOLD_VERSION } from '../fold/fold-versions.js';
 import type { StoredId } from '../fold/separate-repeats.js';
+import { summarizeBatch } from '../fold/summarize-batch.js';
 import type { Batch, Catalog, Draft, Surroundings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 
@@ -38,6 +39,7 @@ export function buildBatch(
   const range = { logId, partition, start, end: draft.end };
   const input = { range, records, seen, meters: catalog.meters };
   const { folded, encoded } = applyFold(foldVersion, input);
-  const digest = digestOf(digestText(encoded));
-  return { range, catalogVersion: catalog.version, foldVersion, folded, encoded, digest };
+  const digest = digestOf(digestTexts(encoded));
+  const summary = summarizeBatch(folded);
+  return { range, catalogVersion: catalog.version, foldVersion, summary, encoded, digest };
 }

@@ -6,7 +6,7 @@ const surroundings: Surroundings = {
   logId: 'log',
   partition: 0,
   eventsMax: 10,
-  digestOf: (text) => text,
+  digestOf: (texts) => texts.join(''),
 };
 const checkpoint: Checkpoint = {
   epoch: 1,

@@ -80,7 +80,7 @@ function intend(checkpoint: Checkpoint, batch: Batch, isReplacement: boolean): S
 
 function finish(checkpoint: Checkpoint, batch: Batch): Step {
   const { start, end } = batch.range;
-  const rows = batch.folded.unique.length;
+  const rows = batch.summary.idHashes.length;
   return {
     state: { phase: 'finishing', checkpoint, batch },
     command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows },
@@ -110,7 +110,7 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
     nextOffset: batch.range.end,
     pending: null,
     catalogVersion: batch.catalogVersion,
-    lastBatch: { start: batch.range.start, rows: batch.folded.unique.length },
+    lastBatch: { start: batch.range.start, rows: batch.summary.idHashes.length },
   };
   return {
     state: { phase: 'remembering', checkpoint: finished, batch },

@@ -1,9 +1,9 @@
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable, EncodedBatch } from '../fold/encode-rows.js';
-import type { FoldedEvents } from '../fold/fold-batch.js';
 import type { FoldVersion } from '../fold/fold-versions.js';
 import type { MeterIndex } from '../fold/meter-index.js';
 import type { StoredId } from '../fold/separate-repeats.js';
+import type { BatchSummary } from '../fold/summarize-batch.js';
 
 /**
  * The promise of a batch `[next_offset, end)`: while it stands, the batch may be partly in
@@ -39,7 +39,7 @@ export type Batch = {
   readonly range: BatchRange;
   readonly catalogVersion: number;
   readonly foldVersion: FoldVersion;
-  readonly folded: FoldedEvents;
+  readonly summary: BatchSummary;
   readonly encoded: EncodedBatch;
   readonly digest: string;
 };
@@ -208,5 +208,5 @@ export type Surroundings = {
   readonly partition: number;
   readonly eventsMax: number;
   /** 64 hexadecimal digits of a cryptographic hash. */
-  readonly digestOf: (text: string) => string;
+  readonly digestOf: (texts: readonly string[]) => string;
 };

@@ -33,7 +33,7 @@ const commitFirst: Machine = (surroundings, state, outcome) => {
     const { checkpoint, batch } = state;
     const { epoch } = checkpoint;
     const { start, end } = batch.range;
-    const rows = batch.folded.unique.length;
+    const rows = batch.summary.idHashes.length;
     return {
       state: { phase: 'finishing', checkpoint, batch },
       command: { kind: 'finish', epoch, start, end, rows },

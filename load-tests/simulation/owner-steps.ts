@@ -260,9 +260,9 @@ function ask(
         ? partition
         : answer(partition, { kind: 'reread', checkpoint: partition.row });
     case 'remember': {
-      const { folded, range } = command.batch;
+      const { summary, range } = command.batch;
       const isTold = mutation !== 'filter_not_told';
-      const idHashes = isTold ? folded.unique.map(({ idHash }) => idHash) : [];
+      const idHashes = isTold ? summary.idHashes : [];
       const next = addToFilter(partition, owner, { idHashes, end: range.end });
       return answer(next, { kind: 'remembered' });
     }

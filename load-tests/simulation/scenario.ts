@@ -94,8 +94,8 @@ function hashNumber(text: string): number {
   return (high >>> 0) * 2_097_152 + (low >>> 11);
 }
 
-function digestOf(text: string): string {
-  return hashNumber(text).toString(36);
+function digestOf(texts: readonly string[]): string {
+  return hashNumber(texts.join('')).toString(36);
 }
 
 /** The id itself, long enough to be cut, stands for its hash: plans have few, and none collide. */
@@ -176,7 +176,7 @@ function factsOf(log: readonly RecordPlan[], meters: readonly MeterPlan[]): Part
 /** What the machine is told of its surroundings; another release folds into other bytes. */
 function surroundingsOf(plan: ScenarioPlan, partition: number, owner: number): Surroundings {
   const isOther = plan.hasOtherRelease && owner === 1;
-  const digest = isOther ? (text: string): string => digestOf(`other ${text}`) : digestOf;
+  const digest = isOther ? (texts: readonly string[]) => digestOf(['other ', ...texts]) : digestOf;
   return { logId: 'log', partition, eventsMax: plan.eventsMax, digestOf: digest };
 }
 

@@ -13,12 +13,30 @@ import type { Part, PartitionWorld, Request } from './world.js';
 
 /** What ClickHouse does for one partition: gate, inserts, presence, look-ups (sink/usage-store). */
 
+/** Where the offset stands in an encoded row; the place inside the record is the next column. */
+const OFFSET_COLUMN = { events: 13, ids: 3, repeats: 2 } as const;
+
+const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unknown[])[] =>
+  encoded[table].text
+    .split('\n')
+    .slice(0, -1)
+    .map((line): readonly unknown[] => JSON.parse(line));
+
+const namedRows = new WeakMap<Batch, Map<BatchTable, readonly number[]>>();
+
 /** Names the events, or repeats, that an insert of a batch has rows of. */
 function rowsOf(facts: PartitionFacts, batch: Batch, table: BatchTable): readonly number[] {
   if (table === 'usage' || table === 'deadLetters') return [];
-  const { unique, repeats } = batch.folded;
-  const candidates = table === 'repeats' ? repeats.map(({ candidate }) => candidate) : unique;
-  return candidates.map(({ offset, index }) => (facts.positions[offset] ?? 0) + index);
+  const known = namedRows.get(batch) ?? new Map<BatchTable, readonly number[]>();
+  namedRows.set(batch, known);
+  const column = OFFSET_COLUMN[table];
+  const rows =
+    known.get(table) ??
+    linesOf(batch, table).map(
+      (row) => (facts.positions[Number(row[column])] ?? 0) + Number(row[column + 1]),
+    );
+  known.set(table, rows);
+  return rows;
 }
 
 type UsageRows = Pick<Part, 'usage' | 'accepted'>;
@@ -27,14 +45,13 @@ const NO_USAGE: UsageRows = { usage: [], accepted: 0 };
 
 const usageRows = new WeakMap<Batch, UsageRows>();
 
-/** The only place that reads encoded rows: meter, generation and number of events of usage. */
+/** Meter, generation and number of events of the encoded rows of usage. */
 function usageOf(batch: Batch): UsageRows {
   const known = usageRows.get(batch);
   if (known !== undefined) return known;
   const counts = new Map<number, number>();
   let accepted = 0;
-  for (const line of batch.encoded.usage.text.split('\n').slice(0, -1)) {
-    const row: readonly unknown[] = JSON.parse(line);
+  for (const row of linesOf(batch, 'usage')) {
     const events = Number(row[8]);
     if (row[3] === '#accepted') accepted += events;
     const generation = Number(row[4]);

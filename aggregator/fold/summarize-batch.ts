@@ -1,0 +1,30 @@
+import type { AggregationType } from '../../contract/aggregation.js';
+import type { UndecodableReason } from '../../contract/usage-event.js';
+import type { FoldedEvents } from './fold-batch.js';
+
+/** What is still asked of a batch once it is encoded; its events need not stay in memory. */
+export type BatchSummary = {
+  /** Of the events that count or are unmatched: what the filter must know afterwards. */
+  readonly idHashes: readonly string[];
+  /** Events that matched at least one meter; the others of `idHashes` are unmatched. */
+  readonly countedEvents: number;
+  readonly repeats: number;
+  readonly conflicts: number;
+  /** Values taken as 0 because they could not be read, by type of their meter. */
+  readonly unreadable: ReadonlyMap<AggregationType, number>;
+  /** One for each dead letter. */
+  readonly deadLetters: readonly UndecodableReason[];
+};
+
+/** Counts what became of the events of a batch. */
+export function summarizeBatch(folded: FoldedEvents): BatchSummary {
+  const { unique, repeats, deadLetters, countedEvents, unreadable } = folded;
+  return {
+    idHashes: unique.map(({ idHash }) => idHash),
+    countedEvents,
+    repeats: repeats.length,
+    conflicts: repeats.filter(({ isConflict }) => isConflict).length,
+    unreadable,
+    deadLetters: deadLetters.map(({ reason }) => reason),
+  };
+}
