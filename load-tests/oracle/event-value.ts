@@ -29,7 +29,7 @@ function readOrigin(meter: OracleMeter, event: OracleEvent): Fraction | null {
  */
 export function valueOfEvent(meter: OracleMeter, event: OracleEvent): EventValue {
   const read = readOrigin(meter, event);
-  if (read === null || !isInRange(read)) return unreadable;
+  if (read === null) return unreadable;
   const value = cutDigits(meter.multiplier === null ? read : multiply(read, meter.multiplier));
   if (!isInRange(value)) return unreadable;
   const isTakenAsZero = isNegative(value) && meter.type !== 'WEIGHTED_SUM';

@@ -39,12 +39,16 @@ describe('readNumber', () => {
     },
   );
 
-  test.each(['Infinity', 'NaN', '1e39', '-1e39', '1e99999999999999999999', `1${'0'.repeat(39)}`])(
-    'does not hold %s, which reaches 10^39',
-    (text) => {
-      expect(textOf(text)).toBeNull();
-    },
-  );
+  test.each([
+    'Infinity',
+    'NaN',
+    '1e100',
+    '-1e100',
+    '1e99999999999999999999',
+    `1${'0'.repeat(100)}`,
+  ])('does not hold %s, which reaches 10^100', (text) => {
+    expect(textOf(text)).toBeNull();
+  });
 
   test('cuts nothing', () => {
     expect(readNumber('1e-30')).toEqual(fraction(1n, 10n ** 30n));

@@ -3,7 +3,8 @@ import { compare, fraction, isNegative, negate, zero, type Fraction } from './fr
 /** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
 const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const LIMIT = fraction(10n ** 39n);
-const TOO_GREAT_POWER = 39n;
+/** Far beyond what a multiplier, which is at least 10^-18, could bring below 10^39. */
+const TOO_GREAT_POWER = 100n;
 /** Below this power no multiplier of a case brings a digit to the 18th place: taken as 0. */
 const TOO_SMALL_POWER = -1000n;
 
@@ -14,7 +15,7 @@ export function isInRange(value: Fraction): boolean {
 
 /**
  * The number that a text states, exactly: optional sign, digits with an optional fraction, optional
- * exponent. Null when it is not a number or reaches 10^39.
+ * exponent. Null when it is not a number or reaches 10^100.
  */
 export function readNumber(text: string): Fraction | null {
   const match = NUMBER.exec(text);

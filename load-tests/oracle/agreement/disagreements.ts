@@ -13,7 +13,6 @@ import {
 import type { Product } from './product.js';
 import { adHocChecks, meterChecks, type Check } from './questions.js';
 import type { CaseSpec } from './random-case.js';
-import { IS_AD_HOC_USAGE_SUPPORTED, SUPPORTED_TYPES } from './supported.js';
 
 type ProductAnswer = {
   readonly value: string;
@@ -90,9 +89,7 @@ type Stage = { readonly spec: CaseSpec; readonly run: CaseRun; readonly name: 'e
 async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
   await waitUntilVisible(run);
   const ofMeters = [...run.meterIds.keys()].flatMap((meter) => meterChecks(run, meter));
-  const adHoc = IS_AD_HOC_USAGE_SUPPORTED
-    ? spec.adHoc.flatMap((each) => adHocChecks(run, each))
-    : [];
+  const adHoc = spec.adHoc.flatMap((each) => adHocChecks(run, each));
   const checks = [...ofMeters, ...adHoc];
   const disagreements: Disagreement[] = [];
   for (const check of checks) {
@@ -117,13 +114,12 @@ async function checkStage({ spec, run, name }: Stage): Promise<CaseOutcome> {
  */
 export async function runCase(product: Product, spec: CaseSpec): Promise<CaseOutcome> {
   const run = beginCase(product);
-  const meters = spec.meters.filter(({ type }) => SUPPORTED_TYPES.includes(type));
   await createEarlyCustomers(run);
-  for (const meter of meters) if (!meter.isLate) await createMeter(run, meter);
+  for (const meter of spec.meters) if (!meter.isLate) await createMeter(run, meter);
   await sendEvents(run, spec.early);
   const early = await checkStage({ spec, run, name: 'early' });
   await createLateCustomers(run);
-  for (const meter of meters) if (meter.isLate) await createMeter(run, meter);
+  for (const meter of spec.meters) if (meter.isLate) await createMeter(run, meter);
   await sendEvents(run, spec.late);
   const late = await checkStage({ spec, run, name: 'late' });
   return {

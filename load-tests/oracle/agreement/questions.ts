@@ -10,7 +10,7 @@ import {
   type OriginSpec,
   type QuestionSpec,
 } from './random-case.js';
-import { isRangeSupported } from './supported.js';
+import { isRangeSupported } from './bucket-limit.js';
 
 /** One request to the product and what the oracle answers to it. */
 export type Check = {

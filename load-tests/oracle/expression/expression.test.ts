@@ -92,7 +92,7 @@ describe('an expression', () => {
     'a["b"]',
     'properties[b]',
     '"open',
-    '1e39',
+    '1e100',
     '1abc',
     'a ? 1',
     'a; b',
