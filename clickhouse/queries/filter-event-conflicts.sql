@@ -1,8 +1,8 @@
 -- Purpose: repeats that differ from the event that counts (domain.md 7.1); the caller puts columns, order and limit around.
 -- Grain:   one row per repeat, or several equal ones until the engine has merged them.
 -- Params:  tenantId, environmentId; eventIds: none or one; fromMs, toMs: half-open range of receipt.
--- Index:   none by environment: conflicts are rare. Parts of other months are left out, since nothing is appended before it
---          is received, clocks being a day apart at most.
+-- Index:   event_id_bloom, received_range; none by environment: conflicts are rare. Parts of other months are left out, since
+--          nothing is appended before it is received, clocks being a day apart at most.
 FROM event_repeats_v1 AS r
 WHERE r.is_conflict AND r.tenant_id = {tenantId:String} AND r.environment_id = {environmentId:String}
   AND (empty({eventIds:Array(String)}) OR r.event_id IN {eventIds:Array(String)})
