@@ -23,13 +23,34 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Local wall-clock time less UTC, in milliseconds. @throws RangeError when the zone is unknown. */
-export function offsetAt(zone: string, instant: number): number {
+function readOffset(zone: string, instant: number): number {
   const second = Math.floor(instant / 1000) * 1000;
   const parts = formatOf(zone).formatToParts(second);
   const part = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
   const date = Date.UTC(part('year'), part('month') - 1, part('day'));
   return date + ((part('hour') * 60 + part('minute')) * 60 + part('second')) * 1000 - second;
+}
+
+const HOUR_MS = 3_600_000;
+const offsetsOfHours = new Map<string, Map<number, number>>();
+
+/** The offset at the start of an hour of UTC; asking the calendar is slow, so it is kept. */
+function offsetOfHour(zone: string, hour: number): number {
+  const hours = offsetsOfHours.get(zone) ?? new Map<number, number>();
+  offsetsOfHours.set(zone, hours);
+  const offset = hours.get(hour) ?? readOffset(zone, hour * HOUR_MS);
+  hours.set(hour, offset);
+  return offset;
+}
+
+/**
+ * Local wall-clock time less UTC, in milliseconds. No zone changes twice within an hour.
+ * @throws RangeError when the zone is unknown.
+ */
+export function offsetAt(zone: string, instant: number): number {
+  const hour = Math.floor(instant / HOUR_MS);
+  const offset = offsetOfHour(zone, hour);
+  return offset === offsetOfHour(zone, hour + 1) ? offset : readOffset(zone, instant);
 }
 
 /** The first instant of `(from, to]` at which the offset is no longer that of `from`. */
