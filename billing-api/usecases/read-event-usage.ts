@@ -120,10 +120,14 @@ export async function readEventUsage(
 ): Promise<UsageAnswer | Refusal> {
   const question = eventQuestionFrom(request, dependencies.clock.now());
   if (isRefusal(question)) return question;
-  const customer = await readAs(dependencies.database, caller.environment, (transaction) =>
-    findNamedCustomer(transaction, request),
-  );
+  // The watermark is read before anything is counted, so that it holds for every count.
+  const [customer, dataUntil] = await Promise.all([
+    readAs(dependencies.database, caller.environment, (transaction) =>
+      findNamedCustomer(transaction, request),
+    ),
+    dependencies.dataUntil(),
+  ]);
   if (isRefusal(customer)) return customer;
   const ask = askOf(question, customer);
-  return isRefusal(ask) ? ask : answerUsage(dependencies, caller, { ask, customer });
+  return isRefusal(ask) ? ask : answerUsage(dependencies, caller, { ask, customer, dataUntil });
 }

@@ -80,14 +80,16 @@ async function findSubject(
   request: MeterUsageRequest,
 ): Promise<Subject | Refusal> {
   const { environment } = caller;
-  const named = await readAs(database, environment, async (transaction) => {
-    const meter = await findMeter(transaction, request.meter_id);
-    if (meter === null) return notFound('meter', request.meter_id);
-    const customer = await findNamedCustomer(transaction, request);
-    return isRefusal(customer) ? customer : { meter, customer };
-  });
+  const [named, readings] = await Promise.all([
+    readAs(database, environment, async (transaction) => {
+      const meter = await findMeter(transaction, request.meter_id);
+      if (meter === null) return notFound('meter', request.meter_id);
+      const customer = await findNamedCustomer(transaction, request);
+      return isRefusal(customer) ? customer : { meter, customer };
+    }),
+    findMeterReadings(database, environment, [request.meter_id]),
+  ]);
   if (isRefusal(named)) return named;
-  const readings = await findMeterReadings(database, environment, [named.meter.id]);
   const meter = assertPresent(readings.get(named.meter.id), 'a definition of the meter');
   return { meter, customer: named.customer };
 }
@@ -158,27 +160,31 @@ export async function readMeterUsage(
   const terms = readTerms(reader, request, dependencies.clock.now());
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  const subject = await findSubject(dependencies, caller, request);
+  // The watermark is read before anything is counted, so that it holds for every count.
+  const [subject, dataUntil] = await Promise.all([
+    findSubject(dependencies, caller, request),
+    dependencies.dataUntil(),
+  ]);
   if (isRefusal(subject)) return subject;
   const ask = meterAskOf(subject, terms);
   if (isRefusal(ask)) return ask;
-  return answerUsage(dependencies, caller, { ask, customer: subject.customer });
+  return answerUsage(dependencies, caller, { ask, customer: subject.customer, dataUntil });
 }
 
 type Asked = {
   readonly ask: UsageAsk & { readonly split: UsageSplit };
   readonly customer: CustomerRow | null;
+  /** Of now or before. */
+  readonly dataUntil: InstantMs | null;
 };
 
 /** Reads what a usage endpoint asks and puts it into one answer. */
 export async function answerUsage(
   dependencies: UsageReading,
   caller: Caller,
-  { ask, customer }: Asked,
+  { ask, customer, dataUntil }: Asked,
 ): Promise<UsageAnswer | Refusal> {
   const { subject, scope, split } = ask;
-  // Before anything is counted, so that it holds for every count.
-  const dataUntil = await dependencies.dataUntil();
   const startMs = scope.resetUsage === 'NEVER' ? 0 : scope.range.startMs;
   const window = { startMs, endMs: scope.range.endMs };
   const customers = await usageOf(dependencies, caller, { subject, window, customer });

@@ -36,6 +36,8 @@ export type Progress = (fraction: number, text: string) => void;
 export type SpeedOptions = {
   /** Events of the backlog and of the bulk run. */
   readonly events: number;
+  /** Minutes of usage in the table among which one customer's month is read. */
+  readonly minuteRows: number;
   /** Length of each timed stretch. */
   readonly seconds: number;
 };

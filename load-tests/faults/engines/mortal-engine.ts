@@ -8,7 +8,8 @@ export type RunningEngine = {
   readonly stop: () => Promise<void>;
 };
 
-const START_ATTEMPTS = 20;
+/** Together half a minute: on a busy machine a killed server takes seconds to give its port back. */
+const START_ATTEMPTS = 120;
 const START_PAUSE_MS = 250;
 
 /** An engine that dies by SIGKILL and comes back at the same address with what it had synced. */
