@@ -7,6 +7,8 @@ export type IdPrefix =
   | 'feat'
   | 'plan'
   | 'price'
+  | 'ent'
+  | 'bucket'
   | 'cust'
   | 'subs'
   | 'subs_line'

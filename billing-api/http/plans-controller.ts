@@ -4,6 +4,7 @@ import {
   Get,
   Path,
   Post,
+  Query,
   Request,
   Response,
   Route,
@@ -13,7 +14,9 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { createPlan } from '../usecases/create-plan.js';
 import { readPlan, searchPlans } from '../usecases/read-plans.js';
-import type { ErrorDto } from './dto/common.js';
+import { listPlanEntitlements } from '../usecases/read-entitlements.js';
+import type { DateTime, ErrorDto, RecordStatusDto } from './dto/common.js';
+import { entitlementToDto, type EntitlementListDto } from './dto/entitlement-dto.js';
 import { planContentsToDto } from './dto/plan-contents.js';
 import {
   planToDto,
@@ -25,6 +28,7 @@ import {
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
 import type { ControllerDependencies } from './ioc.js';
+import { listRequestFrom } from './list-request.js';
 
 @Route('v1/plans')
 @Tags('Plans')
@@ -69,7 +73,46 @@ export class PlansController extends Controller {
     };
   }
 
-  /** @summary Read a plan with its prices, meters and features */
+  // Each query parameter of a list is an argument: so tsoa wants it.
+  /* eslint-disable max-params */
+  /**
+   * Newest first unless sorted otherwise.
+   * @summary List the entitlements of a plan
+   * @param sort A scalar member of the entitlement.
+   * @param start_time Created at or after.
+   * @param end_time Created before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 1000
+   * @isInt offset
+   * @minimum offset 0
+   * @maximum offset 1000000000
+   */
+  @Get('{id}/entitlements')
+  public async listEntitlements(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() limit?: number,
+    @Query() offset?: number,
+    @Query() status?: RecordStatusDto,
+    @Query() sort?: string,
+    @Query() order?: 'asc' | 'desc',
+    @Query() expand?: string,
+    @Query() start_time?: DateTime,
+    @Query() end_time?: DateTime,
+  ): Promise<EntitlementListDto> {
+    const common = { limit, offset, status, sort, order, expand, start_time, end_time };
+    const wish = { ...listRequestFrom(common), planId: id };
+    const page = accepted(await listPlanEntitlements(this.dependencies, callerOf(request), wish));
+    return {
+      items: page.rows.map((row) => entitlementToDto(row, page.surroundings)),
+      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
+    };
+  }
+
+  /* eslint-enable max-params */
+
+  /** @summary Read a plan with its prices, meters, features and entitlements */
   @Get('{id}')
   public async readPlan(@Request() request: HttpRequest, @Path() id: string): Promise<PlanDto> {
     const found = accepted(await readPlan(this.dependencies, callerOf(request), id));

@@ -12,10 +12,14 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
-import { createPrices, type PriceCommand } from '../usecases/create-prices.js';
+import { createPrices } from '../usecases/create-prices.js';
+import {
+  priceCommandFrom,
+  priceCommandsFrom,
+  type PriceCommand,
+} from '../usecases/price-command.js';
 import { readPrice, readSurroundings, searchPrices } from '../usecases/read-prices.js';
 import type { ErrorDto } from './dto/common.js';
-import { priceCommandFrom, priceCommandsFrom } from './dto/price-command.js';
 import {
   priceToDto,
   type CreatePriceBody,

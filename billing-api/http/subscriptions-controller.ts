@@ -61,7 +61,7 @@ export class SubscriptionsController extends Controller {
     this.setHeader('ETag', `"${created.subscription.version}"`);
     return subscriptionToDto(created.subscription, {
       lineItems: created.lineItems,
-      prices: new Map(created.prices.map((price) => [price.id, price])),
+      prices: created.prices,
       customers: new Map([[created.customer.id, created.customer]]),
       plans: new Map([[created.plan.id, created.plan]]),
     });

@@ -195,14 +195,7 @@ describe('POST /subscriptions', () => {
     const parties = await partiesOf(api);
     const later = {
       subscription_status: 'draft',
-      commitment_amount: '10',
-      overage_factor: '2',
-      commitment_duration: 'ANNUAL',
-      enable_true_up: true,
       auto_invoice_threshold: '5',
-      override_entitlements: [{}],
-      line_item_commitments: { x: {} },
-      line_items: [{ price_id: 'x' }],
       addons: [{ addon_id: 'x' }],
       phases: [{}],
       coupons: ['x'],

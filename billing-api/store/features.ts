@@ -53,6 +53,17 @@ export async function findFeature(
   return transaction.maybeOne(sql.type(featureRow)`SELECT * FROM features WHERE id = ${id}`);
 }
 
+/** The features with these ids, whatever their status; unknown ids are left out. */
+export async function findFeatures(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, FeatureRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(featureRow)`
+    SELECT * FROM features WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 /** The published features of these meters, oldest first. */
 export async function findFeaturesOfMeters(
   transaction: Transaction,

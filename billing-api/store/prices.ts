@@ -14,6 +14,21 @@ const tierColumn = z.object({
 });
 export type TierColumn = z.output<typeof tierColumn>;
 
+const timeOfDay = z.object({ hour: z.number().int(), minute: z.number().int() });
+const timeBucketColumn = z.object({
+  id: z.string(),
+  start: timeOfDay,
+  end: timeOfDay,
+  commitment_type: z.enum(['amount', 'quantity']),
+  commitment_value: z.string(),
+  /** At least 1, as the request gave it. */
+  overage_factor: z.number(),
+  true_up_enabled: z.boolean(),
+  price_id: z.string(),
+});
+/** Hours of the day with a commitment and a price of their own (domain.md 11.5). */
+export type TimeBucketColumn = z.output<typeof timeBucketColumn>;
+
 const priceRow = z.object({
   ...recordColumns,
   entity_type: z.enum(['PLAN', 'ADDON', 'SUBSCRIPTION']),
@@ -54,6 +69,7 @@ const priceRow = z.object({
   price_unit_amount: numericColumn.nullable(),
   price_unit_tiers: z.array(tierColumn).nullable(),
   conversion_rate: numericColumn.nullable(),
+  commitment_time_buckets: z.array(timeBucketColumn).nullable(),
   sequence: z.number().int(),
   start_date: instantColumn,
   end_date: instantColumn.nullable(),

@@ -189,6 +189,11 @@ export function isEqual(column: string, text: string | undefined): readonly Frag
   return text === undefined ? [] : [sql.fragment`${sql.identifier([column])} = ${text}`];
 }
 
+/** `column = flag`; no condition when the flag is absent. */
+export function isFlag(column: string, flag: boolean | undefined): readonly FragmentSqlToken[] {
+  return flag === undefined ? [] : [sql.fragment`${sql.identifier([column])} = ${flag}`];
+}
+
 /** The text occurs in the column, whatever its case; no condition when it is absent. */
 export function hasText(column: string, text: string | undefined): readonly FragmentSqlToken[] {
   if (text === undefined) return [];

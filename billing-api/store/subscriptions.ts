@@ -46,7 +46,7 @@ const subscriptionRow = z.object({
   trial_start: instantColumn.nullable(),
   trial_end: instantColumn.nullable(),
   commitment_amount: numericColumn.nullable(),
-  commitment_duration: z.string().nullable(),
+  commitment_duration: billingPeriod.nullable(),
   overage_factor: numericColumn.nullable(),
   enable_true_up: z.boolean(),
   pause_status: z.enum(['none', 'active', 'scheduled', 'completed', 'cancelled']),
@@ -108,6 +108,15 @@ export async function findSubscription(
     SELECT * FROM subscriptions WHERE id = ${id}`);
 }
 
+/** As `findSubscription`; until the transaction ends nobody else changes it. */
+export async function lockSubscription(
+  transaction: Transaction,
+  id: string,
+): Promise<SubscriptionRow | null> {
+  return transaction.maybeOne(sql.type(subscriptionRow)`
+    SELECT * FROM subscriptions WHERE id = ${id} FOR UPDATE`);
+}
+
 /** The subscriptions of a customer that are or were in force, oldest first. */
 export async function findSubscriptionsOfCustomer(
   transaction: Transaction,
@@ -138,6 +147,13 @@ const lineItemRow = z.object({
   invoice_cadence: z.enum(['ARREAR', 'ADVANCE']),
   start_date: instantColumn,
   end_date: instantColumn.nullable(),
+  commitment_type: z.enum(['amount', 'quantity']).nullable(),
+  commitment_amount: numericColumn.nullable(),
+  commitment_quantity: numericColumn.nullable(),
+  commitment_duration: billingPeriod.nullable(),
+  commitment_overage_factor: numericColumn.nullable(),
+  commitment_true_up_enabled: z.boolean(),
+  commitment_windowed: z.boolean(),
 });
 export type LineItemRow = z.output<typeof lineItemRow>;
 

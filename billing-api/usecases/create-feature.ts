@@ -3,10 +3,17 @@ import { findMetersForUse, type MeterRow } from '../store/meters.js';
 import { insertRows, newRecordColumns, type NewRow } from '../store/records.js';
 import { writeAs, type Transaction } from '../store/transaction.js';
 import type { Caller } from './caller.js';
-import { meterColumnsFrom, nestedRefusal, storeMeter, type MeterRequest } from './create-meter.js';
+import { meterColumnsFrom, storeMeter, type MeterRequest } from './create-meter.js';
 import type { Writing } from './dependencies.js';
 import { MemberReader } from './member-rules.js';
-import { alreadyExists, invalid, isRefusal, notFound, type Refusal } from './refusal.js';
+import {
+  alreadyExists,
+  invalid,
+  isRefusal,
+  nestedRefusal,
+  notFound,
+  type Refusal,
+} from './refusal.js';
 
 type AlertLevel = { readonly condition: 'above' | 'below'; readonly threshold: number };
 

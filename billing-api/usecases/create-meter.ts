@@ -8,7 +8,7 @@ import type { Caller } from './caller.js';
 import type { Writing } from './dependencies.js';
 import { MemberReader } from './member-rules.js';
 import { readAggregation, readMeterFilters, type AggregationRequest } from './meter-rules.js';
-import { invalid, isRefusal, type Refusal } from './refusal.js';
+import { isRefusal, type Refusal } from './refusal.js';
 
 /** A meter as POST /meters names it; types and lengths are already checked. */
 export type MeterRequest = {
@@ -62,10 +62,4 @@ export async function createMeter(
   return writeAs(database, caller, (transaction) =>
     storeMeter(transaction, { caller, id, now, columns }),
   );
-}
-
-/** Prefixes the members of a refusal: `name` of an inline meter is `meter.name` of its feature. */
-export function nestedRefusal(refusal: Refusal, owner: string): Refusal {
-  const details = Object.entries(refusal.details ?? {});
-  return invalid(Object.fromEntries(details.map(([name, text]) => [`${owner}.${name}`, text])));
 }

@@ -4,7 +4,7 @@ import { completePrice } from '../domain/complete-price.js';
 import { isLive } from '../domain/matching-prices.js';
 import type { PriceTerms } from '../domain/price.js';
 import { requestedOwnerOf } from '../domain/price-owner.js';
-import { isPriceRefusal, type PriceRefusal, type PriceRequest } from '../domain/price-request.js';
+import { isPriceRefusal, type PriceRefusal } from '../domain/price-request.js';
 import { findMetersForUse, type MeterRow } from '../store/meters.js';
 import { lockPublishedPlans, type PlanRow } from '../store/plans.js';
 import { priceTermsToColumns } from '../store/price-terms.js';
@@ -13,20 +13,10 @@ import { newRecordColumns, type NewRow } from '../store/records.js';
 import { writeAs, type Transaction } from '../store/transaction.js';
 import type { Caller } from './caller.js';
 import type { Writing } from './dependencies.js';
+import type { PriceCommand } from './price-command.js';
 import { alreadyExists, invalid, isRefusal, notFound, Refusal } from './refusal.js';
 
 const LIVE_PRICES_MAX = 5_000;
-
-/** One price of a request: what decides money, and what is only kept. */
-export type PriceCommand = {
-  readonly request: PriceRequest;
-  readonly kept: {
-    readonly display_name: string | null;
-    readonly description: string | null;
-    readonly lookup_key: string | null;
-    readonly metadata: Readonly<Record<string, string | number | boolean>>;
-  };
-};
 
 function invalidPrice(refusal: PriceRefusal): Refusal {
   return invalid({ [refusal.member]: refusal.remedy });

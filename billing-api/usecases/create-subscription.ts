@@ -1,33 +1,33 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { assertPresent } from '../../runtime/failure.js';
-import type { IdSource } from '../../runtime/ids.js';
 import { billingLengthOf } from '../domain/billing-length.js';
 import { firstPeriod, resolveBillingAnchor } from '../domain/calendar/billing-periods.js';
 import { matchingPrices } from '../domain/matching-prices.js';
-import type { Price } from '../domain/price.js';
+import type { PriceTerms } from '../domain/price.js';
+import type { SubscriptionTerms } from '../domain/subscription.js';
 import { holdPublishedCustomer, type CustomerRow } from '../store/customers.js';
-import { findMeters, type MeterRow } from '../store/meters.js';
+import { ENTITLEMENTS, findEntitlementsOf } from '../store/entitlements.js';
+import { findMetersForUse } from '../store/meters.js';
 import { holdPublishedPlan, type PlanRow } from '../store/plans.js';
 import { priceFromRow } from '../store/price-terms.js';
-import { PRICES, findLivePrices, type PriceRow } from '../store/prices.js';
+import { findLivePrices, findPrices, type PriceRow } from '../store/prices.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../store/records.js';
-import {
-  LINE_ITEMS,
-  SUBSCRIPTIONS,
-  type LineItemRow,
-  type SubscriptionRow,
-} from '../store/subscriptions.js';
+import { SUBSCRIPTIONS, type LineItemRow, type SubscriptionRow } from '../store/subscriptions.js';
 import { writeAs, type Transaction } from '../store/transaction.js';
+import { draftAddedLines } from './added-lines.js';
 import type { Caller } from './caller.js';
+import { commitLines } from './commit-lines.js';
 import type { Writing } from './dependencies.js';
-import { overridePrices, type OverriddenPrice } from './override-prices.js';
+import { termsOfDraft, type DraftContext, type LineDraft } from './line-draft.js';
+import { draftPlanLines } from './override-prices.js';
 import { alreadyExists, invalid, isRefusal, notFound, type Refusal } from './refusal.js';
+import { storeLines } from './store-lines.js';
+import { overriddenEntitlements, scaledEntitlements } from './subscription-entitlements.js';
 import { termsFrom, type SubscriptionCommand } from './subscription-request.js';
 
 export type CreatedSubscription = {
   readonly subscription: SubscriptionRow;
   readonly lineItems: readonly LineItemRow[];
-  readonly prices: readonly PriceRow[];
+  readonly prices: ReadonlyMap<string, PriceRow>;
   readonly customer: CustomerRow;
   readonly plan: PlanRow;
 };
@@ -62,7 +62,7 @@ async function findParties(
   return { customer, plan, prices };
 }
 
-function hasMixedPeriods(prices: readonly Price[]): boolean {
+function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {
   const lengths = new Set(
     prices.flatMap(({ billingPeriod, billingPeriodCount }) => {
       if (billingPeriod === 'ONETIME') return [];
@@ -76,10 +76,10 @@ function hasMixedPeriods(prices: readonly Price[]): boolean {
 /** Rules that need the prices: trials of the plan, and what prorations refuse (domain.md 22). */
 function priceRuleRefusal(
   command: SubscriptionCommand,
-  rows: readonly PriceRow[],
+  drafts: readonly LineDraft[],
   now: InstantMs,
 ): Refusal | null {
-  const prices = rows.map(priceFromRow);
+  const prices = drafts.map(({ price }) => termsOfDraft(price));
   const hasTrial = prices.some((price) => price.trialPeriodDays !== null);
   if (hasTrial && !command.isWithoutTrial) {
     return invalid({
@@ -96,26 +96,28 @@ function priceRuleRefusal(
     : null;
 }
 
-type NewSubscription = {
+type NewSubscription = Pick<Writing, 'createId'> & {
   readonly caller: Caller;
   readonly id: string;
   readonly now: InstantMs;
   readonly command: SubscriptionCommand;
 };
 
-function subscriptionColumns(creation: NewSubscription, parties: Parties): NewRow {
-  const { command, now } = creation;
-  const timezone = command.customerTimezone ?? parties.customer.timezone ?? 'UTC';
+/** What decides the periods of the new subscription. */
+function termsOf({ command, now }: NewSubscription, customer: CustomerRow): SubscriptionTerms {
+  const timezone = command.customerTimezone ?? customer.timezone ?? 'UTC';
   const startMs = command.startMs ?? now;
   const { billingCycle, billingPeriod, billingAnchorMs: requested } = command;
-  const billingAnchorMs = resolveBillingAnchor({
-    billingCycle,
-    billingPeriod,
-    startMs,
-    billingAnchorMs: requested,
-    timezone,
-  });
-  const terms = termsFrom(command, { startMs, billingAnchorMs, timezone });
+  const request = { billingCycle, billingPeriod, startMs, billingAnchorMs: requested, timezone };
+  return termsFrom(command, { startMs, billingAnchorMs: resolveBillingAnchor(request), timezone });
+}
+
+function subscriptionColumns(
+  creation: NewSubscription,
+  parties: Parties,
+  terms: SubscriptionTerms,
+): NewRow {
+  const { command, now } = creation;
   const period = firstPeriod(terms);
   return {
     ...newRecordColumns(creation.caller, creation.id, now),
@@ -124,145 +126,119 @@ function subscriptionColumns(creation: NewSubscription, parties: Parties): NewRo
     plan_id: parties.plan.id,
     subscription_status: 'active',
     subscription_type: 'standalone',
-    currency: command.currency,
-    billing_cadence: command.billingCadence,
-    billing_cycle: billingCycle,
-    billing_period: billingPeriod,
-    billing_period_count: command.billingPeriodCount,
-    billing_anchor: instantValue(billingAnchorMs),
-    start_date: instantValue(startMs),
+    currency: terms.currency,
+    billing_cadence: terms.billingCadence,
+    billing_cycle: terms.billingCycle,
+    billing_period: terms.billingPeriod,
+    billing_period_count: terms.billingPeriodCount,
+    billing_anchor: instantValue(terms.billingAnchorMs),
+    start_date: instantValue(terms.startMs),
     end_date: instantValue(command.endMs),
     current_period_start: instantValue(period.startMs),
     current_period_end: instantValue(period.endMs),
-    customer_timezone: timezone,
-    proration_behavior: command.prorationBehavior,
+    customer_timezone: terms.timezone,
+    proration_behavior: terms.prorationBehavior,
     synced_price_sequence: parties.plan.price_sequence,
     cancel_at_period_end: false,
-    enable_true_up: false,
     pause_status: 'none',
     version: 1,
   };
 }
 
-/** A price that begins later is not charged before; one that began earlier is charged at once. */
-function lineStart(price: PriceRow, creation: NewSubscription): InstantMs {
-  const startMs = creation.command.startMs ?? creation.now;
-  return price.start_date > creation.now ? Math.max(price.start_date, startMs) : startMs;
+/** The prices that the request names beside those of the plan. */
+function namedPriceIds({ addedLines, commitments }: SubscriptionCommand): readonly string[] {
+  const prices = [...addedLines, ...commitments.flatMap(({ timeBuckets }) => timeBuckets)];
+  return prices.flatMap(({ price }) => ('id' in price ? [price.id] : []));
 }
 
-/** Domain.md 9.1: usage lines carry 0, fixed ones what is given, else the price's default. */
-function meteredColumns({ price, quantity }: PricedLine, meter: MeterRow | undefined): NewRow {
-  const isUsage = price.type === 'USAGE';
-  return {
-    meter_id: isUsage ? price.meter_id : null,
-    meter_display_name: isUsage ? (meter?.name ?? null) : null,
-    quantity: isUsage ? '0' : (quantity ?? price.min_quantity ?? '1'),
-  };
+function inlineMeterIds({ addedLines, commitments }: SubscriptionCommand): readonly string[] {
+  const prices = [...addedLines, ...commitments.flatMap(({ timeBuckets }) => timeBuckets)];
+  return prices.flatMap(({ price }) => ('id' in price ? [] : (price.request.meterId ?? [])));
 }
 
-function lineItemColumns(
-  { price, quantity }: PricedLine,
-  creation: NewSubscription,
-  context: { readonly id: string; readonly parties: Parties; readonly meter: MeterRow | undefined },
-): NewRow {
-  const { plan, customer } = context.parties;
-  return {
-    ...newRecordColumns(creation.caller, context.id, creation.now),
-    subscription_id: creation.id,
-    customer_id: customer.id,
-    entity_type: 'plan',
-    entity_id: plan.id,
-    price_id: price.id,
-    price_type: price.type,
-    ...meteredColumns({ price, quantity }, context.meter),
-    plan_display_name: plan.name,
-    display_name: price.display_name ?? context.meter?.name ?? plan.name,
-    currency: price.currency,
-    billing_period: price.billing_period,
-    billing_period_count: price.billing_period_count,
-    invoice_cadence: price.invoice_cadence,
-    start_date: instantValue(lineStart(price, creation)),
-    end_date: null,
-    metadata: {},
-  };
-}
-
-/** A line to be: its price and the quantity that it has in place of the price's own. */
-type PricedLine = { readonly price: PriceRow; readonly quantity: string | null };
-
-/** Stores the prices that replace those of the plan; the others are used as they are. */
-async function storeOverrides(
+async function findContext(
   transaction: Transaction,
-  creation: NewSubscription,
-  wish: { readonly overridden: readonly OverriddenPrice[]; readonly createId: IdSource },
-): Promise<readonly PricedLine[]> {
-  const rows: NewRow[] = [];
-  const idsOfNew = wish.overridden.map(({ columns }) => {
-    if (columns === null) return null;
-    const id = wish.createId('price');
-    const sequence = rows.length + 1;
-    rows.push({ ...newRecordColumns(creation.caller, id, creation.now), ...columns, sequence });
-    return id;
-  });
-  const stored = new Map(
-    (await insertRows(transaction, PRICES, rows)).map((price) => [price.id, price]),
-  );
-  return wish.overridden.map(({ base, quantity }, index) => {
-    const id = idsOfNew[index] ?? null;
-    const price = id === null ? base : assertPresent(stored.get(id), 'the price of an override');
-    return { price, quantity };
-  });
+  { command, id, now }: NewSubscription,
+  planPrices: readonly PriceRow[],
+): Promise<DraftContext> {
+  const { currency, billingPeriod, billingPeriodCount } = command;
+  const prices = await findPrices(transaction, namedPriceIds(command));
+  const rows = [...planPrices, ...prices.values()];
+  const meterIds = rows.flatMap((row) => row.meter_id ?? []);
+  const meters = await findMetersForUse(transaction, [...meterIds, ...inlineMeterIds(command)]);
+  const subscription = { currency, billingPeriod, billingPeriodCount, subscriptionId: id };
+  return { ...subscription, now, prices, meters };
 }
 
-async function storeLineItems(
+/** The lines of the subscription in line order: those of its plan, then its own. */
+function draftLines(
+  command: SubscriptionCommand,
+  planPrices: readonly PriceRow[],
+  context: DraftContext,
+): readonly LineDraft[] | Refusal {
+  const ofPlan = draftPlanLines(planPrices, command.overrides, context);
+  if (isRefusal(ofPlan)) return ofPlan;
+  const added = draftAddedLines(command.addedLines, context);
+  if (isRefusal(added)) return added;
+  const drafts = commitLines([...ofPlan, ...added], command.commitments, context);
+  if (isRefusal(drafts)) return drafts;
+  return priceRuleRefusal(command, drafts, context.now) ?? drafts;
+}
+
+/** Stores the entitlements that the subscription has in place of those of its plan. */
+async function storeEntitlements(
   transaction: Transaction,
-  creation: NewSubscription,
-  wish: {
-    readonly priced: readonly PricedLine[];
-    readonly parties: Parties;
-    readonly createId: IdSource;
-  },
-): Promise<readonly LineItemRow[]> {
-  const { priced, parties, createId } = wish;
-  const meters = await findMeters(
+  { caller, id, now, command, createId }: NewSubscription,
+  owner: { readonly planId: string; readonly terms: SubscriptionTerms },
+): Promise<Refusal | null> {
+  const ofPlan = await findEntitlementsOf(transaction, [owner.planId]);
+  const overridden = overriddenEntitlements(ofPlan, command.entitlements, id);
+  if (isRefusal(overridden)) return overridden;
+  const first = { subscriptionId: id, period: firstPeriod(owner.terms) };
+  const rows = [...overridden, ...scaledEntitlements(ofPlan, owner.terms, first)];
+  const ids = rows.map(() => createId('ent')).sort();
+  await insertRows(
     transaction,
-    priced.flatMap(({ price }) => price.meter_id ?? []),
+    ENTITLEMENTS,
+    rows.map((row, index) => ({ ...newRecordColumns(caller, ids[index] ?? '', now), ...row })),
   );
-  // Line order is by created_at, then id: sorted ids keep the order of the prices.
-  const ids = priced.map(() => createId('subs_line')).sort();
-  const rows = priced.map((line, index) => {
-    const id = assertPresent(ids[index], 'an id for every line item');
-    const meter = meters.get(line.price.meter_id ?? '');
-    return lineItemColumns(line, creation, { id, parties, meter });
-  });
-  return insertRows(transaction, LINE_ITEMS, rows);
+  return null;
+}
+
+async function storeSubscription(
+  transaction: Transaction,
+  creation: NewSubscription,
+): Promise<CreatedSubscription | Refusal> {
+  const { command, now } = creation;
+  const parties = await findParties(transaction, command, now);
+  if (isRefusal(parties)) return parties;
+  const { customer, plan, prices: planPrices } = parties;
+  const context = await findContext(transaction, creation, planPrices);
+  const drafts = draftLines(command, planPrices, context);
+  if (isRefusal(drafts)) return drafts;
+  const terms = termsOf(creation, customer);
+  const columns = subscriptionColumns(creation, parties, terms);
+  const [subscription] = await insertRows(transaction, SUBSCRIPTIONS, [columns]);
+  if (subscription === undefined) return alreadyExists('subscription', 'lookup_key');
+  const refusal = await storeEntitlements(transaction, creation, { planId: plan.id, terms });
+  if (refusal !== null) return refusal;
+  const { caller, createId, id: subscriptionId } = creation;
+  const { startMs } = terms;
+  const owner = { caller, createId, subscriptionId, now, startMs, customer, plan };
+  const stored = await storeLines(transaction, owner, { drafts, meters: context.meters });
+  return isRefusal(stored) ? stored : { subscription, ...stored, customer, plan };
 }
 
 /**
  * POST /subscriptions: an active subscription with a line item for every price of the plan that
- * matches (domain.md 9.4), oldest price first.
+ * matches (domain.md 9.4), oldest price first, and those of its own.
  */
 export async function createSubscription(
   { database, clock, createId }: Writing,
   caller: Caller,
   command: SubscriptionCommand,
 ): Promise<CreatedSubscription | Refusal> {
-  const now = clock.now();
-  const creation: NewSubscription = { caller, id: createId('subs'), now, command };
-  return writeAs(database, caller, async (transaction): Promise<CreatedSubscription | Refusal> => {
-    const parties = await findParties(transaction, command, now);
-    if (isRefusal(parties)) return parties;
-    const { customer, plan, prices } = parties;
-    const refusal = priceRuleRefusal(command, prices, now);
-    if (refusal !== null) return refusal;
-    const owner = { subscriptionId: creation.id, nowMs: now };
-    const overridden = overridePrices(prices, command.overrides, owner);
-    if (isRefusal(overridden)) return overridden;
-    const columns = subscriptionColumns(creation, parties);
-    const [subscription] = await insertRows(transaction, SUBSCRIPTIONS, [columns]);
-    if (subscription === undefined) return alreadyExists('subscription', 'lookup_key');
-    const priced = await storeOverrides(transaction, creation, { overridden, createId });
-    const lineItems = await storeLineItems(transaction, creation, { priced, parties, createId });
-    return { subscription, lineItems, prices: priced.map(({ price }) => price), customer, plan };
-  });
+  const id = createId('subs');
+  const creation: NewSubscription = { caller, createId, id, now: clock.now(), command };
+  return writeAs(database, caller, (transaction) => storeSubscription(transaction, creation));
 }

@@ -10,6 +10,7 @@ import type { LineItemRow } from '../store/subscriptions.js';
 import { readAs } from '../store/transaction.js';
 import type { Caller } from './caller.js';
 import type { Reading } from './dependencies.js';
+import { lineCommitmentFrom } from './stored-commitments.js';
 
 function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
   return {
@@ -38,7 +39,7 @@ function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
   return lineMeterOf(meter, reading);
 }
 
-/** A line item as the domain reads it. */
+/** A line item as the domain reads it; the prices are those of lines and of time buckets. */
 export function lineItemFrom(
   row: LineItemRow,
   prices: ReadonlyMap<string, PriceRow>,
@@ -57,7 +58,7 @@ export function lineItemFrom(
     endMs: row.end_date,
     price: priceFromRow(price),
     meter: meterOfLine(row, metering),
-    commitment: null,
+    commitment: lineCommitmentFrom(row, prices),
   };
 }
 

@@ -69,6 +69,20 @@ export class MemberReader {
     return null;
   }
 
+  /** A factor on money beyond a commitment (domain.md 11.6): 1 or more. */
+  overageFactor(member: string, text: string | undefined): Decimal | null {
+    const factor = this.decimal(member, text);
+    if (factor?.lessThan(1) === true) this.note(member, 'is less than 1; give 1 or more');
+    return factor;
+  }
+
+  /** An amount or a quantity that somebody commits to. */
+  positive(member: string, text: string | undefined): Decimal | null {
+    const value = this.decimal(member, text);
+    if (value?.greaterThan(0) === false) this.note(member, 'is not greater than 0');
+    return value;
+  }
+
   /** A name of the IANA database, in its canonical spelling. */
   timezone(member: string, text: string | undefined): string | null {
     if (text === undefined) return null;
@@ -92,8 +106,9 @@ export class MemberReader {
 
   metadata(
     metadata: Readonly<Record<string, string | number | boolean>> | undefined,
+    member = 'metadata',
   ): Readonly<Record<string, string | number | boolean>> {
-    if (metadata !== undefined) this.note('metadata', metadataProblem(metadata));
+    if (metadata !== undefined) this.note(member, metadataProblem(metadata));
     return metadata ?? {};
   }
 

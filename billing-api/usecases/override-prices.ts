@@ -2,11 +2,17 @@ import { plain, type Decimal } from '../../contract/decimal.js';
 import { completePrice } from '../domain/complete-price.js';
 import { isPriceRefusal, type PriceRequest, type TierRequest } from '../domain/price-request.js';
 import type { BillingModel, TierMode } from '../domain/price.js';
-import { priceTermsToColumns } from '../store/price-terms.js';
+import { priceFromRow } from '../store/price-terms.js';
 import type { PriceRow, TierColumn } from '../store/prices.js';
-import type { NewRow } from '../store/records.js';
+import {
+  keptOf,
+  NO_COMMITMENT,
+  type DraftContext,
+  type DraftPrice,
+  type LineDraft,
+} from './line-draft.js';
 import type { MemberReader } from './member-rules.js';
-import { invalid, isRefusal, type Refusal } from './refusal.js';
+import { invalid, isRefusal, nestedRefusal, type Refusal } from './refusal.js';
 
 /** One element of `override_line_items` (domain.md 9.5) as it came. */
 export type OverrideRequest = {
@@ -60,14 +66,6 @@ export function readOverrides(
     return { priceId: request.price_id, quantity, request: isPriced ? request : null };
   });
 }
-
-/** The price of a line, its default quantity already replaced, and the row of a new price. */
-export type OverriddenPrice = {
-  readonly base: PriceRow;
-  readonly quantity: string | null;
-  /** Null when the line keeps the plan's price. */
-  readonly columns: NewRow | null;
-};
 
 function tierRequestOf(tier: TierColumn): TierRequest {
   return { unitAmount: tier.unit_amount, flatAmount: tier.flat_amount, upTo: tier.up_to };
@@ -123,74 +121,71 @@ function priceRequestOf(base: PriceRow, request: OverrideRequest): PriceRequest 
   };
 }
 
-type Owner = { readonly subscriptionId: string; readonly nowMs: number };
-
-/** The columns of the SUBSCRIPTION price that replaces a plan's price; its parent is the root. */
-function columnsOf(base: PriceRow, request: OverrideRequest, owner: Owner): NewRow | Refusal {
+/** The SUBSCRIPTION price that replaces a plan's price; its parent is the root. */
+function newPriceOf(
+  base: PriceRow,
+  request: OverrideRequest,
+  { now, subscriptionId }: DraftContext,
+): DraftPrice | Refusal {
   const terms = completePrice(priceRequestOf(base, request), {
-    nowMs: owner.nowMs,
-    owner: { entityType: 'SUBSCRIPTION', entityId: owner.subscriptionId },
+    nowMs: now,
+    owner: { entityType: 'SUBSCRIPTION', entityId: subscriptionId },
     priceUnit: null,
   });
   if (isPriceRefusal(terms)) return invalid({ [terms.member]: terms.remedy });
-  return {
-    ...priceTermsToColumns(terms),
-    // Exactly as it was: the request form would have passed it through a number.
-    min_quantity: base.min_quantity,
-    display_name: base.display_name,
-    description: base.description,
-    lookup_key: null,
-    parent_price_id: base.parent_price_id ?? base.id,
-    metadata: base.metadata,
-  };
+  // Exactly as it was: the request form has passed it through a number.
+  const { minQuantity } = priceFromRow(base);
+  return { kind: 'new', price: { terms: { ...terms, minQuantity }, kept: keptOf(base) } };
 }
 
-function quantityRefusal(base: PriceRow, override: PriceOverride): string | null {
+function quantityRefusal(base: PriceRow, override: PriceOverride): Refusal | null {
   const isGiven = override.quantity !== null && !override.quantity.isZero();
-  return base.type === 'USAGE' && isGiven ? 'usage lines have no quantity of their own' : null;
+  if (base.type !== 'USAGE' || !isGiven) return null;
+  return invalid({ quantity: 'usage lines have no quantity of their own' });
 }
 
-/** Applies the overrides to the matching prices of a plan, in the order of these. */
-export function overridePrices(
+/** The lines of a plan: one for every price of it that matches, in the order of these. */
+export function draftPlanLines(
   prices: readonly PriceRow[],
   overrides: readonly PriceOverride[],
-  owner: Owner,
-): readonly OverriddenPrice[] | Refusal {
+  context: DraftContext,
+): readonly LineDraft[] | Refusal {
   const stranger = overrides.findIndex((one) => !prices.some((price) => price.id === one.priceId));
   if (stranger >= 0) {
     const member = `override_line_items.${stranger}.price_id`;
     return invalid({ [member]: 'is no price of the plan that matches the subscription' });
   }
-  const results: OverriddenPrice[] = [];
+  const drafts: LineDraft[] = [];
   for (const base of prices) {
     const index = overrides.findIndex((one) => one.priceId === base.id);
-    const result = overrideOne(base, overrides[index], owner);
-    if (isRefusal(result)) return placedRefusal(result, index);
-    results.push(result);
+    const draft = draftOf(base, overrides[index], context);
+    if (isRefusal(draft)) return nestedRefusal(draft, `override_line_items.${index}`);
+    drafts.push(draft);
   }
-  return results;
+  return drafts;
 }
 
-function overrideOne(
+function draftOf(
   base: PriceRow,
   override: PriceOverride | undefined,
-  owner: Owner,
-): OverriddenPrice | Refusal {
-  if (override === undefined) return { base, quantity: null, columns: null };
-  const problem = quantityRefusal(base, override);
-  if (problem !== null) return invalid({ quantity: problem });
+  context: DraftContext,
+): LineDraft | Refusal {
+  const draft: LineDraft = {
+    entityType: 'plan',
+    priceId: base.id,
+    price: { kind: 'stored', row: base },
+    quantity: null,
+    displayName: null,
+    metadata: {},
+    commitment: NO_COMMITMENT,
+    timeBuckets: [],
+  };
+  if (override === undefined) return draft;
+  const refusal = quantityRefusal(base, override);
+  if (refusal !== null) return refusal;
   const given = override.quantity;
   const quantity = given === null || given.isZero() ? null : plain(given);
-  if (override.request === null) return { base, quantity, columns: null };
-  const columns = columnsOf(base, override.request, owner);
-  return isRefusal(columns) ? columns : { base, quantity, columns };
-}
-
-function placedRefusal(refusal: Refusal, index: number): Refusal {
-  const details = Object.entries(refusal.details ?? {});
-  return invalid(
-    Object.fromEntries(
-      details.map(([member, text]) => [`override_line_items.${index}.${member}`, text]),
-    ),
-  );
+  if (override.request === null) return { ...draft, quantity };
+  const price = newPriceOf(base, override.request, context);
+  return isRefusal(price) ? price : { ...draft, quantity, price };
 }

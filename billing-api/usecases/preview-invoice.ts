@@ -12,6 +12,7 @@ import type { LineItemRow, SubscriptionRow } from '../store/subscriptions.js';
 import { readAs } from '../store/transaction.js';
 import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
+import { findEntitlementSources } from './entitlement-sources.js';
 import { readGroups, usageOfLine, viewsOfLine, type Grouping } from './invoice-grouping.js';
 import { filtersOfPrice, findMetering, lineItemFrom, type Metering } from './line-items.js';
 import { MemberReader } from './member-rules.js';
@@ -19,6 +20,7 @@ import { scopeOf } from './read-meter-usage.js';
 import { readViews, type UsageAsk } from './read-views.js';
 import { readSubscription, type SubscriptionReading } from './read-subscriptions.js';
 import { isRefusal, Refusal } from './refusal.js';
+import { subscriptionCommitmentFrom } from './stored-commitments.js';
 import { termsFromRow } from './subscription-request.js';
 import { usageOfCustomers, type UsageReading } from './usage-customers.js';
 
@@ -127,6 +129,21 @@ function bucketRefusal(lines: readonly PlannedLine[], metering: Metering): Refus
   );
 }
 
+/** Commitments and allowances change what usage costs; nothing here prices them yet. */
+function adjustedRefusal({
+  subscription,
+  lineItems,
+  entitlements,
+}: InvoicePlanInputs): Refusal | null {
+  const isCommitted =
+    subscription.commitment !== null || lineItems.some(({ commitment }) => commitment !== null);
+  const isEntitled = entitlements.some(({ meterId }) => meterId !== null);
+  if (!isCommitted && !isEntitled) return null;
+  const what = isCommitted ? 'a commitment' : 'an entitlement';
+  const message = `the subscription has ${what}, which invoices do not price yet`;
+  return new Refusal('invalid_operation', message);
+}
+
 /** Reads the usage of all lines at once; a line without events has an entry of 0. */
 async function readUsage(
   dependencies: UsageReading,
@@ -135,7 +152,7 @@ async function readUsage(
 ): Promise<ReadonlyMap<string, LineUsage> | Refusal> {
   const { customer, grouping } = wish;
   const lines = planLines(wish.plan).filter(({ lineItem }) => lineItem.price.type === 'USAGE');
-  const refusal = bucketRefusal(lines, wish.metering);
+  const refusal = bucketRefusal(lines, wish.metering) ?? adjustedRefusal(wish.plan);
   if (refusal !== null) return refusal;
   const answers = await readViews(
     dependencies.usage,
@@ -168,6 +185,13 @@ async function featuresOf(
   return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
 }
 
+/** What decides the charges of a subscription, its commitment included. */
+function billedTerms({ subscription, surroundings }: SubscriptionReading): SubscriptionTerms {
+  const plan = assertPresent(surroundings.plans.get(subscription.plan_id), 'the plan');
+  const commitment = subscriptionCommitmentFrom(subscription, plan);
+  return { ...termsFromRow(subscription), commitment };
+}
+
 function isPreviewable(subscription: SubscriptionRow): boolean {
   const { subscription_status: status } = subscription;
   return status === 'active' || status === 'trialing';
@@ -195,15 +219,18 @@ export async function previewInvoice(
   const owner = assertPresent(customer, 'the customer of the subscription');
   const dataUntil = await dependencies.dataUntil();
   const metering = await findMetering(dependencies, caller, surroundings.lineItems);
+  const entitlements = await readAs(dependencies.database, caller.environment, (transaction) =>
+    findEntitlementSources(transaction, subscription),
+  );
   const plan: InvoicePlanInputs = {
-    subscription: termsFromRow(subscription),
+    subscription: billedTerms(reading),
     period: wish.period,
     referencePoint: 'period_end',
     lineItems: surroundings.lineItems.map((row) =>
       lineItemFrom(row, surroundings.prices, metering),
     ),
     alreadyInvoiced: [],
-    entitlements: [],
+    entitlements,
   };
   const { grouping } = wish;
   const usage = await readUsage(dependencies, caller, {

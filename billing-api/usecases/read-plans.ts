@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
+import { findEntitlementsOf, type EntitlementRow } from '../store/entitlements.js';
 import { findFeaturesOfMeters, type FeatureRow } from '../store/features.js';
 import { findMeters, type MeterRow } from '../store/meters.js';
 import { PLANS, findPlan, type PlanRow } from '../store/plans.js';
@@ -26,9 +27,10 @@ export type PlanSearchRequest = SearchBodyRequest & {
   readonly name_contains?: string | undefined;
 };
 
-/** What belongs to plans: live prices, their meters, the features of these. */
+/** What belongs to plans: live prices, their meters, the features of these, entitlements. */
 export type PlanContents = {
   readonly prices: readonly PriceRow[];
+  readonly entitlements: readonly EntitlementRow[];
   readonly meters: ReadonlyMap<string, MeterRow>;
   readonly features: readonly FeatureRow[];
 };
@@ -49,7 +51,9 @@ async function findContents(
   const meterIds = [...new Set(prices.flatMap((price) => price.meter_id ?? []))];
   const meters = expand.has('meters') ? await findMeters(transaction, meterIds) : new Map();
   const features = expand.has('features') ? await findFeaturesOfMeters(transaction, meterIds) : [];
-  return { prices, meters, features };
+  const isEntitled = expand.has('entitlements');
+  const entitlements = isEntitled ? await findEntitlementsOf(transaction, entityIds) : [];
+  return { prices, meters, features, entitlements };
 }
 
 /** GET /plans/{id} with everything that belongs to it, whatever its status. */

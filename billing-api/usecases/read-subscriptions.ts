@@ -54,6 +54,20 @@ export type SubscriptionSurroundings = {
   readonly prices: ReadonlyMap<string, PriceRow>;
 };
 
+/** The prices of line items, and those of the time buckets on these (domain.md 11.5). */
+async function findPricesOfLines(
+  transaction: Transaction,
+  lineItems: readonly LineItemRow[],
+): Promise<ReadonlyMap<string, PriceRow>> {
+  const prices = await findPrices(
+    transaction,
+    lineItems.map((item) => item.price_id),
+  );
+  const buckets = [...prices.values()].flatMap((price) => price.commitment_time_buckets ?? []);
+  const ids = buckets.map((bucket) => bucket.price_id);
+  return new Map([...(await findPrices(transaction, ids)), ...prices]);
+}
+
 export async function findSurroundings(
   transaction: Transaction,
   rows: readonly SubscriptionRow[],
@@ -69,10 +83,7 @@ export async function findSurroundings(
       transaction,
       rows.map((row) => row.plan_id),
     ),
-    prices: await findPrices(
-      transaction,
-      lineItems.map((item) => item.price_id),
-    ),
+    prices: await findPricesOfLines(transaction, lineItems),
   };
 }
 

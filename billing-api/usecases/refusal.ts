@@ -28,6 +28,16 @@ export function invalid(details: RefusalDetails): Refusal {
   return new Refusal('validation_error', message, details);
 }
 
+/**
+ * The same refusal with its members below a place of the request: `name` of an inline meter is
+ * `meter.name` of its feature. One that names no member stays as it is.
+ */
+export function nestedRefusal(refusal: Refusal, place: string): Refusal {
+  if (refusal.details === null) return refusal;
+  const details = Object.entries(refusal.details);
+  return invalid(Object.fromEntries(details.map(([name, text]) => [`${place}.${name}`, text])));
+}
+
 /** A record, or one that the request refers to, that does not exist in this environment. */
 export function notFound(what: string, id: string): Refusal {
   return new Refusal('not_found', `${what} ${id.slice(0, 300)} does not exist`);

@@ -1,3 +1,4 @@
+import { plain } from '../../contract/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type {
   BillingCadence,
@@ -8,12 +9,21 @@ import type {
 } from '../domain/subscription.js';
 import type { NewRow } from '../store/records.js';
 import type { SubscriptionRow } from '../store/subscriptions.js';
+import { readAddedLines, type AddedLine, type AddedLineRequest } from './added-lines.js';
+import {
+  readLineCommitments,
+  readSubscriptionCommitment,
+  type LineCommitmentRequest,
+  type LineCommitmentWish,
+  type SubscriptionCommitmentRequest,
+} from './commitment-request.js';
 import { MemberReader } from './member-rules.js';
 import { readOverrides, type OverrideRequest, type PriceOverride } from './override-prices.js';
 import type { Refusal } from './refusal.js';
+import { readEntitlementOverrides, type EntitlementOverride } from './subscription-entitlements.js';
 
 /** POST /subscriptions as it came; types are already checked. */
-export type SubscriptionRequest = {
+export type SubscriptionRequest = SubscriptionCommitmentRequest & {
   readonly customer_id?: string | undefined;
   readonly external_customer_id?: string | undefined;
   readonly plan_id: string;
@@ -34,6 +44,9 @@ export type SubscriptionRequest = {
   readonly gateway_payment_method_id?: string | undefined;
   readonly lookup_key?: string | undefined;
   readonly override_line_items?: readonly OverrideRequest[] | undefined;
+  readonly line_items?: readonly AddedLineRequest[] | undefined;
+  readonly line_item_commitments?: Readonly<Record<string, LineCommitmentRequest>> | undefined;
+  readonly override_entitlements?: readonly EntitlementOverride[] | undefined;
   readonly metadata?: Readonly<Record<string, string | number | boolean>> | undefined;
 };
 
@@ -56,6 +69,10 @@ export type SubscriptionCommand = {
   readonly isWithoutTrial: boolean;
   /** In place of what the plan's prices say. */
   readonly overrides: readonly PriceOverride[];
+  /** Beside the lines of the plan. */
+  readonly addedLines: readonly AddedLine[];
+  readonly commitments: readonly LineCommitmentWish[];
+  readonly entitlements: readonly EntitlementOverride[];
   /** Columns that are stored as they came. */
   readonly kept: NewRow;
 };
@@ -63,14 +80,7 @@ export type SubscriptionCommand = {
 /** Members of features that come later: refused by name. */
 const LATER = [
   'subscription_status',
-  'commitment_amount',
-  'overage_factor',
-  'commitment_duration',
-  'enable_true_up',
   'auto_invoice_threshold',
-  'override_entitlements',
-  'line_item_commitments',
-  'line_items',
   'addons',
   'phases',
   'coupons',
@@ -143,6 +153,37 @@ function keptColumns(request: SubscriptionRequest): NewRow {
   };
 }
 
+/** Lines, their commitments and entitlements: what is decided once prices and meters are known. */
+function readParts(
+  reader: MemberReader,
+  request: SubscriptionRequest,
+): Pick<SubscriptionCommand, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
+  const { override_entitlements: entitlements = [] } = request;
+  if (entitlements.length > 0 && request.proration_behavior === 'create_prorations') {
+    reader.note('override_entitlements', 'do not go with create_prorations');
+  }
+  return {
+    overrides: readOverrides(reader, request.override_line_items),
+    addedLines: readAddedLines(reader, request.line_items),
+    commitments: readLineCommitments(reader, request.line_item_commitments, request),
+    entitlements: readEntitlementOverrides(reader, entitlements),
+  };
+}
+
+function commitmentColumns(
+  reader: MemberReader,
+  request: SubscriptionRequest,
+  terms: Pick<SubscriptionCommand, 'currency' | 'billingPeriod' | 'billingPeriodCount'>,
+): NewRow {
+  const commitment = readSubscriptionCommitment(reader, request, terms);
+  return {
+    commitment_amount: commitment.amount === null ? null : plain(commitment.amount),
+    overage_factor: commitment.overageFactor === null ? null : plain(commitment.overageFactor),
+    commitment_duration: commitment.duration,
+    enable_true_up: commitment.isTrueUpEnabled,
+  };
+}
+
 /** Reads a request; `now` stands for an absent start. */
 export function subscriptionCommandFrom(
   request: SubscriptionRequest,
@@ -151,19 +192,26 @@ export function subscriptionCommandFrom(
   const reader = new MemberReader();
   checkCustomer(reader, request);
   checkLater(reader, request);
+  const terms = {
+    currency: reader.currency('currency', request.currency),
+    billingPeriod: readPeriod(reader, request),
+    ...cadenceOf(request),
+  };
   const command: SubscriptionCommand = {
     customerId: request.customer_id ?? null,
     externalCustomerId: request.external_customer_id ?? null,
     planId: request.plan_id,
-    currency: reader.currency('currency', request.currency),
-    billingPeriod: readPeriod(reader, request),
-    ...cadenceOf(request),
+    ...terms,
     ...readDates(reader, request, now),
     customerTimezone: reader.timezone('customer_timezone', request.customer_timezone),
     prorationBehavior: request.proration_behavior ?? 'none',
     isWithoutTrial: request.trial_period_days === 0,
-    overrides: readOverrides(reader, request.override_line_items),
-    kept: { ...keptColumns(request), metadata: reader.metadata(request.metadata) },
+    ...readParts(reader, request),
+    kept: {
+      ...keptColumns(request),
+      ...commitmentColumns(reader, request, terms),
+      metadata: reader.metadata(request.metadata),
+    },
   };
   return reader.refusal() ?? command;
 }

@@ -6,7 +6,8 @@ import type { WindowFigures } from '../../domain/usage/usage-view.js';
 import type { Analytics, AnalyticsItem } from '../../usecases/read-analytics.js';
 import { instantToDto, type DateTime, type DecimalText } from './common.js';
 import { featureToDto, type FeatureDto, type ReportingUnitDto } from './feature-dto.js';
-import type { AddonDto, CommitmentInfoDto } from './later-dto.js';
+import type { CommitmentInfoDto } from './commitment-dto.js';
+import type { AddonDto } from './later-dto.js';
 import {
   meterToDto,
   type AggregationTypeDto,

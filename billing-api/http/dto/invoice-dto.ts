@@ -1,6 +1,7 @@
 import type { Currency, DateTime, DecimalText, MetadataDto, RecordStatusDto } from './common.js';
 import type { CustomerDto } from './customer-dto.js';
-import type { AppliedTaxDto, CommitmentInfoDto, CouponApplicationDto } from './later-dto.js';
+import type { CommitmentInfoDto } from './commitment-dto.js';
+import type { AppliedTaxDto, CouponApplicationDto } from './later-dto.js';
 import type { SubscriptionDto } from './subscription-dto.js';
 
 /**

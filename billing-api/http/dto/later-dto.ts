@@ -6,25 +6,6 @@ import type { DateTime, DecimalText, MetadataDto, RecordDto, RecordStatusDto } f
  * working.
  */
 
-export interface EntitlementDto extends RecordDto {
-  feature_id: string;
-  feature_type: 'metered' | 'boolean' | 'static';
-  entity_type: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
-  entity_id: string;
-  plan_id: string | null;
-  parent_entitlement_id: string | null;
-  is_enabled: boolean;
-  is_soft_limit: boolean;
-  static_value: string | null;
-  /** @isInt */
-  usage_limit: number | null;
-  usage_reset_period: string | null;
-  /** @isInt */
-  display_order: number | null;
-  start_date: DateTime | null;
-  end_date: DateTime | null;
-}
-
 export interface CreditGrantDto extends RecordDto {
   name: string;
   cadence: 'ONETIME' | 'RECURRING';
@@ -129,35 +110,4 @@ export interface AppliedTaxDto extends AuditedDto {
   currency: string;
   applied_at: DateTime;
   idempotency_key: string | null;
-}
-
-export interface TimeOfDayDto {
-  /** @isInt */
-  hour: number;
-  /** @isInt */
-  minute: number;
-}
-
-export interface CommitmentTimeBucketDto {
-  id: string;
-  price_id: string | null;
-  commitment_type: 'amount' | 'quantity';
-  commitment_value: DecimalText;
-  overage_factor: number;
-  true_up_enabled: boolean;
-  start: TimeOfDayDto;
-  end: TimeOfDayDto;
-}
-
-export interface CommitmentInfoDto {
-  type: 'amount' | 'quantity';
-  amount: DecimalText | null;
-  quantity: DecimalText | null;
-  duration: string | null;
-  is_windowed: boolean;
-  overage_factor: DecimalText | null;
-  true_up_enabled: boolean;
-  computed_commitment_utilized_amount: DecimalText | null;
-  computed_overage_amount: DecimalText | null;
-  computed_true_up_amount: DecimalText | null;
 }

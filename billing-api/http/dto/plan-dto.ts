@@ -6,7 +6,8 @@ import {
   type RecordDto,
   type SearchBody,
 } from './common.js';
-import type { CreditGrantDto, EntitlementDto } from './later-dto.js';
+import type { EntitlementDto } from './entitlement-dto.js';
+import type { CreditGrantDto } from './later-dto.js';
 import type { FeatureDto } from './feature-dto.js';
 import type { MeterDto } from './meter-dto.js';
 import type { PriceDto } from './price-dto.js';

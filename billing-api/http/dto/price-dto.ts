@@ -72,23 +72,13 @@ export interface FilterValuesBody {
 }
 
 /**
- * A price of a plan. Members that are missing follow from those that are given: with `meter_id` it
- * is a USAGE price, with `tiers` TIERED, with `transform_quantity` PACKAGE, else FIXED and
- * FLAT_FEE.
- * @example {"entity_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "meter_id":
- *   "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.0025", "display_name": "API calls"}
+ * A price without its owner. Members that are missing follow from those that are given: with
+ * `meter_id` it is a USAGE price, with `tiers` TIERED, with `transform_quantity` PACKAGE, else
+ * FIXED and FLAT_FEE.
  */
-export interface CreatePriceBody {
+export interface InlinePriceBody {
   amount?: DecimalText;
   currency: Currency;
-  /** The plan; `plan_id` says the same. One of them is required. */
-  entity_id?: string;
-  plan_id?: string;
-  /** Addons are not available yet. */
-  addon_id?: string;
-  /** Prices of one subscription are not available yet. */
-  subscription_id?: string;
-  entity_type?: PriceEntityTypeDto;
   type?: PriceTypeDto;
   billing_model?: BillingModelDto;
   billing_cadence?: BillingCadenceDto;
@@ -127,6 +117,22 @@ export interface CreatePriceBody {
   start_date?: DateTime;
   end_date?: DateTime;
   metadata?: MetadataDto;
+}
+
+/**
+ * A price of a plan.
+ * @example {"entity_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "meter_id":
+ *   "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.0025", "display_name": "API calls"}
+ */
+export interface CreatePriceBody extends InlinePriceBody {
+  /** The plan; `plan_id` says the same. One of them is required. */
+  entity_id?: string;
+  plan_id?: string;
+  /** Addons are not available yet. */
+  addon_id?: string;
+  /** Prices of one subscription come with the subscription. */
+  subscription_id?: string;
+  entity_type?: PriceEntityTypeDto;
 }
 
 export interface CreatePricesBody {

@@ -1,14 +1,23 @@
 import { formatInstant } from '../../../contract/instant.js';
+import type { TimeBucketColumn } from '../../store/prices.js';
 import type { LineItemRow, SubscriptionRow } from '../../store/subscriptions.js';
 import type {
   SubscriptionExpandable,
   SubscriptionSurroundings,
 } from '../../usecases/read-subscriptions.js';
 import { instantToDto, rateToDto, recordToDto } from './common.js';
+import type { CommitmentTimeBucketDto } from './commitment-dto.js';
 import { customerToDto } from './customer-dto.js';
 import { planToDto } from './plan-dto.js';
 import { PRICE_PLAIN, priceToDto } from './price-dto.js';
 import type { LineItemDto, SubscriptionDto } from './subscription-dto.js';
+
+const nullableRate = (text: string | null): string | null =>
+  text === null ? null : rateToDto(text);
+
+function timeBucketToDto(bucket: TimeBucketColumn): CommitmentTimeBucketDto {
+  return { ...bucket, commitment_value: rateToDto(bucket.commitment_value) };
+}
 
 export function lineItemToDto(
   row: LineItemRow,
@@ -39,14 +48,14 @@ export function lineItemToDto(
     invoice_cadence: row.invoice_cadence,
     start_date: formatInstant(row.start_date),
     end_date: instantToDto(row.end_date),
-    commitment_type: null,
-    commitment_amount: null,
-    commitment_quantity: null,
-    commitment_duration: null,
-    commitment_overage_factor: null,
-    commitment_true_up_enabled: false,
-    commitment_windowed: false,
-    commitment_time_buckets: [],
+    commitment_type: row.commitment_type,
+    commitment_amount: nullableRate(row.commitment_amount),
+    commitment_quantity: nullableRate(row.commitment_quantity),
+    commitment_duration: row.commitment_duration,
+    commitment_overage_factor: nullableRate(row.commitment_overage_factor),
+    commitment_true_up_enabled: row.commitment_true_up_enabled,
+    commitment_windowed: row.commitment_windowed,
+    commitment_time_buckets: (price?.commitment_time_buckets ?? []).map(timeBucketToDto),
   };
 }
 
@@ -76,9 +85,6 @@ function datesToDto(
     trial_end: instantToDto(row.trial_end),
   };
 }
-
-const nullableRate = (text: string | null): string | null =>
-  text === null ? null : rateToDto(text);
 
 /** The members of the subscription itself, without what belongs to it. */
 function headerToDto(

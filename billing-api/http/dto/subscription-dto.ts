@@ -7,19 +7,19 @@ import type {
   RecordDto,
   SearchBody,
 } from './common.js';
-import type { CustomerDto } from './customer-dto.js';
-import type { InvoiceDto } from './invoice-dto.js';
 import type {
   CommitmentTimeBucketDto,
-  CouponAssociationDto,
-  CreditGrantDto,
-  PauseDto,
-  PhaseDto,
-} from './later-dto.js';
+  CommitmentTypeDto,
+  LineItemCommitmentsBody,
+} from './commitment-dto.js';
+import type { CustomerDto } from './customer-dto.js';
+import type { InvoiceDto } from './invoice-dto.js';
+import type { CouponAssociationDto, CreditGrantDto, PauseDto, PhaseDto } from './later-dto.js';
 import type { PlanDto } from './plan-dto.js';
 import type {
   BillingCadenceDto,
   BillingModelDto,
+  InlinePriceBody,
   InvoiceCadenceDto,
   PriceDto,
   PricePeriodDto,
@@ -59,6 +59,33 @@ export interface OverrideLineItemBody {
    * @maxItems 100
    */
   price_unit_tiers?: TierBody[];
+}
+
+/** A line of the subscription that its plan does not bring. */
+export interface AddedLineItemBody {
+  /** A price that matches the subscription; either this or `price`. */
+  price_id?: string;
+  price?: InlinePriceBody;
+  /** Of a FIXED line; 0 means the price's default. */
+  quantity?: DecimalText;
+  /** @minLength 1 @maxLength 255 */
+  display_name?: string;
+  metadata?: MetadataDto;
+}
+
+/** What is absent stays as the plan has it. */
+export interface OverrideEntitlementBody {
+  /** A published entitlement of the plan. */
+  parent_entitlement_id: string;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 9007199254740991
+   */
+  usage_limit?: number;
+  is_enabled?: boolean;
+  /** @maxLength 10000 */
+  static_value?: string;
 }
 
 /** Any value of a member that is not available yet; giving one is refused by name. */
@@ -116,24 +143,29 @@ export interface CreateSubscriptionBody {
   /** @minLength 1 @maxLength 255 */
   lookup_key?: string;
   metadata?: MetadataDto;
-  /** Not available yet. */
+  /** What all usage lines together are committed to; not beside `line_item_commitments`. */
   commitment_amount?: DecimalText;
-  /** Not available yet. */
+  /** Multiplies what goes beyond the commitment; 1, which has no effect, or more. */
   overage_factor?: DecimalText;
-  /** Not available yet. */
+  /** The billing period when absent, or a whole multiple of it. */
   commitment_duration?: RecurringPeriodDto;
-  /** Only false is available yet. */
+  /** Whether what is missing to the commitment is charged. @default false */
   enable_true_up?: boolean;
   /** Not available yet. */
   auto_invoice_threshold?: DecimalText;
   /** @maxItems 1000 */
   override_line_items?: OverrideLineItemBody[];
-  /** Not available yet. */
-  override_entitlements?: LaterObject[];
-  /** Not available yet. */
-  line_item_commitments?: LaterObject;
-  /** Not available yet. */
-  line_items?: LaterObject[];
+  /**
+   * What the subscription is entitled to in place of its plan.
+   * @maxItems 1000
+   */
+  override_entitlements?: OverrideEntitlementBody[];
+  line_item_commitments?: LineItemCommitmentsBody;
+  /**
+   * Lines beside those of the plan.
+   * @maxItems 1000
+   */
+  line_items?: AddedLineItemBody[];
   /** Not available yet. */
   addons?: LaterObject[];
   /** Not available yet. */
@@ -174,7 +206,7 @@ export interface LineItemDto extends RecordDto {
   invoice_cadence: InvoiceCadenceDto;
   start_date: DateTime;
   end_date: DateTime | null;
-  commitment_type: 'amount' | 'quantity' | null;
+  commitment_type: CommitmentTypeDto | null;
   commitment_amount: DecimalText | null;
   commitment_quantity: DecimalText | null;
   commitment_duration: RecurringPeriodDto | null;
@@ -225,7 +257,7 @@ export interface SubscriptionDto extends RecordDto {
   trial_start: DateTime | null;
   trial_end: DateTime | null;
   commitment_amount: DecimalText | null;
-  commitment_duration: string | null;
+  commitment_duration: RecurringPeriodDto | null;
   overage_factor: DecimalText | null;
   enable_true_up: boolean;
   pause_status: 'none' | 'active' | 'scheduled' | 'completed' | 'cancelled';

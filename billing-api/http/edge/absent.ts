@@ -11,9 +11,11 @@ const ENUMERATIONS = new Set([
   'bucket_size',
   'collection_method',
   'commitment_duration',
+  'commitment_type',
   'data_type',
   'direction',
   'entity_type',
+  'feature_type',
   'invoice_cadence',
   'operator',
   'order',
@@ -26,6 +28,7 @@ const ENUMERATIONS = new Set([
   'status',
   'subscription_status',
   'tier_mode',
+  'usage_reset_period',
   'window_size',
 ]);
 
