@@ -152,18 +152,19 @@ async function isBackfilled(run: CaseRun, id: string): Promise<boolean> {
   return backfill.status !== 'running';
 }
 
-/** Until every event sent by now is in the answers of every meter created by now. */
+/** Until every event sent by now is in the answers, and in those of every meter created by now. */
 export async function waitUntilVisible(run: CaseRun): Promise<void> {
   const sentAt = Date.now();
-  for (const id of run.meterIds.values()) {
-    await waitFor(() => isBackfilled(run, id), 'a backfill');
-    const body = JSON.stringify({ meter_id: id });
-    await waitFor(async () => {
-      const path = '/events/usage/meter';
-      const { data_until: until } = await run.product.post<{ data_until: string }>(path, body);
-      return Date.parse(until) > sentAt;
-    }, 'an answer that includes all events');
-  }
+  for (const id of run.meterIds.values()) await waitFor(() => isBackfilled(run, id), 'a backfill');
+  // The watermark is one for all meters, and a case may have none yet.
+  const body = JSON.stringify({ event_name: run.eventName, aggregation_type: 'COUNT' });
+  await waitFor(async () => {
+    const { data_until: until } = await run.product.post<{ data_until: string }>(
+      '/events/usage',
+      body,
+    );
+    return Date.parse(until) > sentAt;
+  }, 'an answer that includes all events');
 }
 
 export function worldOf(run: CaseRun): World {

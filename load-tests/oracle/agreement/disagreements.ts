@@ -43,7 +43,9 @@ export type CaseOutcome = {
 
 /** Windows in their order; the groups of one window in any, since no rule gives them one. */
 function inOrder({ value, results }: UsageAnswer): UsageAnswer {
-  const keyOf = ({ group }: UsageResult): string => JSON.stringify(group);
+  // Members of a group may come in any order, too.
+  const keyOf = ({ group }: UsageResult): string =>
+    JSON.stringify(Object.entries(group ?? {}).sort(([left], [right]) => (left < right ? -1 : 1)));
   const sorted = results.toSorted(
     (left, right) => left.start - right.start || (keyOf(left) < keyOf(right) ? -1 : 1),
   );
