@@ -1,12 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { tableLines } from '../../cli/demo/tables.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
-import { projectRoot } from '../../runtime/project.js';
 import { integerColumn } from '../../sql/columns.js';
-import { machineFacts } from './machine-facts.js';
+import { writeResults } from './write-results.js';
 import {
   startAggregatorProcess,
   until,
@@ -142,7 +139,4 @@ const head = [
   ...['RSS MB', 'RSS B an id', 'loop lag max ms'],
 ];
 for (const line of tableLines(head, lines)) console.log(line);
-const folder = join(projectRoot, 'load-tests', 'results');
-await mkdir(folder, { recursive: true });
-const report = { machine: machineFacts(), rows };
-await writeFile(join(folder, 'filter-rebuild.json'), `${JSON.stringify(report, null, 2)}\n`);
+await writeResults('filter-rebuild', { rows });

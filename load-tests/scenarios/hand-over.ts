@@ -1,12 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { tableLines } from '../../cli/demo/tables.js';
 import type { EventLogWriter } from '../../event-log/event-log.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
-import { projectRoot } from '../../runtime/project.js';
 import { integerColumn } from '../../sql/columns.js';
 import {
   startAggregatorProcess,
@@ -14,7 +11,7 @@ import {
   withAggregatorWorld,
   type AggregatorWorld,
 } from './aggregator-world.js';
-import { machineFacts } from './machine-facts.js';
+import { writeResults } from './write-results.js';
 
 /**
  * How long a partition stands still when it moves: from the last batch that its old owner finished
@@ -192,7 +189,4 @@ const lines = [
   ]),
 ];
 for (const line of tableLines(['', 'moved', 'median ms', 'max ms'], lines)) console.log(line);
-const folder = join(projectRoot, 'load-tests', 'results');
-await mkdir(folder, { recursive: true });
-const report = { machine: machineFacts(), partitions: PARTITIONS, steps, gapsMs };
-await writeFile(join(folder, 'hand-over.json'), `${JSON.stringify(report, null, 2)}\n`);
+await writeResults('hand-over', { partitions: PARTITIONS, steps, gapsMs });

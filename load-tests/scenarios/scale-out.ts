@@ -1,11 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { tableLines } from '../../cli/demo/tables.js';
-import { projectRoot } from '../../runtime/project.js';
 import { integerColumn } from '../../sql/columns.js';
 import {
   startAggregatorProcess,
@@ -15,7 +12,7 @@ import {
   type AggregatorWorld,
 } from './aggregator-world.js';
 import { createMeters, distinctEvents, writeBacklog } from './backlog.js';
-import { machineFacts } from './machine-facts.js';
+import { writeResults } from './write-results.js';
 
 /**
  * P11: the rate of 1, 2 and 4 aggregators on the same backlog. Where cores are few, each process is
@@ -162,7 +159,4 @@ const lines = rates.map((rate) => [
   linearity(rate).toFixed(2),
 ]);
 for (const line of tableLines(['aggregators', 'events/s', 'of linear'], lines)) console.log(line);
-const folder = join(projectRoot, 'load-tests', 'results');
-await mkdir(folder, { recursive: true });
-const report = { machine: machineFacts(), events, share, partitions: PARTITIONS, rates };
-await writeFile(join(folder, 'scale-out.json'), `${JSON.stringify(report, null, 2)}\n`);
+await writeResults('scale-out', { events, share, partitions: PARTITIONS, rates });

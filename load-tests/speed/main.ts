@@ -5,7 +5,7 @@ import { measureBacklog } from './backlog-rate.js';
 import { measureColdStart } from './cold-start.js';
 import { measureCustomerMonth } from './customer-month.js';
 import { measureIngestRate } from './ingest-rate.js';
-import { machineFacts } from './machine.js';
+import { machineFacts } from '../harness/machine-facts.js';
 import { writeReport } from './report/write-report.js';
 import type { Finding, Measurement, Section, SpeedOptions } from './section.js';
 import { measureVisibility } from './visibility.js';

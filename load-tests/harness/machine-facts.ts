@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 
 function firstLineOf(command: string, parameters: readonly string[]): string {
   try {
@@ -20,5 +20,6 @@ export function machineFacts(): readonly (readonly [string, string])[] {
     ['Node', process.version],
     ['commit', firstLineOf('git', ['rev-parse', '--short', 'HEAD'])],
     ['shares the cores', 'client, product and all engines, on loopback'],
+    ['runnable processes in the last minute', (loadavg()[0] ?? 0).toFixed(1)],
   ];
 }
