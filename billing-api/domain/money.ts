@@ -17,13 +17,27 @@ export function minorDigitsOf(currency: string): number {
 }
 
 /**
+ * Quotients are cut at the last digit of the precision, so a sum of them may miss the half of a
+ * minor unit that it stands for by that digit. No exact value of a billing run has as many fraction
+ * digits as these (a value, a price and a factor of 18 each, a price unit's rate), and no fraction
+ * of seconds comes as near to a half without being one.
+ */
+const SETTLED_DIGITS = 100;
+
+/**
  * `Round` of domain.md 6.2: half-up away from zero to the currency's minor digits. The only
  * rounding of money there is; it is called once per line, discount, tax, credit and proration
  * charge.
  */
 export function roundMoney(value: Decimal, currency: string): Decimal {
-  const rounded = value.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP);
+  const settled = value.toDecimalPlaces(SETTLED_DIGITS, Decimal.ROUND_HALF_UP);
+  const rounded = settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP);
   return rounded.isZero() ? ZERO : rounded;
+}
+
+/** The whole minor units in an amount of 0 or more: what can be paid from it (domain.md 20.3). */
+export function floorMoney(value: Decimal, currency: string): Decimal {
+  return value.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_FLOOR);
 }
 
 /**

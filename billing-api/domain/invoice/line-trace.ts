@@ -4,6 +4,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { UsageResetPeriod } from '../entitlement/entitlement.js';
+import type { PriceModel } from '../price.js';
 import type { PricingTrace } from '../pricing/pricing-trace.js';
 
 /** How a line's amount came about: enough to compute it again by hand (api.md 6, Explanation). */
@@ -58,30 +59,35 @@ export type AllowanceWindow = Interval & {
   readonly free: Decimal;
 };
 
-/** How equal windows are charged; windows of the same price and quantity share one. */
-export type WindowRate = {
-  readonly quantity: Decimal;
-  readonly priceId: string;
-  /** The time bucket of the window; null outside of all. */
+/** How the windows of a line, or of one of its time buckets, are charged; they share one. */
+export type WindowRule = {
+  readonly price: PriceModel & { readonly id: string };
+  /** Null outside of all time buckets. */
   readonly bucketId: string | null;
-  /** The charge at the price, before any commitment. */
-  readonly usageAmount: Decimal;
-  /** In money, scaled; null where nothing commits. */
-  readonly commitment: Decimal | null;
-  /** Share of the commitment that holds for a window which is cut; null where none is cut. */
-  readonly scale: Proration | null;
-  readonly utilized: Decimal;
-  readonly overage: Decimal;
-  readonly trueUp: Decimal;
-  /** `utilized + overage + trueUp`. */
-  readonly charge: Decimal;
+  /** What every window is committed to; null for plain usage. */
+  readonly committed: WindowCommitment | null;
 };
 
-/** A window of a bucketed meter and what it costs; exact, nothing is rounded. */
+export type WindowCommitment = {
+  /** C in money, of a window that is not cut. */
+  readonly amount: Decimal;
+  readonly overageFactor: Decimal;
+  readonly isTrueUpEnabled: boolean;
+};
+
+/**
+ * A window of a bucketed meter that was priced. A month of minutes has 43,200 of them, so each
+ * keeps only what is its own; `windowCharge` tells the rest.
+ */
 export type PricedWindow = Interval & {
   /** Null where all groups are charged together. */
   readonly group: string | null;
-  readonly rate: WindowRate;
+  readonly quantity: Decimal;
+  /** The charge at the price, before any commitment; exact. */
+  readonly usageAmount: Decimal;
+  readonly rule: WindowRule;
+  /** Share of the commitment that holds for a window which is cut; null for a whole one. */
+  readonly scale: Proration | null;
 };
 
 /** The share of a commitment in a line (domain.md 11). */

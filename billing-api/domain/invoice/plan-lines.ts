@@ -5,6 +5,7 @@ import { overlapOf } from '../interval.js';
 import type { LineItem, SubscriptionTerms } from '../subscription.js';
 import type { InvoicedLine, InvoicePlanInputs, PlannedLine } from './invoice.js';
 import type { Proration } from './line-trace.js';
+import { ownTerms } from './own-terms.js';
 
 /**
  * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):
@@ -103,13 +104,6 @@ function isLonger({ price }: LineItem, subscription: SubscriptionTerms): boolean
   if (billingPeriod === 'ONETIME') return false;
   const length = billingLengthOf({ billingPeriod, billingPeriodCount });
   return multipleOf(length, billingLengthOf(subscription)) !== 1;
-}
-
-/** The subscription with the line's own length: periods counted from the same anchor (13.4). */
-function ownTerms({ price }: LineItem, subscription: SubscriptionTerms): SubscriptionTerms {
-  const { billingPeriod, billingPeriodCount } = price;
-  if (billingPeriod === 'ONETIME') return subscription;
-  return { ...subscription, billingPeriod, billingPeriodCount };
 }
 
 /** The part of a period in which the item exists, as a line; nothing when there is none. */

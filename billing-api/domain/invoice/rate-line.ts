@@ -1,31 +1,90 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import { ratePrice } from '../pricing/rate-price.js';
+import type { BilledUsage } from '../entitlement/billed-usage.js';
 import type { PricingTrace } from '../pricing/pricing-trace.js';
-import type { PlannedLine } from './invoice.js';
-import type { Proration } from './line-trace.js';
-import type { LineUsage } from './line-usage.js';
+import { rateBuckets } from '../pricing/rate-buckets.js';
+import { rateCommittedWindows } from '../pricing/rate-committed-windows.js';
+import { ratePrice } from '../pricing/rate-price.js';
+import { sumWindows } from '../pricing/sum-windows.js';
+import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
+import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { PricedWindow, Proration } from './line-trace.js';
+import type { BucketUsage, LineUsage } from './line-usage.js';
+import type { PlannedUsageLine } from './plan-usage.js';
+
+/** The usage of a line, and what an allowance leaves of it. */
+export type MeasuredUsage = { readonly usage: LineUsage; readonly billed: BilledUsage };
 
 /** A line whose charge is known to the last digit and not yet rounded. */
 export type RatedLine = {
   readonly planned: PlannedLine;
   /** Null exactly for FIXED lines. */
-  readonly usage: LineUsage | null;
+  readonly measured: MeasuredUsage | null;
   /** The quantity that was priced. */
   readonly quantity: Decimal;
   readonly charge: Decimal;
-  readonly pricing: PricingTrace;
+  /** Null where windows were priced. */
+  readonly pricing: PricingTrace | null;
+  /** Null where the quantity was priced as a whole. */
+  readonly windows: readonly PricedWindow[] | null;
+  /** Null unless the line item has a commitment. */
+  readonly committed: CommittedCharge | null;
 };
 
-/** Quantity, price and partial period of a line (domain.md 13.1.2 b, c). */
-export function rateLine(planned: PlannedLine, usage: LineUsage | null): RatedLine {
+/** A FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
+export function rateFixedLine(planned: PlannedLine): RatedLine {
   const { lineItem, proration } = planned;
-  const quantity = usage === null ? lineItem.quantity : usage.usage;
+  const { quantity } = lineItem;
   const { amount, trace } = ratePrice(lineItem.price, quantity);
   const charge = proration === null ? amount : prorate(amount, proration);
-  return { planned, usage, quantity, charge, pricing: trace };
+  const none = { measured: null, windows: null, committed: null };
+  return { ...none, planned, quantity, charge, pricing: trace };
 }
 
 /** Multiplies before it divides, so that a full period takes nothing away. */
 function prorate(charge: Decimal, { coveredMs, fullMs }: Proration): Decimal {
   return charge.times(coveredMs).dividedBy(fullMs);
+}
+
+/** What a usage costs before a commitment for the period, or under one for every window. */
+type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
+
+function priceQuantity(planned: PlannedLine, quantity: Decimal): Priced {
+  const { amount, trace } = ratePrice(planned.lineItem.price, quantity);
+  return { charge: amount, pricing: trace, windows: null, committed: null };
+}
+
+function priceBuckets(
+  planned: PlannedUsageLine,
+  buckets: readonly BucketUsage[],
+  inputs: InvoiceInputs,
+): Priced {
+  const { lineItem, period, meter } = planned;
+  const { price, commitment } = lineItem;
+  if (commitment === null || !commitment.isWindowed || meter.bucketSize === null) {
+    const windows = rateBuckets(buckets, price);
+    return { charge: sumWindows(windows).charge, pricing: null, windows, committed: null };
+  }
+  const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
+  const grid = { size: meter.bucketSize, timezone, anchorMs };
+  const { asOfMs } = inputs;
+  const windows = rateCommittedWindows({ price, commitment, period, grid, buckets, asOfMs });
+  const committed = committedWindows(commitment, sumWindows(windows));
+  return { charge: committed.charge, pricing: null, windows, committed };
+}
+
+/** A usage line: price, then the commitment of the line (domain.md 11). */
+export function rateUsageLine(
+  planned: PlannedUsageLine,
+  measured: MeasuredUsage,
+  inputs: InvoiceInputs,
+): RatedLine {
+  const { quantity, buckets } = measured.billed;
+  const priced =
+    buckets === null ? priceQuantity(planned, quantity) : priceBuckets(planned, buckets, inputs);
+  const rated: RatedLine = { planned, measured, quantity, ...priced };
+  const { commitment } = planned.lineItem;
+  const terms = commitment?.terms ?? null;
+  if (commitment === null || commitment.isWindowed || terms === null) return rated;
+  const committed = commitLine(priced.charge, planned, { commitment, terms, inputs });
+  return { ...rated, charge: committed.charge, committed };
 }

@@ -1,0 +1,17 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { PriceModel } from '../price.js';
+import { ratePrice } from '../pricing/rate-price.js';
+import type { CommitmentTerms } from './commitment.js';
+
+/**
+ * C of domain.md 11.3: the committed money, or what the committed quantity costs at the price,
+ * tiers and packages included.
+ */
+export function commitmentMoney({ type, value }: CommitmentTerms, price: PriceModel): Decimal {
+  switch (type) {
+    case 'amount':
+      return value;
+    case 'quantity':
+      return ratePrice(price, value).amount;
+  }
+}

@@ -1,0 +1,42 @@
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { billingLengthOf, multipleOf } from '../billing-length.js';
+import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
+import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+
+/** Whether a commitment lasts longer than one billing period, count included (domain.md 11.2). */
+function isLonger(duration: BillingPeriod | null, terms: SubscriptionTerms): boolean {
+  if (duration === null) return false;
+  const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
+  return (multipleOf(length, billingLengthOf(terms)) ?? 1) > 1;
+}
+
+/**
+ * The window of a commitment that contains an instant: the billing period, as it would be without
+ * threshold invoices, or for a longer duration the stretch of that length counted from the start of
+ * the subscription, after a trial from its end, clamped to short months (domain.md 11.2).
+ */
+export function commitmentWindowAt(
+  instant: InstantMs,
+  duration: BillingPeriod | null,
+  terms: SubscriptionTerms,
+): Interval {
+  if (duration === null || !isLonger(duration, terms)) {
+    return periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
+  }
+  const grid = {
+    timezone: terms.timezone,
+    billingCycle: 'anniversary' as const,
+    billingAnchorMs: terms.trialEndMs ?? terms.startMs,
+    billingPeriod: duration,
+    billingPeriodCount: 1,
+  };
+  return gridPeriodAt(grid, instant);
+}
+
+/**
+ * Whether a period is the last one of a commitment window, in which a true-up falls due: it ends
+ * with the window, after it, or with the subscription (domain.md 11.2).
+ */
+export function isLastOf(window: Interval, period: Interval, terms: SubscriptionTerms): boolean {
+  return period.endMs >= Math.min(window.endMs, lifeOf(terms).endMs);
+}

@@ -1,0 +1,44 @@
+import type { WindowSize } from '../calendar/usage-windows.js';
+import type { CommitmentTimeBucket } from './commitment.js';
+
+export const MINUTES_OF_DAY = 1440;
+
+/**
+ * Whether a minute of the local day is in `[startMinute, endMinute)`; past midnight where the start
+ * is the greater one: 22:00 to 06:00 is 22:00 to 24:00 and 00:00 to 06:00 (domain.md 11.5).
+ */
+function contains({ startMinute, endMinute }: CommitmentTimeBucket, minute: number): boolean {
+  if (startMinute < endMinute) return startMinute <= minute && minute < endMinute;
+  return minute >= startMinute || minute < endMinute;
+}
+
+/** The time bucket of every minute of the local day; null outside of all. */
+export function bucketsByMinute(
+  buckets: readonly CommitmentTimeBucket[],
+): readonly (CommitmentTimeBucket | null)[] {
+  return Array.from({ length: MINUTES_OF_DAY }, (_, minute) => {
+    return buckets.find((bucket) => contains(bucket, minute)) ?? null;
+  });
+}
+
+/** Minutes of the slots that a local day has; a DAY or longer is one slot. */
+const SLOT_MINUTES: Readonly<Record<WindowSize, number>> = {
+  MINUTE: 1,
+  '15MIN': 15,
+  '30MIN': 30,
+  HOUR: 60,
+  '3HOUR': 180,
+  '6HOUR': 360,
+  '12HOUR': 720,
+  DAY: MINUTES_OF_DAY,
+  WEEK: MINUTES_OF_DAY,
+  MONTH: MINUTES_OF_DAY,
+};
+
+/**
+ * The minute of the day at which the slot of a local time starts by the clock, also where a clock
+ * change skips that time: a DAY whose midnight does not exist starts at minute 0.
+ */
+export function slotMinuteOf(minute: number, size: WindowSize): number {
+  return minute - (minute % SLOT_MINUTES[size]);
+}

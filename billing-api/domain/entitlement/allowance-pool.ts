@@ -1,0 +1,64 @@
+import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+
+/** What one line used of a reset window, and which events it looks at. */
+export type PoolDraw = {
+  /** Lines with the same text look at the same events: one may follow another in time. */
+  readonly stream: string;
+  /** The usage window of the line. */
+  readonly line: Interval;
+  /** Usage of the reset window before the line. */
+  readonly before: Decimal;
+};
+
+type Stream = { readonly untilMs: InstantMs; readonly used: Decimal };
+
+/**
+ * One reset window of an allowance that several lines may share (domain.md 10.2): how much of it is
+ * used, by the lines so far and before them.
+ */
+export type AllowancePool = {
+  readonly used: Decimal;
+  readonly streams: ReadonlyMap<string, Stream>;
+};
+
+/** The pool before its first line: what was used before the earliest line of every stream. */
+export function openPool(draws: readonly PoolDraw[]): AllowancePool {
+  const streams = new Map<string, Stream>();
+  for (const { stream, line, before } of draws) {
+    const untilMs = streams.get(stream)?.untilMs ?? Infinity;
+    if (line.startMs < untilMs) streams.set(stream, { untilMs: line.startMs, used: before });
+  }
+  const used = [...streams.values()].reduce((sum, stream) => sum.plus(stream.used), ZERO);
+  return { used, streams };
+}
+
+/** The pool as a line finds it: a line that follows another also finds what was used between. */
+export function poolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
+  const stream = pool.streams.get(draw.stream);
+  if (stream === undefined || draw.line.startMs < stream.untilMs) return pool;
+  return { ...pool, used: pool.used.plus(draw.before).minus(stream.used) };
+}
+
+/** The pool as a line leaves it. */
+export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): AllowancePool {
+  const stream = { untilMs: draw.line.endMs, used: draw.before.plus(usage) };
+  return {
+    used: pool.used.plus(usage),
+    streams: new Map(pool.streams).set(draw.stream, stream),
+  };
+}
+
+/** What is left of a limit once so much of it is used. */
+export function freeOf(limit: Decimal, used: Decimal): Decimal {
+  return maxOf(ZERO, limit.minus(used));
+}
+
+/**
+ * What of a usage is billed after so much was used before it: max(0, T − L) − max(0, B − L), which
+ * is usage − min(free, usage) wherever usage is not negative.
+ */
+export function billedOf(limit: Decimal, before: Decimal, usage: Decimal): Decimal {
+  const until = before.plus(usage);
+  return maxOf(ZERO, until.minus(limit)).minus(maxOf(ZERO, before.minus(limit)));
+}

@@ -1,0 +1,164 @@
+import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
+import type { AllowanceTrace, AllowanceWindow } from '../invoice/line-trace.js';
+import type { BucketUsage, LineUsage } from '../invoice/line-usage.js';
+import {
+  billedOf,
+  freeOf,
+  openPool,
+  poolAfter,
+  poolBefore,
+  type AllowancePool,
+  type PoolDraw,
+} from './allowance-pool.js';
+import type { BilledUsage } from './billed-usage.js';
+import { inBucketOrder } from './bucket-order.js';
+import { consumeBuckets } from './consume-buckets.js';
+import type { LineAllowance, ResetWindow } from './line-allowance.js';
+
+/** A usage line whose usage was read. */
+export type UsedLine = {
+  readonly meterId: string;
+  /** Tells which events of the meter the line looks at: a text of its filter values. */
+  readonly stream: string;
+  /** The usage window. */
+  readonly window: Interval;
+  readonly allowance: LineAllowance | null;
+  readonly usage: LineUsage;
+};
+
+/** All time, for the meter that never resets: its quantity is all there was. */
+const ALL_TIME: ResetWindow = {
+  window: { startMs: -Infinity, endMs: Infinity },
+  before: null,
+  until: { startMs: -Infinity, endMs: Infinity },
+};
+
+function resetWindowsOf({ allowance }: UsedLine): readonly ResetWindow[] {
+  if (allowance === null || allowance.limit === null) return [];
+  return allowance.windows.length === 0 ? [ALL_TIME] : allowance.windows;
+}
+
+function isSame(left: Interval, right: Interval): boolean {
+  return left.startMs === right.startMs && left.endMs === right.endMs;
+}
+
+/**
+ * @throws TypeError when an interval that was planned has no value: a failed read must never become
+ *   a usage of 0.
+ */
+function usageIn({ usage, window }: UsedLine, interval: Interval): Decimal {
+  if (isSame(interval, window) || interval === ALL_TIME.until) return usage.usage;
+  const found = usage.intervals.find((one) => isSame(one.interval, interval));
+  if (found === undefined) throw new TypeError('no usage was read for an allowance window');
+  return found.usage;
+}
+
+function drawOf(line: UsedLine, { before }: ResetWindow): PoolDraw {
+  const { stream, window } = line;
+  return { stream, line: window, before: before === null ? ZERO : usageIn(line, before) };
+}
+
+/** The pools of one meter by the start of their reset window. */
+type Pools = Map<number, AllowancePool>;
+
+function poolsOf(lines: readonly UsedLine[]): Pools {
+  const draws = new Map<number, PoolDraw[]>();
+  for (const line of lines) {
+    for (const reset of resetWindowsOf(line)) {
+      const { startMs } = reset.window;
+      draws.set(startMs, [...(draws.get(startMs) ?? []), drawOf(line, reset)]);
+    }
+  }
+  return new Map([...draws].map(([startMs, of]) => [startMs, openPool(of)]));
+}
+
+/** What one reset window lets through of a line. */
+type WindowBill = { readonly trace: AllowanceWindow; readonly billed: Decimal };
+
+type Bill = { readonly billed: Decimal; readonly windows: readonly AllowanceWindow[] };
+
+/** Walks the reset windows of a line; `usageOf` bills one, given what it has free. */
+function walk(
+  line: UsedLine & { readonly limit: Decimal },
+  pools: Pools,
+  usageOf: (
+    reset: ResetWindow,
+    found: { readonly before: Decimal; readonly free: Decimal },
+  ) => Decimal,
+): Bill {
+  const bills = resetWindowsOf(line).map((reset): WindowBill => {
+    const { window } = reset;
+    const draw = drawOf(line, reset);
+    const pool = poolBefore(pools.get(window.startMs) ?? openPool([draw]), draw);
+    const free = freeOf(line.limit, pool.used);
+    const usage = usageOf(reset, { before: draw.before, free });
+    pools.set(window.startMs, poolAfter(pool, draw, usage));
+    return {
+      billed: billedOf(line.limit, pool.used, usage),
+      trace: { ...window, usedBefore: pool.used, usedUntil: pool.used.plus(usage), free },
+    };
+  });
+  const sum = bills.reduce((total, { billed }) => total.plus(billed), ZERO);
+  const billed = minOf(maxOf(ZERO, sum), line.usage.usage);
+  return { billed, windows: bills.map(({ trace }) => trace) };
+}
+
+function bucketsIn(buckets: readonly BucketUsage[], { window }: ResetWindow) {
+  return buckets.filter(({ startMs }) => window.startMs <= startMs && startMs < window.endMs);
+}
+
+/**
+ * A bucket belongs to the reset window in which it begins: only buckets longer than the reset
+ * period reach into the next.
+ */
+function billBuckets(
+  line: UsedLine & { readonly limit: Decimal },
+  buckets: readonly BucketUsage[],
+  pools: Pools,
+): Bill & { readonly left: readonly BucketUsage[] } {
+  const left: BucketUsage[] = [];
+  const bill = walk(line, pools, (reset, { free }) => {
+    const consumed = consumeBuckets(bucketsIn(buckets, reset), free);
+    left.push(...consumed.left);
+    return consumed.usage;
+  });
+  return { ...bill, left };
+}
+
+function billLine(line: UsedLine, pools: Pools): BilledUsage {
+  const { allowance, usage } = line;
+  const buckets = usage.buckets === null ? null : inBucketOrder(usage.buckets);
+  if (allowance === null) return { quantity: usage.usage, buckets, allowance: null };
+  const { limit, resetPeriod } = allowance;
+  const traceOf = (windows: readonly AllowanceWindow[]): AllowanceTrace => ({
+    limit,
+    resetPeriod,
+    windows,
+  });
+  if (limit === null) {
+    return { quantity: ZERO, buckets: buckets === null ? null : [], allowance: traceOf([]) };
+  }
+  const limited = { ...line, limit };
+  if (buckets !== null) {
+    const { billed, windows, left } = billBuckets(limited, buckets, pools);
+    return { quantity: billed, buckets: left, allowance: traceOf(windows) };
+  }
+  const { billed, windows } = walk(limited, pools, (reset, { before }) =>
+    usageIn(line, reset.until).minus(before),
+  );
+  return { quantity: billed, buckets: null, allowance: traceOf(windows) };
+}
+
+/**
+ * What of the usage of each line is billed (domain.md 10.2). Lines of one meter share its allowance
+ * in their order, which is line order. Usage beyond an allowance is billed in the reset window in
+ * which it happened; a line that follows another one of the same events finds what that one used.
+ */
+export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
+  const meterIds = new Set(lines.map(({ meterId }) => meterId));
+  const pools = new Map(
+    [...meterIds].map((id) => [id, poolsOf(lines.filter(({ meterId }) => meterId === id))]),
+  );
+  return lines.map((line) => billLine(line, pools.get(line.meterId) ?? new Map()));
+}

@@ -1,0 +1,13 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { AllowanceTrace } from '../invoice/line-trace.js';
+import type { BucketUsage } from '../invoice/line-usage.js';
+
+/** What of a line's usage is priced. */
+export type BilledUsage = {
+  /** At least 0 and at most the aggregated quantity. */
+  readonly quantity: Decimal;
+  /** What is left of each bucket, in the order of time, groups by text; null without buckets. */
+  readonly buckets: readonly BucketUsage[] | null;
+  /** Null where no entitlement applies. */
+  readonly allowance: AllowanceTrace | null;
+};

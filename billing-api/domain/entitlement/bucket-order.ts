@@ -1,0 +1,24 @@
+import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
+
+function isAscending<T>(items: readonly T[], isBefore: (left: T, right: T) => boolean): boolean {
+  return items.every((item, index) => {
+    const previous = items[index - 1];
+    return previous === undefined || isBefore(previous, item);
+  });
+}
+
+function inTextOrder(groups: readonly BucketGroup[]): readonly BucketGroup[] {
+  if (isAscending(groups, (left, right) => left.text < right.text)) return groups;
+  return [...groups].sort((left, right) => (left.text < right.text ? -1 : 1));
+}
+
+/**
+ * Buckets in the order of time and the groups of each in the order of their texts by code units,
+ * whatever order they were read in (domain.md 10.2). Costs next to nothing where they come so.
+ */
+export function inBucketOrder(buckets: readonly BucketUsage[]): readonly BucketUsage[] {
+  const isInOrder = isAscending(buckets, (left, right) => left.startMs < right.startMs);
+  const inTime = isInOrder ? buckets : [...buckets].sort((a, b) => a.startMs - b.startMs);
+  if (inTime.every(({ groups }) => groups.length <= 1)) return inTime;
+  return inTime.map((bucket) => ({ ...bucket, groups: inTextOrder(bucket.groups) }));
+}

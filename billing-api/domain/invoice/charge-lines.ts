@@ -1,0 +1,147 @@
+import { ONE, ZERO, plain, type Decimal } from '../../../contract/decimal.js';
+import type { SubscriptionCommitment } from '../commitment/commitment.js';
+import { splitCharges, type ChargePart } from '../commitment/split-charges.js';
+import { roundMoney } from '../money.js';
+import { commitmentPeriodOf, restOf, type CommitmentPeriod } from './commitment-period.js';
+import type { InvoiceInputs, InvoiceLine } from './invoice.js';
+import type { CommitmentTrace, Rounding } from './line-trace.js';
+import type { RatedLine } from './rate-line.js';
+
+/** A line of the invoice with its amount, or one of two parts of a line that was split. */
+export type ChargedLine = {
+  readonly kind: 'charge' | 'overage';
+  readonly rated: RatedLine;
+  readonly quantity: Decimal;
+  readonly exact: Decimal;
+  readonly amount: Decimal;
+  readonly mode: Rounding['mode'];
+  readonly commitment: CommitmentTrace | null;
+  /** The second part of a line leaves what the line has once to the first. */
+  readonly isRest: boolean;
+  readonly metadata: InvoiceLine['metadata'];
+};
+
+/** What is missing to the commitment of a subscription; greater than 0. */
+export type TrueUp = {
+  readonly commitment: SubscriptionCommitment;
+  /** Of the commitment, by earlier invoices and by the lines of this one. */
+  readonly utilized: Decimal;
+  readonly amount: Decimal;
+};
+
+export type ChargedLines = {
+  readonly lines: readonly ChargedLine[];
+  readonly trueUp: TrueUp | null;
+};
+
+/** Without a commitment of the subscription every line is rounded by itself (domain.md 6.3). */
+function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
+  return {
+    kind: 'charge',
+    rated,
+    quantity: rated.quantity,
+    exact: rated.charge,
+    amount: roundMoney(rated.charge, currency),
+    mode: 'half_up_away_from_zero',
+    commitment: rated.committed?.trace ?? null,
+    isRest: false,
+    metadata: {},
+  };
+}
+
+type Committed = {
+  readonly commitment: SubscriptionCommitment;
+  readonly period: CommitmentPeriod;
+  readonly rated: RatedLine;
+  /** Whether the charges reach the commitment, so that amounts are parts of a rounded sum. */
+  readonly isExhausted: boolean;
+};
+
+function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
+  const { commitment, period, rated } = committed;
+  const { isOverage, base, exact, usedBefore } = part;
+  return {
+    level: 'subscription',
+    type: 'amount',
+    amount: commitment.amount,
+    usedBefore: period.usedBefore.plus(usedBefore),
+    inCommitment: isOverage ? ZERO : exact,
+    overageBase: isOverage ? base : ZERO,
+    overageFactor: commitment.overageFactor,
+    overage: isOverage ? exact : ZERO,
+    trueUp: ZERO,
+    splitOf: base.equals(rated.charge) ? null : rated.charge,
+  };
+}
+
+function chargePart(part: ChargePart, isRest: boolean, committed: Committed): ChargedLine {
+  const { isOverage, quantity, exact, amount } = part;
+  const factor = plain(committed.commitment.overageFactor);
+  return {
+    kind: isOverage ? 'overage' : 'charge',
+    rated: committed.rated,
+    quantity,
+    exact,
+    amount,
+    mode: isOverage || committed.isExhausted ? 'largest_remainder' : 'half_up_away_from_zero',
+    commitment: traceOf(part, committed),
+    isRest,
+    metadata: isOverage ? { is_overage: true, overage_factor: factor } : {},
+  };
+}
+
+/**
+ * The commitment of a subscription where it has an effect (domain.md 11.6), and only on an invoice
+ * that bills usage.
+ */
+function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null {
+  const { commitment } = inputs.subscription;
+  if (commitment === null || inputs.referencePoint !== 'period_end') return null;
+  const isActive = commitment.amount.greaterThan(ZERO) && commitment.overageFactor.greaterThan(ONE);
+  return isActive ? commitment : null;
+}
+
+function trueUpOf(
+  lines: readonly ChargedLine[],
+  commitment: SubscriptionCommitment,
+  { usedBefore, isLast }: CommitmentPeriod,
+): TrueUp | null {
+  if (!commitment.isTrueUpEnabled || !isLast) return null;
+  const within = lines.filter((line) => line.commitment !== null && line.kind === 'charge');
+  const utilized = within.reduce((sum, { amount }) => sum.plus(amount), usedBefore);
+  const amount = restOf(commitment.amount, utilized);
+  return amount.isZero() ? null : { commitment, utilized, amount };
+}
+
+/**
+ * The lines of an invoice with their amounts, in line order: each charge rounded once, usage
+ * charges after the commitment of the subscription (domain.md 11.1, 11.2, 13.1.2 c and e).
+ */
+export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs): ChargedLines {
+  const { subscription: terms, period: invoicePeriod } = inputs;
+  const { currency } = terms;
+  const commitment = activeCommitment(inputs);
+  if (commitment === null) {
+    return { lines: rated.map((line) => chargeAlone(line, currency)), trueUp: null };
+  }
+  const period = commitmentPeriodOf(inputs, {
+    duration: commitment.duration,
+    terms,
+    startMs: invoicePeriod.startMs,
+    lineItemId: null,
+  });
+  const available = restOf(commitment.amount, period.usedBefore);
+  const usage = rated.filter(({ measured }) => measured !== null);
+  const { overageFactor } = commitment;
+  const parts = splitCharges(usage, { available, overageFactor, currency });
+  const charges = usage.reduce((sum, { charge }) => sum.plus(charge), ZERO);
+  const isExhausted = charges.greaterThanOrEqualTo(available);
+  const partsOf = new Map(usage.map((line, index) => [line, parts[index] ?? []]));
+  const lines = rated.flatMap((line) => {
+    const of = partsOf.get(line);
+    if (of === undefined) return [chargeAlone(line, currency)];
+    const committed = { commitment, period, rated: line, isExhausted };
+    return of.map((part, index) => chargePart(part, index > 0, committed));
+  });
+  return { lines, trueUp: trueUpOf(lines, commitment, period) };
+}

@@ -1,0 +1,80 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
+import { commitmentMoney } from '../commitment/commitment-money.js';
+import type { CommitmentTerms, LineCommitment } from '../commitment/commitment.js';
+import { commitmentPeriodOf, restOf } from './commitment-period.js';
+import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { CommitmentTrace } from './line-trace.js';
+import { ownTerms } from './own-terms.js';
+
+/** The charge of a line under its own commitment, exact, and its three parts. */
+export type CommittedCharge = {
+  readonly commitment: LineCommitment;
+  /** C in money; null for windows, of which each has its own. */
+  readonly money: Decimal | null;
+  readonly utilized: Decimal;
+  readonly overage: Decimal;
+  readonly trueUp: Decimal;
+  readonly charge: Decimal;
+  /** Null for windows, whose traces say it one by one. */
+  readonly trace: CommitmentTrace | null;
+};
+
+/** The sums over windows that were charged by themselves (domain.md 11.4). */
+export function committedWindows(
+  commitment: LineCommitment,
+  sum: CommitmentSplit,
+): CommittedCharge {
+  const { utilized, overage, trueUp, charge } = sum;
+  return { commitment, money: null, utilized, overage, trueUp, charge, trace: null };
+}
+
+/**
+ * A usage at its normal price under the commitment of its line for the whole billing period or,
+ * with a longer duration, for what earlier invoices left of it (domain.md 11.3).
+ */
+export function commitLine(
+  usageAmount: Decimal,
+  { lineItem, period }: PlannedLine,
+  committed: {
+    readonly commitment: LineCommitment;
+    readonly terms: CommitmentTerms;
+    readonly inputs: InvoiceInputs;
+  },
+): CommittedCharge {
+  const { commitment, terms, inputs } = committed;
+  const { overageFactor, isTrueUpEnabled } = terms;
+  const money = commitmentMoney(terms, lineItem.price);
+  const { usedBefore, isLast } = commitmentPeriodOf(inputs, {
+    duration: commitment.duration,
+    terms: ownTerms(lineItem, inputs.subscription),
+    startMs: period.startMs,
+    lineItemId: lineItem.id,
+  });
+  const split = applyCommitment(usageAmount, {
+    available: restOf(money, usedBefore),
+    overageFactor,
+    isTrueUpDue: isTrueUpEnabled && isLast,
+  });
+  const { utilized, overageBase, overage, trueUp, charge } = split;
+  return {
+    commitment,
+    money,
+    utilized,
+    overage,
+    trueUp,
+    charge,
+    trace: {
+      level: 'line',
+      type: terms.type,
+      amount: money,
+      usedBefore,
+      inCommitment: utilized,
+      overageBase,
+      overageFactor,
+      overage,
+      trueUp,
+      splitOf: null,
+    },
+  };
+}

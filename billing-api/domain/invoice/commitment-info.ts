@@ -1,0 +1,55 @@
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { CommitmentTerms } from '../commitment/commitment.js';
+import { allocate, roundMoney } from '../money.js';
+import type { CommittedCharge } from './commit-line.js';
+import type { CommitmentInfo } from './invoice.js';
+
+type Configured = Pick<
+  CommitmentInfo,
+  'type' | 'amount' | 'quantity' | 'overageFactor' | 'isTrueUpEnabled'
+>;
+
+/** Of a line where only time buckets commit. */
+const NOT_CONFIGURED: Configured = {
+  type: null,
+  amount: null,
+  quantity: null,
+  overageFactor: null,
+  isTrueUpEnabled: null,
+};
+
+/** For a period the amount is C in money; for windows the figures are as they were configured. */
+function configured(terms: CommitmentTerms, money: Decimal | null, currency: string): Configured {
+  const { type, value, overageFactor, isTrueUpEnabled } = terms;
+  const isAmount = type === 'amount';
+  const perWindow = isAmount ? value : null;
+  return {
+    type,
+    amount: money === null ? perWindow : roundMoney(money, currency),
+    quantity: isAmount ? null : value,
+    overageFactor,
+    isTrueUpEnabled,
+  };
+}
+
+/**
+ * The commitment of a line as its invoice line shows it (domain.md 11.3, 11.4). The computed
+ * figures are a largest-remainder split of the line amount; ties go to the earlier one.
+ */
+export function commitmentInfoOf(
+  { commitment, money, ...charge }: CommittedCharge,
+  amount: Decimal,
+  currency: string,
+): CommitmentInfo {
+  const { terms, duration, isWindowed } = commitment;
+  const parts = [charge.utilized, charge.overage, charge.trueUp];
+  const [utilized = ZERO, overage = ZERO, trueUp = ZERO] = allocate(amount, parts, currency);
+  return {
+    ...(terms === null ? NOT_CONFIGURED : configured(terms, money, currency)),
+    duration,
+    isWindowed,
+    utilized,
+    overage,
+    trueUp,
+  };
+}

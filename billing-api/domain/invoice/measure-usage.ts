@@ -1,0 +1,62 @@
+import { applyAllowances } from '../entitlement/apply-allowance.js';
+import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { LineUsage } from './line-usage.js';
+import { withAllowance, type PlannedUsageLine } from './plan-usage.js';
+import type { MeasuredUsage } from './rate-line.js';
+
+/** A usage line with its usage and what of it is billed. */
+export type MeasuredLine = {
+  readonly line: PlannedUsageLine;
+  readonly measured: MeasuredUsage;
+};
+
+/**
+ * The usage that was read for a line.
+ * @throws TypeError when it is not what was planned.
+ */
+function usageOf({ lineItem, meter }: PlannedUsageLine, inputs: InvoiceInputs): LineUsage {
+  const usage = inputs.usage.get(lineItem.id);
+  if (usage === undefined) throw new TypeError(`no usage was read for line item ${lineItem.id}`);
+  if ((usage.buckets === null) !== (meter.bucketSize === null)) {
+    throw new TypeError(`the usage of line item ${lineItem.id} is not in buckets as its meter is`);
+  }
+  return usage;
+}
+
+/** A text that is the same for lines which look at the same events of their meter. */
+function streamOf({ lineItem }: PlannedLine): string {
+  const texts = Object.entries(lineItem.price.filterValues).map(([key, values]) =>
+    JSON.stringify([key, [...values].sort()]),
+  );
+  return texts.sort().join();
+}
+
+/**
+ * What of its usage each USAGE line is billed for (domain.md 13.1.2 c): all of them at once, for
+ * lines may share an allowance. The lines are in line order.
+ */
+export function measureUsage(
+  planned: readonly PlannedLine[],
+  inputs: InvoiceInputs,
+): ReadonlyMap<PlannedLine, MeasuredLine> {
+  const lines = planned.filter(({ lineItem }) => lineItem.price.type === 'USAGE');
+  const read = lines.map((plan) => {
+    const line = withAllowance(plan, inputs);
+    return { plan, line, usage: usageOf(line, inputs) };
+  });
+  const bills = applyAllowances(
+    read.map(({ line, usage }) => ({
+      meterId: line.meter.id,
+      stream: streamOf(line),
+      window: line.period,
+      allowance: line.allowance,
+      usage,
+    })),
+  );
+  return new Map(
+    read.flatMap(({ plan, line, usage }, index) => {
+      const billed = bills[index];
+      return billed === undefined ? [] : [[plan, { line, measured: { usage, billed } }]];
+    }),
+  );
+}

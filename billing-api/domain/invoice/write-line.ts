@@ -1,0 +1,85 @@
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { minorDigitsOf, roundMoney } from '../money.js';
+import type { Price } from '../price.js';
+import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { ChargedLine } from './charge-lines.js';
+import { commitmentInfoOf } from './commitment-info.js';
+import type { InvoiceLine } from './invoice.js';
+import type { LineTrace, UsageTrace } from './line-trace.js';
+import type { MeasuredUsage } from './rate-line.js';
+import { splitByGrouping, splitBySource } from './split-usage.js';
+
+/** What coupons and wallets fill in later. */
+export const UNADJUSTED = {
+  lineItemDiscount: ZERO,
+  invoiceLevelDiscount: ZERO,
+  prepaidCreditsApplied: ZERO,
+} as const;
+
+/** The line as it stands on the invoice: its amount, the parts of the amount, and the trace. */
+export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): InvoiceLine {
+  const { kind, rated, quantity, amount, metadata } = charged;
+  const { planned, measured, committed } = rated;
+  const { lineItem, period } = planned;
+  const { currency } = terms;
+  return {
+    kind,
+    lineItem,
+    displayName: lineItem.displayName,
+    period,
+    quantity,
+    adjustedEntitlementQuantity: charged.isRest ? null : coveredQuantityOf(measured),
+    amount,
+    priceUnitAmount: priceUnitAmountOf(amount, lineItem.price),
+    ...UNADJUSTED,
+    commitmentInfo: committed === null ? null : commitmentInfoOf(committed, amount, currency),
+    usageAnalytics: splitBySource(amount, measured?.usage.bySource ?? [], currency),
+    usageBreakdown: splitByGrouping(amount, measured?.usage.byGrouping ?? [], currency),
+    metadata,
+    trace: traceOf(charged, terms),
+  };
+}
+
+/** Domain.md 10.2, `adjusted_entitlement_quantity`. */
+function coveredQuantityOf(measured: MeasuredUsage | null): Decimal | null {
+  if (measured === null || measured.billed.allowance === null) return null;
+  return measured.usage.usage.minus(measured.billed.quantity);
+}
+
+/** The line amount in the price's own unit, rounded like the base currency (domain.md 8.6). */
+function priceUnitAmountOf(amount: Decimal, price: Price): Decimal | null {
+  if (price.priceUnitFigures === null) return null;
+  return roundMoney(amount.dividedBy(price.priceUnitFigures.conversionRate), price.currency);
+}
+
+function traceOf(charged: ChargedLine, terms: SubscriptionTerms): LineTrace {
+  const { rated, exact, amount, mode, commitment } = charged;
+  const { planned, measured, pricing, windows } = rated;
+  return {
+    timezone: terms.timezone,
+    window: planned.period,
+    usage: measured === null ? null : usageTraceOf(planned.lineItem, measured),
+    pricing,
+    windows,
+    commitment,
+    proration: planned.proration,
+    rounding: { exact, rounded: amount, digits: minorDigitsOf(terms.currency), mode },
+    discounts: [],
+  };
+}
+
+function usageTraceOf({ meter, price }: LineItem, { usage, billed }: MeasuredUsage): UsageTrace {
+  if (meter === null) throw new TypeError('a usage line has no meter');
+  return {
+    meterId: meter.id,
+    meterVersion: meter.version,
+    eventName: meter.eventName,
+    aggregationType: meter.aggregationType,
+    filters: meter.filters,
+    filterValues: price.filterValues,
+    eventCount: usage.eventCount,
+    raw: usage.usage,
+    billed: billed.quantity,
+    allowance: billed.allowance,
+  };
+}

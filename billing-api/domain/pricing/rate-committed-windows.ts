@@ -1,0 +1,109 @@
+import { MINUTE_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
+import { stretchAt, type OffsetStretch } from '../calendar/local-time.js';
+import { windowsIn, type WindowGrid } from '../calendar/usage-windows.js';
+import type { LineCommitment } from '../commitment/commitment.js';
+import { bucketsByMinute, MINUTES_OF_DAY, slotMinuteOf } from '../commitment/time-bucket.js';
+import type { PricedWindow, Proration, WindowRule } from '../invoice/line-trace.js';
+import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
+import type { PriceModel } from '../price.js';
+import { rateGroups, windowRule } from './window-rule.js';
+
+/** A line whose commitment holds for every bucket of its meter. */
+export type CommittedWindows = {
+  readonly price: PriceModel & { readonly id: string };
+  readonly commitment: LineCommitment;
+  /** The usage window, and how it is cut. */
+  readonly period: Interval;
+  readonly grid: WindowGrid;
+  /** What is billed of each bucket, in bucket order, cut to the usage window. */
+  readonly buckets: readonly BucketUsage[];
+  /** Now. */
+  readonly asOfMs: InstantMs;
+};
+
+const NO_GROUPS: readonly BucketGroup[] = [];
+
+/** A window without usage costs what is missing to its commitment (domain.md 11.5). */
+function chargesEmpty({ committed }: WindowRule): boolean {
+  return committed?.isTrueUpEnabled ?? false;
+}
+
+/** The rule of every minute of the local day at which a window's slot can start. */
+function rulesByMinute({ price, commitment }: CommittedWindows): readonly WindowRule[] {
+  const { terms, timeBuckets } = commitment;
+  const base = windowRule(price, terms, null);
+  const rules = new Map(
+    timeBuckets.map((bucket) => [bucket.id, windowRule(bucket.price, bucket.terms, bucket.id)]),
+  );
+  return bucketsByMinute(timeBuckets).map((bucket) => {
+    return bucket === null ? base : (rules.get(bucket.id) ?? base);
+  });
+}
+
+/**
+ * Tells the minute of the local day at which the slot of a window starts. It asks for the UTC
+ * offset once per stretch: per window it would take longer than all the rest.
+ */
+function createSlotClock({ timezone, size }: WindowGrid): (startMs: InstantMs) => number {
+  let stretch: OffsetStretch | null = null;
+  return (startMs) => {
+    if (stretch === null || startMs < stretch.startMs || startMs >= stretch.endMs) {
+      stretch = stretchAt(startMs, timezone);
+    }
+    const minutes = Math.floor((startMs + stretch.offsetMs) / MINUTE_MS);
+    const minuteOfDay = ((minutes % MINUTES_OF_DAY) + MINUTES_OF_DAY) % MINUTES_OF_DAY;
+    return slotMinuteOf(minuteOfDay, size);
+  };
+}
+
+function scaleOf(coveredMs: number, { startMs, endMs }: Interval): Proration | null {
+  const fullMs = endMs - startMs;
+  return coveredMs === fullMs ? null : { coveredMs, fullMs };
+}
+
+/**
+ * Answers what was used in a window, asked in the order of time; null for a window without usage.
+ * @throws RangeError for usage of an interval that is no window.
+ */
+function createUsageReader(
+  buckets: readonly BucketUsage[],
+): (startMs: InstantMs, endMs: InstantMs) => readonly BucketGroup[] | null {
+  let next = 0;
+  return (startMs, endMs) => {
+    const used = buckets[next];
+    if (used === undefined || used.startMs >= endMs) return null;
+    if (used.startMs !== startMs)
+      throw new RangeError('usage of an interval that is no window of the line');
+    next += 1;
+    return used.groups;
+  };
+}
+
+/**
+ * Domain.md 11.4 and 11.5: every window by itself, at the price and under the terms of the time
+ * bucket that contains the local time at which its slot starts, else of the line. Windows without
+ * usage take part where a true-up charges them; windows that have not begun do not take part.
+ * @throws RangeError for usage of an interval that is no window of the line.
+ */
+export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {
+  const { period, grid, buckets, asOfMs } = line;
+  const rules = rulesByMinute(line);
+  const slotMinuteAt = createSlotClock(grid);
+  const usageIn = createUsageReader(buckets);
+  if ((buckets.at(-1)?.endMs ?? -Infinity) > period.endMs) {
+    throw new RangeError('usage of an interval that is outside of the line');
+  }
+  const priced: PricedWindow[] = [];
+  for (const window of windowsIn(period, grid)) {
+    const startMs = Math.max(window.startMs, period.startMs);
+    if (startMs >= asOfMs) break;
+    const endMs = Math.min(window.endMs, period.endMs);
+    const groups = usageIn(startMs, endMs);
+    const rule = rules[slotMinuteAt(window.startMs)];
+    if (rule === undefined || (groups === null && !chargesEmpty(rule))) continue;
+    const { quantity, usageAmount } = rateGroups(groups ?? NO_GROUPS, rule.price);
+    const scale = scaleOf(endMs - startMs, window);
+    priced.push({ startMs, endMs, group: null, quantity, usageAmount, rule, scale });
+  }
+  return priced;
+}

@@ -1,0 +1,70 @@
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
+import type { PricedWindow, WindowCommitment, WindowRule } from '../invoice/line-trace.js';
+import { windowCharge } from './window-charge.js';
+
+/** Windows of one rule on one side of their commitment. */
+type Side = { usage: Decimal; count: number };
+
+type RuleSums = { readonly within: Side; readonly beyond: Side };
+
+const NOTHING: CommitmentSplit = {
+  utilized: ZERO,
+  overageBase: ZERO,
+  overage: ZERO,
+  trueUp: ZERO,
+  charge: ZERO,
+};
+
+function plus(left: CommitmentSplit, right: CommitmentSplit): CommitmentSplit {
+  return {
+    utilized: left.utilized.plus(right.utilized),
+    overageBase: left.overageBase.plus(right.overageBase),
+    overage: left.overage.plus(right.overage),
+    trueUp: left.trueUp.plus(right.trueUp),
+    charge: left.charge.plus(right.charge),
+  };
+}
+
+function plainSum(usage: Decimal): CommitmentSplit {
+  return { ...NOTHING, utilized: usage, charge: usage };
+}
+
+/** Windows on one side of a commitment cost together what n-fold the commitment would. */
+function sideSum({ usage, count }: Side, committed: WindowCommitment | null): CommitmentSplit {
+  if (committed === null) return plainSum(usage);
+  const { amount, overageFactor, isTrueUpEnabled: isTrueUpDue } = committed;
+  const available = amount.times(count);
+  return applyCommitment(usage, { available, overageFactor, isTrueUpDue });
+}
+
+/**
+ * What all windows of a line cost together: the sum of their `windowCharge`, computed once per rule
+ * and side of the commitment instead of once per window, for a month has 43,200 minutes. Windows
+ * that are cut have commitments of their own and are added one by one.
+ */
+export function sumWindows(windows: readonly PricedWindow[]): CommitmentSplit {
+  const sums = new Map<WindowRule, RuleSums>();
+  let total = NOTHING;
+  for (const window of windows) {
+    const { rule, usageAmount } = window;
+    if (window.scale !== null) {
+      total = plus(total, windowCharge(window));
+      continue;
+    }
+    let of = sums.get(rule);
+    if (of === undefined) {
+      of = { within: { usage: ZERO, count: 0 }, beyond: { usage: ZERO, count: 0 } };
+      sums.set(rule, of);
+    }
+    const isBeyond = rule.committed !== null && usageAmount.greaterThan(rule.committed.amount);
+    const side = isBeyond ? of.beyond : of.within;
+    side.usage = side.usage.plus(usageAmount);
+    side.count += 1;
+  }
+  for (const [rule, { within, beyond }] of sums) {
+    total = plus(total, sideSum(within, rule.committed));
+    total = plus(total, sideSum(beyond, rule.committed));
+  }
+  return total;
+}

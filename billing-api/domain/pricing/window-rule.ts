@@ -1,0 +1,37 @@
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { commitmentMoney } from '../commitment/commitment-money.js';
+import type { CommitmentTerms } from '../commitment/commitment.js';
+import type { WindowRule } from '../invoice/line-trace.js';
+import type { BucketGroup } from '../invoice/line-usage.js';
+import type { PriceModel } from '../price.js';
+import { ratePrice } from './rate-price.js';
+
+/** What the groups of a window come to: package rounding and tiers start anew in each (8.5). */
+export type WindowUsage = { readonly quantity: Decimal; readonly usageAmount: Decimal };
+
+const NO_USAGE: WindowUsage = { quantity: ZERO, usageAmount: ZERO };
+
+/** The rule of windows at a price, and of those in a time bucket. */
+export function windowRule(
+  price: WindowRule['price'],
+  terms: CommitmentTerms | null,
+  bucketId: string | null,
+): WindowRule {
+  if (terms === null) return { price, bucketId, committed: null };
+  const { overageFactor, isTrueUpEnabled } = terms;
+  const amount = commitmentMoney(terms, price);
+  return { price, bucketId, committed: { amount, overageFactor, isTrueUpEnabled } };
+}
+
+/** All groups of a window together, each priced by itself. */
+export function rateGroups(groups: readonly BucketGroup[], price: PriceModel): WindowUsage {
+  const [first, ...others] = groups;
+  if (first === undefined) return NO_USAGE;
+  let quantity = first.usage;
+  let usageAmount = ratePrice(price, quantity).amount;
+  for (const { usage } of others) {
+    quantity = quantity.plus(usage);
+    usageAmount = usageAmount.plus(ratePrice(price, usage).amount);
+  }
+  return { quantity, usageAmount };
+}
