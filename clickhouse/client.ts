@@ -245,13 +245,16 @@ async function drainEmpty(stream: Readable): Promise<void> {
  * Opens a client on a ClickHouse URL (`http://user:password@host:port/database`); nothing is sent
  * yet. Results: 64-bit integers and decimals as text, date-times as ISO texts with `Z`.
  */
-export function createClickHouse(url: string): ClickHouse {
+export function createClickHouse(
+  url: string,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { readonly requestTimeoutMs?: number } = {},
+): ClickHouse {
   const client = createClient({
     url,
     application: 'minutebook',
     // Its own log repeats every error that it throws, and writes to standard output.
     log: { level: ClickHouseLogLevel.OFF },
-    request_timeout: REQUEST_TIMEOUT_MS,
+    request_timeout: requestTimeoutMs,
     max_open_connections: CONNECTIONS_MAX,
     keep_alive: {
       enabled: true,

@@ -12,6 +12,8 @@ import { createClickHouse, type ClickHouse } from './client.js';
 import { clickHouseOutage } from './failure.js';
 
 const LOCK = 'minutebook:migrate-clickhouse:';
+/** A day: a statement of a migration may copy a whole table. */
+const STATEMENT_TIMEOUT_MS = 86_400_000;
 
 const appliedRow = z.object({
   number: z.number().int(),
@@ -93,7 +95,7 @@ async function applyPending(
   migrations: readonly Migration[],
 ): Promise<readonly string[]> {
   await createMissingDatabase(url);
-  const clickhouse = createClickHouse(url);
+  const clickhouse = createClickHouse(url, { requestTimeoutMs: STATEMENT_TIMEOUT_MS });
   try {
     const pending = pendingMigrations(migrations, await readApplied(clickhouse));
     for (const migration of pending) await apply(clickhouse, migration);
