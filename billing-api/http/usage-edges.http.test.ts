@@ -252,4 +252,26 @@ describe('POST /meter-usage/query', () => {
     expect(await statusOf({ meter_ids: [meterId], external_customer_ids: ['x'] })).toBe(404);
     expect(await statusOf({ meter_ids: [] })).toBe(400);
   });
+
+  test('gives 100,000 windows in all, and refuses more', async ({ api, database }) => {
+    const aggregation = { type: 'COUNT' };
+    const meters = await Promise.all(
+      Array.from({ length: 4 }, () => makeMeter(api, database.database, { aggregation })),
+    );
+    const ask = async (minutes: number) => {
+      const startMs = Date.UTC(2026, 0, 1);
+      const body = {
+        meter_ids: meters.map(({ meterId }) => meterId),
+        window_size: 'MINUTE',
+        start_time: new Date(startMs).toISOString(),
+        end_time: new Date(startMs + minutes * 60_000).toISOString(),
+      };
+      return api.call('POST', '/v1/meter-usage/query', { body });
+    };
+    expect((await ask(25_000)).status).toBe(200);
+    const refused = await ask(25_001);
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toContain('window_size');
+    expect(JSON.stringify(refused.body)).toContain('100000 points');
+  });
 });
