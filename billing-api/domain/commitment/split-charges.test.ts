@@ -118,6 +118,20 @@ describe('laws', () => {
     );
   });
 
+  it('more usage never costs less before rounding', () => {
+    fc.assert(
+      fc.property(charges, pots, fc.nat(5), (drawn, from, index) => {
+        const raised = drawn.map((one, at) =>
+          at === index ? { ...one, charge: one.charge.plus('0.7') } : one,
+        );
+        const [less = ZERO, greater = ZERO] = [drawn, raised].map((of) =>
+          sum(splitCharges(of, from).flatMap((parts) => parts.map(({ exact }) => exact))),
+        );
+        expect(greater.greaterThanOrEqualTo(less)).toBe(true);
+      }),
+    );
+  });
+
   it('every amount is its exact value rounded down or up', () => {
     fc.assert(
       fc.property(charges, pots, (drawn, from) => {

@@ -16,8 +16,6 @@ export type ChargedLine = {
   readonly amount: Decimal;
   readonly mode: Rounding['mode'];
   readonly commitment: CommitmentTrace | null;
-  /** The second part of a line leaves what the line has once to the first. */
-  readonly isRest: boolean;
   readonly metadata: InvoiceLine['metadata'];
 };
 
@@ -44,7 +42,6 @@ function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
     amount: roundMoney(rated.charge, currency),
     mode: 'half_up_away_from_zero',
     commitment: rated.committed?.trace ?? null,
-    isRest: false,
     metadata: {},
   };
 }
@@ -74,7 +71,7 @@ function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
   };
 }
 
-function chargePart(part: ChargePart, isRest: boolean, committed: Committed): ChargedLine {
+function chargePart(part: ChargePart, committed: Committed): ChargedLine {
   const { isOverage, quantity, exact, amount } = part;
   const factor = plain(committed.commitment.overageFactor);
   return {
@@ -85,7 +82,6 @@ function chargePart(part: ChargePart, isRest: boolean, committed: Committed): Ch
     amount,
     mode: isOverage || committed.isExhausted ? 'largest_remainder' : 'half_up_away_from_zero',
     commitment: traceOf(part, committed),
-    isRest,
     metadata: isOverage ? { is_overage: true, overage_factor: factor } : {},
   };
 }
@@ -141,7 +137,7 @@ export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs):
     const of = partsOf.get(line);
     if (of === undefined) return [chargeAlone(line, currency)];
     const committed = { commitment, period, rated: line, isExhausted };
-    return of.map((part, index) => chargePart(part, index > 0, committed));
+    return of.map((part) => chargePart(part, committed));
   });
   return { lines, trueUp: trueUpOf(lines, commitment, period) };
 }

@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
-import { allocate, roundMoney } from '../money.js';
+import { allocate } from '../money.js';
 import type { CommittedCharge } from './commit-line.js';
 import type { CommitmentInfo } from './invoice.js';
 
@@ -19,13 +19,12 @@ const NOT_CONFIGURED: Configured = {
 };
 
 /** For a period the amount is C in money; for windows the figures are as they were configured. */
-function configured(terms: CommitmentTerms, money: Decimal | null, currency: string): Configured {
+function configured(terms: CommitmentTerms, money: Decimal | null): Configured {
   const { type, value, overageFactor, isTrueUpEnabled } = terms;
   const isAmount = type === 'amount';
-  const perWindow = isAmount ? value : null;
   return {
     type,
-    amount: money === null ? perWindow : roundMoney(money, currency),
+    amount: money ?? (isAmount ? value : null),
     quantity: isAmount ? null : value,
     overageFactor,
     isTrueUpEnabled,
@@ -45,7 +44,7 @@ export function commitmentInfoOf(
   const parts = [charge.utilized, charge.overage, charge.trueUp];
   const [utilized = ZERO, overage = ZERO, trueUp = ZERO] = allocate(amount, parts, currency);
   return {
-    ...(terms === null ? NOT_CONFIGURED : configured(terms, money, currency)),
+    ...(terms === null ? NOT_CONFIGURED : configured(terms, money)),
     duration,
     isWindowed,
     utilized,

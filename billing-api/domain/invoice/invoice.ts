@@ -92,7 +92,7 @@ export type UsageBreakdownRow = GroupedUsage & CostShare;
 export type CommitmentInfo = {
   /** This and the next four are null where only time buckets commit. */
   readonly type: CommitmentType | null;
-  /** In money; null for a windowed commitment of a quantity. */
+  /** C in money, exact; per window as it was configured, null for a quantity. */
   readonly amount: Decimal | null;
   /** Null for a commitment of an amount. */
   readonly quantity: Decimal | null;
@@ -118,9 +118,9 @@ export type InvoiceLine = {
   readonly lineItem: LineItem | null;
   readonly displayName: string;
   readonly period: Interval;
-  /** Billed usage of a USAGE line, or its part; quantity of a FIXED one. */
+  /** What was used, before an allowance, or its part of a split line; of FIXED lines their own. */
   readonly quantity: Decimal;
-  /** Quantity that an allowance covers; null where no entitlement applies. */
+  /** What an allowance covers of the whole line; null where no entitlement applies. */
   readonly adjustedEntitlementQuantity: Decimal | null;
   /** Rounded to the currency's minor digits; write it with `formatMoney`. */
   readonly amount: Decimal;

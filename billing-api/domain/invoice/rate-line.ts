@@ -19,7 +19,7 @@ export type RatedLine = {
   readonly planned: PlannedLine;
   /** Null exactly for FIXED lines. */
   readonly measured: MeasuredUsage | null;
-  /** The quantity that was priced. */
+  /** What was used, before an allowance: the events behind a line add up to it. */
   readonly quantity: Decimal;
   readonly charge: Decimal;
   /** Null where windows were priced. */
@@ -78,9 +78,10 @@ export function rateUsageLine(
   measured: MeasuredUsage,
   inputs: InvoiceInputs,
 ): RatedLine {
-  const { quantity, buckets } = measured.billed;
+  const { quantity: billed, buckets } = measured.billed;
+  const { usage: quantity } = measured.usage;
   const priced =
-    buckets === null ? priceQuantity(planned, quantity) : priceBuckets(planned, buckets, inputs);
+    buckets === null ? priceQuantity(planned, billed) : priceBuckets(planned, buckets, inputs);
   const rated: RatedLine = { planned, measured, quantity, ...priced };
   const { commitment } = planned.lineItem;
   const terms = commitment?.terms ?? null;

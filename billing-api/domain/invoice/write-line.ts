@@ -28,7 +28,7 @@ export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): Invoi
     displayName: lineItem.displayName,
     period,
     quantity,
-    adjustedEntitlementQuantity: charged.isRest ? null : coveredQuantityOf(measured),
+    adjustedEntitlementQuantity: coveredQuantityOf(measured),
     amount,
     priceUnitAmount: priceUnitAmountOf(amount, lineItem.price),
     ...UNADJUSTED,
