@@ -26,7 +26,7 @@ export class InvoicesController extends Controller {
 
   /**
    * The invoice of a period as it stands now: usage and arrear charges of the period, advance
-   * charges of the next. Nothing is stored.
+   * charges of the next. With `explain` every line says how it came about. Nothing is stored.
    * @summary Preview an invoice
    */
   @Post('preview')
@@ -35,6 +35,7 @@ export class InvoicesController extends Controller {
     @Body() body: PreviewInvoiceBody,
   ): Promise<InvoiceDto> {
     const preview = accepted(await previewInvoice(this.dependencies, callerOf(request), body));
-    return invoicePreviewToDto(preview);
+    const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
+    return invoicePreviewToDto(preview, body.explain === true ? { limit, offset } : null);
   }
 }

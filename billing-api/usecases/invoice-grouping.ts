@@ -69,11 +69,11 @@ function groupedByOf(part: UsagePart, grouping: LineGrouping): Readonly<Record<s
   return Object.fromEntries([...feature, ...properties]) as Readonly<Record<string, string>>;
 }
 
-/** The usage of one line out of its views, split as asked. */
-export function usageOfLine(
+/** The usage of one line and its splits, out of the views of `viewsOfLine`. */
+export function usageOfViews(
   views: readonly (readonly UsagePart[])[],
   grouping: LineGrouping,
-): LineUsage {
+): Omit<LineUsage, 'buckets' | 'intervals'> {
   const [whole = [], ...splits] = views;
   const sources = grouping.hasSource ? (splits[0] ?? []) : [];
   // Without properties the feature is the only group: all of the line.
@@ -82,8 +82,6 @@ export function usageOfLine(
   const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
   return {
     ...shareOf(assertPresent(whole[0], 'the usage of a line')),
-    buckets: null,
-    intervals: [],
     bySource: sources.map((part) => ({ ...shareOf(part), source: part.source })),
     byGrouping: used.map((part) => ({
       ...shareOf(part),

@@ -36,8 +36,31 @@ type Planned = { readonly question: UsageQuestion; readonly views: readonly numb
 /** A slot before the first window, for what a meter that never resets counted earlier. */
 const HISTORY_MS: InstantMs = 0;
 
-function startsOf(intervals: readonly Interval[]): readonly InstantMs[] {
-  return intervals.map(({ startMs }) => startMs);
+/** Where intervals begin, or end without another that begins there, but for the last end. */
+function boundsOf(intervals: readonly Interval[]): readonly InstantMs[] {
+  const bounds: InstantMs[] = [];
+  for (const [index, { startMs, endMs }] of intervals.entries()) {
+    bounds.push(startMs);
+    const next = intervals[index + 1];
+    if (next !== undefined && next.startMs !== endMs) bounds.push(endMs);
+  }
+  return bounds;
+}
+
+/** All bounds that lie before the end of all, each once, ascending. */
+function commonBoundsOf(lists: readonly (readonly Interval[])[]): readonly InstantMs[] {
+  const [only, ...others] = lists;
+  if (only !== undefined && others.length === 0) return boundsOf(only);
+  const ends = lists.map((list) => list.at(-1)?.endMs ?? -Infinity);
+  const bounds = new Set([...lists.flatMap(boundsOf), ...ends]);
+  return [...bounds].filter((bound) => bound < Math.max(...ends)).sort((a, b) => a - b);
+}
+
+/** The intervals that each view tells apart. */
+function listsOf({ range }: UsageScope, views: readonly UsageView[]) {
+  const isWhole = views.some(({ windows }) => windows === null);
+  const lists = new Set(views.flatMap(({ windows }) => (windows === null ? [] : [windows])));
+  return [...(isWhole ? [[range]] : []), ...lists].filter((list) => list.length > 0);
 }
 
 /**
@@ -45,14 +68,26 @@ function startsOf(intervals: readonly Interval[]): readonly InstantMs[] {
  * WEIGHTED_SUM count otherwise than those inside.
  */
 function slotsOf(
-  { type, resetUsage, range, buckets }: UsageScope,
-  windows: readonly Interval[] | null,
+  scope: UsageScope,
+  views: readonly UsageView[],
 ): readonly InstantMs[] | null {
+  const { type, resetUsage, buckets } = scope;
   const hasHistory = resetUsage === 'NEVER';
-  const isCut = buckets !== null || windows !== null || (hasHistory && type === 'WEIGHTED_SUM');
+  const hasWindows = views.some(({ windows }) => windows !== null);
+  const isCut = buckets !== null || hasWindows || (hasHistory && type === 'WEIGHTED_SUM');
   if (!isCut) return null;
-  const starts = startsOf(buckets ?? windows ?? [range]);
+  const starts = buckets === null ? commonBoundsOf(listsOf(scope, views)) : boundsOf(buckets);
   return hasHistory && (starts[0] ?? 0) > HISTORY_MS ? [HISTORY_MS, ...starts] : starts;
+}
+
+/** The stretch from the first to the last instant that a view shows. */
+function stretchOf(scope: UsageScope, views: readonly UsageView[]): Interval {
+  const lists = listsOf(scope, views);
+  if (lists.length === 0) return scope.range;
+  return {
+    startMs: Math.min(...lists.map(([first]) => first?.startMs ?? Infinity)),
+    endMs: Math.max(...lists.map((list) => list.at(-1)?.endMs ?? -Infinity)),
+  };
 }
 
 function unionOf(splits: readonly UsageSplit[]): UsageSplit {
@@ -68,13 +103,13 @@ function questionOf(ask: UsageAsk, views: readonly UsageView[]): UsageQuestion {
   const hasHistory = scope.resetUsage === 'NEVER';
   const split = unionOf(views.map((view) => view.split));
   const cutsByGroup = scope.buckets !== null && scope.hasGroups;
-  const windows = views.find((view) => view.windows !== null)?.windows ?? null;
+  const { startMs, endMs } = stretchOf(scope, views);
   return {
     subject,
-    window: { startMs: hasHistory ? HISTORY_MS : scope.range.startMs, endMs: scope.range.endMs },
+    window: { startMs: hasHistory ? HISTORY_MS : startMs, endMs },
     narrowedBy,
     sources,
-    slots: slotsOf(scope, windows),
+    slots: slotsOf(scope, views),
     split: { ...split, group: split.group || cutsByGroup },
     isFirstSlotOnly: hasHistory,
   };

@@ -2,6 +2,7 @@ import { Decimal } from '../../contract/decimal.js';
 import type { Interval } from '../../contract/instant.js';
 import { billingLengthOf, multipleOf, type BilledEvery } from '../domain/billing-length.js';
 import { gridPeriodAt } from '../domain/calendar/billing-periods.js';
+import { scaleAllowance } from '../domain/entitlement/scale-allowance.js';
 import type { SubscriptionTerms } from '../domain/subscription.js';
 import type { EntitlementReset, EntitlementRow } from '../store/entitlements.js';
 import { instantValue, type NewRow } from '../store/records.js';
@@ -82,15 +83,6 @@ function resetsWithPeriod(reset: EntitlementReset, every: BilledEvery): boolean 
   return multipleOf(length, billingLengthOf(every)) === 1;
 }
 
-/** `limit` by the share of a full period, half-up to a whole number: 1000 × 17 ÷ 31 is 548. */
-function scaledLimit(limit: number, part: Interval, full: Interval): number {
-  return new Decimal(limit)
-    .times(part.endMs - part.startMs)
-    .dividedBy(full.endMs - full.startMs)
-    .toDecimalPlaces(0, Decimal.ROUND_HALF_UP)
-    .toNumber();
-}
-
 /**
  * With create_prorations a short first period has its share of the plan's allowances that renew
  * with the billing period (domain.md 22.2); none without it, or for a full first period.
@@ -104,13 +96,17 @@ export function scaledEntitlements(
   const full = gridPeriodAt(terms, period.startMs);
   const isShort = period.startMs > full.startMs || period.endMs < full.endMs;
   if (terms.prorationBehavior === 'none' || !isShort) return [];
+  const share = {
+    coveredMs: period.endMs - period.startMs,
+    fullMs: full.endMs - full.startMs,
+  };
   return ofPlan.flatMap((parent) => {
     const { usage_limit: limit, usage_reset_period: reset } = parent;
     if (limit === null || parent.feature_type !== 'metered') return [];
     if (!resetsWithPeriod(reset, terms)) return [];
     return {
       ...replacementOf(parent, subscriptionId),
-      usage_limit: scaledLimit(limit, period, full),
+      usage_limit: scaleAllowance(new Decimal(limit), share).toNumber(),
       start_date: instantValue(period.startMs),
       end_date: instantValue(period.endMs),
     };

@@ -11,7 +11,7 @@ import { invalid, isRefusal, type Refusal } from './refusal.js';
 /** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
 const WINDOWS_MAX = 44_640;
 /** A year of minutes. */
-const BUCKETS_MAX = 527_040;
+export const BUCKETS_MAX = 527_040;
 
 /** How a range is cut. */
 export type RangeGrid = {

@@ -42,6 +42,11 @@ export function localDateTimeAt(instant: InstantMs, timezone: string): LocalDate
   return zoned(instant, timezone).toPlainDateTime();
 }
 
+/** What the wall clock shows at an instant, with the UTC offset: `2026-10-25T02:00:00+01:00`. */
+export function localText(instant: InstantMs, timezone: string): string {
+  return zoned(instant, timezone).toString({ timeZoneName: 'never' });
+}
+
 /**
  * The instant of a local date and time (domain.md 12.5): one that does not exist moves forward by
  * the length of the gap, a repeated one is its first occurrence.

@@ -42,6 +42,17 @@ const tableOf = (scope: UsageScope, view: UsageView, cells: readonly KeyedCell[]
   ]);
 
 describe('tabulateUsage', () => {
+  it('leaves out what lies in a gap between windows, before them and behind them', () => {
+    const view = { windows: [...windowsOf(0, 1_000), ...windowsOf(3_000, 4_000)], split: NO_SPLIT };
+    const cells = [-500, 0, 1_000, 2_999, 3_000, 4_000].map((slotMs, n) =>
+      countAt(slotMs, 10 ** n),
+    );
+    expect(tableOf(COUNT, view, cells)).toEqual([['', [0, '10'], [3_000, '10000']]]);
+    const bySource = { ...view, split: { ...NO_SPLIT, source: true } };
+    const keyed = [countAt(500, 1, { source: 'a' }), countAt(2_000, 1, { source: 'b' })];
+    expect(tableOf(COUNT, bySource, keyed)).toEqual([['a', [0, '1']]]);
+  });
+
   it('gives the whole range one row, also when nothing was used', () => {
     expect(tableOf(COUNT, WHOLE, [])).toEqual([['', [1_000, '0']]]);
     expect(tableOf(COUNT, WHOLE, [countAt(1_000, 2), countAt(3_000, 3)])).toEqual([

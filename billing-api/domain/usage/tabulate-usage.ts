@@ -49,11 +49,19 @@ function listOf(lists: Map<number, KeyedCell[]>, index: number): KeyedCell[] {
   return list;
 }
 
-function gather(
-  view: UsageView,
-  windows: readonly Interval[],
-  cells: readonly KeyedCell[],
-): readonly KeyCells[] {
+type Viewed = {
+  readonly scope: UsageScope;
+  readonly view: UsageView;
+  readonly windows: readonly Interval[];
+};
+
+/** Cells of another view may lie in a gap between the windows, or behind them. */
+function isInside({ windows }: Viewed, index: number, instant: InstantMs): boolean {
+  return instant < (windows[index]?.endMs ?? -Infinity);
+}
+
+function gather(viewed: Viewed, cells: readonly KeyedCell[]): readonly KeyCells[] {
+  const { scope, view, windows } = viewed;
   const parts = new Map<string, KeyCells>();
   const partOf = (key: UsageKey): KeyCells => {
     const name = textOfKey(key);
@@ -64,10 +72,13 @@ function gather(
   // A view of everything has its row also where nothing was used.
   if (!isSplit(view.split)) partOf({ source: '', group: '', texts: [] });
   for (const cell of cells) {
-    const part = partOf(keyIn(view, cell));
     const index = indexAt(windows, cell.slotMs);
-    if (index < 0) part.before = addCells(part.before, cell.cell);
-    else listOf(part.inside, index).push(cell);
+    if (index < 0 && scope.resetUsage === 'NEVER') {
+      const part = partOf(keyIn(view, cell));
+      part.before = addCells(part.before, cell.cell);
+    } else if (isInside(viewed, index, cell.slotMs)) {
+      listOf(partOf(keyIn(view, cell)).inside, index).push(cell);
+    }
   }
   return [...parts.values()];
 }
@@ -144,7 +155,7 @@ export function tabulateUsage(
   cells: readonly KeyedCell[],
 ): readonly UsagePart[] {
   const of = view.windows ?? [scope.range];
-  return gather(view, of, cells)
+  return gather({ scope, view, windows: of }, cells)
     .map(({ source, group, texts, ...part }) => {
       const key = { source, group, texts };
       return { ...key, windows: rowsOf(scope, view, { ...part, ...key, of }) };

@@ -12,7 +12,8 @@ export type UsageScope = {
   /** The usage window; half-open, exact to the millisecond. */
   readonly range: Interval;
   /**
-   * The range cut into the buckets whose values add up (domain.md 7.8); null for one aggregation.
+   * Range and windows cut into the buckets whose values add up (domain.md 7.8), in the order of
+   * time; null for one aggregation.
    * Only with COUNT, SUM and MAX and reset_usage BILLING_PERIOD.
    */
   readonly buckets: readonly Interval[] | null;
@@ -32,7 +33,10 @@ export const NO_SPLIT: UsageSplit = { source: false, group: false, properties: [
 
 /** One way to look at a scope. */
 export type UsageView = {
-  /** The range cut into windows that touch each other; null for the range as one window. */
+  /**
+   * In the order of time, without overlap; null for the range as one window. Where nothing is
+   * carried over (reset_usage BILLING_PERIOD) they may leave gaps and lie outside of the range.
+   */
   readonly windows: readonly Interval[] | null;
   readonly split: UsageSplit;
 };

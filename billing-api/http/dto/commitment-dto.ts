@@ -89,14 +89,18 @@ export interface CommitmentTimeBucketDto {
   end: TimeOfDayDto;
 }
 
+/** The commitment of a line and its share in the line's amount. */
 export interface CommitmentInfoDto {
-  type: CommitmentTypeDto;
+  /** Null where only time buckets commit, as are the members that describe it. */
+  type: CommitmentTypeDto | null;
+  /** In money; null for windows of a quantity. */
   amount: DecimalText | null;
   quantity: DecimalText | null;
   duration: RecurringPeriodDto | null;
   is_windowed: boolean;
   overage_factor: DecimalText | null;
-  true_up_enabled: boolean;
+  true_up_enabled: boolean | null;
+  /** This and the next two add up to the line's amount. */
   computed_commitment_utilized_amount: DecimalText | null;
   computed_overage_amount: DecimalText | null;
   computed_true_up_amount: DecimalText | null;

@@ -1,4 +1,5 @@
 import type { Currency, DateTime, DecimalText, MetadataDto, RecordStatusDto } from './common.js';
+import type { ExplanationDto } from './explanation-dto.js';
 import type { CustomerDto } from './customer-dto.js';
 import type { CommitmentInfoDto } from './commitment-dto.js';
 import type { AppliedTaxDto, CouponApplicationDto } from './later-dto.js';
@@ -20,6 +21,26 @@ export interface PreviewInvoiceBody {
    * @maxItems 10
    */
   group_by?: string[];
+  /**
+   * Adds to every line how it came about.
+   * @default false
+   */
+  explain?: boolean;
+  /**
+   * Windows of a line that its explanation shows.
+   * @isInt
+   * @minimum 1
+   * @maximum 1000
+   * @default 100
+   */
+  windows_limit?: number;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 1000000000
+   * @default 0
+   */
+  windows_offset?: number;
 }
 
 export interface UsageAnalyticsDto {
@@ -74,6 +95,8 @@ export interface InvoiceLineItemDto {
   commitment_info: CommitmentInfoDto | null;
   usage_analytics: UsageAnalyticsDto[];
   usage_breakdown: UsageBreakdownDto[];
+  /** Only on request. */
+  explanation?: ExplanationDto;
   metadata: MetadataDto;
   status: RecordStatusDto;
   created_at: DateTime | null;

@@ -1,11 +1,14 @@
 import { plain } from '../../../contract/decimal.js';
-import { DAY_MS, formatInstant } from '../../../contract/instant.js';
+import { formatInstant } from '../../../contract/instant.js';
+import { DUE_DAYS_DEFAULT, dueDateOf, netDaysOf } from '../../domain/invoice/due-date.js';
 import type { LineItem } from '../../domain/subscription.js';
-import type { InvoiceLine } from '../../domain/invoice/invoice.js';
+import type { CommitmentInfo, InvoiceLine } from '../../domain/invoice/invoice.js';
 import { formatMoney } from '../../domain/money.js';
 import type { InvoicePreview } from '../../usecases/preview-invoice.js';
 import { instantToDto } from './common.js';
+import type { CommitmentInfoDto } from './commitment-dto.js';
 import { customerToDto } from './customer-dto.js';
+import { explanationToDto, type WindowsPage } from './explanation-answer.js';
 import type {
   InvoiceDto,
   InvoiceLineItemDto,
@@ -13,9 +16,6 @@ import type {
   UsageBreakdownDto,
 } from './invoice-dto.js';
 import { subscriptionToListDto } from './subscription-answer.js';
-
-/** Days until an invoice is due when the subscription says nothing (domain.md 16). */
-const DUE_DAYS_DEFAULT = 1;
 
 function analyticsToDto(line: InvoiceLine, currency: string): UsageAnalyticsDto[] {
   return line.usageAnalytics.map((row) => ({
@@ -94,7 +94,26 @@ function itemMembersToDto(lineItem: LineItem): LineItemMembersDto {
   };
 }
 
-function lineToDto(line: InvoiceLine, preview: InvoicePreview): InvoiceLineItemDto {
+function commitmentInfoToDto(info: CommitmentInfo, currency: string): CommitmentInfoDto {
+  return {
+    type: info.type,
+    amount: info.amount === null ? null : plain(info.amount),
+    quantity: info.quantity === null ? null : plain(info.quantity),
+    duration: info.duration,
+    is_windowed: info.isWindowed,
+    overage_factor: info.overageFactor === null ? null : plain(info.overageFactor),
+    true_up_enabled: info.isTrueUpEnabled,
+    computed_commitment_utilized_amount: formatMoney(info.utilized, currency),
+    computed_overage_amount: formatMoney(info.overage, currency),
+    computed_true_up_amount: formatMoney(info.trueUp, currency),
+  };
+}
+
+function lineToDto(
+  line: InvoiceLine,
+  preview: InvoicePreview,
+  page: WindowsPage | null,
+): InvoiceLineItemDto {
   const { lineItem } = line;
   const { subscription, invoice } = preview;
   const { currency } = invoice;
@@ -111,15 +130,19 @@ function lineToDto(line: InvoiceLine, preview: InvoicePreview): InvoiceLineItemD
     currency,
     quantity: plain(line.quantity),
     amount: formatMoney(line.amount, currency),
-    adjusted_entitlement_quantity: null,
+    adjusted_entitlement_quantity:
+      line.adjustedEntitlementQuantity === null ? null : plain(line.adjustedEntitlementQuantity),
     period_start: formatInstant(line.period.startMs),
     period_end: formatInstant(line.period.endMs),
     invoice_level_discount: formatMoney(line.invoiceLevelDiscount, currency),
     line_item_discount: formatMoney(line.lineItemDiscount, currency),
     prepaid_credits_applied: formatMoney(line.prepaidCreditsApplied, currency),
-    commitment_info: null,
+    commitment_info:
+      line.commitmentInfo === null ? null : commitmentInfoToDto(line.commitmentInfo, currency),
     usage_analytics: analyticsToDto(line, currency),
     usage_breakdown: breakdownToDto(line, currency),
+    metadata: { ...line.metadata },
+    ...(page === null ? {} : { explanation: explanationToDto(line, preview, page) }),
   };
 }
 
@@ -154,16 +177,16 @@ function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsD
   };
 }
 
-/** `15 NET` is due 15 × 24 hours after the period (domain.md 16). */
-function dueDateOf({ subscription, invoice }: InvoicePreview): string {
-  const days = Number(
-    /^(\d+) NET$/.exec(subscription.payment_terms ?? '')?.[1] ?? DUE_DAYS_DEFAULT,
-  );
-  return formatInstant(invoice.period.endMs + days * DAY_MS);
+function dueDateToDto({ subscription, invoice }: InvoicePreview): string {
+  const days = netDaysOf(subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
+  return formatInstant(dueDateOf(invoice.period, 'period_end', days));
 }
 
-/** An invoice that is not stored: it has neither id nor number. */
-export function invoicePreviewToDto(preview: InvoicePreview): InvoiceDto {
+/**
+ * An invoice that is not stored: it has neither id nor number. With a page of windows every line
+ * says how it came about.
+ */
+export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage | null): InvoiceDto {
   const { subscription, customer, invoice, reading } = preview;
   const shown = { expand: new Set<'customer' | 'plan'>(), withLineItems: false };
   return {
@@ -185,7 +208,7 @@ export function invoicePreviewToDto(preview: InvoicePreview): InvoiceDto {
     currency: invoice.currency,
     description: null,
     issue_date: null,
-    due_date: dueDateOf(preview),
+    due_date: dueDateToDto(preview),
     finalized_at: null,
     paid_at: null,
     voided_at: null,
@@ -198,7 +221,7 @@ export function invoicePreviewToDto(preview: InvoicePreview): InvoiceDto {
     idempotency_key: null,
     recalculated_invoice_id: null,
     version: 1,
-    line_items: invoice.lines.map((line) => lineToDto(line, preview)),
+    line_items: invoice.lines.map((line) => lineToDto(line, preview, page)),
     coupon_applications: [],
     taxes: [],
   };

@@ -2,7 +2,7 @@ import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { Bindings, fillTemplate } from './sql-template.js';
 import type { UsageQuestion, UsageWish } from './usage-question.js';
-import { runsOf, type WindowParts } from './window-parts.js';
+import { runsOf, type Run, type WindowParts } from './window-parts.js';
 
 /** What the rows of one arm belong to. */
 export type UsageArm = {
@@ -23,8 +23,8 @@ export class StatementBuilder {
   readonly bindings = new Bindings();
   readonly arms: UsageArm[] = [];
   readonly texts: string[] = [];
-  readonly #slots = new Map<readonly InstantMs[], string>();
-  readonly #slotIds = new Map<readonly InstantMs[] | null, number>();
+  readonly #slots = new Map<readonly InstantMs[] | null, { id: number; starts: string }>();
+  readonly #slotIds = new Map<string, { id: number; starts: string }>();
   readonly #customers: string;
   readonly #environment: string;
 
@@ -41,32 +41,42 @@ export class StatementBuilder {
       ` AND environment_id = ${bindings.text(environment.environmentId)}`;
   }
 
-  /** Tells lists of slots apart; questions of one reader share theirs. */
+  /** Tells lists of slots apart. */
   slotsId(slots: readonly InstantMs[] | null): number {
-    const id = this.#slotIds.get(slots) ?? this.#slotIds.size;
-    this.#slotIds.set(slots, id);
-    return id;
+    return this.#known(slots).id;
   }
 
-  #starts(slots: readonly InstantMs[]): string {
-    const known = this.#slots.get(slots);
-    if (known !== undefined) return known;
+  /** Lists with the same slots are one: comparing runs is comparing lists. */
+  #known(slots: readonly InstantMs[] | null): { readonly id: number; readonly starts: string } {
+    const seen = this.#slots.get(slots);
+    if (seen !== undefined) return seen;
+    const runs = slots === null ? null : runsOf(slots);
+    const name = JSON.stringify(runs);
+    const known = this.#slotIds.get(name) ?? {
+      id: this.#slotIds.size,
+      starts: runs === null ? '' : this.#startsOf(runs),
+    };
+    this.#slotIds.set(name, known);
+    this.#slots.set(slots, known);
+    return known;
+  }
+
+  #startsOf(runs: readonly Run[]): string {
     const [starts, steps, counts] = [0, 1, 2].map((index) =>
       this.bindings.list(
-        runsOf(slots).map((run) => run[index] ?? 0),
+        runs.map((run) => run[index] ?? 0),
         'Int64',
       ),
     );
-    const made =
+    return (
       `arrayFlatten(arrayMap((start, step, times) -> arrayMap(i -> start + toInt64(i) * step, ` +
-      `range(toUInt32(times))), ${starts}, ${steps}, ${counts}))`;
-    this.#slots.set(slots, made);
-    return made;
+      `range(toUInt32(times))), ${starts}, ${steps}, ${counts}))`
+    );
   }
 
   /** The start of the slot of an instant; one slot is called 0. */
   slot({ slots }: UsageQuestion, instant: string): string {
-    return slots === null ? 'toInt64(0)' : `roundDown(${instant}, ${this.#starts(slots)})`;
+    return slots === null ? 'toInt64(0)' : `roundDown(${instant}, ${this.#known(slots).starts})`;
   }
 
   conditions(alias: string, { sources }: UsageQuestion): Readonly<Record<string, string>> {

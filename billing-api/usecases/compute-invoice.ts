@@ -1,0 +1,171 @@
+import type { InstantMs, Interval } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { windowCountAtLeast } from '../domain/calendar/usage-windows.js';
+import { buildInvoice } from '../domain/invoice/build-invoice.js';
+import type { InvoicePlanInputs, InvoiceResult } from '../domain/invoice/invoice.js';
+import type { LineUsage } from '../domain/invoice/line-usage.js';
+import { planUsage } from '../domain/invoice/plan-usage.js';
+import type { SubscriptionTerms } from '../domain/subscription.js';
+import type { CustomerRow } from '../store/customers.js';
+import { findFeaturesOfMeters } from '../store/features.js';
+import type { LineItemRow } from '../store/subscriptions.js';
+import { readAs } from '../store/transaction.js';
+import type { Caller } from './caller.js';
+import { findEntitlementSources } from './entitlement-sources.js';
+import type { Grouping } from './invoice-grouping.js';
+import { findMetering, lineItemFrom, type Metering } from './line-items.js';
+import { askOfLine, usageOfLine, type AskedLine } from './line-usage.js';
+import type { SubscriptionReading } from './read-subscriptions.js';
+import { readViews } from './read-views.js';
+import { Refusal, isRefusal } from './refusal.js';
+import { subscriptionCommitmentFrom } from './stored-commitments.js';
+import { termsFromRow } from './subscription-request.js';
+import { usageOfCustomers, type UsageReading } from './usage-customers.js';
+import { BUCKETS_MAX } from './usage-range.js';
+
+/** Which invoice is computed. */
+export type ComputeWish = {
+  readonly reading: SubscriptionReading;
+  /** A billing period, or an interval that the reader checked. */
+  readonly period: Interval;
+  /** Those of the subscription that take part. */
+  readonly lineItems: readonly LineItemRow[];
+  readonly grouping: Grouping;
+  readonly hideZeroCharges: boolean;
+  readonly now: InstantMs;
+};
+
+export type ComputedInvoice = {
+  readonly customer: CustomerRow;
+  readonly metering: Metering;
+  readonly invoice: InvoiceResult;
+  /** Events received before it are included. */
+  readonly dataUntil: InstantMs | null;
+};
+
+type LinesWish = {
+  readonly customer: CustomerRow;
+  readonly plan: InvoicePlanInputs;
+  readonly metering: Metering;
+  readonly grouping: Grouping;
+};
+
+/** The usage lines of an invoice, each with what it needs to know. */
+function askedLines({ plan, metering }: LinesWish): readonly AskedLine[] {
+  const lineItems = new Map(plan.lineItems.map((lineItem) => [lineItem.id, lineItem]));
+  return planUsage(plan).map((usagePlan) => {
+    const lineItem = assertPresent(lineItems.get(usagePlan.lineItemId), 'a planned line item');
+    const meter = metering.readings.get(lineItem.meter?.id ?? '');
+    return {
+      plan: usagePlan,
+      lineItem,
+      meter: assertPresent(meter, 'a definition of the meter'),
+      grid: plan.subscription,
+    };
+  });
+}
+
+/** Reads the usage of all lines at once; a line without events has an entry of 0. */
+async function readUsage(
+  dependencies: UsageReading,
+  caller: Caller,
+  wish: LinesWish,
+): Promise<ReadonlyMap<string, LineUsage> | Refusal> {
+  const { customer, grouping } = wish;
+  const lines = askedLines(wish);
+  const answers = await readViews(
+    dependencies.usage,
+    { environment: caller.environment, customers: usageOfCustomers([customer]) },
+    lines.map((line) => askOfLine(line, grouping)),
+  );
+  if (answers === null) {
+    return new Refusal('validation_error', 'group_by: there are more than 1000000 groups');
+  }
+  const features = await featuresOf(dependencies, caller, grouping.hasFeature ? lines : []);
+  return new Map(
+    lines.map((line, index) => {
+      const featureId = features.get(line.meter.meterId) ?? '';
+      const usage = usageOfLine(line, answers[index] ?? [], { ...grouping, featureId });
+      return [line.lineItem.id, usage];
+    }),
+  );
+}
+
+/** The oldest published feature of each meter. */
+async function featuresOf(
+  { database }: UsageReading,
+  caller: Caller,
+  lines: readonly AskedLine[],
+): Promise<ReadonlyMap<string, string>> {
+  const meterIds = lines.map(({ meter }) => meter.meterId);
+  const features = await readAs(database, caller.environment, (transaction) =>
+    findFeaturesOfMeters(transaction, meterIds),
+  );
+  const newestFirst = [...features].reverse();
+  return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
+}
+
+/** What decides the charges of a subscription, its commitment included. */
+function billedTerms({ subscription, surroundings }: SubscriptionReading): SubscriptionTerms {
+  const plan = assertPresent(surroundings.plans.get(subscription.plan_id), 'the plan');
+  const commitment = subscriptionCommitmentFrom(subscription, plan);
+  return { ...termsFromRow(subscription), commitment };
+}
+
+/** Buckets are listed one by one: an interval that has far too many is refused before. */
+function lengthRefusal({ period, lineItems }: ComputeWish, { readings }: Metering): Refusal | null {
+  const long = lineItems.find(({ meter_id: meterId }) => {
+    const size = readings.get(meterId ?? '')?.bucketSize ?? null;
+    return size !== null && windowCountAtLeast(period, size) > BUCKETS_MAX;
+  });
+  if (long === undefined) return null;
+  const message = `the interval has more than ${BUCKETS_MAX} buckets of meter ${long.meter_id ?? ''}; shorten it`;
+  return new Refusal('validation_error', message);
+}
+
+async function planOf(
+  { database }: UsageReading,
+  caller: Caller,
+  { reading, period, lineItems, metering }: ComputeWish & { readonly metering: Metering },
+): Promise<InvoicePlanInputs> {
+  const { subscription, surroundings } = reading;
+  const entitlements = await readAs(database, caller.environment, (transaction) =>
+    findEntitlementSources(transaction, subscription),
+  );
+  return {
+    subscription: billedTerms(reading),
+    period,
+    referencePoint: 'period_end',
+    lineItems: lineItems.map((row) => lineItemFrom(row, surroundings.prices, metering)),
+    alreadyInvoiced: [],
+    entitlements,
+  };
+}
+
+/**
+ * The invoice of a subscription as it stands now. Usage of all lines is read at once; nothing is
+ * stored.
+ * @throws DependencyError when a database fails: a failure never becomes an amount.
+ */
+export async function computeInvoice(
+  dependencies: UsageReading,
+  caller: Caller,
+  wish: ComputeWish,
+): Promise<ComputedInvoice | Refusal> {
+  const { reading, grouping, hideZeroCharges, now } = wish;
+  const { subscription, surroundings } = reading;
+  const found = surroundings.customers.get(subscription.customer_id);
+  const customer = assertPresent(found, 'the customer of the subscription');
+  // Before anything is counted, so that it holds for every count.
+  const dataUntil = await dependencies.dataUntil();
+  const metering = await findMetering(dependencies, caller, wish.lineItems);
+  const refusal = lengthRefusal(wish, metering);
+  if (refusal !== null) return refusal;
+  const plan = await planOf(dependencies, caller, { ...wish, metering });
+  const usage = await readUsage(dependencies, caller, { customer, plan, metering, grouping });
+  if (isRefusal(usage)) return usage;
+  // No invoice is stored yet, and coupons, taxes and wallets cannot be made yet.
+  const none = { priorCommitments: [], coupons: [], taxes: [], wallets: [] };
+  const invoice = buildInvoice({ ...plan, ...none, usage, asOfMs: now, hideZeroCharges });
+  return { customer, metering, invoice, dataUntil };
+}
