@@ -110,7 +110,7 @@ describe('POST /invoices/preview of entitlements', () => {
     const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
     const [line] = invoice.line_items;
     expect(line).toMatchObject({
-      quantity: '7',
+      quantity: '35',
       adjusted_entitlement_quantity: '28',
       amount: '1.75',
     });
@@ -146,7 +146,7 @@ describe('POST /invoices/preview of entitlements', () => {
     ]);
     const id = await plan.subscribe({ start_date: '2026-09-01T00:00:00Z' });
     expect((await previewOf(api, id)).line_items[0]).toMatchObject({
-      quantity: '2',
+      quantity: '6',
       adjusted_entitlement_quantity: '4',
       amount: '0.50',
     });
@@ -154,7 +154,7 @@ describe('POST /invoices/preview of entitlements', () => {
     const own = { feature_id: feature.id, entity_id: id, parent_entitlement_id: made.id };
     await api.make('/v1/entitlements', { ...own, usage_reset_period: 'ANNUAL' });
     expect((await previewOf(api, id)).line_items[0]).toMatchObject({
-      quantity: '0',
+      quantity: '6',
       adjusted_entitlement_quantity: '6',
       amount: '0.00',
     });
@@ -211,7 +211,7 @@ describe('POST /invoices/preview of entitlements', () => {
     const id = await plan.subscribe({ start_date: '2026-09-01T00:00:00Z' });
     // 9 + 5 of 20 are used in September: 4 and 2 of the 10 are free.
     expect((await previewOf(api, id)).line_items[0]).toMatchObject({
-      quantity: '8',
+      quantity: '14',
       adjusted_entitlement_quantity: '6',
       amount: '8.00',
     });
