@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EventLogReader } from '../../../event-log/event-log.js';
+import { DependencyError } from '../../../runtime/failure.js';
 import { identityOf } from '../load/ledger.js';
 import { ENVIRONMENTS } from '../load/usage-meter.js';
 
@@ -43,6 +45,8 @@ export function sayingOf(event: {
 
 const RECORDS_MAX = 5_000;
 const BYTES_MAX = 32 * 1024 * 1024;
+const ATTEMPTS = 15;
+const ATTEMPT_PAUSE_MS = 500;
 
 function note(content: Map<string, Saying[]>, value: string): void {
   const { e: environmentId, events } = record.parse(JSON.parse(value));
@@ -56,20 +60,28 @@ function note(content: Map<string, Saying[]>, value: string): void {
   }
 }
 
+/** A broker that has just been killed answers after some seconds: what fails is asked again. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isTemporary = error instanceof DependencyError && error.isRetryable;
+      if (!isTemporary || attempt === ATTEMPTS) throw error;
+      await delay(ATTEMPT_PAUSE_MS);
+    }
+  }
+}
+
 /** Reads every record of every partition. @throws DependencyError. */
 export async function readLog(reader: EventLogReader): Promise<LogContent> {
   const content = new Map<string, Saying[]>();
   for (let partition = 0; partition < reader.identity.partitionCount; partition += 1) {
-    const { startOffset, endOffset } = await reader.bounds(partition);
+    const { startOffset, endOffset } = await patiently(() => reader.bounds(partition));
     let fromOffset = startOffset;
     while (fromOffset < endOffset) {
-      const records = await reader.read({
-        partition,
-        fromOffset,
-        recordsMax: RECORDS_MAX,
-        bytesMax: BYTES_MAX,
-        waitMs: 500,
-      });
+      const at = { partition, fromOffset, recordsMax: RECORDS_MAX, bytesMax: BYTES_MAX };
+      const records = await patiently(() => reader.read({ ...at, waitMs: 500 }));
       for (const { value } of records) note(content, value);
       fromOffset = (records.at(-1)?.offset ?? fromOffset - 1) + 1;
     }
