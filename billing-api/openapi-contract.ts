@@ -66,14 +66,22 @@ export class OpenApiContract {
     return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
   }
 
+  #at(members: readonly string[]): unknown {
+    let found: unknown = this.#document;
+    for (const member of members) found = isJson(found) ? found[member] : undefined;
+    return found;
+  }
+
   #validatorOf(place: readonly string[]): ValidateFunction | null {
     const name = place.join(' ');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const members = ['paths', ...place, 'content', 'application/json', 'schema'];
-    let found: unknown = this.#document;
-    for (const member of members) found = isJson(found) ? found[member] : undefined;
-    if (found === undefined) return null;
+    const content = this.#at(['paths', ...place, 'content']);
+    // An answer has one form: JSON, or what else the operation says.
+    const [mediaType] = isJson(content) ? Object.keys(content) : [];
+    if (mediaType === undefined) return null;
+    const members = ['paths', ...place, 'content', mediaType, 'schema'];
+    if (this.#at(members) === undefined) return null;
     const pointer = members.map((m) =>
       encodeURIComponent(m.replaceAll('~', '~0').replaceAll('/', '~1')),
     );

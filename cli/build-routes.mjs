@@ -64,7 +64,8 @@ function addExamples(path, item) {
     const example = examples[`${method.toUpperCase()} ${path}`];
     const success = operation.responses['201'] ?? operation.responses['200'];
     if (example === undefined) throw new Error(`${method} ${path} has no example`);
-    success.content['application/json'].example = example;
+    const [content] = Object.values(success.content);
+    content.example = example;
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { createSubscription } from '../usecases/create-subscription.js';
+import { readSubscriptionUsage } from '../usecases/read-subscription-usage.js';
 import { readSubscription, searchSubscriptions } from '../usecases/read-subscriptions.js';
 import { subscriptionCommandFrom } from '../usecases/subscription-request.js';
 import type { ErrorDto } from './dto/common.js';
@@ -22,6 +23,11 @@ import type {
   SubscriptionDto,
   SubscriptionListDto,
 } from './dto/subscription-dto.js';
+import {
+  subscriptionUsageToDto,
+  type SubscriptionUsageBody,
+  type SubscriptionUsageDto,
+} from './dto/subscription-usage-dto.js';
 import { accepted } from './edge/failure.js';
 import { callerOf } from './edge/request-context.js';
 import type { ControllerDependencies } from './ioc.js';
@@ -65,6 +71,21 @@ export class SubscriptionsController extends Controller {
       customers: new Map([[created.customer.id, created.customer]]),
       plans: new Map([[created.plan.id, created.plan]]),
     });
+  }
+
+  /**
+   * What the usage of a subscription costs, computed as the usage lines of an invoice are.
+   * @summary Price the usage of a subscription
+   */
+  @Post('usage')
+  public async readSubscriptionUsage(
+    @Request() request: HttpRequest,
+    @Body() body: SubscriptionUsageBody,
+  ): Promise<SubscriptionUsageDto> {
+    const caller = callerOf(request);
+    return subscriptionUsageToDto(
+      accepted(await readSubscriptionUsage(this.dependencies, caller, body)),
+    );
   }
 
   /** @summary Search subscriptions */

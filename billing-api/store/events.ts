@@ -5,6 +5,7 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
+import type { MeterEnd } from './meter-readings.js';
 import { queryFile, withLongTexts } from './query-file.js';
 import { textKeyed } from './text-keyed.js';
 
@@ -33,6 +34,8 @@ export type EventQuestion = {
   readonly eventId: string | null;
   readonly source: string | null;
   readonly filters: readonly MeterFilter[];
+  /** Of an archived meter: the only partitions that it counts, and how far; else null. */
+  readonly ends: readonly MeterEnd[] | null;
 };
 
 /** Ties are ordered by timestamp and then by id, in the same direction. */
@@ -113,6 +116,9 @@ function parametersOf(question: EventQuestion, offsets: readonly number[]): Quer
     sources: oneOrNone(question.source),
     customerKeys: question.customerKeys ?? [],
     hasFilters: question.filters.length > 0,
+    hasEnds: question.ends !== null,
+    endNames: (question.ends ?? []).map(({ log, partition }) => `${partition}:${log}`),
+    endOffsets: (question.ends ?? []).map(({ countedBelow }) => countedBelow),
     offsets,
   };
 }

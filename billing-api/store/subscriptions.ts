@@ -159,6 +159,14 @@ export type LineItemRow = z.output<typeof lineItemRow>;
 
 export const LINE_ITEMS = { name: 'subscription_line_items', row: lineItemRow } as const;
 
+export async function findLineItem(
+  transaction: Transaction,
+  id: string,
+): Promise<LineItemRow | null> {
+  return transaction.maybeOne(sql.type(lineItemRow)`
+    SELECT * FROM subscription_line_items WHERE id = ${id}`);
+}
+
 /** The line items of these subscriptions, in line order (domain.md 1). */
 export async function findLineItems(
   transaction: Transaction,

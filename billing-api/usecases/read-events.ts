@@ -99,6 +99,7 @@ function wishFrom(request: EventsRequest, now: InstantMs): Wish | Refusal {
       eventId: request.event_id ?? null,
       source: request.source ?? null,
       filters: readFilters(reader, request.property_filters),
+      ends: null,
     },
     order: { sort: request.sort ?? 'timestamp', direction: request.order ?? 'desc' },
     keys: {

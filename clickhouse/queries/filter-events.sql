@@ -2,6 +2,7 @@
 -- Grain:   one row per event: repeats of an id are in event_repeats_v1.
 -- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
+--          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`);
 --          fromMs, toMs: half-open range of the events' own timestamps.
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp; log_offset_range for one id.
 FROM events_v1 AS e
@@ -16,3 +17,5 @@ WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:Stri
   AND ({hasFilters:Bool} = false OR arrayAll(f -> mapContains(e.properties, tupleElement(f, 'key'))
     AND has(tupleElement(f, 'values'), e.properties[tupleElement(f, 'key')]),
     JSONExtract({filters:String}, 'Array(Tuple(key String, values Array(String)))')))
+  AND ({hasEnds:Bool} = false OR e.log_offset < arrayElement({endOffsets:Array(UInt64)},
+    indexOf({endNames:Array(String)}, concat(toString(e.log_partition), ':', toString(e.log_id)))))

@@ -10,7 +10,8 @@ export type RateLimits = {
   readonly defaultPerSecond: number;
 };
 
-const HEAVY = /^\/(events(\/|$)|meter-usage|invoices\/preview)/;
+const HEAVY =
+  /^\/(events(\/|$)|meter-usage|invoices\/preview|subscriptions\/(usage$|lineitems\/[^/]+\/events))/;
 const WINDOW_SECONDS = 1;
 
 type Policy = {

@@ -1,0 +1,18 @@
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+/** A spreadsheet takes a cell that begins so for a formula. */
+const FORMULA = /^[=+\-@]/;
+
+/** A cell (domain.md 33.4): quoted where it must be, and never taken for a formula. */
+function cellOf(text: string): string {
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** RFC 4180 text with a header line; null is an empty cell. */
+export function csvText(
+  header: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  const lines = [header, ...rows].map((row) => row.map((cell) => cellOf(cell ?? '')).join(','));
+  return `${lines.join('\r\n')}\r\n`;
+}
