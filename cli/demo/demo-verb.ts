@@ -12,6 +12,7 @@ import { ApiClient } from './api-client.js';
 import { readBooks, type Books } from './books.js';
 import { createCatalog } from './catalog.js';
 import { createCustomers, disagreements } from './customers.js';
+import { createHourlyCatalog, printHours } from './hours.js';
 import { printInvoices } from './invoices.js';
 import { recountWithAwk } from './recount.js';
 import { sendEvents, withRepeats } from './send-log.js';
@@ -83,6 +84,7 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   const recount = await recountWithAwk(text);
   const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
   const catalog = await createCatalog(api);
+  const hourly = await createHourlyCatalog(api);
   const customers = [...recount.keys()];
   await withBar('Creating customers', customers.length, (onProgress) =>
     createCustomers(api, customers, onProgress),
@@ -104,14 +106,16 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
     customers: largest.slice(0, INVOICES_SHOWN),
     firstEventAt: events[0]?.timestamp ?? new Date().toISOString(),
   });
+  const [customer = ''] = largest;
+  const wrongHours = await printHours(api, hourly, { customer, events });
   const isBalanced = printBooks(sent, accepted, books);
-  for (const line of wrong.slice(0, 10)) console.log(pc.red(line));
+  for (const line of [...wrong.slice(0, 10), ...wrongHours]) console.log(pc.red(line));
   const agreeing = customers.length - wrong.length;
   console.log(
     `\n${agreeing} of ${customers.length} customers agree with the independent count of the file, ` +
       'for all requests and for pages delivered.',
   );
-  return isBalanced && wrong.length === 0;
+  return isBalanced && wrong.length === 0 && wrongHours.length === 0;
 }
 
 /** `minutebook demo`: on a temporary directory, which is removed afterwards. */
