@@ -56,6 +56,13 @@ describe('roundMoney (6.2)', () => {
     expect(formatMoney(roundMoney(decimalOf(exact), code), code)).toBe(rounded);
   });
 
+  it('takes a sum of quotients for the value it stands for', () => {
+    // Six sixths of half a cent are less than half a cent by the last digit of the precision.
+    const sixths = Array.from({ length: 6 }, () => decimalOf('0.005').dividedBy(6));
+    expect(sumOf(sixths).lessThan('0.005')).toBe(true);
+    expect(roundMoney(sumOf(sixths), 'usd').toFixed()).toBe('0.01');
+  });
+
   it('is idempotent, symmetric about zero and never more than half a unit away', () => {
     fc.assert(
       fc.property(decimal, currency, (value, code) => {

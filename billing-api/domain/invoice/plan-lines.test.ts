@@ -57,6 +57,17 @@ describe('reference point period_end (13.3)', () => {
     ]);
   });
 
+  it('bills no usage of a trial (7.7)', () => {
+    const trialed = { ...MONTHLY, trialEndMs: day('2026-01-15') };
+    const items = lines(usageLine('a'), fixedLine('b'));
+    expect(planned({ subscription: trialed, ...items })).toEqual([
+      'a 2026-01-15 2026-02-01',
+      'b 2026-02-01 2026-03-01',
+    ]);
+    const running = { ...trialed, trialEndMs: day('2026-02-01') };
+    expect(planned({ subscription: running, ...lines(usageLine('a')) })).toEqual([]);
+  });
+
   it('cuts a line to the time in which its item exists (7.7)', () => {
     const handOver = day('2026-01-16');
     const first = usageLine('a', { endMs: handOver });

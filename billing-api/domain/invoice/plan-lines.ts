@@ -115,9 +115,19 @@ function planPeriod(
   const existence = { startMs: lineItem.startMs, endMs: lineItem.endMs ?? Infinity };
   const covered = overlapOf(period, existence);
   if (covered === null) return [];
-  if (lineItem.price.type === 'USAGE') return [{ lineItem, period: covered, proration: null }];
+  if (lineItem.price.type === 'USAGE') return planUsageWindow(lineItem, covered, subscription);
   const full = fullPeriodOf(ownTerms(lineItem, subscription), period);
   return [{ lineItem, period: covered, proration: prorationOf(covered, full) }];
+}
+
+/** The usage window of a line (domain.md 7.7): usage during a trial is not billed. */
+function planUsageWindow(
+  lineItem: LineItem,
+  covered: Interval,
+  { trialEndMs }: SubscriptionTerms,
+): readonly PlannedLine[] {
+  const period = overlapOf(covered, { startMs: trialEndMs ?? covered.startMs, endMs: Infinity });
+  return period === null ? [] : [{ lineItem, period, proration: null }];
 }
 
 /**

@@ -35,7 +35,7 @@ function findFile(root: string, { path, from }: Edit): string {
 }
 
 /** @throws Error unless the fragment is there exactly once: the mutation must follow the code. */
-function apply(root: string, edit: Edit): void {
+export function applyEdit(root: string, edit: Edit): void {
   const file = findFile(root, edit);
   const text = readFileSync(file, 'utf8');
   const times = occurrences(text, edit.from);
@@ -63,7 +63,7 @@ export function makeMutatedBuild(mutation: Mutation): MutatedBuild {
       cpSync(join(projectRoot, path), join(root, path), { recursive: true });
     }
     symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
-    for (const edit of mutation.edits) apply(root, edit);
+    for (const edit of mutation.edits) applyEdit(root, edit);
     return { root, remove };
   } catch (error) {
     remove();
