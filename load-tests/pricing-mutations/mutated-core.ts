@@ -36,30 +36,41 @@ function verdictOf(report: Report, root: string): Verdict {
   return { passedCount: report.numPassedTests, failed };
 }
 
-/** Runs the tests of a folder of the core in a copy of it. */
-async function runTests(root: string, folder: string): Promise<Verdict> {
+const NO_TESTS: Verdict = { passedCount: 0, failed: [] };
+
+/** Runs the tests whose path holds a text, in a copy of the core. */
+async function runTests(root: string, paths: string): Promise<Verdict> {
   const output = join(root, 'report.json');
+  rmSync(output, { force: true });
   const child = spawn(
     process.execPath,
     [
       join(projectRoot, 'node_modules/vitest/vitest.mjs'),
       ...['run', '--config', '.config/vitest.config.ts', '--project', 'fast', '--no-isolate'],
-      ...['--reporter', 'json', '--outputFile', output, folder],
+      ...['--passWithNoTests', '--reporter', 'json', '--outputFile', output, paths],
     ],
     { cwd: root, stdio: 'ignore' },
   );
-  await new Promise((resolve, reject) => {
+  const status = await new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);
   });
-  if (!existsSync(output)) throw new Error('the tests could not be run');
-  return verdictOf(JSON.parse(readFileSync(output, 'utf8')) as Report, root);
+  if (existsSync(output))
+    return verdictOf(JSON.parse(readFileSync(output, 'utf8')) as Report, root);
+  if (status !== 0) throw new Error(`the tests of ${paths} could not be run`);
+  return NO_TESTS;
 }
 
-/** The tests beside a mutation say soonest what is wrong; all others follow where they do not. */
-async function runNearest(root: string, { edit }: PricingMutation): Promise<Verdict> {
-  const nearest = await runTests(root, `${dirname(edit.path)}/`);
-  return nearest.failed.length > 0 ? nearest : runTests(root, `${CORE}/`);
+/**
+ * The tests of the broken file say soonest what is wrong, then those beside it; all others are
+ * asked where they do not notice.
+ */
+async function runNearest(root: string, { edit: { path } }: PricingMutation): Promise<Verdict> {
+  for (const paths of [path.replace(/\.ts$/, '.test.ts'), `${dirname(path)}/`]) {
+    const verdict = await runTests(root, paths);
+    if (verdict.failed.length > 0) return verdict;
+  }
+  return runTests(root, `${CORE}/`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { Decimal, ONE, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant } from '../../../contract/instant.js';
 import type { CommitmentTerms, CommitmentTimeBucket } from '../commitment/commitment.js';
 import type { BucketUsage } from '../invoice/line-usage.js';
@@ -84,6 +84,26 @@ describe('windowed commitment (11.4)', () => {
     const rated = rateCommittedWindows({ ...DAY, ...four, period, buckets: grouped });
     expect(rated.map(({ group, quantity }) => [group, plain(quantity)])).toEqual([[null, '12']]);
     expect(sum({ ...four, period, buckets: grouped })).toBe('14 = 10 + 4 + 0');
+  });
+
+  it('tiers start anew in every group of a window', () => {
+    const tiers = [
+      { upTo: 4, unitAmount: decimalOf('1.00'), flatAmount: null },
+      { upTo: null, unitAmount: decimalOf('0.50'), flatAmount: null },
+    ];
+    const price = {
+      ...priced('base', '0'),
+      billingModel: 'TIERED' as const,
+      tierMode: 'SLAB' as const,
+      tiers,
+    };
+    const groups = ['a', 'b'].map((text) => ({ text, usage: decimalOf('6'), eventCount: 1 }));
+    const period = { ...DAY.period, endMs: MIDNIGHT + HOUR_MS };
+    const change = { period, price, buckets: [{ ...used(MIDNIGHT, '0'), groups }] };
+    // Twice 4 × 1.00 + 2 × 0.50; all 12 at once would be 8.00.
+    expect(charges({ ...change, ...committed(amount('1', { overageFactor: ONE })) })).toEqual([
+      '10',
+    ]);
   });
 
   it('a bucket cut at half past has half of the commitment', () => {
