@@ -1,17 +1,23 @@
 import { build, type Histogram } from 'hdr-histogram-js';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { ApiClient } from '../../cli/demo/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
-import { DAY_MS, MINUTE_MS } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import {
+  createMonthCustomers,
+  customerName,
+  fillMonths,
+  findPlaces,
+  MINUTES_OF_MONTH,
+  MONTH_END_MS,
+  MONTH_START_MS,
+  usedBy,
+  type Place,
+} from './minute-rows.js';
 import { Bench } from './programs.js';
-import { atMost, grouped, type Measurement, type Plot, type Progress } from './section.js';
+import { atMost, grouped, type Measurement, type Plot } from './section.js';
 
-const MONTH_START_MS = Date.UTC(2026, 8, 1);
-const MINUTES_OF_MONTH = (30 * DAY_MS) / MINUTE_MS;
-/** Minute rows of one insert: whole months of customers, below what makes two blocks. */
-const MONTHS_PER_INSERT = 20;
 const CALLS = 300;
 const WARM_UP_CALLS = 30;
 const SERVICE_OF_RAW_MAX = 1.3;
@@ -19,7 +25,6 @@ const SERVICE_P99_MS_MAX = 30;
 const MINUTE_ROW_BYTES_MAX = 2;
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9, 100];
 
-const generationRow = z.object({ meter_id: z.string(), generation: integerColumn });
 const sizeRow = z.object({ bytes: integerColumn, rows: integerColumn });
 const KEY = `tenant_id = {tenant:String} AND environment_id = {environment:String}
   AND meter_id = {meter:String}`;
@@ -28,83 +33,16 @@ const RAW = `SELECT sum(event_count) AS used FROM usage_minute_v1 WHERE ${KEY}
   AND minute >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND minute < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
-type Place = Readonly<Record<'tenant' | 'environment' | 'meter', string>> & {
-  readonly generation: number;
-};
 type World = { readonly bench: Bench; readonly clickhouse: ClickHouse; readonly api: ApiClient };
 
-const customerName = (index: number): string => `customer-${index}`;
-
-/** One event through the product says under which key its meter counts. */
-async function findPlace({ bench, clickhouse, api }: World): Promise<Place> {
-  const meter = await api.post<{ readonly id: string }>('/meters', {
+async function makeMeter({ bench, clickhouse, api }: World): Promise<Place> {
+  const { id } = await api.post<{ readonly id: string }>('/meters', {
     name: 'Calls',
     event_name: 'call',
     aggregation: { type: 'COUNT' },
   });
-  await api.post('/customers', { external_id: customerName(0) });
-  const ingest = await bench.start('ingest');
-  const aggregator = await bench.start('aggregator');
-  const sender = new ApiClient(`${ingest.url}/v1`, bench.apiKey);
-  await sender.post('/events', {
-    event_name: 'call',
-    external_customer_id: customerName(0),
-    timestamp: '2000-01-01T00:00:00Z',
-  });
-  const select = `SELECT tenant_id AS tenant, environment_id AS environment, meter_id, generation
-    FROM usage_minute_v1 WHERE meter_id = {meter:String}`;
-  const row = generationRow.extend({ tenant: z.string(), environment: z.string() });
-  for (;;) {
-    const [found] = await clickhouse.query(select, { meter: meter.id }, row);
-    if (found !== undefined) {
-      await aggregator.stop();
-      await ingest.stop();
-      return { ...found, meter: meter.id };
-    }
-    await delay(100);
-  }
-}
-
-/** Every customer has 1 to 97 events in every minute of the month, as `usedBy` counts them. */
-async function fill(
-  { clickhouse }: World,
-  place: Place,
-  run: { readonly customers: number; readonly progress: Progress },
-): Promise<void> {
-  const { customers, progress } = run;
-  for (let first = 0; first < customers; first += MONTHS_PER_INSERT) {
-    const count = Math.min(MONTHS_PER_INSERT, customers - first);
-    await clickhouse.command(
-      `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id, generation,
-         minute, source, group_key, event_count)
-       SELECT {tenant:String}, {environment:String},
-         concat('e:customer-', toString({first:UInt32} + intDiv(number, {minutes:UInt32}))),
-         {meter:String}, {generation:UInt64},
-         toDateTime64({start:UInt32} + 60 * (number % {minutes:UInt32}), 0, 'UTC'), '', '',
-         1 + intDiv((number % {minutes:UInt32}) * 1103515245
-           + ({first:UInt32} + intDiv(number, {minutes:UInt32})) * 12345, 128) % 97
-       FROM numbers({count:UInt64})
-       SETTINGS max_block_size = 1000000, min_insert_block_size_rows = 1000000`,
-      {
-        ...place,
-        first,
-        minutes: MINUTES_OF_MONTH,
-        start: MONTH_START_MS / 1000,
-        count: count * MINUTES_OF_MONTH,
-      },
-    );
-    const rows = grouped((first + count) * MINUTES_OF_MONTH);
-    progress(0.05 + 0.6 * ((first + count) / customers), `${rows} minute rows`);
-  }
-}
-
-/** What a customer used in the month, counted by hand. */
-function usedBy(customer: number): number {
-  let used = 0;
-  for (let minute = 0; minute < MINUTES_OF_MONTH; minute += 1) {
-    used += 1 + (Math.floor((minute * 1_103_515_245 + customer * 12_345) / 128) % 97);
-  }
-  return used;
+  const places = await findPlaces({ bench, clickhouse }, { eventName: 'call', count: 1 });
+  return assertPresent(places.get(id), 'the place of the only meter');
 }
 
 async function timed(times: Histogram, work: () => Promise<number>): Promise<number> {
@@ -122,7 +60,7 @@ type Times = { readonly raw: Histogram; readonly service: Histogram };
 /** Asks both in turns, so that what disturbs one disturbs the other. */
 async function askInTurns(world: World, place: Place, customers: number): Promise<Times> {
   const { clickhouse, api } = world;
-  const month = { from: MONTH_START_MS, to: MONTH_START_MS + MINUTES_OF_MONTH * MINUTE_MS };
+  const month = { from: MONTH_START_MS, to: MONTH_END_MS };
   const window = {
     start_time: new Date(month.from).toISOString(),
     end_time: new Date(month.to).toISOString(),
@@ -176,12 +114,15 @@ export const measureCustomerMonth: Measurement = async ({ minuteRows }, progress
   try {
     const billing = await bench.start('billing-api');
     const world = { bench, clickhouse, api: new ApiClient(`${billing.url}/v1`, bench.apiKey) };
-    const place = await findPlace(world);
     const customers = Math.max(1, Math.round(minuteRows / MINUTES_OF_MONTH));
-    for (let index = 1; index < customers; index += 1) {
-      await world.api.post('/customers', { external_id: customerName(index) });
-    }
-    await fill(world, place, { customers, progress });
+    await createMonthCustomers(world.api, customers);
+    const place = await makeMeter(world);
+    await fillMonths(clickhouse, place, {
+      customers,
+      onFilled: (filled) => {
+        progress(0.05 + (0.6 * filled) / minuteRows, `${grouped(filled)} minute rows`);
+      },
+    });
     progress(0.7, 'merging');
     await clickhouse.command('OPTIMIZE TABLE usage_minute_v1');
     progress(0.8, `${CALLS} calls each`);

@@ -6,14 +6,16 @@ import { measureColdStart } from './cold-start.js';
 import { measureCustomerMonth } from './customer-month.js';
 import { measureIngestRate } from './ingest-rate.js';
 import { machineFacts } from '../harness/machine-facts.js';
+import { measurePreview } from './preview.js';
+import { measurePurePricing } from './pure-pricing.js';
 import { writeReport } from './report/write-report.js';
 import type { Finding, Measurement, Section, SpeedOptions } from './section.js';
 import { measureVisibility } from './visibility.js';
 
 /**
  * The performance targets that have a script here, each measured beside a yardstick of the same
- * run: `npm run speed -- [--only ingest,backlog,visibility,month,start] [--events N]
- * [--minute-rows N] [--seconds N]`.
+ * run: `npm run speed -- [--only ingest,backlog,visibility,month,pricing,preview,start]
+ * [--events N] [--minute-rows N] [--seconds N]`.
  * Writes load-tests/results/speed.html and prints the table last. A run whose counts are wrong ends
  * with an error and has no figures.
  */
@@ -22,6 +24,8 @@ const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
   ['backlog', measureBacklog],
   ['visibility', measureVisibility],
   ['month', measureCustomerMonth],
+  ['pricing', measurePurePricing],
+  ['preview', measurePreview],
   ['start', measureColdStart],
 ]);
 

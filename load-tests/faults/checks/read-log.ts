@@ -45,7 +45,7 @@ export function sayingOf(event: {
 
 const RECORDS_MAX = 5_000;
 const BYTES_MAX = 32 * 1024 * 1024;
-const ATTEMPTS = 15;
+const ATTEMPTS = 120;
 const ATTEMPT_PAUSE_MS = 500;
 
 function note(content: Map<string, Saying[]>, value: string): void {
