@@ -69,11 +69,12 @@ module.exports = {
     {
       name: 'load-tests-use-public-doors',
       comment:
-        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. One exception: the aggregator that crashes between two steps of the protocol, which nobody outside of it can time.',
+        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. Two exceptions: the aggregator that crashes between two steps of the protocol, which nobody outside of it can time, and the time that pricing takes in memory.',
       severity: 'error',
       from: {
         path: '^load-tests/',
-        pathNot: '^load-tests/(simulation/|faults/doomed-aggregator\\.ts$)',
+        pathNot:
+          '^load-tests/(simulation/|faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
     },
