@@ -80,7 +80,18 @@ export function askOfLine(line: AskedLine, grouping: Grouping): UsageAsk {
   };
 }
 
-function bucketUsages(parts: readonly UsagePart[]): readonly BucketUsage[] {
+/** Without groups every window is a bucket, with one value. */
+function plainBuckets({ windows }: UsagePart): readonly BucketUsage[] {
+  const buckets: BucketUsage[] = [];
+  for (const { window, value, eventCount } of windows) {
+    if (eventCount === 0) continue;
+    const { startMs, endMs } = window;
+    buckets.push({ startMs, endMs, groups: [{ text: '', usage: value, eventCount }] });
+  }
+  return buckets;
+}
+
+function groupedBuckets(parts: readonly UsagePart[]): readonly BucketUsage[] {
   const buckets = new Map<number, Interval & { readonly groups: BucketGroup[] }>();
   for (const { group: text, windows } of parts) {
     for (const { window, value, eventCount } of windows) {
@@ -91,6 +102,12 @@ function bucketUsages(parts: readonly UsagePart[]): readonly BucketUsage[] {
     }
   }
   return [...buckets.values()];
+}
+
+function bucketUsages(parts: readonly UsagePart[], { meter }: AskedLine): readonly BucketUsage[] {
+  const [only] = parts;
+  if (only === undefined || meter.aggregation.groupBy !== null) return groupedBuckets(parts);
+  return plainBuckets(only);
 }
 
 function intervalUsages(views: readonly (readonly UsagePart[])[]): readonly IntervalUsage[] {
@@ -104,16 +121,17 @@ function intervalUsages(views: readonly (readonly UsagePart[])[]): readonly Inte
 
 /** The usage of a line out of the views that `askOfLine` asks for. */
 export function usageOfLine(
-  { plan }: AskedLine,
+  line: AskedLine,
   views: readonly (readonly UsagePart[])[],
   grouping: Grouping & { readonly featureId: string },
 ): LineUsage {
+  const { plan } = line;
   const shown = viewsOfLine(grouping).length;
   const further = views.slice(shown);
   const [buckets = [], ...intervals] = plan.buckets === null ? [[], ...further] : further;
   return {
     ...usageOfViews(views.slice(0, shown), grouping),
-    buckets: plan.buckets === null ? null : bucketUsages(buckets),
+    buckets: plan.buckets === null ? null : bucketUsages(buckets, line),
     intervals: intervalUsages(intervals),
   };
 }

@@ -60,6 +60,9 @@ function isInside({ windows }: Viewed, index: number, instant: InstantMs): boole
   return instant < (windows[index]?.endMs ?? -Infinity);
 }
 
+const NO_KEY: UsageKey = { source: '', group: '', texts: [] };
+
+/** A month of minutes has 43,200 cells: keys are made only where a view tells them apart. */
 function gather(viewed: Viewed, cells: readonly KeyedCell[]): readonly KeyCells[] {
   const { scope, view, windows } = viewed;
   const parts = new Map<string, KeyCells>();
@@ -70,14 +73,14 @@ function gather(viewed: Viewed, cells: readonly KeyedCell[]): readonly KeyCells[
     return part;
   };
   // A view of everything has its row also where nothing was used.
-  if (!isSplit(view.split)) partOf({ source: '', group: '', texts: [] });
+  const whole = isSplit(view.split) ? null : partOf(NO_KEY);
   for (const cell of cells) {
     const index = indexAt(windows, cell.slotMs);
     if (index < 0 && scope.resetUsage === 'NEVER') {
-      const part = partOf(keyIn(view, cell));
+      const part = whole ?? partOf(keyIn(view, cell));
       part.before = addCells(part.before, cell.cell);
     } else if (isInside(viewed, index, cell.slotMs)) {
-      listOf(partOf(keyIn(view, cell)).inside, index).push(cell);
+      listOf((whole ?? partOf(keyIn(view, cell))).inside, index).push(cell);
     }
   }
   return [...parts.values()];
@@ -87,25 +90,40 @@ function sumOf(cells: readonly KeyedCell[]): WindowCell {
   return cells.reduce((sum, { cell }) => addCells(sum, cell), EMPTY_CELL);
 }
 
-/** Σ of the values of the buckets, each with its own value per group (domain.md 7.8). */
+/** The cells of each bucket as one, those of each group apart where buckets have groups. */
+function bucketCells(
+  { hasGroups }: UsageScope,
+  buckets: readonly Interval[],
+  cells: readonly KeyedCell[],
+): readonly WindowCell[] {
+  const groups = new Map<string, Map<number, WindowCell>>();
+  for (const { slotMs, group, cell } of cells) {
+    const text = hasGroups ? group : '';
+    const ofGroup = groups.get(text) ?? new Map<number, WindowCell>();
+    groups.set(text, ofGroup);
+    const index = indexAt(buckets, slotMs);
+    ofGroup.set(index, addCells(ofGroup.get(index) ?? EMPTY_CELL, cell));
+  }
+  return [...groups.values()].flatMap((ofGroup) => [...ofGroup.values()]);
+}
+
+/**
+ * Σ of the values of the buckets, each with its own value per group (domain.md 7.8). Such values,
+ * of COUNT, SUM and MAX, do not depend on when a bucket begins and ends.
+ */
 function valueOfBuckets(
   scope: UsageScope,
   buckets: readonly Interval[],
   cells: readonly KeyedCell[],
 ): Decimal {
-  const values = new Map<string, { readonly bucket: Interval; cell: WindowCell }>();
-  for (const { slotMs, group, cell } of cells) {
-    const index = indexAt(buckets, slotMs);
-    const bucket = buckets[index] ?? scope.range;
-    const name = JSON.stringify([index, scope.hasGroups ? group : '']);
-    const value = values.get(name);
-    if (value === undefined) values.set(name, { bucket, cell });
-    else value.cell = addCells(value.cell, cell);
+  const [only] = cells;
+  if (only === undefined) return ZERO;
+  if (cells.length === 1) return valueOfWindow(scope.type, only.cell, scope.range);
+  let sum = ZERO;
+  for (const cell of bucketCells(scope, buckets, cells)) {
+    sum = sum.plus(valueOfWindow(scope.type, cell, scope.range));
   }
-  return [...values.values()].reduce(
-    (sum, { bucket, cell }) => sum.plus(valueOfWindow(scope.type, cell, bucket)),
-    ZERO,
-  );
+  return sum;
 }
 
 function figuresOf(value: Decimal, window: Interval, cell: WindowCell): WindowFigures {

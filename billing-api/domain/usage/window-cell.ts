@@ -34,15 +34,22 @@ function laterOf(left: Latest | null, right: Latest | null): Latest | null {
   return isLater(right, left) ? right : left;
 }
 
+/** What an aggregation does not need is this very zero: nothing is to be added then. */
+function sumOf(left: Decimal, right: Decimal): Decimal {
+  if (left === ZERO) return right;
+  return right === ZERO ? left : left.plus(right);
+}
+
 /** Both cells as one; the order does not matter. */
 export function addCells(left: WindowCell, right: WindowCell): WindowCell {
   if (left === EMPTY_CELL) return right;
   return {
     eventCount: left.eventCount + right.eventCount,
     unreadableCount: left.unreadableCount + right.unreadableCount,
-    valueSum: left.valueSum.plus(right.valueSum),
-    valueTimeSum: left.valueTimeSum.plus(right.valueTimeSum),
-    valueMax: maxOf(left.valueMax, right.valueMax),
+    valueSum: sumOf(left.valueSum, right.valueSum),
+    valueTimeSum: sumOf(left.valueTimeSum, right.valueTimeSum),
+    valueMax:
+      left.valueMax === right.valueMax ? left.valueMax : maxOf(left.valueMax, right.valueMax),
     latest: laterOf(left.latest, right.latest),
     uniqueCount: left.uniqueCount + right.uniqueCount,
   };
