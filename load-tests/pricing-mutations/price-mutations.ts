@@ -44,8 +44,12 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     '',
   ]),
   mutation(['price the sum of the groups of a bucket', '8.5'], 'pricing/window-rule.ts', [
-    'usageAmount = usageAmount.plus(ratePrice(price, usage).amount)',
-    'usageAmount = ratePrice(price, quantity).amount',
+    'usageAmount = usageAmount.plus(charge(usage))',
+    'usageAmount = charge(quantity)',
+  ]),
+  mutation(['a tier of a window forgets those below', '8.5'], 'pricing/create-charger.ts', [
+    'below.plus(flatAmount)',
+    'flatAmount',
   ]),
   mutation(['round before a period is scaled', '6.3'], 'invoice/rate-line.ts', [
     'prorate(amount, proration)',

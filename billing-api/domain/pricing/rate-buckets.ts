@@ -1,7 +1,8 @@
 import type { PricedWindow } from '../invoice/line-trace.js';
 import type { BucketUsage } from '../invoice/line-usage.js';
 import type { PriceModel } from '../price.js';
-import { rateGroups, windowRule } from './window-rule.js';
+import { createCharger } from './create-charger.js';
+import { chargeGroups, windowRule } from './window-rule.js';
 
 /**
  * Domain.md 8.5: the price applied to the value of every bucket, and of every group of it, by
@@ -12,12 +13,13 @@ export function rateBuckets(
   price: PriceModel & { readonly id: string },
 ): readonly PricedWindow[] {
   const rule = windowRule(price, null, null);
+  const charge = createCharger(price);
   return buckets.flatMap(({ startMs, endMs, groups }) =>
     groups.map((group) => ({
       startMs,
       endMs,
       group: group.text,
-      ...rateGroups([group], price),
+      ...chargeGroups([group], charge),
       rule,
       scale: null,
     })),

@@ -6,7 +6,8 @@ import { bucketsByMinute, MINUTES_OF_DAY, slotMinuteOf } from '../commitment/tim
 import type { PricedWindow, Proration, WindowRule } from '../invoice/line-trace.js';
 import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
 import type { PriceModel } from '../price.js';
-import { rateGroups, windowRule } from './window-rule.js';
+import { createCharger, type Charger } from './create-charger.js';
+import { chargeGroups, windowRule } from './window-rule.js';
 
 /** A line whose commitment holds for every bucket of its meter. */
 export type CommittedWindows = {
@@ -28,12 +29,21 @@ function chargesEmpty({ committed }: WindowRule): boolean {
   return committed?.isTrueUpEnabled ?? false;
 }
 
-/** The rule of every minute of the local day at which a window's slot can start. */
-function rulesByMinute({ price, commitment }: CommittedWindows): readonly WindowRule[] {
+/** The rule of a window, and its price as a function. */
+type Charging = { readonly rule: WindowRule; readonly charge: Charger };
+
+/** How to charge a window whose slot starts at each minute of the local day. */
+function chargingByMinute({ price, commitment }: CommittedWindows): readonly Charging[] {
   const { terms, timeBuckets } = commitment;
-  const base = windowRule(price, terms, null);
+  const base = { rule: windowRule(price, terms, null), charge: createCharger(price) };
   const rules = new Map(
-    timeBuckets.map((bucket) => [bucket.id, windowRule(bucket.price, bucket.terms, bucket.id)]),
+    timeBuckets.map((bucket) => [
+      bucket.id,
+      {
+        rule: windowRule(bucket.price, bucket.terms, bucket.id),
+        charge: createCharger(bucket.price),
+      },
+    ]),
   );
   return bucketsByMinute(timeBuckets).map((bucket) => {
     return bucket === null ? base : (rules.get(bucket.id) ?? base);
@@ -87,7 +97,7 @@ function createUsageReader(
  */
 export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {
   const { period, grid, buckets, asOfMs } = line;
-  const rules = rulesByMinute(line);
+  const charging = chargingByMinute(line);
   const slotMinuteAt = createSlotClock(grid);
   const usageIn = createUsageReader(buckets);
   if ((buckets.at(-1)?.endMs ?? -Infinity) > period.endMs) {
@@ -99,11 +109,11 @@ export function rateCommittedWindows(line: CommittedWindows): readonly PricedWin
     if (startMs >= asOfMs) break;
     const endMs = Math.min(window.endMs, period.endMs);
     const groups = usageIn(startMs, endMs);
-    const rule = rules[slotMinuteAt(window.startMs)];
-    if (rule === undefined || (groups === null && !chargesEmpty(rule))) continue;
-    const { quantity, usageAmount } = rateGroups(groups ?? NO_GROUPS, rule.price);
+    const of = charging[slotMinuteAt(window.startMs)];
+    if (of === undefined || (groups === null && !chargesEmpty(of.rule))) continue;
+    const { quantity, usageAmount } = chargeGroups(groups ?? NO_GROUPS, of.charge);
     const scale = scaleOf(endMs - startMs, window);
-    priced.push({ startMs, endMs, group: null, quantity, usageAmount, rule, scale });
+    priced.push({ startMs, endMs, group: null, quantity, usageAmount, rule: of.rule, scale });
   }
   return priced;
 }

@@ -3,8 +3,7 @@ import { commitmentMoney } from '../commitment/commitment-money.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
 import type { WindowRule } from '../invoice/line-trace.js';
 import type { BucketGroup } from '../invoice/line-usage.js';
-import type { PriceModel } from '../price.js';
-import { ratePrice } from './rate-price.js';
+import type { Charger } from './create-charger.js';
 
 /** What the groups of a window come to: package rounding and tiers start anew in each (8.5). */
 export type WindowUsage = { readonly quantity: Decimal; readonly usageAmount: Decimal };
@@ -23,15 +22,15 @@ export function windowRule(
   return { price, bucketId, committed: { amount, overageFactor, isTrueUpEnabled } };
 }
 
-/** All groups of a window together, each priced by itself. */
-export function rateGroups(groups: readonly BucketGroup[], price: PriceModel): WindowUsage {
+/** All groups of a window together, each charged by itself. */
+export function chargeGroups(groups: readonly BucketGroup[], charge: Charger): WindowUsage {
   const [first, ...others] = groups;
   if (first === undefined) return NO_USAGE;
   let quantity = first.usage;
-  let usageAmount = ratePrice(price, quantity).amount;
+  let usageAmount = charge(quantity);
   for (const { usage } of others) {
     quantity = quantity.plus(usage);
-    usageAmount = usageAmount.plus(ratePrice(price, usage).amount);
+    usageAmount = usageAmount.plus(charge(usage));
   }
   return { quantity, usageAmount };
 }
