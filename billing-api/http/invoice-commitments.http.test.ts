@@ -76,15 +76,27 @@ describe('POST /invoices/preview of bucketed meters', () => {
     const meter = { ...LOAD, bucketSize: 'MINUTE' };
     const wish = { meter, price: { amount: '1' } };
     const plan = await makePricedPlan(api, { database, clickhouse }, wish);
-    const id = await plan.subscribe({ start_date: '1990-01-01T00:00:00Z' });
-    const body = {
-      subscription_id: id,
-      period_start: '1990-01-01T00:00:00Z',
-      period_end: '2026-01-01T00:00:00Z',
+    const start = { start_date: '1990-01-01T00:00:00Z' };
+    const period = { period_start: '1990-01-01T00:00:00Z', period_end: '2026-01-01T00:00:00Z' };
+    const centuries = {
+      price: {
+        currency: 'usd',
+        meter_id: plan.meterId,
+        amount: '1',
+        billing_period: 'ANNUAL',
+        billing_period_count: 36,
+      },
     };
-    const { status, body: error } = await api.call('POST', '/v1/invoices/preview', { body });
-    expect([status, error.code]).toEqual([400, 'validation_error']);
-    expect(error.message).toContain('527040 buckets');
+    const last = { ...period, period_start: '2025-12-01T00:00:00Z' };
+    for (const [members, preview] of [
+      [start, period],
+      [{ ...start, line_items: [centuries] }, last],
+    ] as const) {
+      const body = { subscription_id: await plan.subscribe(members), ...preview };
+      const { status, body: error } = await api.call('POST', '/v1/invoices/preview', { body });
+      expect([status, error.code]).toEqual([400, 'validation_error']);
+      expect(error.message).toContain('527040 buckets');
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { windowCountAtLeast } from '../domain/calendar/usage-windows.js';
 import { buildInvoice } from '../domain/invoice/build-invoice.js';
 import type { InvoicePlanInputs, InvoiceResult } from '../domain/invoice/invoice.js';
 import type { LineUsage } from '../domain/invoice/line-usage.js';
+import { planLines } from '../domain/invoice/plan-lines.js';
 import { planUsage } from '../domain/invoice/plan-usage.js';
 import type { SubscriptionTerms } from '../domain/subscription.js';
 import type { CustomerRow } from '../store/customers.js';
@@ -79,7 +80,8 @@ async function readUsage(
     lines.map((line) => askOfLine(line, grouping)),
   );
   if (answers === null) {
-    return new Refusal('validation_error', 'group_by: there are more than 1000000 groups');
+    const message = 'the lines have more than 1000000 buckets and groups';
+    return new Refusal('validation_error', `${message}; take fewer groups or a shorter period`);
   }
   const features = await featuresOf(dependencies, caller, grouping.hasFeature ? lines : []);
   return new Map(
@@ -112,15 +114,19 @@ function billedTerms({ subscription, surroundings }: SubscriptionReading): Subsc
   return { ...termsFromRow(subscription), commitment };
 }
 
-/** Buckets are listed one by one: an interval that has far too many is refused before. */
-function lengthRefusal({ period, lineItems }: ComputeWish, { readings }: Metering): Refusal | null {
-  const long = lineItems.find(({ meter_id: meterId }) => {
-    const size = readings.get(meterId ?? '')?.bucketSize ?? null;
+/**
+ * Buckets are listed one by one: lines with far too many are refused before. A line may cover more
+ * than the interval, where its own billing period is longer.
+ */
+function lengthRefusal(plan: InvoicePlanInputs): Refusal | null {
+  const long = planLines(plan).find(({ lineItem: { meter }, period }) => {
+    const size = meter?.bucketSize ?? null;
     return size !== null && windowCountAtLeast(period, size) > BUCKETS_MAX;
   });
   if (long === undefined) return null;
-  const message = `the interval has more than ${BUCKETS_MAX} buckets of meter ${long.meter_id ?? ''}; shorten it`;
-  return new Refusal('validation_error', message);
+  const { id } = long.lineItem.price;
+  const message = `the period of price ${id} has more than ${BUCKETS_MAX} buckets of its meter`;
+  return new Refusal('validation_error', `${message}; take a shorter one`);
 }
 
 async function planOf(
@@ -159,9 +165,9 @@ export async function computeInvoice(
   // Before anything is counted, so that it holds for every count.
   const dataUntil = await dependencies.dataUntil();
   const metering = await findMetering(dependencies, caller, wish.lineItems);
-  const refusal = lengthRefusal(wish, metering);
-  if (refusal !== null) return refusal;
   const plan = await planOf(dependencies, caller, { ...wish, metering });
+  const refusal = lengthRefusal(plan);
+  if (refusal !== null) return refusal;
   const usage = await readUsage(dependencies, caller, { customer, plan, metering, grouping });
   if (isRefusal(usage)) return usage;
   // No invoice is stored yet, and coupons, taxes and wallets cannot be made yet.
