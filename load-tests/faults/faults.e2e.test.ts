@@ -2,6 +2,8 @@ import PQueue from 'p-queue';
 import { afterAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../runtime/project.js';
 import { startFaultEngines } from './engines/fault-engines.js';
+import { makeMutatedBuild } from './mutations/mutated-build.js';
+import { MUTATIONS } from './mutations/run-mutations.js';
 import { randomRun } from './random/random-run.js';
 import { lineOfRun } from './report.js';
 import { SCENARIOS } from './scenarios/all-scenarios.js';
@@ -22,6 +24,16 @@ function tell(scenario: Scenario, log: Bench['log']): () => Promise<void> {
     expect(verdict.counts.accepted).toBeGreaterThan(0);
   };
 }
+
+describe('the list of mutations', () => {
+  test.each(MUTATIONS)('follows the code: $name', (mutation) => {
+    const stories = SCENARIOS.filter(({ name }) => name.startsWith(mutation.scenario));
+    expect(stories).toHaveLength(1);
+    expect(() => {
+      makeMutatedBuild(mutation).remove();
+    }).not.toThrow();
+  });
+});
 
 describe.each(['postgres', 'kafka'] as const)('the product on the %s log', (log) => {
   const isMissing = log === 'kafka' && engines.kafka.broker === null;

@@ -8,7 +8,7 @@ export type RunningEngine = {
   readonly stop: () => Promise<void>;
 };
 
-/** Together half a minute: on a busy machine a killed server takes seconds to give its port back. */
+/** Half a minute: on a busy machine a killed server takes seconds to give its port back. */
 const START_ATTEMPTS = 120;
 const START_PAUSE_MS = 250;
 

@@ -1,5 +1,7 @@
 import type { Mutation } from './mutation.js';
 
+const PERFORM = 'dist/aggregator/partition/perform.js';
+
 /** Mistakes that others have made and their users have reported. */
 export const EDGE_MUTATIONS: readonly Mutation[] = [
   {
@@ -29,9 +31,17 @@ export const EDGE_MUTATIONS: readonly Mutation[] = [
     scenario: 'dedup memory dies with its process',
     edits: [
       {
-        path: 'dist/aggregator/partition/perform.js',
-        from: '    await filter.rebuild();\n',
-        to: '',
+        path: PERFORM,
+        from: 'seen: await store.lookUp(idHashes, command.below)',
+        to: 'seen: new Map(idHashes.flatMap((id) => globalThis.known?.get(id) ?? []))',
+      },
+      {
+        path: PERFORM,
+        from: '    filter.remember(',
+        to: `    globalThis.known ??= new Map();
+    const first = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
+    for (const id of batch.summary.idHashes) globalThis.known.set(id, [[id, first]]);
+    filter.remember(`,
       },
     ],
   },

@@ -37,7 +37,11 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   {
     name: 'ids looked up without the bound below the batch',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: STORE, from: ' AND log_offset < {below:UInt64})', to: ')' }],
+    edits: [
+      { path: STORE, from: ' AND log_offset < {below:UInt64})', to: ')' },
+      // Otherwise only ids that the filter takes for known by mistake are looked up.
+      { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
+    ],
   },
   {
     name: 'promise and finish without the guard of the epoch',
@@ -115,8 +119,8 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         path: 'sql/migrations',
-        from: 'coalesce(pending_end, next_offset)',
-        to: 'next_offset',
+        from: 'definition_version, log, partition, coalesce(pending_end, next_offset)',
+        to: 'definition_version, log, partition, next_offset',
       },
     ],
   },
@@ -126,7 +130,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         path: 'sql/queries/intend-batch.sql',
-        from: '  AND min_version <= :catalog_version AND catalog_version <= :catalog_version\n',
+        from: ' AND min_version <= :catalog_version AND catalog_version <= :catalog_version',
         to: '',
       },
     ],
@@ -134,7 +138,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
   {
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: ENCODE, from: '`${deltas.text}${markerLine}\\n`', to: '`${deltas.text}`' }],
+    edits: [{ path: ENCODE, from: '${JSON.stringify(markerRow)}\\n', to: '' }],
   },
   {
     name: 'ids remembered before the write',

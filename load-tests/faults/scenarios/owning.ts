@@ -63,6 +63,9 @@ export const OWNING: readonly Scenario[] = [
         const successor = await freezeBefore(world, 'raise_gate', notes);
         replaced.thaw();
         await delay(FENCED_MS);
+        // With two alive the partition might go back to the first one, and nobody would look.
+        await replaced.kill();
+        await world.forgetDeadMembers();
         successor.thaw();
         await delay(FENCED_MS);
         await send(world, asBulks(eventsOf(20, 100)));
