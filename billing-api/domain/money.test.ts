@@ -105,6 +105,12 @@ describe('formatMoney (6.6)', () => {
 });
 
 describe('allocate (6.5)', () => {
+  it('gives the unit to the earlier of two equal thirds, however large the later one is', () => {
+    const thirds = ['20', '500000000000'].map((text) => decimalOf(text).dividedBy(3));
+    const parts = allocate(decimalOf('166666666673.33'), thirds, 'usd');
+    expect(parts.map((part) => part.toFixed())).toEqual(['6.67', '166666666666.66']);
+  });
+
   it('gives 3.34, 3.33, 3.33 for 10.00 over three equal lines', () => {
     const third = new Decimal(10).dividedBy(3);
     expect(texts(allocate(decimalOf('10'), [third, third, third], 'usd'))).toEqual([

@@ -24,14 +24,17 @@ export function minorDigitsOf(currency: string): number {
  */
 const SETTLED_DIGITS = 100;
 
+function settled(value: Decimal): Decimal {
+  return value.toDecimalPlaces(SETTLED_DIGITS, Decimal.ROUND_HALF_UP);
+}
+
 /**
  * `Round` of domain.md 6.2: half-up away from zero to the currency's minor digits. The only
  * rounding of money there is; it is called once per line, discount, tax, credit and proration
  * charge.
  */
 export function roundMoney(value: Decimal, currency: string): Decimal {
-  const settled = value.toDecimalPlaces(SETTLED_DIGITS, Decimal.ROUND_HALF_UP);
-  const rounded = settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP);
+  const rounded = settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP);
   return rounded.isZero() ? ZERO : rounded;
 }
 
@@ -100,7 +103,7 @@ export function allocate(
     throw new RangeError(`shares of ${plain(sum)} do not add up to ${plain(amount)}`);
   }
   const cuts = shares.map((share) => {
-    const units = share.dividedBy(unit);
+    const units = settled(share.dividedBy(unit));
     const whole = units.floor();
     return { whole, rest: units.minus(whole) };
   });
