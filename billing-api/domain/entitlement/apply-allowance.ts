@@ -109,8 +109,8 @@ function bucketsIn(buckets: readonly BucketUsage[], { window }: ResetWindow) {
 }
 
 /**
- * A bucket belongs to the reset window in which it begins, also where it reaches into the next one:
- * the value of a MAX cannot be divided.
+ * A bucket, or the part of it that `cutBuckets` made, belongs to the reset window in which it
+ * begins. The value of a MAX cannot be divided.
  */
 function billBuckets(
   line: UsedLine & { readonly limit: Decimal },

@@ -9,7 +9,10 @@ export type UsagePlan = {
   readonly lineItemId: string;
   /** The usage window (domain.md 7.7). */
   readonly window: Interval;
-  /** The buckets of a bucketed meter, cut to the window, in the order of time; else null. */
+  /**
+   * The buckets of a bucketed meter, cut to the window, in the order of time; else null. Where an
+   * allowance begins anew inside of a bucket whose parts add up, it is cut there, too.
+   */
   readonly buckets: readonly Interval[] | null;
   /**
    * Further intervals whose value decides about an allowance (domain.md 10.2), none of them empty

@@ -1,6 +1,8 @@
+import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
+import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
-import type { LineUsage } from './line-usage.js';
+import type { BucketUsage, LineUsage } from './line-usage.js';
 import { withAllowance, type PlannedUsageLine } from './plan-usage.js';
 import type { MeasuredUsage } from './rate-line.js';
 
@@ -31,6 +33,25 @@ function streamOf({ lineItem }: PlannedLine): string {
   return texts.sort().join();
 }
 
+/** Prices apply to whole buckets, also to those that the allowance cut. */
+function wholeBuckets(
+  line: PlannedUsageLine,
+  parts: readonly BucketUsage[] | null,
+  { subscription }: InvoiceInputs,
+): readonly BucketUsage[] | null {
+  const { meter, period } = line;
+  const { bucketSize: size } = meter;
+  if (parts === null || size === null) return parts;
+  const { timezone, billingAnchorMs: anchorMs } = subscription;
+  return joinBuckets(parts, bucketCutsOf(line), (instant) => {
+    const bucket = windowAt(instant, { size, timezone, anchorMs });
+    return {
+      startMs: Math.max(bucket.startMs, period.startMs),
+      endMs: Math.min(bucket.endMs, period.endMs),
+    };
+  });
+}
+
 /**
  * What of its usage each USAGE line is billed for (domain.md 13.1.2 c): all of them at once, for
  * lines may share an allowance. The lines are in line order.
@@ -55,8 +76,10 @@ export function measureUsage(
   );
   return new Map(
     read.flatMap(({ plan, line, usage }, index) => {
-      const billed = bills[index];
-      return billed === undefined ? [] : [[plan, { line, measured: { usage, billed } }]];
+      const bill = bills[index];
+      if (bill === undefined) return [];
+      const billed = { ...bill, buckets: wholeBuckets(line, bill.buckets, inputs) };
+      return [[plan, { line, measured: { usage, billed } }]];
     }),
   );
 }

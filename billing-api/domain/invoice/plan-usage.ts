@@ -1,5 +1,6 @@
 import type { Interval } from '../../../contract/instant.js';
 import { windowsIn } from '../calendar/usage-windows.js';
+import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
 import type { LineMeter } from '../subscription.js';
 import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
@@ -28,7 +29,8 @@ export function withAllowance(line: PlannedLine, inputs: InvoicePlanInputs): Pla
   };
 }
 
-function bucketsOf({ meter, period }: PlannedUsageLine, inputs: InvoicePlanInputs) {
+function bucketsOf(line: PlannedUsageLine, inputs: InvoicePlanInputs) {
+  const { meter, period } = line;
   const { bucketSize: size } = meter;
   if (size === null) return null;
   const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
@@ -39,7 +41,7 @@ function bucketsOf({ meter, period }: PlannedUsageLine, inputs: InvoicePlanInput
       endMs: Math.min(endMs, period.endMs),
     });
   }
-  return buckets;
+  return cutBuckets(buckets, bucketCutsOf(line));
 }
 
 /** Of a bucketed meter the buckets themselves tell what the usage window holds. */

@@ -1,0 +1,79 @@
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
+import type { LineMeter } from '../subscription.js';
+import type { LineAllowance } from './line-allowance.js';
+
+/** A bucketed line and what it has free. */
+type AllowedLine = {
+  readonly meter: LineMeter;
+  readonly period: Interval;
+  readonly allowance: LineAllowance | null;
+};
+
+/**
+ * The instants inside of a line's period at which its allowance begins anew (domain.md 10.2). A
+ * bucket that contains one uses each allowance for what was used under it. Of the greatest value of
+ * a bucket there are no parts: it belongs to the allowance under which the bucket begins.
+ */
+export function bucketCutsOf({ meter, period, allowance }: AllowedLine): readonly InstantMs[] {
+  if (meter.aggregationType === 'MAX') return [];
+  return (allowance?.windows ?? [])
+    .map(({ window }) => window.startMs)
+    .filter((startMs) => period.startMs < startMs && startMs < period.endMs);
+}
+
+/** Buckets cut at instants; both in the order of time. */
+export function cutBuckets(
+  buckets: readonly Interval[],
+  cuts: readonly InstantMs[],
+): readonly Interval[] {
+  let next = 0;
+  return buckets.flatMap(({ startMs, endMs }) => {
+    const edges = [startMs];
+    for (let cut = cuts[next]; cut !== undefined && cut < endMs; cut = cuts[next]) {
+      if (cut > startMs) edges.push(cut);
+      next += 1;
+    }
+    return edges.map((edge, index) => ({ startMs: edge, endMs: edges[index + 1] ?? endMs }));
+  });
+}
+
+function addGroups(
+  left: readonly BucketGroup[],
+  right: readonly BucketGroup[],
+): readonly BucketGroup[] {
+  const byText = new Map(left.map((group) => [group.text, group]));
+  for (const { text, usage, eventCount } of right) {
+    const known = byText.get(text);
+    byText.set(text, {
+      text,
+      usage: known?.usage.plus(usage) ?? usage,
+      eventCount: (known?.eventCount ?? 0) + eventCount,
+    });
+  }
+  return [...byText.values()].sort((one, other) => (one.text < other.text ? -1 : 1));
+}
+
+/**
+ * Buckets made whole again. The parts are in bucket order, and so is the result; `bucketAt` tells
+ * the bucket that contains an instant, cut to the usage window.
+ */
+export function joinBuckets(
+  parts: readonly BucketUsage[],
+  cuts: readonly InstantMs[],
+  bucketAt: (instant: InstantMs) => Interval,
+): readonly BucketUsage[] {
+  if (cuts.length === 0) return parts;
+  const edges = new Set(cuts);
+  const joined: BucketUsage[] = [];
+  for (const part of parts) {
+    const { startMs, endMs, groups } = part;
+    const isCut = edges.has(startMs) || edges.has(endMs);
+    const bucket = isCut ? bucketAt(startMs) : { startMs, endMs };
+    const last = joined.at(-1);
+    if (last?.startMs === bucket.startMs) {
+      joined[joined.length - 1] = { ...last, groups: addGroups(last.groups, groups) };
+    } else joined.push({ ...bucket, groups });
+  }
+  return joined;
+}
