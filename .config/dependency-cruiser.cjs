@@ -69,14 +69,27 @@ module.exports = {
     {
       name: 'load-tests-use-public-doors',
       comment:
-        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. Two exceptions: the aggregator that crashes between two steps of the protocol, which nobody outside of it can time, and the time that pricing takes in memory.',
+        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. Three exceptions: the aggregator that crashes between two steps of the protocol, which nobody outside of it can time, the time that pricing takes in memory, and what hands a random subscription to the pricing core.',
       severity: 'error',
       from: {
         path: '^load-tests/',
         pathNot:
-          '^load-tests/(simulation/|faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$)',
+          '^load-tests/(simulation/|faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$|oracle/pricing/agreement/)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
+    },
+    {
+      name: 'oracle-shares-nothing',
+      comment:
+        'The oracle answers from the rules alone; only what compares it with the product knows both.',
+      severity: 'error',
+      from: {
+        path: '^load-tests/oracle/',
+        pathNot: `/agreement/|/main\\.ts$|${tests}`,
+      },
+      to: {
+        path: '^(contract|runtime|event-log|ingest|aggregator|billing-api|sql|clickhouse|cli)/|/agreement/|^node_modules/(decimal|temporal)',
+      },
     },
     {
       name: 'simulation-runs-the-pure-core',

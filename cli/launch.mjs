@@ -160,7 +160,12 @@ async function check() {
 }
 
 /** Long runs that live in load-tests, each with a folder of its own. */
-const PROOFS = ['faults', 'oracle', 'speed'];
+const PROOFS = new Map([
+  ['faults', 'faults'],
+  ['oracle', 'oracle'],
+  ['pricing:check', 'oracle/pricing'],
+  ['speed', 'speed'],
+]);
 
 async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
@@ -177,8 +182,9 @@ async function main() {
     if (parameters.length === 0) await check();
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
-  const proof = join(root, 'dist', 'load-tests', verb, 'main.js');
-  if (PROOFS.includes(verb)) {
+  const proofFolder = PROOFS.get(verb);
+  if (proofFolder !== undefined) {
+    const proof = join(root, 'dist', 'load-tests', proofFolder, 'main.js');
     return handOver(process.execPath, ['--enable-source-maps', proof, ...parameters]);
   }
   if (verb === 'measure') {

@@ -34,7 +34,7 @@ function readOffset(zone: string, instant: number): number {
 const HOUR_MS = 3_600_000;
 const offsetsOfHours = new Map<string, Map<number, number>>();
 
-/** The offset at the start of an hour of UTC; asking the calendar is slow, so it is kept. */
+/** The offset at a full hour of UTC; asking the calendar is slow, so it is kept. */
 function offsetOfHour(zone: string, hour: number): number {
   const hours = offsetsOfHours.get(zone) ?? new Map<number, number>();
   offsetsOfHours.set(zone, hours);
@@ -44,13 +44,17 @@ function offsetOfHour(zone: string, hour: number): number {
 }
 
 /**
- * Local wall-clock time less UTC, in milliseconds. No zone changes twice within an hour.
+ * Local wall-clock time less UTC, in milliseconds. No zone changes twice within a day of UTC, so
+ * what is the same at both ends of it, or of an hour, is the same between them.
  * @throws RangeError when the zone is unknown.
  */
 export function offsetAt(zone: string, instant: number): number {
-  const hour = Math.floor(instant / HOUR_MS);
-  const offset = offsetOfHour(zone, hour);
-  return offset === offsetOfHour(zone, hour + 1) ? offset : readOffset(zone, instant);
+  for (const hours of [24, 1]) {
+    const from = Math.floor(instant / (hours * HOUR_MS)) * hours;
+    const offset = offsetOfHour(zone, from);
+    if (offset === offsetOfHour(zone, from + hours)) return offset;
+  }
+  return readOffset(zone, instant);
 }
 
 /** The first instant of `(from, to]` at which the offset is no longer that of `from`. */

@@ -152,6 +152,7 @@ describe('effective entitlements (10.1)', () => {
   test('one of the subscription replaces its parent', () => {
     const own = source('own', { scope: 'SUBSCRIPTION', parentId: 'plan', limit: '7' });
     expect(chargeUnder(source('plan', { limit: '5' }), own)).toBe('43.00');
+    expect(chargeUnder(source('plan', { limit: '5' }), { ...own, isEnabled: false })).toBe('50.00');
   });
 
   test('disabled ones and those out of date are ignored', () => {

@@ -42,8 +42,8 @@ function dayMovedByMonths(dayNumber: number, months: number): number {
 
 type Steps = { readonly length: Length; readonly times: number };
 
-/** Days of the month are clamped to short months (domain.md 12.3). */
-function movedLocal(local: number, { length, times }: Steps): number {
+/** A local time, moved; days of the month are clamped to short months (domain.md 12.3). */
+export function movedLocal(local: number, { length, times }: Steps): number {
   const day = Math.floor(local / DAY_MS);
   const months = monthsOf(length);
   const newDay =

@@ -5,8 +5,8 @@ import type { Range } from '../windows.js';
 export type CommitmentInfo = {
   readonly type: 'amount' | 'quantity' | null;
   readonly amount: Fraction | null;
-  readonly quantity: string | null;
-  readonly factor: string | null;
+  readonly quantity: Fraction | null;
+  readonly factor: Fraction | null;
   readonly hasTrueUp: boolean | null;
   readonly isWindowed: boolean;
   readonly utilized: Fraction;

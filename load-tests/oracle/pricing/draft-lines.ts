@@ -9,7 +9,14 @@ import { lineParts, type Settlement } from './line-commitment.js';
 import { chosenLines, invoicePeriodsOf, type ChosenLine } from './line-selection.js';
 import { roundMoney } from './money.js';
 import { settleSubscription, type SettledLine } from './subscription-commitment.js';
-import type { LineItem, LineCommitment, Price, Subscription, UsageItem } from './subscription.js';
+import type {
+  Commitment,
+  LineItem,
+  LineCommitment,
+  Price,
+  Subscription,
+  UsageItem,
+} from './subscription.js';
 import { usageCharges, type UsageCharge } from './usage-charge.js';
 
 /** Line amount ÷ rate, rounded to the minor digits of the base currency (domain.md 8.6). */
@@ -38,7 +45,11 @@ function fixedLine(
 
 type Configured = Omit<CommitmentInfo, 'utilized' | 'overage' | 'trueUp'>;
 
-/** The configured commitment; one that is not windowed also as money (domain.md 11.3, 11.4). */
+function amountAsGiven({ type, value }: Commitment): Fraction | null {
+  return type === 'amount' ? exact(value) : null;
+}
+
+/** The commitment as money; one per window as it was given (domain.md 11.3, 11.4). */
 function configured({ own, isWindowed }: LineCommitment, price: Price): Configured {
   if (own === null) {
     return {
@@ -51,12 +62,11 @@ function configured({ own, isWindowed }: LineCommitment, price: Price): Configur
     };
   }
   const { type, factor, hasTrueUp, value } = own;
-  const isMoneyKnown = type === 'amount' || !isWindowed;
   return {
     type,
-    amount: isMoneyKnown ? committedMoney(own, price) : null,
-    quantity: type === 'quantity' ? value : null,
-    factor,
+    amount: isWindowed ? amountAsGiven(own) : committedMoney(own, price),
+    quantity: type === 'quantity' ? exact(value) : null,
+    factor: exact(factor),
     hasTrueUp,
     isWindowed,
   };

@@ -13,9 +13,9 @@ function contains({ start, end }: Dates, instant: number): boolean {
   return (start === null || start <= instant) && (end === null || instant < end);
 }
 
-/** How often a source counts at an instant: an addon once for each of its associations. */
+/** How often a source is in force at an instant: an addon once for each of its associations. */
 function countAt(source: EntitlementSource, instant: number): number {
-  if (!source.isEnabled || !contains(source, instant)) return 0;
+  if (!contains(source, instant)) return 0;
   if (source.scope !== 'ADDON') return 1;
   return source.associations.filter((association) => contains(association, instant)).length;
 }
@@ -24,13 +24,16 @@ function byCreation(left: EntitlementSource, right: EntitlementSource): number {
   return left.createdAt - right.createdAt || (left.id < right.id ? -1 : 1);
 }
 
-/** The sources that count, as often as they do, the one created first first. */
+/**
+ * The sources that count, as often as they do, the one created first first. One that is disabled
+ * does not count, but what it replaces does not either.
+ */
 function countedSources(feature: Feature, instant: number): readonly EntitlementSource[] {
   const counted = feature.sources
     .toSorted(byCreation)
     .flatMap((source) => Array.from({ length: countAt(source, instant) }, () => source));
   const replaced = counted.map(({ parentId }) => parentId);
-  return counted.filter(({ id }) => !replaced.includes(id));
+  return counted.filter(({ id, isEnabled }) => isEnabled && !replaced.includes(id));
 }
 
 /** The most frequent one; of equally frequent ones that of the source created first. */

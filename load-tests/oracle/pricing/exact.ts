@@ -49,3 +49,14 @@ export function roundTo(places: number, value: Fraction): Fraction {
   const scale = fraction(10n ** BigInt(places));
   return divide(round(multiply(value, scale)), scale);
 }
+
+/** All digits of a value that has an end, without trailing zeros. @throws RangeError without. */
+export function exactText(value: Fraction): string {
+  let [places, scaled] = [0, value];
+  for (; scaled.denominator !== 1n; places += 1) {
+    if (places > 100) throw new RangeError('the digits have no end');
+    scaled = multiply(scaled, whole(10));
+  }
+  const digits = scaled.numerator.toString().padStart(places + 1, '0');
+  return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}

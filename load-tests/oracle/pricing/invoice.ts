@@ -6,6 +6,7 @@ import { greater, subtract, sum } from './exact.js';
 import type { InvoiceQuestion } from './invoice-question.js';
 import { invoicePeriodsOf } from './line-selection.js';
 import { moneyText } from './money.js';
+import { exactText } from './exact.js';
 import { prepaidCredits } from './prepaid.js';
 import type { Subscription } from './subscription.js';
 import { taxOn } from './taxes.js';
@@ -27,9 +28,11 @@ export type InvoiceLine = {
   readonly prepaidCredits: string;
 };
 
-export type CommitmentTexts = Omit<CommitmentInfo, 'amount' | 'utilized' | 'overage' | 'trueUp'> & {
-  /** What is committed, as money, unrounded. */
-  readonly amount: Fraction | null;
+export type CommitmentTexts = Pick<CommitmentInfo, 'type' | 'hasTrueUp' | 'isWindowed'> & {
+  /** Money, exact. */
+  readonly amount: string | null;
+  readonly quantity: string | null;
+  readonly factor: string | null;
   readonly utilized: string;
   readonly overage: string;
   readonly trueUp: string;
@@ -54,9 +57,16 @@ export type PricedInvoice = {
 
 type Text = (value: Fraction) => string;
 
+function textOrNull(value: Fraction | null, text: Text): string | null {
+  return value === null ? null : text(value);
+}
+
 function commitmentTexts(info: CommitmentInfo, money: Text): CommitmentTexts {
   return {
     ...info,
+    amount: textOrNull(info.amount, exactText),
+    quantity: textOrNull(info.quantity, toText),
+    factor: textOrNull(info.factor, toText),
     utilized: money(info.utilized),
     overage: money(info.overage),
     trueUp: money(info.trueUp),
@@ -72,8 +82,8 @@ function lineTexts(line: DiscountedLine, prepaid: Fraction, money: Text): Invoic
     periodEnd: new Date(line.period.end).toISOString(),
     quantity: toText(line.quantity),
     amount: money(line.amount),
-    priceUnitAmount: line.priceUnitAmount === null ? null : money(line.priceUnitAmount),
-    adjustedEntitlementQuantity: line.adjusted === null ? null : toText(line.adjusted),
+    priceUnitAmount: textOrNull(line.priceUnitAmount, money),
+    adjustedEntitlementQuantity: textOrNull(line.adjusted, toText),
     commitment: line.commitment === null ? null : commitmentTexts(line.commitment, money),
     lineDiscount: money(line.lineDiscount),
     invoiceDiscount: money(line.invoiceDiscount),

@@ -33,13 +33,12 @@ function isActive(commitment: SubscriptionCommitment | null): commitment is Subs
 /** One charge against what is left of the commitment (domain.md 11.1, the three cases). */
 function divided(charge: UsageCharge, left: Fraction, factor: Fraction): readonly SettledLine[] {
   const { money, quantity } = charge;
-  if (compare(money, left) <= 0) return [{ charge, kind: 'charge', quantity, amount: money }];
-  if (!isPositive(left)) {
-    return [{ charge, kind: 'overage', quantity, amount: multiply(money, factor) }];
-  }
+  const whole = { charge, quantity };
+  if (compare(money, left) <= 0) return [{ ...whole, kind: 'charge', amount: money }];
+  if (!isPositive(left)) return [{ ...whole, kind: 'overage', amount: multiply(money, factor) }];
   const inside = roundTo(QUANTITY_DIGITS, divide(multiply(quantity, left), money));
   return [
-    { charge, kind: 'charge', quantity: inside, amount: left },
+    { ...whole, kind: 'charge', quantity: inside, amount: left },
     {
       charge,
       kind: 'overage',

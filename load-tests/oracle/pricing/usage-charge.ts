@@ -20,6 +20,7 @@ import type { Subscription, UsageItem } from './subscription.js';
 /** A usage line before commitments and rounding. */
 export type UsageCharge = {
   readonly line: ChosenLine<UsageItem>;
+  /** What was used, before the allowance. */
   readonly quantity: Fraction;
   readonly remaining: Remaining;
   /** What the allowance took away; null without one. */

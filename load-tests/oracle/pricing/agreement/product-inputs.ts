@@ -1,0 +1,105 @@
+import { decimalOf } from '../../../../contract/decimal.js';
+import type { Interval } from '../../../../contract/instant.js';
+import {
+  firstPeriod,
+  nextPeriod,
+} from '../../../../billing-api/domain/calendar/billing-periods.js';
+import type {
+  InvoiceInputs,
+  InvoicedLine,
+  InvoicePlanInputs,
+  PriorCommitment,
+} from '../../../../billing-api/domain/invoice/invoice.js';
+import { planUsage } from '../../../../billing-api/domain/invoice/plan-usage.js';
+import type { SubscriptionTerms } from '../../../../billing-api/domain/subscription.js';
+import type { EarlierInvoice, InvoiceQuestion } from '../invoice-question.js';
+import type { Subscription } from '../subscription.js';
+import { productCoupons, productTaxes, productWallets } from './product-adjustments.js';
+import { productEntitlements, productItem, productTerms } from './product-subscription.js';
+import { productUsage } from './product-usage.js';
+
+function periodAt(terms: SubscriptionTerms, index: number): Interval {
+  let period = firstPeriod(terms);
+  for (let passed = 0; passed < index; passed += 1) {
+    const next = nextPeriod(terms, period);
+    if (next === null) throw new Error(`the product has no period ${passed + 1}`);
+    period = next;
+  }
+  return period;
+}
+
+function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLine[] {
+  return earlier.flatMap(({ lines }) =>
+    lines.flatMap(({ itemId, start, end }) =>
+      itemId === null
+        ? []
+        : [
+            {
+              lineItemId: itemId,
+              priceId: `price of ${itemId}`,
+              period: { startMs: start, endMs: end },
+            },
+          ],
+    ),
+  );
+}
+
+/** The item that continues another one and exists before `until`, else the item itself. */
+function presentSuccessor({ items }: Subscription, itemId: string, until: number): string {
+  const successor = items.find(
+    (item) => item.type === 'USAGE' && item.predecessorIds.includes(itemId) && item.start < until,
+  );
+  return successor?.id ?? itemId;
+}
+
+function priorCommitments(
+  subscription: Subscription,
+  { earlier }: InvoiceQuestion,
+  until: number,
+): readonly PriorCommitment[] {
+  const isOfSubscription = subscription.commitment !== null;
+  return earlier.flatMap(({ period, lines }) =>
+    lines.flatMap(({ itemId, inCommitment, utilized }) =>
+      itemId === null
+        ? []
+        : [
+            {
+              period: { startMs: period.start, endMs: period.end },
+              lineItemId: presentSuccessor(subscription, itemId, until),
+              amount: decimalOf(isOfSubscription ? inCommitment : utilized),
+            },
+          ],
+    ),
+  );
+}
+
+/** Everything in the product's words; its own plan says which usage it reads. */
+export function productInputs(
+  subscription: Subscription,
+  question: InvoiceQuestion,
+): InvoiceInputs {
+  const terms = productTerms(subscription);
+  const period = periodAt(terms, question.periodIndex);
+  const isOpening = question.reference === 'period_start';
+  const plan: InvoicePlanInputs = {
+    subscription: terms,
+    period,
+    referencePoint: isOpening ? 'period_start' : 'period_end',
+    lineItems: subscription.items.map((item) => productItem(subscription, item)),
+    alreadyInvoiced: invoicedLines(question.earlier),
+    entitlements: productEntitlements(subscription),
+  };
+  const usage = planUsage(plan).map(
+    (asked) => [asked.lineItemId, productUsage(subscription, asked)] as const,
+  );
+  return {
+    ...plan,
+    usage: new Map(usage),
+    asOfMs: question.now ?? (isOpening ? period.startMs : period.endMs),
+    priorCommitments: priorCommitments(subscription, question, period.endMs),
+    coupons: productCoupons(subscription, question.earlier),
+    taxes: productTaxes(subscription),
+    wallets: productWallets(subscription),
+    hideZeroCharges: false,
+  };
+}

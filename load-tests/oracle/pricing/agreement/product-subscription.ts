@@ -1,0 +1,151 @@
+import { ZERO, decimalOf } from '../../../../contract/decimal.js';
+import type {
+  CommitmentTerms,
+  LineCommitment as ProductLineCommitment,
+} from '../../../../billing-api/domain/commitment/commitment.js';
+import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-periods.js';
+import type { EntitlementSource as ProductSource } from '../../../../billing-api/domain/entitlement/entitlement.js';
+import type {
+  LineItem as ProductLineItem,
+  LineMeter,
+  SubscriptionTerms,
+} from '../../../../billing-api/domain/subscription.js';
+import type {
+  Commitment,
+  EntitlementSource,
+  Feature,
+  LineCommitment,
+  LineItem,
+  Subscription,
+} from '../subscription.js';
+import { productModel, productPrice } from './product-price.js';
+
+export function productTerms(subscription: Subscription): SubscriptionTerms {
+  const { cycle, length, start, end, zone, currency, givenAnchor, commitment } = subscription;
+  const grid = { billingCycle: cycle, billingPeriod: length.period, timezone: zone };
+  return {
+    ...grid,
+    billingPeriodCount: length.count,
+    billingAnchorMs: resolveBillingAnchor({
+      ...grid,
+      startMs: start,
+      billingAnchorMs: givenAnchor,
+    }),
+    currency,
+    billingCadence: 'RECURRING',
+    startMs: start,
+    endMs: end,
+    trialEndMs: null,
+    prorationBehavior: subscription.proration,
+    commitment: commitment && {
+      amount: decimalOf(commitment.amount),
+      overageFactor: decimalOf(commitment.factor),
+      isTrueUpEnabled: commitment.hasTrueUp,
+      duration: commitment.duration,
+      planId: 'plan',
+      planDisplayName: 'Plan',
+    },
+  };
+}
+
+function productMeter({ meters }: Subscription, meterId: string): LineMeter {
+  const meter = meters.get(meterId);
+  if (meter === undefined) throw new Error(`no meter ${meterId}`);
+  return {
+    id: meterId,
+    version: 1,
+    displayName: 'Meter',
+    eventName: meter.eventName,
+    aggregationType: meter.type,
+    filters: meter.filters,
+    resetUsage: meter.reset,
+    bucketSize: meter.bucketSize,
+    groupBy: meter.groupBy,
+  };
+}
+
+function productCommitmentTerms(commitment: Commitment): CommitmentTerms {
+  return {
+    type: commitment.type,
+    value: decimalOf(commitment.value),
+    overageFactor: decimalOf(commitment.factor),
+    isTrueUpEnabled: commitment.hasTrueUp,
+  };
+}
+
+function productCommitment({
+  own,
+  duration,
+  isWindowed,
+  timeBuckets,
+}: LineCommitment): ProductLineCommitment {
+  return {
+    terms: own && productCommitmentTerms(own),
+    isWindowed,
+    duration,
+    timeBuckets: timeBuckets.map(({ id, start, end, price, commitment }) => ({
+      id,
+      startMinute: start,
+      endMinute: end,
+      terms: productCommitmentTerms(commitment),
+      price: { ...productModel(price), id: `price of ${id}` },
+    })),
+  };
+}
+
+export function productItem(subscription: Subscription, item: LineItem): ProductLineItem {
+  const isUsage = item.type === 'USAGE';
+  return {
+    id: item.id,
+    createdAtMs: item.createdAt,
+    entityType: 'plan',
+    entityId: 'plan',
+    displayName: 'Line',
+    planDisplayName: 'Plan',
+    quantity: isUsage ? ZERO : decimalOf(item.quantity),
+    startMs: item.start,
+    endMs: item.end,
+    price: productPrice(subscription, item),
+    meter: isUsage ? productMeter(subscription, item.meterId) : null,
+    commitment: isUsage && item.commitment !== null ? productCommitment(item.commitment) : null,
+  };
+}
+
+const EVER = { start: 0, end: null };
+
+/** One source of the product for every association of an addon, with the dates of both. */
+function productSources(
+  { id: featureId, meterId }: Feature,
+  source: EntitlementSource,
+): readonly ProductSource[] {
+  const associations = source.scope === 'ADDON' ? source.associations : [EVER];
+  return associations.flatMap(({ start, end }) => {
+    const validity = {
+      startMs: Math.max(start, source.start ?? start),
+      endMs: Math.min(end ?? Infinity, source.end ?? Infinity),
+    };
+    if (validity.startMs >= validity.endMs) return [];
+    return [
+      {
+        entitlementId: source.id,
+        parentEntitlementId: source.parentId,
+        featureId,
+        featureType: 'metered' as const,
+        meterId,
+        isEnabled: source.isEnabled,
+        isSoftLimit: false,
+        usageLimit: source.limit === null ? null : decimalOf(source.limit),
+        usageResetPeriod: source.reset,
+        staticValue: null,
+        createdAtMs: source.createdAt,
+        validity,
+      },
+    ];
+  });
+}
+
+export function productEntitlements({ features }: Subscription): readonly ProductSource[] {
+  return features.flatMap((feature) =>
+    feature.sources.flatMap((source) => productSources(feature, source)),
+  );
+}
