@@ -139,6 +139,30 @@ describe('POST /invoices/preview of entitlements', () => {
     });
   });
 
+  test('uses the allowance of every day in the bucket of a week, too', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const wish = { meter: { ...COUNT, bucketSize: 'WEEK' } as const, price: prices };
+    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
+    const feature = await api.make('/v1/features', metered);
+    const daily = { usage_limit: 10, usage_reset_period: 'DAILY' };
+    await api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.planId, ...daily });
+    await plan.count([
+      ...callsAt('05T10:00:00.000', 12),
+      ...callsAt('06T00:00:00.000', 8),
+      ...callsAt('07T23:59:59.999', 15),
+    ]);
+    const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
+    const [line] = invoice.line_items;
+    expect(line).toMatchObject({ quantity: '35', adjusted_entitlement_quantity: '28' });
+    expect(line.amount).toBe('1.75');
+    const { items } = line.explanation.windows;
+    expect(items).toMatchObject([{ local_start: '2026-10-05T00:00:00+00:00', quantity: '7' }]);
+  });
+
   test('counts what was used before the period in the same year', async ({
     api,
     database,
