@@ -30,7 +30,12 @@ describe('commitment window (11.2)', () => {
   it('a longer one is counted from the start, not from the anchor', () => {
     const change = { startMs: day('2025-01-10'), billingAnchorMs: day('2025-01-15') };
     expect(window('2026-01-05', 'ANNUAL', change)).toBe('2025-01-10 2026-01-10');
-    expect(window('2026-01-10', 'ANNUAL', change)).toBe('2026-01-10 2027-01-10');
+    expect(window('2026-01-15', 'ANNUAL', change)).toBe('2026-01-10 2027-01-10');
+  });
+
+  it('is that of the start of the billing period, wherever in it a line begins', () => {
+    const change = { startMs: day('2025-01-10'), billingAnchorMs: day('2025-01-15') };
+    expect(window('2026-01-14', 'ANNUAL', change)).toBe('2025-01-10 2026-01-10');
   });
 
   it('begins after a trial at its end', () => {

@@ -11,18 +11,18 @@ function isLonger(duration: BillingPeriod | null, terms: SubscriptionTerms): boo
 }
 
 /**
- * The window of a commitment that contains an instant: the billing period, as it would be without
- * threshold invoices, or for a longer duration the stretch of that length counted from the start of
- * the subscription, after a trial from its end, clamped to short months (domain.md 11.2).
+ * The window of a commitment for an instant: the billing period that contains it, as it would be
+ * without threshold invoices, or for a longer duration the stretch of that length which contains
+ * the start of that period; stretches are counted from the start of the subscription, after a trial
+ * from its end, clamped to short months (domain.md 11.2).
  */
 export function commitmentWindowAt(
   instant: InstantMs,
   duration: BillingPeriod | null,
   terms: SubscriptionTerms,
 ): Interval {
-  if (duration === null || !isLonger(duration, terms)) {
-    return periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
-  }
+  const period = periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
+  if (duration === null || !isLonger(duration, terms)) return period;
   const grid = {
     timezone: terms.timezone,
     billingCycle: 'anniversary' as const,
@@ -30,7 +30,7 @@ export function commitmentWindowAt(
     billingPeriod: duration,
     billingPeriodCount: 1,
   };
-  return gridPeriodAt(grid, instant);
+  return gridPeriodAt(grid, period.startMs);
 }
 
 /**
