@@ -3,12 +3,12 @@ import { mutation, type PricingMutation } from './mutation.js';
 /** Rounding, price models, periods. */
 export const PRICE_MUTATIONS: readonly PricingMutation[] = [
   mutation(['round half to even', '6.2'], 'money.ts', [
-    'settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
-    'settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_EVEN)',
+    'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
+    'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_EVEN)',
   ]),
   mutation(['round down', '6.2'], 'money.ts', [
-    'settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
-    'settled.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_DOWN)',
+    'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
+    'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_DOWN)',
   ]),
   mutation(['round a sum of quotients as it is', '6.1'], 'money.ts', [
     'value.toDecimalPlaces(SETTLED_DIGITS, Decimal.ROUND_HALF_UP)',
