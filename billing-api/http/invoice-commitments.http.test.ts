@@ -197,14 +197,14 @@ describe('POST /invoices/preview of entitlements', () => {
   });
 
   test.for([
-    ['COUNT_UNIQUE', '2'],
-    ['SUM', '15'],
-    ['MAX', '7'],
-    ['AVG', '5'],
-    ['LATEST', '4'],
+    ['COUNT_UNIQUE', { before: '1', until: '2', raw: '1' }],
+    ['SUM', { before: '7', until: '15', raw: '8' }],
+    ['MAX', { before: '7', until: '7', raw: '4' }],
+    ['AVG', { before: '7', until: '5', raw: '4' }],
+    ['LATEST', { before: '7', until: '4', raw: '4' }],
   ] as const)(
-    'reads a %s of every reset window',
-    async ([type, value], { api, database, clickhouse }) => {
+    'reads a %s of every reset window, and of the one that began before the period',
+    async ([type, expected], { api, database, clickhouse }) => {
       const wish = { meter: { type, field: 'n' }, price: { amount: '1' } };
       const plan = await makePricedPlan(api, { database, clickhouse }, wish);
       const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
@@ -215,14 +215,18 @@ describe('POST /invoices/preview of entitlements', () => {
         usage_limit: 1,
         usage_reset_period: 'WEEKLY',
       });
-      await plan.count(
-        numbersAt(['05T10:00:00.000', '7'], ['06T10:00:00.000', '4'], ['06T11:00:00.000', '4']),
-      );
-      const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
+      // Weeks from 1 September: the first one of October is 29 September to 6 October.
+      await plan.count([
+        { at: '2026-09-30T10:00:00.000Z', properties: { n: '7' } },
+        ...numbersAt(['02T10:00:00.000', '4'], ['03T10:00:00.000', '4']),
+      ]);
+      const id = await plan.subscribe({ start_date: '2026-09-01T00:00:00Z' });
+      const invoice = await previewOf(api, id, { ...OCTOBER, explain: true });
       const { allowance, raw } = invoice.line_items[0].explanation.quantity;
       const used = allowance.windows.map((one: { used_until: string }) => one.used_until);
-      // The first week is 1 to 8 October.
-      expect([raw, ...used]).toEqual([value, value, '0', '0', '0', '0']);
+      const [{ used_before: before }] = allowance.windows;
+      expect({ before, until: used[0], raw }).toEqual(expected);
+      expect(used.slice(1)).toEqual(['0', '0', '0', '0']);
     },
   );
 
