@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
-import { ADJUSTMENT_MUTATIONS } from './adjustment-mutations.js';
+import { PRICING_MUTATIONS } from './all-mutations.js';
 import { testMutated, type Verdict } from './mutated-core.js';
 import type { PricingMutation } from './mutation.js';
-import { PRICE_MUTATIONS } from './price-mutations.js';
-import { USAGE_MUTATIONS } from './usage-mutations.js';
 
 /**
  * `node dist/load-tests/pricing-mutations/main.js [--only TEXT]`: breaks one rule of the pricing
@@ -13,12 +11,6 @@ import { USAGE_MUTATIONS } from './usage-mutations.js';
  * when a mutation was not caught, or when the tests fail without one.
  */
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-
-const MUTATIONS: readonly PricingMutation[] = [
-  ...PRICE_MUTATIONS,
-  ...USAGE_MUTATIONS,
-  ...ADJUSTMENT_MUTATIONS,
-];
 
 function rowOf({ name, rule }: PricingMutation, { failed }: Verdict): string {
   const [first = 'NOT CAUGHT'] = failed;
@@ -33,7 +25,7 @@ async function tryAll(): Promise<boolean> {
     return false;
   }
   let missed = 0;
-  const wanted = MUTATIONS.filter(({ name }) => name.includes(values.only));
+  const wanted = PRICING_MUTATIONS.filter(({ name }) => name.includes(values.only));
   for (const mutation of wanted) {
     const verdict = await testMutated(mutation);
     const isCaught = verdict.failed.length > 0;

@@ -1,0 +1,10 @@
+import { ADJUSTMENT_MUTATIONS } from './adjustment-mutations.js';
+import type { PricingMutation } from './mutation.js';
+import { PRICE_MUTATIONS } from './price-mutations.js';
+import { USAGE_MUTATIONS } from './usage-mutations.js';
+
+export const PRICING_MUTATIONS: readonly PricingMutation[] = [
+  ...PRICE_MUTATIONS,
+  ...USAGE_MUTATIONS,
+  ...ADJUSTMENT_MUTATIONS,
+];
