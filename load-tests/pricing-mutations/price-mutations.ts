@@ -19,6 +19,10 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'byRest.slice(0, 0)',
   ]),
   mutation(['ties of a split to the later line', '6.5'], 'money.ts', ['|| a - b', '|| b - a']),
+  mutation(['equal remainders differ in their last digit', '6.5'], 'money.ts', [
+    'settled(share.dividedBy(unit))',
+    'share.dividedBy(unit)',
+  ]),
   mutation(['wallets pay rounded money', '20.3'], 'money.ts', [
     'Decimal.ROUND_FLOOR',
     'Decimal.ROUND_HALF_UP',

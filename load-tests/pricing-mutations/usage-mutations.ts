@@ -36,6 +36,14 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
       'const isInOrder = true;',
     ],
   ),
+  mutation(['a bucket is of the allowance it begins under', '10.2'], 'entitlement/cut-buckets.ts', [
+    "if (meter.aggregationType === 'MAX') return [];",
+    "if (meter.aggregationType !== 'AVG') return [];",
+  ]),
+  mutation(['the parts of a cut bucket are priced apart', '10.2'], 'entitlement/cut-buckets.ts', [
+    'if (cuts.length === 0) return parts;',
+    'if (cuts.length < 1_000_000) return parts;',
+  ]),
   mutation(['days of an allowance begin at midnight UTC', '10.2'], 'entitlement/reset-windows.ts', [
     "{ size: 'DAY', timezone, anchorMs: null }",
     "{ size: 'DAY', timezone: timezone && 'UTC', anchorMs: null }",
@@ -72,6 +80,11 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
       'billingAnchorMs: terms.trialEndMs ?? terms.startMs,',
       'billingAnchorMs: terms.billingAnchorMs,',
     ],
+  ),
+  mutation(
+    ['a line has the window in which it begins, not its billing period', '11.2'],
+    'commitment/commitment-window.ts',
+    ['return gridPeriodAt(grid, period.startMs);', 'return gridPeriodAt(grid, instant);'],
   ),
   mutation(['a factor of 1 commits a subscription', '11.6'], 'invoice/charge-lines.ts', [
     'commitment.overageFactor.greaterThan(ONE)',
