@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inSmallChunks } from './small-chunks.js';
 
 /**
  * What may befall a request on its way. `drop`: it never arrives, and its sender loses the
@@ -93,7 +94,8 @@ class Link {
   }
 
   async #deliverLate({ kind, holdMs = 1_000 }: Mischief): Promise<void> {
-    const bytes = await this.#gather();
+    const gathered = await this.#gather();
+    const bytes = kind === 'split' ? inSmallChunks(gathered) : gathered;
     const early = kind === 'split' ? bytes.subarray(0, SPLIT_BYTES) : Buffer.alloc(0);
     this.server.write(early);
     if (kind !== 'slow') {
