@@ -85,9 +85,10 @@ export function productInputs(
     subscription: terms,
     period,
     referencePoint: isOpening ? 'period_start' : 'period_end',
-    lineItems: subscription.items.map((item) => productItem(subscription, item)),
-    alreadyInvoiced: invoicedLines(question.earlier),
-    entitlements: productEntitlements(subscription),
+    // Their order says nothing: the product puts them in line order and order of creation.
+    lineItems: subscription.items.map((item) => productItem(subscription, item)).toReversed(),
+    alreadyInvoiced: invoicedLines(question.earlier).toReversed(),
+    entitlements: productEntitlements(subscription).toReversed(),
   };
   const usage = planUsage(plan).map(
     (asked) => [asked.lineItemId, productUsage(subscription, asked)] as const,
@@ -97,9 +98,9 @@ export function productInputs(
     usage: new Map(usage),
     asOfMs: question.now ?? (isOpening ? period.startMs : period.endMs),
     priorCommitments: priorCommitments(subscription, question, period.endMs),
-    coupons: productCoupons(subscription, question.earlier),
-    taxes: productTaxes(subscription),
-    wallets: productWallets(subscription),
+    coupons: productCoupons(subscription, question.earlier).toReversed(),
+    taxes: productTaxes(subscription).toReversed(),
+    wallets: productWallets(subscription).toReversed(),
     hideZeroCharges: false,
   };
 }

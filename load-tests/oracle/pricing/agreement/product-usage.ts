@@ -15,11 +15,13 @@ function bucketUsage(measured: Measured, bucket: Interval) {
   const inside = measured.events.filter(
     ({ timestamp }) => timestamp >= range.start && timestamp < range.end,
   );
-  const groups = groupsIn(measured, inside, range).map(({ group, value }) => ({
-    text: group,
-    usage: decimalFrom(value),
-    eventCount: inside.length,
-  }));
+  const groups = groupsIn(measured, inside, range)
+    .toReversed()
+    .map(({ group, value }) => ({
+      text: group,
+      usage: decimalFrom(value),
+      eventCount: inside.length,
+    }));
   return groups.length === 0 ? [] : [{ ...bucket, groups }];
 }
 
@@ -32,8 +34,11 @@ export function productUsage(subscription: Subscription, plan: UsagePlan): LineU
   return {
     usage: valueOf(plan.window),
     eventCount: measured.events.length,
-    buckets: plan.buckets?.flatMap((bucket) => bucketUsage(measured, bucket)) ?? null,
-    intervals: plan.intervals.map((interval) => ({ interval, usage: valueOf(interval) })),
+    // The order of what was read says nothing, so it is the least likely one.
+    buckets: plan.buckets?.toReversed().flatMap((bucket) => bucketUsage(measured, bucket)) ?? null,
+    intervals: plan.intervals
+      .toReversed()
+      .map((interval) => ({ interval, usage: valueOf(interval) })),
     bySource: [],
     byGrouping: [],
   };

@@ -28,11 +28,11 @@ function randomTimestamp(
 
 export function randomEvents(
   random: SeededRandom,
-  life: { readonly start: number; readonly end: number },
-  edges: readonly number[],
+  life: { readonly start: number; readonly end: number; readonly edges: readonly number[] },
+  counts: readonly number[],
 ): readonly OracleEvent[] {
-  const count = random.pick([0, 3, 8, 15, 30, 60]);
-  return Array.from({ length: count }, (_, index) => ({
+  const { edges } = life;
+  return Array.from({ length: random.pick(counts) }, (_, index) => ({
     // Now and then the id of an earlier event, which makes it a repeat.
     eventId: `event-${random.chance(0.05) ? random.below(index + 1) : index}`,
     eventName: random.chance(0.05) ? 'other' : 'call',

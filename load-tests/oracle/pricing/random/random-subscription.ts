@@ -103,7 +103,11 @@ function withUsage(random: SeededRandom, outline: Outline): Subscription {
     items,
     meters: new Map(metered.map(({ meterId, meter }) => [meterId, meter])),
     features: metered.flatMap((each) => randomFeatures(random, outline, each)),
-    events: randomEvents(random, { start: life.start - before, end: life.end }, edges),
+    events: randomEvents(
+      random,
+      { start: life.start - before, end: life.end, edges },
+      outline.theme.events,
+    ),
   };
 }
 

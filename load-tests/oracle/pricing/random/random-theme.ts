@@ -16,6 +16,8 @@ export type Theme = {
   /** That an item continues another one. */
   readonly lineage: number;
   readonly fixedItemsMax: number;
+  /** Numbers of events, one of which is taken. */
+  readonly events: readonly number[];
 };
 
 const mixed: Theme = {
@@ -29,6 +31,7 @@ const mixed: Theme = {
   longer: 0.5,
   lineage: 0.2,
   fixedItemsMax: 2,
+  events: [0, 3, 8, 15, 30, 60],
 };
 
 const THEMES: readonly Theme[] = [
@@ -44,10 +47,13 @@ const THEMES: readonly Theme[] = [
     windowed: 0.95,
     lineage: 0.05,
     fixedItemsMax: 0,
+    events: [8, 30, 60],
   },
-  // Allowances of all reset periods.
+  // Allowances of all reset periods, most of them longer than the billing period.
   {
     ...mixed,
+    periods: ['DAILY', 'WEEKLY', 'WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'],
+    events: [30, 60, 90],
     entitled: 1,
     grouped: 0.6,
     commitsSubscription: 0.1,
