@@ -67,10 +67,7 @@ function listsOf({ range }: UsageScope, views: readonly UsageView[]) {
  * Where cells are cut in time. One slot serves a range as a whole, except that earlier changes of a
  * WEIGHTED_SUM count otherwise than those inside.
  */
-function slotsOf(
-  scope: UsageScope,
-  views: readonly UsageView[],
-): readonly InstantMs[] | null {
+function slotsOf(scope: UsageScope, views: readonly UsageView[]): readonly InstantMs[] | null {
   const { type, resetUsage, buckets } = scope;
   const hasHistory = resetUsage === 'NEVER';
   const hasWindows = views.some(({ windows }) => windows !== null);
