@@ -7,7 +7,8 @@ import { windowAt, windowCountAtLeast, windowsIn } from './usage-windows.js';
 
 const at = (text: string): number => Date.parse(text);
 
-describe('windows of long ranges (7.8)', () => {
+// Thousands of windows, each found by itself: seconds of work, and more on a busy machine.
+describe('windows of long ranges (7.8)', { timeout: 60_000 }, () => {
   const anywhere = fc.constantFrom(
     'UTC',
     'Europe/Berlin',
