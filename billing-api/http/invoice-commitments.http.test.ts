@@ -103,13 +103,11 @@ describe('POST /invoices/preview of bucketed meters', () => {
 describe('POST /invoices/preview of entitlements', () => {
   const prices = { amount: '0.25' };
 
-  test('bills what is beyond the allowance of each day (10.2)', async ({
-    api,
-    database,
-    clickhouse,
-  }) => {
-    const wish = { meter: COUNT, price: prices };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+  /** Ten a day are free, and 12, 8 and 15 are used on three days (domain.md 10.2). */
+  async function useTenADay(
+    api: BillingUnderTest,
+    plan: Awaited<ReturnType<typeof makePricedPlan>>,
+  ): Promise<void> {
     const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
     const feature = await api.make('/v1/features', metered);
     const daily = { usage_limit: 10, usage_reset_period: 'DAILY' };
@@ -119,6 +117,16 @@ describe('POST /invoices/preview of entitlements', () => {
       ...callsAt('06T00:00:00.000', 8),
       ...callsAt('07T23:59:59.999', 15),
     ]);
+  }
+
+  test('bills what is beyond the allowance of each day (10.2)', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const wish = { meter: COUNT, price: prices };
+    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    await useTenADay(api, plan);
     const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
     const [line] = invoice.line_items;
     expect(line).toMatchObject({
@@ -146,15 +154,7 @@ describe('POST /invoices/preview of entitlements', () => {
   }) => {
     const wish = { meter: { ...COUNT, bucketSize: 'WEEK' } as const, price: prices };
     const plan = await makePricedPlan(api, { database, clickhouse }, wish);
-    const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
-    const feature = await api.make('/v1/features', metered);
-    const daily = { usage_limit: 10, usage_reset_period: 'DAILY' };
-    await api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.planId, ...daily });
-    await plan.count([
-      ...callsAt('05T10:00:00.000', 12),
-      ...callsAt('06T00:00:00.000', 8),
-      ...callsAt('07T23:59:59.999', 15),
-    ]);
+    await useTenADay(api, plan);
     const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
     const [line] = invoice.line_items;
     expect(line).toMatchObject({ quantity: '35', adjusted_entitlement_quantity: '28' });

@@ -1,5 +1,6 @@
 import type { Decimal } from '../../contract/decimal.js';
-import type { WindowSize } from '../domain/calendar/usage-windows.js';
+import { windowMinutesOf, type WindowSize } from '../domain/calendar/usage-windows.js';
+import { MINUTES_OF_DAY } from '../domain/commitment/time-bucket.js';
 import type { MemberReader } from './member-rules.js';
 import { priceCommandFrom, type InlinePriceRequest, type PriceCommand } from './price-command.js';
 import { isRefusal } from './refusal.js';
@@ -91,22 +92,13 @@ export function readTimeBuckets(
   });
 }
 
-/** Minutes of the sizes whose windows lie within one day; no bucket of hours suits longer ones. */
-const SIZE_MINUTES: Readonly<Record<Exclude<WindowSize, 'WEEK' | 'MONTH'>, number>> = {
-  MINUTE: 1,
-  '15MIN': 15,
-  '30MIN': 30,
-  HOUR: 60,
-  '3HOUR': 180,
-  '6HOUR': 360,
-  '12HOUR': 720,
-  DAY: 1440,
-};
 const HOUR_MINUTES = 60;
-const DAY_MINUTES = 1440;
 
-export function hasSizeWithinDay(size: WindowSize): size is keyof typeof SIZE_MINUTES {
-  return Object.hasOwn(SIZE_MINUTES, size);
+/** Sizes whose windows lie within one day; no bucket of hours suits longer ones. */
+type SizeWithinDay = Exclude<WindowSize, 'WEEK' | 'MONTH'>;
+
+export function hasSizeWithinDay(size: WindowSize): size is SizeWithinDay {
+  return windowMinutesOf(size) <= MINUTES_OF_DAY;
 }
 
 /** Minutes since 00:00. */
@@ -126,7 +118,7 @@ function stretchesOf({ start, end }: Hours): readonly Stretch[] {
   const [from, to] = [minutesOf(start), minutesOf(end)];
   if (from < to) return [[from, to]];
   return [
-    [from, DAY_MINUTES],
+    [from, MINUTES_OF_DAY],
     [0, to],
   ];
 }
@@ -156,9 +148,9 @@ function checkTime(
 export function fitHours<Bucket extends Hours & { readonly place: string }>(
   reader: MemberReader,
   buckets: readonly Bucket[],
-  size: keyof typeof SIZE_MINUTES,
+  size: SizeWithinDay,
 ): readonly Bucket[] {
-  const sizeMinutes = SIZE_MINUTES[size];
+  const sizeMinutes = windowMinutesOf(size);
   const fitted = buckets.map((bucket) => ({
     ...bucket,
     start: withoutMinute(bucket.start, sizeMinutes),

@@ -141,7 +141,7 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
   mutation(
     ['a window belongs to the time at which it begins', '11.5'],
     'commitment/time-bucket.ts',
-    ['return minute - (minute % SLOT_MINUTES[size]);', 'return minute - 0 * SLOT_MINUTES[size];'],
+    ['return minute - (minute % slotMinutes);', 'return minute - 0 * slotMinutes;'],
   ),
   mutation(
     ['a quantity commits at the price of the line', '11.5'],

@@ -51,6 +51,11 @@ const LENGTH_MS: Readonly<Record<WindowSize, number>> = {
   MONTH: LONGEST_MONTH_MS,
 };
 
+/** Minutes of a window that no clock change makes shorter or longer; the longest of a MONTH. */
+export function windowMinutesOf(size: WindowSize): number {
+  return LENGTH_MS[size] / MINUTE_MS;
+}
+
 /** The size whose windows are longer; the first when they are equal. */
 export function coarserOf(left: WindowSize, right: WindowSize): WindowSize {
   return LENGTH_MS[right] > LENGTH_MS[left] ? right : left;

@@ -1,4 +1,4 @@
-import type { WindowSize } from '../calendar/usage-windows.js';
+import { windowMinutesOf, type WindowSize } from '../calendar/usage-windows.js';
 import type { CommitmentTimeBucket } from './commitment.js';
 
 export const MINUTES_OF_DAY = 1440;
@@ -21,24 +21,12 @@ export function bucketsByMinute(
   });
 }
 
-/** Minutes of the slots that a local day has; a DAY or longer is one slot. */
-const SLOT_MINUTES: Readonly<Record<WindowSize, number>> = {
-  MINUTE: 1,
-  '15MIN': 15,
-  '30MIN': 30,
-  HOUR: 60,
-  '3HOUR': 180,
-  '6HOUR': 360,
-  '12HOUR': 720,
-  DAY: MINUTES_OF_DAY,
-  WEEK: MINUTES_OF_DAY,
-  MONTH: MINUTES_OF_DAY,
-};
-
 /**
  * The minute of the day at which the slot of a local time starts by the clock, also where a clock
  * change skips that time: a DAY whose midnight does not exist starts at minute 0.
  */
 export function slotMinuteOf(minute: number, size: WindowSize): number {
-  return minute - (minute % SLOT_MINUTES[size]);
+  // A DAY or longer is one slot.
+  const slotMinutes = Math.min(MINUTES_OF_DAY, windowMinutesOf(size));
+  return minute - (minute % slotMinutes);
 }

@@ -9,6 +9,7 @@ import {
   eventsOf,
   inWorld,
   send,
+  type Bench,
   type Notes,
   type Scenario,
 } from './scenario.js';
@@ -26,79 +27,72 @@ async function freezeBefore(world: World, step: string, notes: Notes): Promise<P
   return program;
 }
 
-/** A paused owner, a successor that does all the work, and the owner's awakening. */
-function pausedBefore(step: string): Scenario {
+/** Something happens to the owner of the first events; more follow, and all of them count once. */
+function whileOwned(
+  name: string,
+  happens: (world: World, notes: Notes, bench: Bench) => Promise<void>,
+): Scenario {
   return {
-    name: `owner paused before ${step} wakes after its partition was taken: it changes nothing`,
+    name,
     isCalm: true,
     isAboutLog: false,
     run: (bench) =>
       inWorld(bench, ONE, async (world, notes) => {
         await world.startIngest();
         await send(world, asBulks(eventsOf(60, 0)));
-        const paused = await freezeBefore(world, step, notes);
-        world.startAggregator();
-        const unsettled = await settle(world, bench.settleTimeoutMs);
-        notes.expect(unsettled === null, `the successor: ${unsettled ?? ''}`);
-        paused.thaw();
-        await delay(FENCED_MS);
+        await happens(world, notes, bench);
         await send(world, asBulks(eventsOf(20, 100)));
       }),
   };
 }
 
+/** A paused owner, a successor that does all the work, and the owner's awakening. */
+function pausedBefore(step: string): Scenario {
+  return whileOwned(
+    `owner paused before ${step} wakes after its partition was taken: it changes nothing`,
+    async (world, notes, bench) => {
+      const paused = await freezeBefore(world, step, notes);
+      world.startAggregator();
+      const unsettled = await settle(world, bench.settleTimeoutMs);
+      notes.expect(unsettled === null, `the successor: ${unsettled ?? ''}`);
+      paused.thaw();
+      await delay(FENCED_MS);
+    },
+  );
+}
+
+/** A meter is activated while the owner stands before a step. */
+function activatedBefore(step: string, name: string): Scenario {
+  return whileOwned(name, async (world, notes) => {
+    const owner = await freezeBefore(world, step, notes);
+    await world.addMeter(LATE_METER);
+    owner.thaw();
+  });
+}
+
 /** Who owns a partition, and what those can do who believe it and are wrong. */
 export const OWNING: readonly Scenario[] = [
   ...['insert events', 'insert ids', 'insert usage', 'finish'].map(pausedBefore),
-  {
-    name: 'promise of an owner that was replaced: it is refused',
-    isCalm: true,
-    isAboutLog: false,
-    run: (bench) =>
-      inWorld(bench, ONE, async (world, notes) => {
-        await world.startIngest();
-        await send(world, asBulks(eventsOf(60, 0)));
-        const replaced = await freezeBefore(world, 'intend', notes);
-        // Its successor has taken the partition and stands before the gate.
-        const successor = await freezeBefore(world, 'raise_gate', notes);
-        replaced.thaw();
-        await delay(FENCED_MS);
-        // With two alive the partition might go back to the first one, and nobody would look.
-        await replaced.kill();
-        await world.forgetDeadMembers();
-        successor.thaw();
-        await delay(FENCED_MS);
-        await send(world, asBulks(eventsOf(20, 100)));
-      }),
-  },
-  {
-    name: 'meter activated between a promise and its inserts: each event counts on it once',
-    isCalm: true,
-    isAboutLog: false,
-    run: (bench) =>
-      inWorld(bench, ONE, async (world, notes) => {
-        await world.startIngest();
-        await send(world, asBulks(eventsOf(60, 0)));
-        const promised = await freezeBefore(world, 'insert events', notes);
-        await world.addMeter(LATE_METER);
-        promised.thaw();
-        await send(world, asBulks(eventsOf(20, 100)));
-      }),
-  },
-  {
-    name: 'meter activated before a promise: the promise waits for it, each event counts once',
-    isCalm: true,
-    isAboutLog: false,
-    run: (bench) =>
-      inWorld(bench, ONE, async (world, notes) => {
-        await world.startIngest();
-        await send(world, asBulks(eventsOf(60, 0)));
-        const promising = await freezeBefore(world, 'intend', notes);
-        await world.addMeter(LATE_METER);
-        promising.thaw();
-        await send(world, asBulks(eventsOf(20, 100)));
-      }),
-  },
+  whileOwned('promise of an owner that was replaced: it is refused', async (world, notes) => {
+    const replaced = await freezeBefore(world, 'intend', notes);
+    // Its successor has taken the partition and stands before the gate.
+    const successor = await freezeBefore(world, 'raise_gate', notes);
+    replaced.thaw();
+    await delay(FENCED_MS);
+    // With two alive the partition might go back to the first one, and nobody would look.
+    await replaced.kill();
+    await world.forgetDeadMembers();
+    successor.thaw();
+    await delay(FENCED_MS);
+  }),
+  activatedBefore(
+    'insert events',
+    'meter activated between a promise and its inserts: each event counts on it once',
+  ),
+  activatedBefore(
+    'intend',
+    'meter activated before a promise: the promise waits for it, each event counts once',
+  ),
   {
     name: 'aggregators join, leave and die: partitions move and every event counts once',
     isCalm: true,
