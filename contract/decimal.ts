@@ -35,6 +35,13 @@ export function decimalOf(text: string): Decimal {
   return new Decimal(text);
 }
 
+const SMALL_COUNTS = Array.from({ length: 1_000 }, (_, count) => new Decimal(count));
+
+/** A count as a decimal. Small ones are shared: a month has 43,200 minutes, and few counts. */
+export function decimalOfCount(count: number): Decimal {
+  return SMALL_COUNTS[count] ?? new Decimal(count);
+}
+
 /**
  * Reads an amount, quantity or rate of a request (domain.md 3.1): no exponent, at most 18 fraction
  * digits, magnitude at most 10^12. The length is looked at first, so a text of a million digits

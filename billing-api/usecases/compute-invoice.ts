@@ -129,20 +129,17 @@ function lengthRefusal(plan: InvoicePlanInputs): Refusal | null {
   return new Refusal('validation_error', `${message}; take a shorter one`);
 }
 
-async function planOf(
-  { database }: UsageReading,
-  caller: Caller,
-  { reading, period, lineItems, metering }: ComputeWish & { readonly metering: Metering },
-): Promise<InvoicePlanInputs> {
-  const { subscription, surroundings } = reading;
-  const entitlements = await readAs(database, caller.environment, (transaction) =>
-    findEntitlementSources(transaction, subscription),
-  );
+function planOf(
+  { reading, period, lineItems }: ComputeWish,
+  metering: Metering,
+  entitlements: InvoicePlanInputs['entitlements'],
+): InvoicePlanInputs {
+  const { prices } = reading.surroundings;
   return {
     subscription: billedTerms(reading),
     period,
     referencePoint: 'period_end',
-    lineItems: lineItems.map((row) => lineItemFrom(row, surroundings.prices, metering)),
+    lineItems: lineItems.map((row) => lineItemFrom(row, prices, metering)),
     alreadyInvoiced: [],
     entitlements,
   };
@@ -162,10 +159,15 @@ export async function computeInvoice(
   const { subscription, surroundings } = reading;
   const found = surroundings.customers.get(subscription.customer_id);
   const customer = assertPresent(found, 'the customer of the subscription');
-  // Before anything is counted, so that it holds for every count.
-  const dataUntil = await dependencies.dataUntil();
-  const metering = await findMetering(dependencies, caller, wish.lineItems);
-  const plan = await planOf(dependencies, caller, { ...wish, metering });
+  // The watermark is read before anything is counted, so that it holds for every count.
+  const [dataUntil, metering, entitlements] = await Promise.all([
+    dependencies.dataUntil(),
+    findMetering(dependencies, caller, wish.lineItems),
+    readAs(dependencies.database, caller.environment, (transaction) =>
+      findEntitlementSources(transaction, subscription),
+    ),
+  ]);
+  const plan = planOf(wish, metering, entitlements);
   const refusal = lengthRefusal(plan);
   if (refusal !== null) return refusal;
   const usage = await readUsage(dependencies, caller, { customer, plan, metering, grouping });

@@ -1,6 +1,7 @@
 import type { Interval } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { windowsIn } from '../domain/calendar/usage-windows.js';
+import { cutTo } from '../domain/interval.js';
 import type {
   BucketGroup,
   BucketUsage,
@@ -41,10 +42,8 @@ function bucketsOf(interval: Interval, { meter, grid }: AskedLine): readonly Int
   const { bucketSize: size } = meter;
   if (size === null) return [];
   const { timezone, billingAnchorMs: anchorMs } = grid;
-  return [...windowsIn(interval, { size, timezone, anchorMs })].map(({ startMs, endMs }) => ({
-    startMs: Math.max(startMs, interval.startMs),
-    endMs: Math.min(endMs, interval.endMs),
-  }));
+  const windows = windowsIn(interval, { size, timezone, anchorMs });
+  return [...windows].map((window) => cutTo(window, interval));
 }
 
 /**

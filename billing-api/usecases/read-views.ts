@@ -5,7 +5,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { tabulateUsage } from '../domain/usage/tabulate-usage.js';
 import {
   areCellsAdditive,
-  type KeyedCell,
+  type CellSeries,
   type UsagePart,
   type UsageScope,
   type UsageSplit,
@@ -47,13 +47,26 @@ function boundsOf(intervals: readonly Interval[]): readonly InstantMs[] {
   return bounds;
 }
 
+/** Two ascending lists as one, each instant once. */
+function merged(left: readonly InstantMs[], right: readonly InstantMs[]): readonly InstantMs[] {
+  const all: InstantMs[] = [];
+  let [atLeft, atRight] = [0, 0];
+  while (atLeft < left.length || atRight < right.length) {
+    const next = Math.min(left[atLeft] ?? Infinity, right[atRight] ?? Infinity);
+    all.push(next);
+    if (left[atLeft] === next) atLeft += 1;
+    if (right[atRight] === next) atRight += 1;
+  }
+  return all;
+}
+
 /** All bounds that lie before the end of all, each once, ascending. */
 function commonBoundsOf(lists: readonly (readonly Interval[])[]): readonly InstantMs[] {
-  const [only, ...others] = lists;
-  if (only !== undefined && others.length === 0) return boundsOf(only);
-  const ends = lists.map((list) => list.at(-1)?.endMs ?? -Infinity);
-  const bounds = new Set([...lists.flatMap(boundsOf), ...ends]);
-  return [...bounds].filter((bound) => bound < Math.max(...ends)).sort((a, b) => a - b);
+  const endOf = (list: readonly Interval[]): InstantMs => list.at(-1)?.endMs ?? -Infinity;
+  const endMs = Math.max(...lists.map(endOf));
+  return lists
+    .map((list) => (endOf(list) < endMs ? [...boundsOf(list), endOf(list)] : boundsOf(list)))
+    .reduce(merged, []);
 }
 
 /** The intervals that each view tells apart. */
@@ -124,9 +137,9 @@ function plan(ask: UsageAsk): readonly Planned[] {
 }
 
 /** The store calls the only slot of a question 0. */
-function placed(cells: readonly KeyedCell[], ask: UsageAsk, { slots }: UsageQuestion) {
-  if (slots !== null || ask.scope.resetUsage === 'NEVER') return cells;
-  return cells.map((cell) => ({ ...cell, slotMs: ask.scope.range.startMs }));
+function placed(found: readonly CellSeries[], { scope }: UsageAsk, { slots }: UsageQuestion) {
+  if (slots !== null || scope.resetUsage === 'NEVER') return found;
+  return found.map((series) => ({ ...series, slots: series.slots.map(() => scope.range.startMs) }));
 }
 
 /**
@@ -148,11 +161,11 @@ export async function readViews(
   return asks.map((ask, index) => {
     const views: (readonly UsagePart[])[] = [];
     for (const planned of assertPresent(plans[index], 'the plan of an ask')) {
-      const cells = placed(answers[next] ?? [], ask, planned.question);
+      const found = placed(answers[next] ?? [], ask, planned.question);
       next += 1;
       for (const place of planned.views) {
         const view = assertPresent(ask.views[place], 'a view of an ask');
-        views[place] = tabulateUsage(ask.scope, view, cells);
+        views[place] = tabulateUsage(ask.scope, view, found);
       }
     }
     return views;

@@ -6,6 +6,7 @@ import {
   windowsIn,
   type WindowSize,
 } from '../domain/calendar/usage-windows.js';
+import { cutTo } from '../domain/interval.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
 /** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
@@ -20,13 +21,6 @@ export type RangeGrid = {
   readonly anchorMs: InstantMs | null;
 };
 
-function cut(window: Interval, to: Interval): Interval {
-  return {
-    startMs: Math.max(window.startMs, to.startMs),
-    endMs: Math.min(window.endMs, to.endMs),
-  };
-}
-
 /** The windows of a range; one with far too many is refused before they are listed. */
 function cutRange(
   { range, timezone, anchorMs }: RangeGrid,
@@ -36,7 +30,7 @@ function cutRange(
   if (windowCountAtLeast(range, size) > countMax) return null;
   const windows: Interval[] = [];
   for (const window of windowsIn(range, { size, timezone, anchorMs })) {
-    windows.push(cut(window, range));
+    windows.push(cutTo(window, range));
     if (windows.length > countMax) return null;
   }
   return windows;

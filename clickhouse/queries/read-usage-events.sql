@@ -8,21 +8,22 @@
 --          in the order of the value's properties, NULL for one that is missing.
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp.
 -- The caller asks only for meters whose minutes cover all stored events, so events and minutes tell the same.
+WITH $slot$ AS slot_ms
 SELECT
   $arm$ AS arm,
   $question$ AS question,
-  $slot$ AS slot_ms,
   $source$ AS source_text,
   $group$ AS group_text,
   $texts$ AS texts,
   $valueTexts$ AS value_texts,
-  count() AS events,
-  toUInt64(0) AS unreadable,
-  '' AS sum_text,
-  $timeSum$ AS time_sum_text,
-  '' AS max_text,
+  [slot_ms] AS slots,
+  [count()] AS events,
+  CAST([], 'Array(UInt64)') AS unreadable,
+  CAST([], 'Array(String)') AS sum_texts,
+  $timeSum$ AS time_sum_texts,
+  CAST([], 'Array(String)') AS max_texts,
   $latest$ AS latest_texts,
-  toUInt64(0) AS unique_texts
+  CAST([], 'Array(UInt64)') AS unique_texts
 FROM events_v1 AS e
 WHERE $environment$ AND $eventName$ AND $customers$ AND $bounds$ AND $intervals$ AND $filters$ AND $ends$
 GROUP BY question, slot_ms, source_text, group_text, texts, value_texts

@@ -22,6 +22,8 @@ export type AggregatorWorld = {
   readonly clickhouseUrl: string;
   readonly database: Database;
   readonly clickhouse: ClickHouse;
+  /** Those still running when the work ends, also by failing, are killed. */
+  readonly aggregators: ChildProcess[];
 };
 
 /** A built aggregator as a process of its own. */
@@ -47,9 +49,11 @@ export async function withAggregatorWorld<T>(
   const database = await createDatabase(postgres.url, { poolSize: 4 });
   const clickhouse = createClickHouse(server.url);
   const urls = { databaseUrl: postgres.url, clickhouseUrl: server.url };
+  const aggregators: ChildProcess[] = [];
   try {
-    return await work({ ...urls, database, clickhouse });
+    return await work({ ...urls, database, clickhouse, aggregators });
   } finally {
+    for (const child of aggregators) child.kill('SIGKILL');
     await Promise.all([database.close(), clickhouse.close()]);
     await postgres.stop();
     await server.stop();
@@ -86,6 +90,7 @@ export async function startAggregatorProcess(
       ...settings,
     },
   });
+  world.aggregators.push(child);
   const exited = once(child, 'exit');
   return {
     child,

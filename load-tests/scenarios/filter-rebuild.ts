@@ -92,13 +92,16 @@ async function measureAll(sizes: readonly number[]): Promise<readonly Row[]> {
   return withAggregatorWorld(async (world) => {
     const url = world.databaseUrl;
     const writer = await openPostgresWriter({ url, partitionCount: 1, produceTimeoutMs: 5_000 });
-    // One record that says nothing: the checkpoint moves past offset 0, where the ids will be.
-    await writer.append([{ partition: 0, key: 'k', value: 'no event' }]);
     const first = await startAggregatorProcess(world);
-    await until('the first record', async () => {
-      const done = await first.metric('minutebook_records_dead_lettered_total');
-      return done.size > 0 && [...done.values()].some((count) => count > 0) ? true : null;
-    });
+    // Two records that say nothing, a batch each: the ids will be at offset 0, and a take checks
+    // that the last batch has the ids that were counted for it.
+    for (const records of [1, 2]) {
+      await writer.append([{ partition: 0, key: 'k', value: 'no event' }]);
+      await until('a record', async () => {
+        const done = await first.metric('minutebook_records_dead_lettered_total');
+        return [...done.values()].some((count) => count >= records) ? true : null;
+      });
+    }
     await first.stop();
     const { logId } = writer.identity;
     await writer.close();

@@ -27,6 +27,7 @@ export function cutBuckets(
   buckets: readonly Interval[],
   cuts: readonly InstantMs[],
 ): readonly Interval[] {
+  if (cuts.length === 0) return buckets;
   let next = 0;
   return buckets.flatMap(({ startMs, endMs }) => {
     const edges = [startMs];

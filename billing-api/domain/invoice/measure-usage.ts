@@ -1,6 +1,7 @@
 import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
+import { cutTo } from '../interval.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
 import type { BucketUsage, LineUsage } from './line-usage.js';
 import { withAllowance, type PlannedUsageLine } from './plan-usage.js';
@@ -43,13 +44,9 @@ function wholeBuckets(
   const { bucketSize: size } = meter;
   if (parts === null || size === null) return parts;
   const { timezone, billingAnchorMs: anchorMs } = subscription;
-  return joinBuckets(parts, bucketCutsOf(line), (instant) => {
-    const bucket = windowAt(instant, { size, timezone, anchorMs });
-    return {
-      startMs: Math.max(bucket.startMs, period.startMs),
-      endMs: Math.min(bucket.endMs, period.endMs),
-    };
-  });
+  return joinBuckets(parts, bucketCutsOf(line), (instant) =>
+    cutTo(windowAt(instant, { size, timezone, anchorMs }), period),
+  );
 }
 
 /**

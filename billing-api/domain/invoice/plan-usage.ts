@@ -2,6 +2,7 @@ import type { Interval } from '../../../contract/instant.js';
 import { windowsIn } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
+import { cutTo } from '../interval.js';
 import type { LineMeter } from '../subscription.js';
 import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
 import type { UsagePlan } from './line-usage.js';
@@ -35,11 +36,8 @@ function bucketsOf(line: PlannedUsageLine, inputs: InvoicePlanInputs) {
   if (size === null) return null;
   const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
   const buckets: Interval[] = [];
-  for (const { startMs, endMs } of windowsIn(period, { size, timezone, anchorMs })) {
-    buckets.push({
-      startMs: Math.max(startMs, period.startMs),
-      endMs: Math.min(endMs, period.endMs),
-    });
+  for (const window of windowsIn(period, { size, timezone, anchorMs })) {
+    buckets.push(cutTo(window, period));
   }
   return cutBuckets(buckets, bucketCutsOf(line));
 }

@@ -6,7 +6,18 @@ import { windowCharge } from './window-charge.js';
 /** Windows of one rule on one side of their commitment. */
 type Side = { usage: Decimal; count: number };
 
-type RuleSums = { readonly within: Side; readonly beyond: Side };
+/** How often one amount occurs, and on which side it is. */
+type Recurring = { readonly side: Side; count: number };
+
+type RuleSums = {
+  readonly within: Side;
+  readonly beyond: Side;
+  /** By identity: shared counts have shared amounts (`createCharger`). */
+  readonly recurring: Map<Decimal, Recurring>;
+};
+
+/** So many amounts are looked up; the rest is added one by one. */
+const RECURRING_MAX = 1_000;
 
 const NOTHING: CommitmentSplit = {
   utilized: ZERO,
@@ -38,6 +49,19 @@ function sideSum({ usage, count }: Side, committed: WindowCommitment | null): Co
   return applyCommitment(usage, { available, overageFactor, isTrueUpDue });
 }
 
+function add(side: Side, amount: Decimal, count: number): void {
+  side.usage = side.usage.plus(count === 1 ? amount : amount.times(count));
+  side.count += count;
+}
+
+/** An amount that is not known yet. */
+function addAmount(of: RuleSums, amount: Decimal, { committed }: WindowRule): void {
+  const isBeyond = committed !== null && amount.greaterThan(committed.amount);
+  const side = isBeyond ? of.beyond : of.within;
+  if (of.recurring.size < RECURRING_MAX) of.recurring.set(amount, { side, count: 1 });
+  else add(side, amount, 1);
+}
+
 /**
  * What all windows of a line cost together: the sum of their `windowCharge`, computed once per rule
  * and side of the commitment instead of once per window, for a month has 43,200 minutes. Windows
@@ -54,17 +78,21 @@ export function sumWindows(windows: readonly PricedWindow[]): CommitmentSplit {
     }
     let of = sums.get(rule);
     if (of === undefined) {
-      of = { within: { usage: ZERO, count: 0 }, beyond: { usage: ZERO, count: 0 } };
+      of = {
+        within: { usage: ZERO, count: 0 },
+        beyond: { usage: ZERO, count: 0 },
+        recurring: new Map(),
+      };
       sums.set(rule, of);
     }
-    const isBeyond = rule.committed !== null && usageAmount.greaterThan(rule.committed.amount);
-    const side = isBeyond ? of.beyond : of.within;
-    side.usage = side.usage.plus(usageAmount);
-    side.count += 1;
+    const known = of.recurring.get(usageAmount);
+    if (known === undefined) addAmount(of, usageAmount, rule);
+    else known.count += 1;
   }
-  for (const [rule, { within, beyond }] of sums) {
-    total = plus(total, sideSum(within, rule.committed));
-    total = plus(total, sideSum(beyond, rule.committed));
+  for (const [rule, of] of sums) {
+    for (const [amount, { side, count }] of of.recurring) add(side, amount, count);
+    total = plus(total, sideSum(of.within, rule.committed));
+    total = plus(total, sideSum(of.beyond, rule.committed));
   }
   return total;
 }

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { Decimal, plain } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { tabulateUsage } from './tabulate-usage.js';
-import { NO_SPLIT, type KeyedCell, type UsageScope, type UsageView } from './usage-view.js';
+import {
+  NO_SPLIT,
+  type CellSeries,
+  type UsageKey,
+  type UsageScope,
+  type UsageView,
+} from './usage-view.js';
 import { EMPTY_CELL, type WindowCell } from './window-cell.js';
 
 const RANGE: Interval = { startMs: 1_000, endMs: 5_000 };
@@ -21,21 +27,21 @@ const WHOLE: UsageView = { windows: null, split: NO_SPLIT };
 const cellAt = (
   slotMs: number,
   members: Partial<WindowCell>,
-  key: Partial<KeyedCell> = {},
-): KeyedCell => ({
-  slotMs,
+  key: Partial<UsageKey> = {},
+): CellSeries => ({
+  slots: [slotMs],
   source: '',
   group: '',
   texts: [],
-  cell: { ...EMPTY_CELL, ...members },
+  cells: [{ ...EMPTY_CELL, ...members }],
   ...key,
 });
-const countAt = (slotMs: number, eventCount: number, key: Partial<KeyedCell> = {}): KeyedCell =>
+const countAt = (slotMs: number, eventCount: number, key: Partial<UsageKey> = {}): CellSeries =>
   cellAt(slotMs, { eventCount }, key);
-const maxAt = (slotMs: number, value: string, group = ''): KeyedCell =>
+const maxAt = (slotMs: number, value: string, group = ''): CellSeries =>
   cellAt(slotMs, { eventCount: 1, valueMax: new Decimal(value) }, { group });
 
-const tableOf = (scope: UsageScope, view: UsageView, cells: readonly KeyedCell[]) =>
+const tableOf = (scope: UsageScope, view: UsageView, cells: readonly CellSeries[]) =>
   tabulateUsage(scope, view, cells).map(({ windows, ...key }) => [
     key.source || key.group || key.texts.join(),
     ...windows.map(({ window, value }) => [window.startMs, plain(value)]),
@@ -51,6 +57,20 @@ describe('tabulateUsage', () => {
     const bySource = { ...view, split: { ...NO_SPLIT, source: true } };
     const keyed = [countAt(500, 1, { source: 'a' }), countAt(2_000, 1, { source: 'b' })];
     expect(tableOf(COUNT, bySource, keyed)).toEqual([['a', [0, '1']]]);
+  });
+
+  it('finds the window of every cell, in whatever order the slots come and however they are read', () => {
+    const view = { windows: windowsOf(1_000, 2_000, 3_000, 5_000), split: NO_SPLIT };
+    const slots = [4_000, 0, 2_000, 1_000, 5_000, 3_500, 1_500, -1, 2_999];
+    const cells = slots.map((_, n) => ({ ...EMPTY_CELL, eventCount: 10 ** n }));
+    const expected = [['', [1_000, '1001000'], [2_000, '100000100'], [3_000, '100001']]];
+    const key = { source: '', group: '', texts: [] };
+    expect(tableOf(COUNT, view, [{ ...key, slots, cells }])).toEqual(expected);
+    const apart = slots.map((slotMs, n) => countAt(slotMs, 10 ** n));
+    expect(tableOf(COUNT, view, apart)).toEqual(expected);
+    expect(tableOf(COUNT, view, apart.toReversed())).toEqual(expected);
+    const whole = [['', [1_000, '101101101']]];
+    expect(tableOf(COUNT, WHOLE, [{ ...key, slots, cells }])).toEqual(whole);
   });
 
   it('gives the whole range one row, also when nothing was used', () => {

@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import {
   isSplit,
-  type KeyedCell,
+  type CellSeries,
   type UsageKey,
   type UsagePart,
   type UsageScope,
@@ -12,10 +12,21 @@ import {
 import { addCells, EMPTY_CELL, type WindowCell } from './window-cell.js';
 import { valueOfWindow, valueWithHistory } from './window-value.js';
 
-/** Cells of one key by the index of their window; those before the first window apart. */
-type KeyCells = UsageKey & {
+/** A cell of one slot, of a bucketed scope with the text of its group. */
+type SlotCell = {
+  readonly slotMs: InstantMs;
+  readonly group: string;
+  readonly cell: WindowCell;
+};
+
+/** What is known of one key. Windows have the index that they have in their view. */
+type KeyWindows = UsageKey & {
+  /** What lies before the first window. */
   before: WindowCell;
-  readonly inside: Map<number, KeyedCell[]>;
+  /** All cells of a window as one; a window without cells is a hole. */
+  readonly sums: WindowCell[];
+  /** The cells of a window one by one, where buckets add up. */
+  readonly cells: SlotCell[][];
 };
 
 /** Index of the last interval that starts at or before the instant; -1 before the first. */
@@ -30,23 +41,31 @@ function indexAt(intervals: readonly Interval[], instant: InstantMs): number {
   return low;
 }
 
-/** The key of a cell as far as a view tells cells apart; a view may ask for less than was read. */
-function keyIn({ split }: UsageView, cell: KeyedCell): UsageKey {
+/** Like `indexAt`, for instants that mostly come in the order of time: it looks near the last. */
+function createIndexFinder(intervals: readonly Interval[]): (instant: InstantMs) => number {
+  const isAt = (index: number, instant: InstantMs): boolean =>
+    index < intervals.length &&
+    (intervals[index]?.startMs ?? -Infinity) <= instant &&
+    instant < (intervals[index + 1]?.startMs ?? Infinity);
+  let last = -1;
+  return (instant) => {
+    if (!isAt(last, instant))
+      last = isAt(last + 1, instant) ? last + 1 : indexAt(intervals, instant);
+    return last;
+  };
+}
+
+/** The key of a series as far as a view tells keys apart: it may ask for less than was read. */
+function keyIn({ split }: UsageView, { source, group, texts }: UsageKey): UsageKey {
   return {
-    source: split.source ? cell.source : '',
-    group: split.group ? cell.group : '',
-    texts: split.properties.length > 0 ? cell.texts : [],
+    source: split.source ? source : '',
+    group: split.group ? group : '',
+    texts: split.properties.length > 0 ? texts : [],
   };
 }
 
 function textOfKey({ source, group, texts }: UsageKey): string {
   return JSON.stringify([source, group, texts]);
-}
-
-function listOf(lists: Map<number, KeyedCell[]>, index: number): KeyedCell[] {
-  const list = lists.get(index) ?? [];
-  lists.set(index, list);
-  return list;
 }
 
 type Viewed = {
@@ -55,46 +74,63 @@ type Viewed = {
   readonly windows: readonly Interval[];
 };
 
-/** Cells of another view may lie in a gap between the windows, or behind them. */
-function isInside({ windows }: Viewed, index: number, instant: InstantMs): boolean {
-  return instant < (windows[index]?.endMs ?? -Infinity);
-}
-
 const NO_KEY: UsageKey = { source: '', group: '', texts: [] };
 
-/** A month of minutes has 43,200 cells: keys are made only where a view tells them apart. */
-function gather(viewed: Viewed, cells: readonly KeyedCell[]): readonly KeyCells[] {
-  const { scope, view, windows } = viewed;
-  const parts = new Map<string, KeyCells>();
-  const partOf = (key: UsageKey): KeyCells => {
+function addInside(part: KeyWindows, index: number, cell: WindowCell): void {
+  const known = part.sums[index];
+  part.sums[index] = known === undefined ? cell : addCells(known, cell);
+}
+
+function addToList(part: KeyWindows, index: number, cell: SlotCell): void {
+  const list = part.cells[index];
+  if (list === undefined) part.cells[index] = [cell];
+  else list.push(cell);
+}
+
+/** Puts the cells of a series where they belong; those in a gap or behind the windows nowhere. */
+function addSeries(
+  { scope, windows }: Viewed,
+  { slots, cells, group }: CellSeries,
+  openPart: () => KeyWindows,
+): void {
+  const indexOf = createIndexFinder(windows);
+  for (let place = 0; place < slots.length; place += 1) {
+    const [slotMs = 0, cell = EMPTY_CELL] = [slots[place], cells[place]];
+    const index = indexOf(slotMs);
+    if (index < 0 && scope.resetUsage === 'NEVER') {
+      const part = openPart();
+      part.before = addCells(part.before, cell);
+    } else if (slotMs < (windows[index]?.endMs ?? -Infinity)) {
+      const part = openPart();
+      addInside(part, index, cell);
+      if (scope.buckets !== null) addToList(part, index, { slotMs, group, cell });
+    }
+  }
+}
+
+function gather(viewed: Viewed, found: readonly CellSeries[]): readonly KeyWindows[] {
+  const { view } = viewed;
+  const parts = new Map<string, KeyWindows>();
+  const open = (key: UsageKey): KeyWindows => {
     const name = textOfKey(key);
-    const part = parts.get(name) ?? { ...key, before: EMPTY_CELL, inside: new Map() };
+    const part = parts.get(name) ?? { ...key, before: EMPTY_CELL, sums: [], cells: [] };
     parts.set(name, part);
     return part;
   };
   // A view of everything has its row also where nothing was used.
-  const whole = isSplit(view.split) ? null : partOf(NO_KEY);
-  for (const cell of cells) {
-    const index = indexAt(windows, cell.slotMs);
-    if (index < 0 && scope.resetUsage === 'NEVER') {
-      const part = whole ?? partOf(keyIn(view, cell));
-      part.before = addCells(part.before, cell.cell);
-    } else if (isInside(viewed, index, cell.slotMs)) {
-      listOf((whole ?? partOf(keyIn(view, cell))).inside, index).push(cell);
-    }
+  if (!isSplit(view.split)) open(NO_KEY);
+  for (const series of found) {
+    let part: KeyWindows | null = null;
+    addSeries(viewed, series, () => (part ??= open(keyIn(view, series))));
   }
   return [...parts.values()];
-}
-
-function sumOf(cells: readonly KeyedCell[]): WindowCell {
-  return cells.reduce((sum, { cell }) => addCells(sum, cell), EMPTY_CELL);
 }
 
 /** The cells of each bucket as one, those of each group apart where buckets have groups. */
 function bucketCells(
   { hasGroups }: UsageScope,
   buckets: readonly Interval[],
-  cells: readonly KeyedCell[],
+  cells: readonly SlotCell[],
 ): readonly WindowCell[] {
   const groups = new Map<string, Map<number, WindowCell>>();
   for (const { slotMs, group, cell } of cells) {
@@ -114,7 +150,7 @@ function bucketCells(
 function valueOfBuckets(
   scope: UsageScope,
   buckets: readonly Interval[],
-  cells: readonly KeyedCell[],
+  cells: readonly SlotCell[],
 ): Decimal {
   const [only] = cells;
   if (only === undefined) return ZERO;
@@ -132,18 +168,14 @@ function figuresOf(value: Decimal, window: Interval, cell: WindowCell): WindowFi
 }
 
 /** The rows of one key; none where it has no events, unless history or the whole view counts. */
-function rowsOf(
-  scope: UsageScope,
-  view: UsageView,
-  part: KeyCells & { readonly of: readonly Interval[] },
-): readonly WindowFigures[] {
+function rowsOf({ scope, view, windows }: Viewed, part: KeyWindows): readonly WindowFigures[] {
   const hasEveryWindow = !isSplit(view.split) || scope.resetUsage === 'NEVER';
   const rows: WindowFigures[] = [];
   let { before } = part;
-  for (const [index, window] of part.of.entries()) {
-    const cells = part.inside.get(index) ?? [];
-    if (cells.length === 0 && !hasEveryWindow) continue;
-    const inside = sumOf(cells);
+  for (const [index, window] of windows.entries()) {
+    const sum = part.sums[index];
+    if (sum === undefined && !hasEveryWindow) continue;
+    const inside = sum ?? EMPTY_CELL;
     if (scope.resetUsage === 'NEVER') {
       const value = valueWithHistory(scope.type, { before, inside }, window);
       before = addCells(before, inside);
@@ -151,7 +183,8 @@ function rowsOf(
     } else if (scope.buckets === null) {
       rows.push(figuresOf(valueOfWindow(scope.type, inside, window), window, inside));
     } else {
-      rows.push(figuresOf(valueOfBuckets(scope, scope.buckets, cells), window, inside));
+      const value = valueOfBuckets(scope, scope.buckets, part.cells[index] ?? []);
+      rows.push(figuresOf(value, window, inside));
     }
   }
   return rows;
@@ -162,21 +195,21 @@ function compareTexts(left: string, right: string): number {
 }
 
 /**
- * The rows of a view out of its cells, parts in the order of their texts. A bucket belongs to the
- * window in which it begins, so that the windows of a bucketed meter add up to its quantity. The
- * cells may be cut finer than the view, in time and by key, where they add up
+ * The rows of a view out of what was read, parts in the order of their texts. A bucket belongs to
+ * the window in which it begins, so that the windows of a bucketed meter add up to its quantity.
+ * The cells may be cut finer than the view, in time and by key, where they add up
  * (`areCellsAdditive`).
  */
 export function tabulateUsage(
   scope: UsageScope,
   view: UsageView,
-  cells: readonly KeyedCell[],
+  found: readonly CellSeries[],
 ): readonly UsagePart[] {
-  const of = view.windows ?? [scope.range];
-  return gather({ scope, view, windows: of }, cells)
-    .map(({ source, group, texts, ...part }) => {
-      const key = { source, group, texts };
-      return { ...key, windows: rowsOf(scope, view, { ...part, ...key, of }) };
+  const viewed = { scope, view, windows: view.windows ?? [scope.range] };
+  return gather(viewed, found)
+    .map((part) => {
+      const { source, group, texts } = part;
+      return { source, group, texts, windows: rowsOf(viewed, part) };
     })
     .sort((left, right) => compareTexts(textOfKey(left), textOfKey(right)));
 }

@@ -49,8 +49,15 @@ export type UsageKey = {
   readonly texts: readonly string[];
 };
 
-/** What the store answers: a cell of one slot of time and one key. */
-export type KeyedCell = UsageKey & { readonly slotMs: InstantMs; readonly cell: WindowCell };
+/**
+ * What the store answers of one key: cells beside the slots of time that they are of, in any order.
+ * Several series may be of one key, and of the same slots: their cells add up. A month of minutes
+ * is two lists, and not 43,200 objects with keys.
+ */
+export type CellSeries = UsageKey & {
+  readonly slots: readonly InstantMs[];
+  readonly cells: readonly WindowCell[];
+};
 
 export type Figures = {
   readonly value: Decimal;

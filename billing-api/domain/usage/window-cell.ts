@@ -29,6 +29,16 @@ export const EMPTY_CELL: WindowCell = {
   uniqueCount: 0,
 };
 
+const COUNT_CELLS = Array.from({ length: 1_000 }, (_, eventCount) => ({
+  ...EMPTY_CELL,
+  eventCount,
+}));
+
+/** A cell of nothing but events. Small ones are shared, as a month has 43,200 of them. */
+export function cellOfCount(eventCount: number): WindowCell {
+  return COUNT_CELLS[eventCount] ?? { ...EMPTY_CELL, eventCount };
+}
+
 function laterOf(left: Latest | null, right: Latest | null): Latest | null {
   if (left === null || right === null) return left ?? right;
   return isLater(right, left) ? right : left;

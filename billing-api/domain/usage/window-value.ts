@@ -1,5 +1,5 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
-import { Decimal, maxOf, ZERO } from '../../../contract/decimal.js';
+import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { addCells, type WindowCell } from './window-cell.js';
 
@@ -29,13 +29,13 @@ type ValueOf = (cell: WindowCell, window: Interval) => Decimal;
 const sumOf: ValueOf = (cell) => cell.valueSum;
 
 const VALUE_OF: Readonly<Record<AggregationType, ValueOf>> = {
-  COUNT: (cell) => new Decimal(cell.eventCount),
+  COUNT: (cell) => decimalOfCount(cell.eventCount),
   SUM: sumOf,
   SUM_WITH_MULTIPLIER: sumOf,
   AVG: meanOf,
   MAX: (cell) => cell.valueMax,
   LATEST: (cell) => cell.latest?.value ?? ZERO,
-  COUNT_UNIQUE: (cell) => new Decimal(cell.uniqueCount),
+  COUNT_UNIQUE: (cell) => decimalOfCount(cell.uniqueCount),
   WEIGHTED_SUM: (cell, window) => weightedOf(cell, window, ZERO),
 };
 

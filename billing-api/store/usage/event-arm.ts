@@ -4,7 +4,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
 import type { MeterEnd } from '../meter-readings.js';
-import { minuteSumsOf, NO_LATEST } from './usage-question.js';
+import { minuteSumsOf, NOTHING } from './usage-question.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');
 
@@ -89,8 +89,8 @@ export function eventPieces(
 
 /** The greatest by timestamp, receipt and id, as contract/usage-cell.ts compares them. */
 const LATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
-const LATEST_OF_EVENTS = `(toString(tupleElement(${LATEST_EVENT}, 1)),
-    toString(tupleElement(${LATEST_EVENT}, 2)), tupleElement(${LATEST_EVENT}, 3), '')`;
+const LATEST_OF_EVENTS = `[[toString(tupleElement(${LATEST_EVENT}, 1)),
+    toString(tupleElement(${LATEST_EVENT}, 2)), tupleElement(${LATEST_EVENT}, 3), '']]`;
 
 /** Questions about the same events of the same subject, which differ in how they are narrowed. */
 export function eventArmsOf(
@@ -135,7 +135,7 @@ export function addEventArm(builder: StatementBuilder, arm: readonly Placed[]): 
       rule.type === 'COUNT_UNIQUE'
         ? `CAST([${isThere.join(', ')}], 'Array(Nullable(String))')`
         : valueTextsOf(keys),
-    timeSum: sums.valueTimeSum ? `toString(sum(toInt128(${EVENT_MS})))` : `''`,
-    latest: sums.latest ? LATEST_OF_EVENTS : NO_LATEST,
+    timeSum: sums.valueTimeSum ? `[toString(sum(toInt128(${EVENT_MS})))]` : NOTHING.valueTimeSum,
+    latest: sums.latest ? LATEST_OF_EVENTS : NOTHING.latest,
   });
 }

@@ -1,7 +1,7 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
-import { minuteSumsOf, NO_LATEST } from './usage-question.js';
+import { minuteSumsOf, NOTHING } from './usage-question.js';
 
 const READ_MINUTES = readTemplate('read-usage-minutes');
 
@@ -17,25 +17,18 @@ export function minuteArmsOf(
   });
 }
 
-/** Rows of the meters, by generation; one meter is found faster by plain conditions (measured). */
+/**
+ * Rows of the meters, by generation. No two meters have a generation in common (one sequence of
+ * `meter_versions` numbers them all): two lists say as much as pairs do, in 0.6 of the time.
+ */
 function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]): string {
-  const pairs = placed.flatMap(({ question: { subject } }) =>
-    (subject.minutes?.generations ?? []).map((generation) => ({
-      meterId: subject.minutes?.meterId ?? '',
-      generation,
-    })),
+  const minutes = placed.flatMap(({ question: { subject } }) => subject.minutes ?? []);
+  const ids = new Set(minutes.map(({ meterId }) => meterId));
+  const generations = new Set(minutes.flatMap((meter) => meter.generations));
+  return (
+    `u.meter_id IN (${bindings.list([...ids], 'String')})` +
+    ` AND u.generation IN (${bindings.list([...generations], 'UInt64')})`
   );
-  const ids = pairs.map(({ meterId }) => meterId);
-  const generations = bindings.list(
-    pairs.map(({ generation }) => generation),
-    'UInt64',
-  );
-  const [only = ''] = ids;
-  if (ids.every((id) => id === only)) {
-    return `u.meter_id = ${bindings.text(only)} AND u.generation IN (${generations})`;
-  }
-  const meterIds = bindings.list(ids, 'String');
-  return `(u.meter_id, u.generation) IN (arrayZip(${meterIds}, ${generations}))`;
 }
 
 /** Rows of whole minutes: the meters' generations, the stretch, and the slot of each. */
@@ -64,31 +57,65 @@ export function minutePieces(
   };
 }
 
-const LATEST_OF_MINUTES = `(toString(tupleElement(max(u.latest), 'at_ms')),
-    toString(tupleElement(max(u.latest), 'received_ms')),
-    tupleElement(max(u.latest), 'event_id'), toString(tupleElement(max(u.latest), 'value')))`;
-
-/** The sums that a type needs; constants, which read no column, in place of the others. */
-function sumPieces(type: AggregationType): Readonly<Record<string, string>> {
-  const sums = minuteSumsOf(type);
-  const timeSum = 'sum(u.value_sum * (toInt64(u.minute) * 1000) + u.value_time_sum)';
+/** By what rows are told apart beside generation and slot: the fewer, the faster. */
+function keyPieces({ question: { split } }: Placed): Readonly<Record<string, string>> {
+  const keys = [
+    ...(split.source ? [{ name: 'source_key', of: 'u.source' }] : []),
+    ...(split.group ? [{ name: 'group_key', of: 'u.group_key' }] : []),
+  ];
   return {
-    unreadable: sums.unreadable ? 'sum(u.unreadable_count)' : 'toUInt64(0)',
-    valueSum: sums.valueSum ? 'toString(sum(u.value_sum))' : `''`,
-    valueTimeSum: sums.valueTimeSum ? `toString(${timeSum})` : `''`,
-    valueMax: sums.valueMax ? 'toString(max(u.value_max))' : `''`,
-    latest: sums.latest ? LATEST_OF_MINUTES : NO_LATEST,
+    keys: keys.map(({ name, of }) => `, ${of} AS ${name}`).join(''),
+    keyNames: keys.map(({ name }) => `, ${name}`).join(''),
+    sourceKey: split.source ? 'toString(source_key)' : `''`,
+    groupKey: split.group ? 'group_key' : `''`,
+  };
+}
+
+/** What is added up in a slot, by the name of its column, and how its places are written. */
+const SUMS = {
+  unreadable: { of: 'sum(u.unreadable_count)', as: 'slot_unreadable' },
+  valueSum: { of: 'sum(u.value_sum)', as: 'toString(slot_valueSum)' },
+  valueTimeSum: {
+    of: 'sum(u.value_sum * (toInt64(u.minute) * 1000) + u.value_time_sum)',
+    as: 'toString(slot_valueTimeSum)',
+  },
+  valueMax: { of: 'max(u.value_max)', as: 'toString(slot_valueMax)' },
+  latest: {
+    of: 'max(u.latest)',
+    as: `[toString(tupleElement(slot_latest, 'at_ms')),
+      toString(tupleElement(slot_latest, 'received_ms')),
+      tupleElement(slot_latest, 'event_id'), toString(tupleElement(slot_latest, 'value'))]`,
+  },
+} as const;
+
+/** The sums that a type needs; empty lists, which read no column, in place of the others. */
+function sumPieces(type: AggregationType): Readonly<Record<string, string>> {
+  const isAsked = minuteSumsOf(type);
+  const names = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
+  const sums = names.filter((name) => isAsked[name]);
+  const columns = names.map((name) => [
+    name,
+    isAsked[name] ? `groupArray(${SUMS[name].as})` : NOTHING[name],
+  ]);
+  return {
+    ...(Object.fromEntries(columns) as Record<string, string>),
+    sums: sums.map((name) => `,\n    ${SUMS[name].of} AS slot_${name}`).join(''),
   };
 }
 
 export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[]): void {
   const questionsOf = new Map<string, number[]>();
   for (const { question, place } of placed) {
-    const meterId = question.subject.minutes?.meterId ?? '';
-    questionsOf.set(meterId, [...(questionsOf.get(meterId) ?? []), place]);
+    for (const generation of question.subject.minutes?.generations ?? []) {
+      const name = String(generation);
+      questionsOf.set(name, [...(questionsOf.get(name) ?? []), place]);
+    }
   }
+  const [first] = placed;
+  if (first === undefined) throw new TypeError('an arm without questions');
   builder.add({ questionsOf, rule: null }, READ_MINUTES, {
     ...minutePieces(builder, placed),
-    ...sumPieces(placed[0]?.question.subject.aggregation.type ?? 'COUNT'),
+    ...keyPieces(first),
+    ...sumPieces(first.question.subject.aggregation.type),
   });
 }

@@ -52,6 +52,9 @@ export type UsageWish = {
   readonly questions: readonly UsageQuestion[];
 };
 
+/** No answer holds more cells. */
+export const CELLS_MAX = 1_000_000;
+
 /** Which sums of the minutes an aggregation is made of. */
 export type MinuteSums = {
   readonly unreadable: boolean;
@@ -72,5 +75,11 @@ export function minuteSumsOf(type: AggregationType): MinuteSums {
   };
 }
 
-/** The column of the latest event where nobody asked for it. */
-export const NO_LATEST = `('', '', '', '')`;
+/** The columns of sums where nobody asked for them. */
+export const NOTHING: Readonly<Record<keyof MinuteSums, string>> = {
+  unreadable: `CAST([], 'Array(UInt64)')`,
+  valueSum: `CAST([], 'Array(String)')`,
+  valueTimeSum: `CAST([], 'Array(String)')`,
+  valueMax: `CAST([], 'Array(String)')`,
+  latest: `CAST([], 'Array(Array(String))')`,
+};

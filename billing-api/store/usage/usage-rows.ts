@@ -1,108 +1,129 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
 import type { ValueRule } from '../../../contract/event-value.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { addTally, createUsageCell, type Latest } from '../../../contract/usage-cell.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
-import { EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
+import { cellOfCount, EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
+
+const COLUMNS = 14;
+
+/** What a place of a column must hold, in the words of a failure. */
+type Kind<T> = { readonly name: string; readonly is: (value: unknown) => value is T };
+
+const TEXT: Kind<string> = {
+  name: 'text',
+  is: (value): value is string => typeof value === 'string',
+};
+const TEXT_OR_NULL: Kind<string | null> = {
+  name: 'text or null',
+  is: (value): value is string | null => value === null || typeof value === 'string',
+};
+/** JSON numbers beyond 2^53 arrive rounded, and no longer safe. */
+const INTEGER: Kind<number> = {
+  name: 'integer',
+  is: (value): value is number => Number.isSafeInteger(value),
+};
+const TEXTS: Kind<readonly string[]> = {
+  name: 'list of texts',
+  is: (value): value is readonly string[] => Array.isArray(value) && value.every(TEXT.is),
+};
 
 /**
- * One row of a usage statement, checked. By hand: there may be millions, and a schema takes twenty
- * times as long.
+ * One row of a usage statement, checked: what is told apart, and beside it columns with a place for
+ * every slot. A column that nobody asked for is empty. Checked by hand: there may be millions of
+ * places, and a schema takes twenty times as long.
  */
 export class UsageRow {
+  /** In any order, each once. */
+  readonly slots: readonly InstantMs[];
+
   constructor(private readonly row: readonly unknown[]) {
-    if (row.length !== 14) throw new AssertionFailed(`a usage row of ${row.length} columns`);
+    if (row.length !== COLUMNS) throw new AssertionFailed(`a usage row of ${row.length} columns`);
+    this.slots = this.#column(6, INTEGER);
   }
 
-  #text(index: number): string {
+  #value<T>(index: number, { name, is }: Kind<T>): T {
     const value = this.row[index];
-    if (typeof value === 'string') return value;
-    throw new AssertionFailed(`column ${index} of a usage row is no text`);
+    if (is(value)) return value;
+    throw new AssertionFailed(`column ${index} of a usage row is no ${name}`);
   }
 
-  #count(index: number): number {
-    const value = Number(this.#text(index));
-    if (Number.isSafeInteger(value) && value >= 0) return value;
-    throw new AssertionFailed(`column ${index} of a usage row is no count`);
+  #column<T>(index: number, { name, is }: Kind<T>): readonly T[] {
+    const column = this.row[index];
+    if (Array.isArray(column) && column.every(is)) return column;
+    throw new AssertionFailed(`column ${index} of a usage row is no list, each a ${name}`);
   }
 
-  /** The number in the text; 0 where nobody asked for it. */
-  #decimal(index: number): Decimal {
-    const text = this.#text(index);
-    return text === '' ? ZERO : new Decimal(text);
-  }
-
-  #texts(index: number): readonly string[] {
-    const value = this.row[index];
-    if (Array.isArray(value) && value.every((text) => typeof text === 'string')) return value;
-    throw new AssertionFailed(`column ${index} of a usage row is no list of texts`);
-  }
-
-  #valueTexts(): readonly (string | null)[] {
-    const value: unknown = this.row[6];
-    const isGood = (text: unknown): boolean => text === null || typeof text === 'string';
-    if (Array.isArray(value) && value.every(isGood)) return value as (string | null)[];
-    throw new AssertionFailed('the value texts of a usage row are no texts');
-  }
-
-  #latest(): Latest | null {
-    const [at = '', received = '', eventId = '', value = ''] = this.#texts(12);
-    if (eventId === '') return null;
-    const number = value === '' ? ZERO : new Decimal(value);
-    return { atMs: Number(at), receivedMs: Number(received), eventId, value: number };
+  /** A column with a place for every slot, or the empty one. */
+  #perSlot<T>(index: number, kind: Kind<T>): readonly T[] {
+    const column = this.#column(index, kind);
+    if (column.length === 0 || column.length === this.slots.length) return column;
+    throw new AssertionFailed(`column ${index} of a usage row does not go with its slots`);
   }
 
   get arm(): number {
-    const value = this.row[0];
-    if (typeof value === 'number') return value;
-    throw new AssertionFailed('the arm of a usage row is no number');
+    return this.#value(0, INTEGER);
   }
 
   /** Names the questions of the arm that the row is for. */
   get question(): string {
-    return this.#text(1);
-  }
-
-  get slotMs(): number {
-    return Number(this.#text(2));
+    return this.#value(1, TEXT);
   }
 
   get source(): string {
-    return this.#text(3);
+    return this.#value(2, TEXT);
   }
 
   get group(): string {
-    return this.#text(4);
+    return this.#value(3, TEXT);
   }
 
   get texts(): readonly string[] {
-    return this.#texts(5);
+    return this.#column(4, TEXT);
   }
 
-  /** The cell of a row of sums. */
-  get cellOfSums(): WindowCell {
-    return {
-      eventCount: this.#count(7),
-      unreadableCount: this.#count(8),
-      valueSum: this.#decimal(9),
-      valueTimeSum: this.#decimal(10),
-      valueMax: this.#decimal(11),
-      latest: this.#latest(),
-      uniqueCount: this.#count(13),
-    };
+  /** The cells of a row of sums, one for each slot. */
+  get cellsOfSums(): readonly WindowCell[] {
+    const [counts, unreadable] = [this.#perSlot(7, INTEGER), this.#perSlot(8, INTEGER)];
+    const [sums, timeSums, maxima] = [9, 10, 11].map((index) => this.#perSlot(index, TEXT));
+    const latest = this.#perSlot(12, TEXTS);
+    const uniques = this.#perSlot(13, INTEGER);
+    const further = [unreadable, sums, timeSums, maxima, latest, uniques];
+    if (further.every((column) => column?.length === 0)) return counts.map(cellOfCount);
+    return this.slots.map((_, place) => ({
+      eventCount: counts[place] ?? 0,
+      unreadableCount: unreadable[place] ?? 0,
+      valueSum: numberOf(sums?.[place]),
+      valueTimeSum: numberOf(timeSums?.[place]),
+      valueMax: numberOf(maxima?.[place]),
+      latest: latestOf(latest[place]),
+      uniqueCount: uniques[place] ?? 0,
+    }));
   }
 
-  /** The cell of a row of events with the same texts, whose value the rule knows. */
+  /** The cell of a row of events with the same texts, whose value the rule knows; of one slot. */
   cellOfEvents(rule: ValueRule): WindowCell {
     const cell = createUsageCell();
-    const place = this.#latest() ?? { atMs: 0, receivedMs: 0, eventId: '' };
-    const timeSum = this.#text(10);
+    const place = latestOf(this.#perSlot(12, TEXTS)[0]) ?? { atMs: 0, receivedMs: 0, eventId: '' };
     addTally(cell, rule, {
-      texts: this.#valueTexts(),
-      count: this.#count(7),
-      timeSumMs: timeSum === '' ? 0 : BigInt(timeSum),
+      texts: this.#column(5, TEXT_OR_NULL),
+      count: this.#perSlot(7, INTEGER)[0] ?? 0,
+      timeSumMs: BigInt(this.#perSlot(10, TEXT)[0] ?? 0),
       place,
     });
     const { eventCount, unreadableCount, valueSum, valueTimeSum, valueMax, latest } = cell;
     return { ...EMPTY_CELL, eventCount, unreadableCount, valueSum, valueTimeSum, valueMax, latest };
   }
+}
+
+/** 0 where nobody asked for it. */
+function numberOf(text: string | undefined): Decimal {
+  return text === undefined ? ZERO : new Decimal(text);
+}
+
+function latestOf(texts: readonly string[] | undefined): Latest | null {
+  const [at = '', received = '', eventId = '', value = ''] = texts ?? [];
+  if (eventId === '') return null;
+  const number = value === '' ? ZERO : new Decimal(value);
+  return { atMs: Number(at), receivedMs: Number(received), eventId, value: number };
 }

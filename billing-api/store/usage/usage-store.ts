@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { KeyedCell } from '../../domain/usage/usage-view.js';
-import { addCells } from '../../domain/usage/window-cell.js';
+import type { CellSeries, UsageKey } from '../../domain/usage/usage-view.js';
+import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { queryFile } from '../query-file.js';
-import type { UsageQuestion, UsageWish } from './usage-question.js';
+import { CELLS_MAX, type UsageQuestion, type UsageWish } from './usage-question.js';
 import { UsageRow } from './usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 import { clampedWindow } from './window-parts.js';
@@ -13,12 +14,12 @@ import { clampedWindow } from './window-parts.js';
 /** The usage tables as questions are put to them. */
 export type UsageStore = {
   /**
-   * The cells of every question, in the order of the wish, in one round trip per 200 questions.
+   * What every question holds, in the order of the wish, in one round trip per 200 questions.
    * Windows are exact to the millisecond.
    * @returns null when there are more than a million cells, which no answer could hold.
    * @throws DependencyError when ClickHouse fails: a failure never becomes a number.
    */
-  readonly read: (wish: UsageWish) => Promise<readonly (readonly KeyedCell[])[] | null>;
+  readonly read: (wish: UsageWish) => Promise<readonly (readonly CellSeries[])[] | null>;
   /** Customer keys with usage of the subject in the window; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
@@ -27,7 +28,6 @@ export type UsageStore = {
 };
 
 const QUESTIONS_PER_QUERY_MAX = 200;
-const CELLS_MAX = 1_000_000;
 const KEYS_MAX = 100_000;
 /** Rows of events with different texts that fold into the cells: about half a minute of reading. */
 const ROWS_MAX = 10_000_000;
@@ -40,6 +40,8 @@ const LIST_CUSTOMERS = queryFile('list-usage-customers');
  */
 const SETTINGS = {
   wait_end_of_query: 1,
+  // Quotes around the numbers of a month of minutes would be a third of the answer.
+  output_format_json_quote_64bit_integers: 0,
   max_result_rows: String(ROWS_MAX + 1),
   result_overflow_mode: 'break',
   max_query_size: '16000000',
@@ -47,31 +49,48 @@ const SETTINGS = {
   max_expanded_ast_elements: '2000000',
 } as const;
 
-/** The cells of one question by what tells them apart: by their slot alone where that is all. */
-type Cells = Map<string | number, KeyedCell>;
+/** Cells of events with the same key by their slot: combinations of texts add up to them. */
+type Folded = { readonly key: UsageKey; readonly cells: Map<number, WindowCell> };
 
-/** A month of minutes has 43,200 cells, for which making texts took longer than reading them. */
-function nameOf({ slotMs, source, group, texts }: Omit<KeyedCell, 'cell'>): string | number {
-  const isPlain = source === '' && group === '' && texts.length === 0;
-  return isPlain ? slotMs : JSON.stringify([slotMs, source, group, texts]);
+/** What was read for one question. */
+type Found = { readonly sums: CellSeries[]; readonly folded: Map<string, Folded> };
+
+function seriesOf({ sums, folded }: Found): readonly CellSeries[] {
+  const ofEvents = [...folded.values()].map(({ key, cells }) => ({
+    ...key,
+    slots: [...cells.keys()],
+    cells: [...cells.values()],
+  }));
+  return [...sums, ...ofEvents];
 }
 
-/** Adds a row to the cells of the questions that it answers. @returns how many cells are new. */
-function addRow(statement: UsageStatement, row: UsageRow, cells: readonly Cells[]): number {
+type EventCell = { readonly slotMs: InstantMs; readonly cell: WindowCell };
+
+/** @returns whether the cell is new. */
+function fold({ folded }: Found, key: UsageKey, { slotMs, cell }: EventCell): boolean {
+  const name = JSON.stringify([key.source, key.group, key.texts]);
+  const own = folded.get(name) ?? { key, cells: new Map<number, WindowCell>() };
+  folded.set(name, own);
+  const known = own.cells.get(slotMs);
+  own.cells.set(slotMs, known === undefined ? cell : addCells(known, cell));
+  return known === undefined;
+}
+
+/** Adds a row to what was found for its questions. @returns how many cells are new. */
+function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[]): number {
   const arm = assertPresent(statement.arms[row.arm], 'the arm of a usage row');
   const questions = assertPresent(arm.questionsOf.get(row.question), 'the question of a usage row');
-  const cell = arm.rule === null ? row.cellOfSums : row.cellOfEvents(arm.rule);
-  const { slotMs, source, group, texts } = row;
-  const name = nameOf({ slotMs, source, group, texts });
-  let added = 0;
-  for (const question of questions) {
-    const own = assertPresent(cells[question], 'the cells of a question');
-    const known = own.get(name);
-    if (known === undefined) added += 1;
-    const sum = known === undefined ? cell : addCells(known.cell, cell);
-    own.set(name, { slotMs, source, group, texts, cell: sum });
+  const { source, group, texts, slots } = row;
+  const key = { source, group, texts };
+  const ofQuestions = questions.map((question) => assertPresent(found[question], 'a question'));
+  if (arm.rule === null) {
+    const series = { ...key, slots, cells: row.cellsOfSums };
+    for (const own of ofQuestions) own.sums.push(series);
+    return slots.length * questions.length;
   }
-  return added;
+  const slotMs = assertPresent(slots[0], 'the slot of a row of events');
+  const event = { slotMs, cell: row.cellOfEvents(arm.rule) };
+  return ofQuestions.filter((own) => fold(own, key, event)).length;
 }
 
 /** Reads usage from ClickHouse. */
@@ -79,27 +98,27 @@ export function createUsageStore(clickHouse: ClickHouse): UsageStore {
   /** @returns whether all rows could be taken. */
   const readStatement = async (
     statement: UsageStatement,
-    cells: readonly Cells[],
+    found: readonly Found[],
   ): Promise<boolean> => {
     let [rowCount, cellCount] = [0, 0];
     await clickHouse.visitRows(
       { select: statement.text, parameters: statement.bindings.parameters, settings: SETTINGS },
       (row) => {
         rowCount += 1;
-        if (cellCount <= CELLS_MAX) cellCount += addRow(statement, new UsageRow(row), cells);
+        if (cellCount <= CELLS_MAX) cellCount += addRow(statement, new UsageRow(row), found);
       },
     );
     return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
   };
   return {
     read: async (wish) => {
-      const cells = wish.questions.map((): Cells => new Map());
+      const found = wish.questions.map((): Found => ({ sums: [], folded: new Map() }));
       const isNobody = wish.customers.kind === 'only' && wish.customers.keys.length === 0;
-      for (let from = 0; from < cells.length && !isNobody; from += QUESTIONS_PER_QUERY_MAX) {
+      for (let from = 0; from < found.length && !isNobody; from += QUESTIONS_PER_QUERY_MAX) {
         const statement = usageStatementOf(wish, { from, to: from + QUESTIONS_PER_QUERY_MAX });
-        if (statement !== null && !(await readStatement(statement, cells))) return null;
+        if (statement !== null && !(await readStatement(statement, found))) return null;
       }
-      return cells.map((own) => [...own.values()]);
+      return found.map(seriesOf);
     },
     listCustomerKeys: async (environment, { subject, window }) => {
       const { startMs, endMs } = clampedWindow(window);

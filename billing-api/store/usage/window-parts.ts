@@ -31,9 +31,9 @@ function isNotEmpty({ startMs, endMs }: Interval): boolean {
  */
 export function partsOf(window: Interval, slots: readonly InstantMs[]): WindowParts {
   const { startMs, endMs } = window;
-  const inside = slots.filter((slot) => slot > startMs && slot < endMs);
-  const cut = [startMs, ...inside, endMs].filter((boundary) => boundary % MINUTE_MS !== 0);
-  const cutMinutes = [...new Set(cut.map(minuteOf))];
+  const isCut = (boundary: InstantMs): boolean => boundary % MINUTE_MS !== 0;
+  const inside = slots.filter((slot) => isCut(slot) && slot > startMs && slot < endMs);
+  const cutMinutes = [...new Set([startMs, ...inside, endMs].filter(isCut).map(minuteOf))];
   const firstMinute = minuteOf(startMs + MINUTE_MS - 1);
   const lastMinute = minuteOf(endMs);
   if (firstMinute >= lastMinute || cutMinutes.length > CUT_MINUTES_MAX) {
