@@ -1,4 +1,4 @@
-import { ulid } from 'ulid';
+import { createUlid } from './ulid.js';
 
 /** Every kind of identifier and its prefix (api.md 1.8). */
 export type IdPrefix =
@@ -23,4 +23,4 @@ export type IdPrefix =
 export type IdSource = (prefix: IdPrefix) => string;
 
 /** `<prefix>_<26-character ULID>`: sortable by creation, unique without asking anyone. */
-export const createId: IdSource = (prefix) => `${prefix}_${ulid()}`;
+export const createId: IdSource = (prefix) => `${prefix}_${createUlid()}`;

@@ -141,6 +141,9 @@ export async function createDatabase(
       statementTimeout: STATEMENT_TIMEOUT_MS,
       idleInTransactionSessionTimeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       idleTimeout: IDLE_TIMEOUT_MS,
+      // What a transaction sets ends with it, and sessions with a state of their own are no part
+      // of the pool (session.ts): DISCARD ALL would be a round trip more for every statement.
+      resetConnection: () => Promise.resolve(),
       typeParsers: TYPE_PARSERS,
       interceptors: [validateRows],
     });

@@ -1,12 +1,10 @@
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { assertPresent } from '../../runtime/failure.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import { propertyFiltersProblem } from '../domain/property-filters.js';
 import type { UsageScope, UsageSplit } from '../domain/usage/usage-view.js';
 import type { CustomerRow } from '../store/customers.js';
 import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
-import { findMeter } from '../store/meters.js';
 import { readAs } from '../store/transaction.js';
 import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
@@ -80,18 +78,13 @@ async function findSubject(
   request: MeterUsageRequest,
 ): Promise<Subject | Refusal> {
   const { environment } = caller;
-  const [named, readings] = await Promise.all([
-    readAs(database, environment, async (transaction) => {
-      const meter = await findMeter(transaction, request.meter_id);
-      if (meter === null) return notFound('meter', request.meter_id);
-      const customer = await findNamedCustomer(transaction, request);
-      return isRefusal(customer) ? customer : { meter, customer };
-    }),
+  const [customer, readings] = await Promise.all([
+    readAs(database, environment, (transaction) => findNamedCustomer(transaction, request)),
     findMeterReadings(database, environment, [request.meter_id]),
   ]);
-  if (isRefusal(named)) return named;
-  const meter = assertPresent(readings.get(named.meter.id), 'a definition of the meter');
-  return { meter, customer: named.customer };
+  const meter = readings.get(request.meter_id);
+  if (meter === undefined) return notFound('meter', request.meter_id);
+  return isRefusal(customer) ? customer : { meter, customer };
 }
 
 /** What is wrong with buckets for an aggregation (domain.md 3.2), or null. */

@@ -1,22 +1,22 @@
--- Purpose: what whole UTC minutes hold of meters that share a stretch of time; one arm of the one statement that answers all
---          questions of a wish (billing-api/store/usage-statement.ts).
--- Grain:   one row per generation of a meter and what the question tells apart, with a place in its columns for every slot: a month of minutes as
---          43,200 rows took more than twice as long to make, and ten times as long to read.
+-- Purpose: what whole UTC minutes hold of meters that share a stretch of time cut into slots; one arm of the one statement that
+--          answers all questions of a wish (billing-api/store/usage/usage-statement.ts).
+-- Grain:   one row per generation of a meter and what the question tells apart, with a place in its columns for every slot: a month
+--          of minutes as 43,200 rows took more than twice as long to make, and ten times as long to read.
 -- Params:  bound where `$…$` stands: $environment$ and $customers$ and $meters$ choose rows by the primary key; $minutes$ is the
---          stretch; $slot$ its slots in milliseconds; $keys$ and $keyNames$ source and group where somebody asked, else
---          $sourceKey$ and $groupKey$ are empty constants: as keys even these would cost a third more;
---          $sums$ what is added up in a slot beside the events, and $unreadable$ to $latest$ its column or, where nobody asked, an
---          empty list, so that a count reads one column; $rowsMax$ so many slots that no answer holds them.
+--          stretch; $slot$ its slots in milliseconds; $keys$ source and group where somebody asked, and $source$ and $group$ these or
+--          empty constants (constants as keys would cost a third more); $sums$ what is added up beside the events, and
+--          $unreadable$ to $latest$ its column or, where nobody asked, an empty list, so that a count reads one column; $rowsMax$
+--          so many slots that no answer holds them.
 -- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
 SELECT
   $arm$ AS arm,
-  toString(generation) AS question,
-  $sourceKey$ AS source_text,
-  $groupKey$ AS group_text,
+  toString(u.generation) AS question,
+  $source$ AS source_text,
+  $group$ AS group_text,
   CAST([], 'Array(String)') AS texts,
   CAST([], 'Array(Nullable(String))') AS value_texts,
-  groupArray(slot_ms) AS slots,
-  groupArray(slot_events) AS events,
+  groupArray(u.slot_ms) AS slots,
+  groupArray(u.slot_events) AS events,
   $unreadable$ AS unreadable,
   $valueSum$ AS sum_texts,
   $valueTimeSum$ AS time_sum_texts,
@@ -25,11 +25,11 @@ SELECT
   CAST([], 'Array(UInt64)') AS unique_texts
 FROM
 (
-  SELECT u.generation AS generation, $slot$ AS slot_ms$keys$, sum(u.event_count) AS slot_events$sums$
+  SELECT u.generation AS generation$keys$, $slot$ AS slot_ms, sum(u.event_count) AS slot_events$sums$
   FROM usage_minute_v1 AS u
   WHERE $environment$ AND $customers$ AND $meters$ AND $minutes$
-  GROUP BY generation, slot_ms$keyNames$
+  GROUP BY generation, slot_ms$keys$
   ORDER BY slot_ms
   LIMIT $rowsMax$
-)
-GROUP BY generation$keyNames$
+) AS u
+GROUP BY u.generation$keys$

@@ -1,26 +1,10 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
+import { pooledRandom } from '../../runtime/ulid.js';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** Random bytes are drawn this many at a time: one call per character would cost 6 µs an id. */
-const POOL_BYTES = 4096;
-
-function pooledRandom(): () => number {
-  const pool = new Uint8Array(POOL_BYTES);
-  let next = POOL_BYTES;
-  return () => {
-    if (next === POOL_BYTES) {
-      randomFillSync(pool);
-      next = 0;
-    }
-    const byte = pool[next] ?? 0;
-    next += 1;
-    return byte / 256;
-  };
-}
 
 /** Makes `event_<ULID>` for events that bring no id: 80 random bits, ascending in a millisecond. */
 export function createEventIdSource(): (now: InstantMs) => string {

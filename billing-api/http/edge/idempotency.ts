@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { ulid } from 'ulid';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Environment } from '../../../contract/environment.js';
 import type { Clock } from '../../../runtime/clock.js';
 import type { Log } from '../../../runtime/log.js';
+import { createUlid } from '../../../runtime/ulid.js';
 import {
   claimKey,
   releaseClaim,
@@ -113,7 +113,7 @@ export function createIdempotency(dependencies: Dependencies): RequestHandler {
     const outcome = await claimKey(dependencies.database, {
       environment,
       request: identityOf(request, key),
-      claimId: ulid(),
+      claimId: createUlid(),
       now: dependencies.clock.now(),
     });
     if (outcome.outcome === 'answered') {

@@ -1,9 +1,10 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
-import { minuteSumsOf, NOTHING } from './usage-question.js';
+import { minuteSumsOf, NOTHING, type UsageQuestion } from './usage-question.js';
 
 const READ_MINUTES = readTemplate('read-usage-minutes');
+const READ_STRETCH = readTemplate('read-usage-stretch');
 
 /** Questions about the same minutes, in the same slots, with the same columns and kinds of rows. */
 export function minuteArmsOf(
@@ -25,10 +26,8 @@ function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]):
   const minutes = placed.flatMap(({ question: { subject } }) => subject.minutes ?? []);
   const ids = new Set(minutes.map(({ meterId }) => meterId));
   const generations = new Set(minutes.flatMap((meter) => meter.generations));
-  return (
-    `u.meter_id IN (${bindings.list([...ids], 'String')})` +
-    ` AND u.generation IN (${bindings.list([...generations], 'UInt64')})`
-  );
+  const ofMeters = bindings.isOneOf('u.meter_id', [...ids], 'String');
+  return `${ofMeters} AND ${bindings.isOneOf('u.generation', [...generations], 'UInt64')}`;
 }
 
 /** Rows of whole minutes: the meters' generations, the stretch, and the slot of each. */
@@ -57,46 +56,36 @@ export function minutePieces(
   };
 }
 
-/** By what rows are told apart beside generation and slot: the fewer, the faster. */
-function keyPieces({ question: { split } }: Placed): Readonly<Record<string, string>> {
-  const keys = [
-    ...(split.source ? [{ name: 'source_key', of: 'u.source' }] : []),
-    ...(split.group ? [{ name: 'group_key', of: 'u.group_key' }] : []),
-  ];
-  return {
-    keys: keys.map(({ name, of }) => `, ${of} AS ${name}`).join(''),
-    keyNames: keys.map(({ name }) => `, ${name}`).join(''),
-    sourceKey: split.source ? 'toString(source_key)' : `''`,
-    groupKey: split.group ? 'group_key' : `''`,
-  };
-}
-
-/** What is added up in a slot, by the name of its column, and how its places are written. */
+/** What is added up in a slot, and how a sum is written. */
 const SUMS = {
-  unreadable: { of: 'sum(u.unreadable_count)', as: 'slot_unreadable' },
-  valueSum: { of: 'sum(u.value_sum)', as: 'toString(slot_valueSum)' },
+  unreadable: { of: 'sum(u.unreadable_count)', as: (sum: string) => sum },
+  valueSum: { of: 'sum(u.value_sum)', as: (sum: string) => `toString(${sum})` },
   valueTimeSum: {
     of: 'sum(u.value_sum * (toInt64(u.minute) * 1000) + u.value_time_sum)',
-    as: 'toString(slot_valueTimeSum)',
+    as: (sum: string) => `toString(${sum})`,
   },
-  valueMax: { of: 'max(u.value_max)', as: 'toString(slot_valueMax)' },
+  valueMax: { of: 'max(u.value_max)', as: (sum: string) => `toString(${sum})` },
   latest: {
     of: 'max(u.latest)',
-    as: `[toString(tupleElement(slot_latest, 'at_ms')),
-      toString(tupleElement(slot_latest, 'received_ms')),
-      tupleElement(slot_latest, 'event_id'), toString(tupleElement(slot_latest, 'value'))]`,
+    as: (sum: string) => `[toString(tupleElement(${sum}, 'at_ms')),
+      toString(tupleElement(${sum}, 'received_ms')),
+      tupleElement(${sum}, 'event_id'), toString(tupleElement(${sum}, 'value'))]`,
   },
 } as const;
+const NAMES = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
 
 /** The sums that a type needs; empty lists, which read no column, in place of the others. */
-function sumPieces(type: AggregationType): Readonly<Record<string, string>> {
+function sumPieces(
+  type: AggregationType,
+  slots: UsageQuestion['slots'],
+): Readonly<Record<string, string>> {
   const isAsked = minuteSumsOf(type);
-  const names = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
-  const sums = names.filter((name) => isAsked[name]);
-  const columns = names.map((name) => [
-    name,
-    isAsked[name] ? `groupArray(${SUMS[name].as})` : NOTHING[name],
-  ]);
+  const columns = NAMES.map((name) => {
+    const { of, as } = SUMS[name];
+    if (!isAsked[name]) return [name, NOTHING[name]];
+    return [name, slots === null ? `[${as(of)}]` : `groupArray(${as(`u.slot_${name}`)})`];
+  });
+  const sums = NAMES.filter((name) => isAsked[name]);
   return {
     ...(Object.fromEntries(columns) as Record<string, string>),
     sums: sums.map((name) => `,\n    ${SUMS[name].of} AS slot_${name}`).join(''),
@@ -113,9 +102,11 @@ export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[
   }
   const [first] = placed;
   if (first === undefined) throw new TypeError('an arm without questions');
-  builder.add({ questionsOf, rule: null }, READ_MINUTES, {
+  const { split, slots, subject } = first.question;
+  const template = slots === null ? READ_STRETCH : READ_MINUTES;
+  builder.add({ questionsOf, rule: null }, template, {
     ...minutePieces(builder, placed),
-    ...keyPieces(first),
-    ...sumPieces(first.question.subject.aggregation.type),
+    ...sumPieces(subject.aggregation.type, slots),
+    keys: `${split.source ? ', u.source' : ''}${split.group ? ', u.group_key' : ''}`,
   });
 }

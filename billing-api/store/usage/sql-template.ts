@@ -21,6 +21,7 @@ export function fillTemplate(template: string, pieces: Readonly<Record<string, s
 const LIST_CHARACTERS_MAX = 15_000;
 
 type Value = string | number;
+type ListType = 'String' | 'Int64' | 'UInt64';
 
 function* chunksOf(values: readonly Value[]): Generator<readonly Value[]> {
   let chunk: Value[] = [];
@@ -63,8 +64,15 @@ export class Bindings {
     return this.#add(value, 'Int64');
   }
 
+  /** That a column has one of the values; of one value it takes the server less to prepare. */
+  isOneOf(column: string, values: readonly Value[], type: ListType): string {
+    const [only, ...others] = values;
+    if (only !== undefined && others.length === 0) return `${column} = ${this.#add(only, type)}`;
+    return `${column} IN (${this.list(values, type)})`;
+  }
+
   /** A list of any length, as one array of the server's type. */
-  list(values: readonly Value[], type: 'String' | 'Int64' | 'UInt64'): string {
+  list(values: readonly Value[], type: ListType): string {
     const pieces = [...chunksOf(values)].map((chunk) => this.#add(chunk, `Array(${type})`));
     return pieces.length === 1 ? (pieces[0] ?? '') : `arrayConcat(${pieces.join(', ')})`;
   }
