@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogReader } from '../event-log/open-log.js';
 import { readConfig, required } from '../runtime/config.js';
@@ -10,6 +11,10 @@ import { operationalPage } from '../runtime/operational-pages.js';
 import { createReadiness } from '../runtime/readiness.js';
 import { createDatabase } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
+
+// Batches leave much garbage, and V8 lets a heap grow up to fourfold before it collects that. At
+// twofold the process takes half the memory, at the same rate (README, "Where the time goes").
+setFlagsFromString('--heap-growing-percent=100');
 
 const config = readConfig(
   [

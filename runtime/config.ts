@@ -74,7 +74,7 @@ export const SETTINGS = {
       'how long an aggregator gathers a batch before it writes it; longer in proportion with more than four partitions',
   },
   MINUTEBOOK_BATCH_EVENTS_MAX: {
-    schema: count.max(200_000).default(20_000),
+    schema: count.max(200_000).default(40_000),
     means: 'events that an aggregator holds in batches at once, over all its partitions',
   },
   MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE: {

@@ -52,11 +52,7 @@ async function customersOf(
   { ids, asks }: { readonly ids: readonly string[] | undefined; asks: readonly UsageAsk[] },
 ): Promise<UsageCustomers | Refusal> {
   if (ids === undefined || ids.length === 0) {
-    const asked = asks.map(({ subject, scope: { resetUsage, range } }) => ({
-      subject,
-      window: resetUsage === 'NEVER' ? { ...range, startMs: 0 } : range,
-    }));
-    return usageOfEverybody(dependencies, caller, asked);
+    return usageOfEverybody(dependencies, caller, asks);
   }
   const customers = await readAs(dependencies.database, caller.environment, (transaction) =>
     findCustomersByExternalId(transaction, ids),

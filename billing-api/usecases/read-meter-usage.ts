@@ -178,9 +178,7 @@ export async function answerUsage(
   { ask, customer, dataUntil }: Asked,
 ): Promise<UsageAnswer | Refusal> {
   const { subject, scope, split } = ask;
-  const startMs = scope.resetUsage === 'NEVER' ? 0 : scope.range.startMs;
-  const window = { startMs, endMs: scope.range.endMs };
-  const customers = await usageOf(dependencies, caller, { subject, window, customer });
+  const customers = await usageOf(dependencies, caller, { ask, customer });
   if (isRefusal(customers)) return customers;
   const whose = { environment: caller.environment, customers };
   const answers = await readViews(dependencies.usage, whose, [ask]);

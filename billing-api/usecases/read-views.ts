@@ -136,6 +136,11 @@ function plan(ask: UsageAsk): readonly Planned[] {
   return [{ question: questionOf(ask, ask.views), views: [...ask.views.keys()] }];
 }
 
+/** What a reading of these asks puts to the store. */
+export function questionsOf(asks: readonly UsageAsk[]): readonly UsageQuestion[] {
+  return asks.flatMap(plan).map(({ question }) => question);
+}
+
 /** The store calls the only slot of a question 0. */
 function placed(found: readonly CellSeries[], { scope }: UsageAsk, { slots }: UsageQuestion) {
   if (slots !== null || scope.resetUsage === 'NEVER') return found;

@@ -1,4 +1,3 @@
-import type { Interval } from '../../contract/instant.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
@@ -9,10 +8,11 @@ import {
 } from '../store/customers.js';
 import type { ReadDataUntil } from '../store/data-until.js';
 import { readAs, type Transaction } from '../store/transaction.js';
-import type { UsageCustomers, UsageSubject } from '../store/usage/usage-question.js';
+import type { UsageCustomers } from '../store/usage/usage-question.js';
 import type { UsageStore } from '../store/usage/usage-store.js';
 import type { Caller } from './caller.js';
 import type { Reading } from './dependencies.js';
+import { questionsOf, type UsageAsk } from './read-views.js';
 import { notFound, Refusal } from './refusal.js';
 
 /** Every event of the range is compared with each of them. */
@@ -51,24 +51,18 @@ export function usageOfCustomers(customers: readonly CustomerRow[]): UsageCustom
   return { kind: 'only', keys };
 }
 
-type Asked = { readonly subject: UsageSubject; readonly window: Interval };
-
 /** Everybody's usage: of all customers that exist, since that of unknown ones waits for them. */
 export async function usageOfEverybody(
   { database, usage }: UsageReading,
   { environment }: Caller,
-  asked: readonly Asked[],
+  asks: readonly UsageAsk[],
 ): Promise<UsageCustomers | Refusal> {
-  const found = new Set<string>();
-  for (const question of asked) {
-    const keys = await usage.listCustomerKeys(environment, question);
-    if (keys === null) {
-      return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
-    }
-    for (const key of keys) found.add(key);
+  const keys = await usage.listCustomerKeys(environment, questionsOf(asks));
+  if (keys === null) {
+    return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
   }
   const unknown = await readAs(database, environment, (transaction) =>
-    findUnknownCustomerKeys(transaction, [...found]),
+    findUnknownCustomerKeys(transaction, keys),
   );
   if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
     return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
@@ -80,9 +74,8 @@ export async function usageOfEverybody(
 export async function usageOf(
   dependencies: UsageReading,
   caller: Caller,
-  asked: Asked & { readonly customer: CustomerRow | null },
+  { ask, customer }: { readonly ask: UsageAsk; readonly customer: CustomerRow | null },
 ): Promise<UsageCustomers | Refusal> {
-  const { customer } = asked;
   if (customer !== null) return usageOfCustomers([customer]);
-  return usageOfEverybody(dependencies, caller, [asked]);
+  return usageOfEverybody(dependencies, caller, [ask]);
 }

@@ -20,9 +20,17 @@ const EVENTS_PER_MINUTE = 100_000;
 const REPEAT_DISTANCE = 20_050;
 const REPEAT_DISTANCE_FIRST = 50;
 
-/** The customer of an event of the load. */
+/** Every so manyth event is of one of the customers whose names come first. */
+export const CANARY_EVERY = 50;
+
+/**
+ * The customer of the event with this id, below LOAD_CUSTOMERS: a number for each, and those of the
+ * canaries (`CANARY_EVERY`) next to each other, so that asking for them reads one place of a table.
+ */
 export function loadCustomer(index: number): string {
-  return `customer-${String(index).padStart(CUSTOMER_PLACE.length, '0')}`;
+  const canaries = LOAD_CUSTOMERS / CANARY_EVERY;
+  const number = (index % CANARY_EVERY) * canaries + Math.floor(index / CANARY_EVERY);
+  return `customer-${String(number).padStart(CUSTOMER_PLACE.length, '0')}`;
 }
 
 /** Like a line of an access log: four texts and three numbers, one of them with a trailing zero. */

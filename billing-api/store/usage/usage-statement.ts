@@ -12,7 +12,7 @@ export type UsageStatement = {
   readonly arms: readonly UsageArm[];
 };
 
-function placedOf(question: UsageQuestion, place: number): Placed {
+function placed(question: UsageQuestion, place: number): Placed {
   const { subject, narrowedBy, split, slots } = question;
   const window = clampedWindow(question.window);
   const isOfEvents =
@@ -27,6 +27,11 @@ function isShown({ subject }: UsageQuestion): boolean {
   return subject.minutes === null || subject.minutes.generations.length > 0;
 }
 
+/** The questions that have something to read, with where their parts are read from. */
+export function placedOf(questions: readonly UsageQuestion[]): readonly Placed[] {
+  return questions.map(placed).filter(({ question }) => isShown(question));
+}
+
 /**
  * One statement for the questions of a wish from one index on; null when there is nothing to ask.
  * Questions that share stretch, slots and columns share an arm, so that the lines of an invoice
@@ -38,16 +43,14 @@ export function usageStatementOf(
   part: { readonly from: number; readonly to: number },
 ): UsageStatement | null {
   const builder = new StatementBuilder(wish);
-  const questions = wish.questions
-    .map(placedOf)
-    .slice(part.from, part.to)
-    .filter(({ question }) => isShown(question));
+  const isOfPart = ({ place }: Placed): boolean => place >= part.from && place < part.to;
+  const questions = placedOf(wish.questions).filter(isOfPart);
   for (const arm of minuteArmsOf(builder, questions)) addMinuteArm(builder, arm);
   for (const arm of eventArmsOf(builder, questions)) addEventArm(builder, arm);
-  for (const placed of questions) {
-    const isUnique = placed.question.subject.aggregation.type === 'COUNT_UNIQUE';
-    const isEmpty = placed.parts.minutes === null && placed.parts.events.length === 0;
-    if (isUnique && !isEmpty) addUniquesArm(builder, placed);
+  for (const one of questions) {
+    const isUnique = one.question.subject.aggregation.type === 'COUNT_UNIQUE';
+    const isEmpty = one.parts.minutes === null && one.parts.events.length === 0;
+    if (isUnique && !isEmpty) addUniquesArm(builder, one);
   }
   const { bindings, arms, texts } = builder;
   return arms.length === 0 ? null : { text: texts.join('\nUNION ALL\n'), bindings, arms };

@@ -1,15 +1,13 @@
-import { z } from 'zod';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/usage-view.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
-import { queryFile } from '../query-file.js';
+import { customerKeysStatementOf } from './customer-keys-statement.js';
 import { CELLS_MAX, type UsageQuestion, type UsageWish } from './usage-question.js';
 import { UsageRow } from './usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
-import { clampedWindow } from './window-parts.js';
 
 /** The usage tables as questions are put to them. */
 export type UsageStore = {
@@ -20,10 +18,10 @@ export type UsageStore = {
    * @throws DependencyError when ClickHouse fails: a failure never becomes a number.
    */
   readonly read: (wish: UsageWish) => Promise<readonly (readonly CellSeries[])[] | null>;
-  /** Customer keys with usage of the subject in the window; null for more than 100 000. */
+  /** Customer keys with anything that the questions would read; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
-    question: Pick<UsageQuestion, 'subject' | 'window'>,
+    questions: readonly UsageQuestion[],
   ) => Promise<readonly string[] | null>;
 };
 
@@ -31,8 +29,6 @@ const QUESTIONS_PER_QUERY_MAX = 200;
 const KEYS_MAX = 100_000;
 /** Rows of events with different texts that fold into the cells: about half a minute of reading. */
 const ROWS_MAX = 10_000_000;
-
-const LIST_CUSTOMERS = queryFile('list-usage-customers');
 
 /**
  * The server answers only when it is done, so that it cannot fail behind a status of 200; it stops
@@ -120,19 +116,18 @@ export function createUsageStore(clickHouse: ClickHouse): UsageStore {
       }
       return found.map(seriesOf);
     },
-    listCustomerKeys: async (environment, { subject, window }) => {
-      const { startMs, endMs } = clampedWindow(window);
-      const parameters = {
-        ...environment,
-        meterId: subject.minutes?.meterId ?? '',
-        eventName: subject.eventName,
-        fromMs: startMs,
-        toMs: endMs,
-        rowsMax: KEYS_MAX + 1,
-      };
-      const row = z.object({ customer_key: z.string() });
-      const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
-      return rows.length > KEYS_MAX ? null : rows.map((found) => found.customer_key);
+    listCustomerKeys: async (environment, questions) => {
+      const statement = customerKeysStatementOf(environment, questions, KEYS_MAX);
+      if (statement === null) return [];
+      const keys: string[] = [];
+      const { text: select, bindings } = statement;
+      const { max_query_size, max_ast_elements, max_expanded_ast_elements } = SETTINGS;
+      const settings = { max_query_size, max_ast_elements, max_expanded_ast_elements };
+      await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, ([key]) => {
+        if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
+        keys.push(key);
+      });
+      return keys.length > KEYS_MAX ? null : keys;
     },
   };
 }

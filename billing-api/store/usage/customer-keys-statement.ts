@@ -1,0 +1,48 @@
+import type { Environment } from '../../../contract/environment.js';
+import { eventArmsOf, eventPieces } from './event-arm.js';
+import { minuteArmsOf, minutePieces } from './minute-arm.js';
+import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
+import { StatementBuilder, type Placed } from './statement-builder.js';
+import type { UsageQuestion } from './usage-question.js';
+import { placedOf } from './usage-statement.js';
+
+const LIST_KEYS = readTemplate('list-usage-customers');
+
+function keysOfMinutes(builder: StatementBuilder, arm: readonly Placed[]): string {
+  const { environment, meters, minutes } = minutePieces(builder, arm);
+  return `SELECT u.customer_key FROM usage_minute_v1 AS u
+    WHERE ${environment} AND ${meters} AND ${minutes}`;
+}
+
+/** The filters are left out: a key more costs less than the columns of properties. */
+function keysOfEvents(builder: StatementBuilder, arm: readonly Placed[]): string {
+  return arm
+    .slice(0, 1)
+    .map((placed) => {
+      const { environment, eventName, bounds, intervals } = eventPieces(builder, placed);
+      return `SELECT e.customer_key FROM events_v1 AS e
+    WHERE ${environment} AND ${eventName} AND ${bounds} AND ${intervals}`;
+    })
+    .join('');
+}
+
+/**
+ * The statement that lists the customer keys of whatever the questions would read, from the same
+ * minutes and events; null when there is nothing to read.
+ */
+export function customerKeysStatementOf(
+  environment: Environment,
+  questions: readonly UsageQuestion[],
+  keysMax: number,
+): { readonly text: string; readonly bindings: Bindings } | null {
+  const everybody = { kind: 'all-but', keys: [] } as const;
+  const builder = new StatementBuilder({ environment, customers: everybody, questions });
+  const placed = placedOf(questions);
+  const arms = [
+    ...minuteArmsOf(builder, placed).map((arm) => keysOfMinutes(builder, arm)),
+    ...eventArmsOf(builder, placed).map((arm) => keysOfEvents(builder, arm)),
+  ];
+  if (arms.length === 0) return null;
+  const pieces = { arms: arms.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };
+  return { text: fillTemplate(LIST_KEYS, pieces), bindings: builder.bindings };
+}
