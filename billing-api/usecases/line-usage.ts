@@ -1,3 +1,4 @@
+import type { Decimal } from '../../contract/decimal.js';
 import type { Interval } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { windowsIn } from '../domain/calendar/usage-windows.js';
@@ -25,6 +26,9 @@ export type AskedLine = {
   readonly meter: MeterReading;
   readonly grid: BillingGrid;
 };
+
+/** So many groups are looked up again; the counts of minutes are few. */
+const KNOWN_GROUPS_MAX = 1_000;
 
 /** Intervals in lists without overlap, each in the order of time: one view can show a list. */
 export function withoutOverlap(intervals: readonly Interval[]): readonly (readonly Interval[])[] {
@@ -79,13 +83,19 @@ export function askOfLine(line: AskedLine, grouping: Grouping): UsageAsk {
   };
 }
 
-/** Without groups every window is a bucket, with one value. */
+/** Without groups every window is a bucket, with one value. Shared counts share what they fill. */
 function plainBuckets({ windows }: UsagePart): readonly BucketUsage[] {
+  const known = new Map<Decimal, readonly [BucketGroup]>();
   const buckets: BucketUsage[] = [];
   for (const { window, value, eventCount } of windows) {
     if (eventCount === 0) continue;
+    let groups = known.get(value);
+    if (groups?.[0].eventCount !== eventCount) {
+      groups = [{ text: '', usage: value, eventCount }];
+      if (known.size < KNOWN_GROUPS_MAX) known.set(value, groups);
+    }
     const { startMs, endMs } = window;
-    buckets.push({ startMs, endMs, groups: [{ text: '', usage: value, eventCount }] });
+    buckets.push({ startMs, endMs, groups });
   }
   return buckets;
 }

@@ -39,16 +39,22 @@ const HISTORY_MS: InstantMs = 0;
 /** Where intervals begin, or end without another that begins there, but for the last end. */
 function boundsOf(intervals: readonly Interval[]): readonly InstantMs[] {
   const bounds: InstantMs[] = [];
-  for (const [index, { startMs, endMs }] of intervals.entries()) {
+  let endedMs: InstantMs | null = null;
+  for (const { startMs, endMs } of intervals) {
+    if (endedMs !== null && endedMs !== startMs) bounds.push(endedMs);
     bounds.push(startMs);
-    const next = intervals[index + 1];
-    if (next !== undefined && next.startMs !== endMs) bounds.push(endMs);
+    endedMs = endMs;
   }
   return bounds;
 }
 
-/** Two ascending lists as one, each instant once. */
+/**
+ * Two ascending lists as one, each instant once. Mostly the ends of a range are looked for among
+ * the minutes of a month, which have them: then that list is the answer.
+ */
 function merged(left: readonly InstantMs[], right: readonly InstantMs[]): readonly InstantMs[] {
+  const [long, short] = left.length > right.length ? [left, right] : [right, left];
+  if (short.length < 8 && short.every((bound) => long.includes(bound))) return long;
   const all: InstantMs[] = [];
   let [atLeft, atRight] = [0, 0];
   while (atLeft < left.length || atRight < right.length) {

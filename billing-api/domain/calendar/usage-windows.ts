@@ -237,10 +237,13 @@ function* slotsIn(interval: Interval, slotMs: number, timezone: string): Generat
   while (instant < interval.endMs) {
     const stretch = stretchAt(instant, timezone);
     const untilMs = Math.min(stretch.endMs, interval.endMs);
-    while (instant < untilMs) {
-      const window = slotIn(stretch, instant, slotMs);
-      yield window;
-      instant = window.endMs;
+    const first = slotIn(stretch, instant, slotMs);
+    yield first;
+    instant = first.endMs;
+    // From the first edge on, slots follow each other at one distance.
+    for (; instant < untilMs; instant += slotMs) {
+      yield { startMs: instant, endMs: Math.min(instant + slotMs, stretch.endMs) };
     }
+    instant = Math.min(instant, stretch.endMs);
   }
 }
