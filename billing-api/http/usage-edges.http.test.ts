@@ -207,6 +207,42 @@ describe('POST /events/usage', () => {
     ]);
   });
 
+  test('counts different texts in each window and group, beside a whole range', async ({
+    api,
+    clickhouse,
+  }) => {
+    await api.make('/v1/customers', { external_id: 'acme' });
+    await storeEvents(clickhouse.client, api.environment, [
+      { at: '2026-10-05T01:00:00.000Z', properties: { v: 'a', tag: 'green' } },
+      { at: '2026-10-05T02:00:00.000Z', properties: { v: 'b', tag: 'green' } },
+      { at: '2026-10-05T07:00:00.000Z', properties: { v: 'a', tag: 'green' } },
+      { at: '2026-10-05T07:30:00.000Z', properties: { tag: 'red' } },
+    ]);
+    const usage = await api.make(USAGE, {
+      start_time: '2026-10-05T00:30:00Z',
+      end_time: '2026-10-05T12:00:00Z',
+      event_name: 'call',
+      external_customer_id: 'acme',
+      aggregation_type: 'COUNT_UNIQUE',
+      property_name: 'v',
+      window_size: '6HOUR',
+      group_by: ['properties.tag'],
+    });
+    expect(usage).toMatchObject({ value: '2', unreadable_count: 1 });
+    const rows = usage.results.map(
+      (row: { group: Record<string, string>; window_start: string; value: string }) => [
+        row.group['properties.tag'],
+        row.window_start,
+        row.value,
+      ],
+    );
+    expect(rows.toSorted()).toEqual([
+      ['green', '2026-10-05T00:30:00.000Z', '2'],
+      ['green', '2026-10-05T06:00:00.000Z', '1'],
+      ['red', '2026-10-05T06:00:00.000Z', '0'],
+    ]);
+  });
+
   test('answers ten thousand sources', async ({ api, clickhouse }) => {
     await api.make('/v1/customers', { external_id: 'acme' });
     const events = [...Array(10_000).keys()].map((index) => ({

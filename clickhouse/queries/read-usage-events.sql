@@ -7,8 +7,8 @@
 --          archived meter stopped counting; $valueTexts$ the texts
 --          in the order of the value's properties, NULL for one that is missing.
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp.
+-- No WITH: of the first arm, the server would see it in all arms of the statement.
 -- The caller asks only for meters whose minutes cover all stored events, so events and minutes tell the same.
-WITH $slot$ AS slot_ms
 SELECT
   $arm$ AS arm,
   $question$ AS question,
@@ -16,7 +16,7 @@ SELECT
   $group$ AS group_text,
   $texts$ AS texts,
   $valueTexts$ AS value_texts,
-  [slot_ms] AS slots,
+  [$slot$ AS slot_ms] AS slots,
   [count()] AS events,
   CAST([], 'Array(UInt64)') AS unreadable,
   CAST([], 'Array(String)') AS sum_texts,
