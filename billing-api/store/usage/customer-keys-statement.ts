@@ -15,15 +15,10 @@ function keysOfMinutes(builder: StatementBuilder, arm: readonly Placed[]): strin
 }
 
 /** The filters are left out: a key more costs less than the columns of properties. */
-function keysOfEvents(builder: StatementBuilder, arm: readonly Placed[]): string {
-  return arm
-    .slice(0, 1)
-    .map((placed) => {
-      const { environment, eventName, bounds, intervals } = eventPieces(builder, placed);
-      return `SELECT e.customer_key FROM events_v1 AS e
+function keysOfEvents(builder: StatementBuilder, placed: Placed): string {
+  const { environment, eventName, bounds, intervals } = eventPieces(builder, placed);
+  return `SELECT e.customer_key FROM events_v1 AS e
     WHERE ${environment} AND ${eventName} AND ${bounds} AND ${intervals}`;
-    })
-    .join('');
 }
 
 /**
@@ -40,7 +35,10 @@ export function customerKeysStatementOf(
   const placed = placedOf(questions);
   const arms = [
     ...minuteArmsOf(builder, placed).map((arm) => keysOfMinutes(builder, arm)),
-    ...eventArmsOf(builder, placed).map((arm) => keysOfEvents(builder, arm)),
+    // The questions of one arm differ in what they are narrowed by, and read the same events.
+    ...eventArmsOf(builder, placed).flatMap(([one]) =>
+      one === undefined ? [] : [keysOfEvents(builder, one)],
+    ),
   ];
   if (arms.length === 0) return null;
   const pieces = { arms: arms.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };
