@@ -75,7 +75,9 @@ export async function findMetering(
 ): Promise<Metering> {
   const ids = lineItems.flatMap((item) => item.meter_id ?? []);
   const { environment } = caller;
-  const readings = await findMeterReadings(database, environment, ids);
-  const meters = await readAs(database, environment, (transaction) => findMeters(transaction, ids));
+  const [readings, meters] = await Promise.all([
+    findMeterReadings(database, environment, ids),
+    readAs(database, environment, (transaction) => findMeters(transaction, ids)),
+  ]);
   return { meters, readings };
 }
