@@ -22,6 +22,8 @@ import { writeResults } from './write-results.js';
  * nine tenths are finished. `npm run measure -- scale-out [--events 400000] [--share 0.15]`.
  */
 const PARTITIONS = 8;
+/** Of a batch, whatever a process owns: with batches of 1,000 ClickHouse is busy with merges. */
+const BATCH_EVENTS = 4_000;
 /** Far below the second of a heartbeat, and far above a timer's error. */
 const PERIOD_MS = 100;
 const SAMPLE_MS = 50;
@@ -114,7 +116,8 @@ async function measure(events: number, processes: number, share: number): Promis
   return withAggregatorWorld(async (world) => {
     await createMeters(world);
     await writeBacklog(world, { events, partitions: PARTITIONS });
-    const settings = { MINUTEBOOK_BATCH_EVENTS_MAX: '2000' };
+    const eventsOfProcess = (BATCH_EVENTS * PARTITIONS) / processes;
+    const settings = { MINUTEBOOK_BATCH_EVENTS_MAX: String(eventsOfProcess) };
     const running: AggregatorProcess[] = [];
     for (let count = 0; count < processes; count += 1) {
       running.push(await startAggregatorProcess(world, settings));
