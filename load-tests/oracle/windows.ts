@@ -22,6 +22,9 @@ const SLOTS_WITH_OFFSET: Partial<Record<WindowSize, number>> = {
 };
 const SLOTS: Partial<Record<WindowSize, number>> = { '3HOUR': 180, '6HOUR': 360, '12HOUR': 720 };
 
+/** Minutes of the sizes that divide a day into slots. */
+export const SLOT_MINUTES: Partial<Record<WindowSize, number>> = { ...SLOTS_WITH_OFFSET, ...SLOTS };
+
 /** The part of a division that contains a local time, and the local time of its next boundary. */
 type Place = { readonly identity: string; readonly localEnd: number };
 

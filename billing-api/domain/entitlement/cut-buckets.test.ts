@@ -5,24 +5,11 @@ import { buildInvoice } from '../invoice/build-invoice.js';
 import type { InvoicePlanInputs } from '../invoice/invoice.js';
 import type { LineUsage, UsagePlan } from '../invoice/line-usage.js';
 import { planUsage } from '../invoice/plan-usage.js';
-import { JANUARY, METER, USAGE_PRICE, day, usageLine } from '../invoice/samples.js';
+import { JANUARY, METER, TEN_FREE, USAGE_PRICE, day, usageLine } from '../invoice/samples.js';
 import type { WindowSize } from '../calendar/usage-windows.js';
 import type { EntitlementSource } from './entitlement.js';
 
-const TEN_A_DAY: EntitlementSource = {
-  entitlementId: 'entitlement',
-  parentEntitlementId: null,
-  featureId: 'feature',
-  featureType: 'metered',
-  meterId: METER.id,
-  isEnabled: true,
-  isSoftLimit: false,
-  usageLimit: decimalOf('10'),
-  usageResetPeriod: 'DAILY',
-  staticValue: null,
-  createdAtMs: 0,
-  validity: { startMs: 0, endMs: Infinity },
-};
+const TEN_A_DAY: EntitlementSource = { ...TEN_FREE, usageResetPeriod: 'DAILY' };
 
 type Event = { readonly atMs: number; readonly text: string; readonly value: string };
 

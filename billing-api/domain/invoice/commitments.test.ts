@@ -10,6 +10,7 @@ import {
   JANUARY,
   METER,
   MONTHLY,
+  TEN_FREE,
   USAGE_PRICE,
   day,
   fixedLine,
@@ -315,22 +316,7 @@ describe('commitment of a line (11.3)', () => {
   });
 
   it('comes after the allowance (11)', () => {
-    const entitlements = [
-      {
-        entitlementId: 'entitlement',
-        parentEntitlementId: null,
-        featureId: 'feature',
-        featureType: 'metered' as const,
-        meterId: METER.id,
-        isEnabled: true,
-        isSoftLimit: false,
-        usageLimit: decimalOf('400'),
-        usageResetPeriod: null,
-        staticValue: null,
-        createdAtMs: 0,
-        validity: { startMs: 0, endMs: Infinity },
-      },
-    ];
+    const entitlements = [{ ...TEN_FREE, usageLimit: decimalOf('400') }];
     expect(charge('650', line('500'), { entitlements })).toBe('500.00 = 250.00 + 0.00 + 250.00');
   });
 

@@ -15,6 +15,7 @@ import {
   JANUARY,
   METER,
   MONTHLY,
+  TEN_FREE,
   USAGE_PRICE,
   day,
   fixedLine,
@@ -24,18 +25,8 @@ import {
 
 const ALWAYS = { startMs: 0, endMs: Infinity };
 const entitled = (usageLimit: string | null): EntitlementSource => ({
-  entitlementId: 'entitlement',
-  parentEntitlementId: null,
-  featureId: 'feature',
-  featureType: 'metered',
-  meterId: METER.id,
-  isEnabled: true,
-  isSoftLimit: false,
+  ...TEN_FREE,
   usageLimit: usageLimit === null ? null : decimalOf(usageLimit),
-  usageResetPeriod: null,
-  staticValue: null,
-  createdAtMs: 0,
-  validity: ALWAYS,
 });
 const percentOff = (id: string, percent: string, lineItemId: string | null): CouponAssociation => ({
   id,

@@ -1,31 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant, parseInstant, type Interval } from '../../../contract/instant.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { LineMeter } from '../subscription.js';
 import type { InvoicePlanInputs } from './invoice.js';
 import { planUsage } from './plan-usage.js';
-import { JANUARY, METER, MONTHLY, day, fixedLine, usageLine } from './samples.js';
+import { JANUARY, METER, MONTHLY, TEN_FREE, day, fixedLine, usageLine } from './samples.js';
 
 const shown = ({ startMs, endMs }: Interval): string =>
   [startMs, endMs].map((ms) => formatInstant(ms).slice(5, 16).replace('T', ' ')).join(' - ');
 const bucketed = (change: Partial<LineMeter>): { readonly meter: LineMeter } => ({
   meter: { ...METER, aggregationType: 'MAX', ...change },
 });
-const CALLS: EntitlementSource = {
-  entitlementId: 'entitlement',
-  parentEntitlementId: null,
-  featureId: 'feature',
-  featureType: 'metered',
-  meterId: METER.id,
-  isEnabled: true,
-  isSoftLimit: false,
-  usageLimit: decimalOf('10'),
-  usageResetPeriod: null,
-  staticValue: null,
-  createdAtMs: 0,
-  validity: { startMs: 0, endMs: Infinity },
-};
 const plan = (change: Partial<InvoicePlanInputs>) => planUsage({ ...JANUARY, ...change });
 const intervals = (change: Partial<InvoicePlanInputs>): string[] =>
   plan(change).flatMap((line) => line.intervals.map(shown));
@@ -66,11 +51,11 @@ describe('usage that an allowance asks for (10.2)', () => {
   const entitled = (change: Partial<EntitlementSource>): Partial<InvoicePlanInputs> => ({
     lineItems,
     period,
-    entitlements: [{ ...CALLS, ...change }],
+    entitlements: [{ ...TEN_FREE, ...change }],
   });
 
   it('is none where the billing period is read anyway, where it is unlimited or of others', () => {
-    expect(intervals({ lineItems, entitlements: [CALLS] })).toEqual([]);
+    expect(intervals({ lineItems, entitlements: [TEN_FREE] })).toEqual([]);
     expect(intervals(entitled({ usageLimit: null, usageResetPeriod: 'DAILY' }))).toEqual([]);
     expect(intervals(entitled({ meterId: 'other', usageResetPeriod: 'DAILY' }))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { ONE, ZERO, decimalOf } from '../../../contract/decimal.js';
 import { parseInstant } from '../../../contract/instant.js';
+import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { Price } from '../price.js';
 import type { LineItem, LineMeter, SubscriptionTerms } from '../subscription.js';
 import type { InvoiceInputs } from './invoice.js';
@@ -77,6 +78,22 @@ export const METER: LineMeter = {
   resetUsage: 'BILLING_PERIOD',
   bucketSize: null,
   groupBy: null,
+};
+
+/** 10 calls of the meter free in every billing period, always. */
+export const TEN_FREE: EntitlementSource = {
+  entitlementId: 'entitlement',
+  parentEntitlementId: null,
+  featureId: 'feature',
+  featureType: 'metered',
+  meterId: METER.id,
+  isEnabled: true,
+  isSoftLimit: false,
+  usageLimit: decimalOf('10'),
+  usageResetPeriod: null,
+  staticValue: null,
+  createdAtMs: 0,
+  validity: { startMs: 0, endMs: Infinity },
 };
 
 const LINE: Omit<LineItem, 'id' | 'price' | 'quantity' | 'meter'> = {

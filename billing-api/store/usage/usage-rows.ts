@@ -84,18 +84,21 @@ export class UsageRow {
 
   /** The cells of a row of sums, one for each slot. */
   get cellsOfSums(): readonly WindowCell[] {
-    const [counts, unreadable] = [this.#perSlot(7, INTEGER), this.#perSlot(8, INTEGER)];
-    const [sums, timeSums, maxima] = [9, 10, 11].map((index) => this.#perSlot(index, TEXT));
+    const counts = this.#perSlot(7, INTEGER);
+    const unreadable = this.#perSlot(8, INTEGER);
+    const sums = this.#perSlot(9, TEXT);
+    const timeSums = this.#perSlot(10, TEXT);
+    const maxima = this.#perSlot(11, TEXT);
     const latest = this.#perSlot(12, TEXTS);
     const uniques = this.#perSlot(13, INTEGER);
     const further = [unreadable, sums, timeSums, maxima, latest, uniques];
-    if (further.every((column) => column?.length === 0)) return counts.map(cellOfCount);
+    if (further.every((column) => column.length === 0)) return counts.map(cellOfCount);
     return this.slots.map((_, place) => ({
       eventCount: counts[place] ?? 0,
       unreadableCount: unreadable[place] ?? 0,
-      valueSum: numberOf(sums?.[place]),
-      valueTimeSum: numberOf(timeSums?.[place]),
-      valueMax: numberOf(maxima?.[place]),
+      valueSum: numberOf(sums[place]),
+      valueTimeSum: numberOf(timeSums[place]),
+      valueMax: numberOf(maxima[place]),
       latest: latestOf(latest[place]),
       uniqueCount: uniques[place] ?? 0,
     }));

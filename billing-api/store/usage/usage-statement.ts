@@ -27,9 +27,15 @@ function isShown({ subject }: UsageQuestion): boolean {
   return subject.minutes === null || subject.minutes.generations.length > 0;
 }
 
-/** The questions that have something to read, with where their parts are read from. */
-export function placedOf(questions: readonly UsageQuestion[]): readonly Placed[] {
-  return questions.map(placed).filter(({ question }) => isShown(question));
+/** Of the questions from `from` to before `to`, those that have something to read, and where. */
+export function placedOf(
+  questions: readonly UsageQuestion[],
+  { from, to } = { from: 0, to: questions.length },
+): readonly Placed[] {
+  return questions
+    .slice(from, to)
+    .map((question, index) => placed(question, from + index))
+    .filter(({ question }) => isShown(question));
 }
 
 /**
@@ -43,8 +49,7 @@ export function usageStatementOf(
   part: { readonly from: number; readonly to: number },
 ): UsageStatement | null {
   const builder = new StatementBuilder(wish);
-  const isOfPart = ({ place }: Placed): boolean => place >= part.from && place < part.to;
-  const questions = placedOf(wish.questions).filter(isOfPart);
+  const questions = placedOf(wish.questions, part);
   for (const arm of minuteArmsOf(builder, questions)) addMinuteArm(builder, arm);
   for (const arm of eventArmsOf(builder, questions)) addEventArm(builder, arm);
   for (const one of questions) {

@@ -121,9 +121,8 @@ export function createUsageStore(clickHouse: ClickHouse): UsageStore {
       if (statement === null) return [];
       const keys: string[] = [];
       const { text: select, bindings } = statement;
-      const { max_query_size, max_ast_elements, max_expanded_ast_elements } = SETTINGS;
-      const settings = { max_query_size, max_ast_elements, max_expanded_ast_elements };
-      await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, ([key]) => {
+      const query = { select, parameters: bindings.parameters, settings: SETTINGS };
+      await clickHouse.visitRows(query, ([key]) => {
         if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
         keys.push(key);
       });

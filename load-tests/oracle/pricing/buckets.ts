@@ -1,6 +1,6 @@
 import { DAY_MS } from '../calendar.js';
 import type { WindowSize } from '../meter.js';
-import { windowsOf, type Division, type Range } from '../windows.js';
+import { SLOT_MINUTES, windowsOf, type Division, type Range } from '../windows.js';
 import { localOf } from './local-time.js';
 
 /** A bucket of a meter as far as a usage window covers it. */
@@ -15,16 +15,6 @@ export type Bucket = {
   readonly fullMs: number;
   /** Local time at which its slot starts by the clock, in minutes since 00:00. */
   readonly slotMinute: number;
-};
-
-const SLOT_MINUTES: Partial<Record<WindowSize, number>> = {
-  MINUTE: 1,
-  '15MIN': 15,
-  '30MIN': 30,
-  HOUR: 60,
-  '3HOUR': 180,
-  '6HOUR': 360,
-  '12HOUR': 720,
 };
 
 const LONGER_THAN_ANY_DAYS: Partial<Record<WindowSize, number>> = { WEEK: 9, MONTH: 33 };

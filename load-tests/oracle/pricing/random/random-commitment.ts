@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../../faults/seeded-random.js';
 import { monthsOf, type BillingPeriod, type Length } from '../billing-grid.js';
 import type { OracleMeter, WindowSize } from '../../meter.js';
+import { SLOT_MINUTES } from '../../windows.js';
 import type { Commitment, LineCommitment, TimeBucket } from '../subscription.js';
 import { isShort } from './random-meter.js';
 import { randomFactor, randomPositive } from './random-numbers.js';
@@ -36,17 +37,6 @@ export function randomDuration(
   return durations.length > 0 && random.chance(longer) ? random.pick(durations) : null;
 }
 
-/** Minutes to which the boundaries of time buckets are kept (domain.md 11.5). */
-const STEPS: Partial<Record<WindowSize, number>> = {
-  MINUTE: 1,
-  '15MIN': 15,
-  '30MIN': 30,
-  HOUR: 60,
-  '3HOUR': 180,
-  '6HOUR': 360,
-  '12HOUR': 720,
-};
-
 function boundariesFrom(random: SeededRandom, stepMinutes: number): readonly number[] {
   const slots = 1440 / stepMinutes;
   const chosen = new Set<number>();
@@ -61,7 +51,8 @@ function randomTimeBuckets(
   size: WindowSize,
   near: readonly string[],
 ): readonly TimeBucket[] {
-  const step = STEPS[size];
+  // The boundaries of time buckets are those of slots (domain.md 11.5).
+  const step = SLOT_MINUTES[size];
   const boundaries = step === undefined ? [0, 1440] : boundariesFrom(random, step);
   return boundaries.flatMap((start, index) => {
     const end = boundaries[index + 1] ?? boundaries[0] ?? 0;
