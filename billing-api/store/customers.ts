@@ -1,8 +1,9 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import type { Environment } from '../../contract/environment.js';
 import { recordColumns } from './records.js';
 import { RECORD_MEMBERS } from './search.js';
-import type { Transaction } from './transaction.js';
+import type { BillingDatabase, Transaction } from './transaction.js';
 
 const customerRow = z.object({
   ...recordColumns,
@@ -64,6 +65,29 @@ export async function findCustomersByExternalId(
     SELECT * FROM customers
     WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
       AND status = 'published'`);
+}
+
+const customerReadingRow = customerRow.pick({ id: true, external_id: true, timezone: true });
+/** What readers of usage must know of a customer. */
+export type CustomerReading = z.output<typeof customerReadingRow>;
+
+/**
+ * The customer with this id, or the published one with this external id. One statement of the
+ * owner, like findMeterReadings: a transaction under row-level security takes four round trips,
+ * which a usage question waits for.
+ */
+export async function findCustomerReading(
+  database: BillingDatabase,
+  { tenantId, environmentId }: Environment,
+  reference: { readonly id: string } | { readonly externalId: string },
+): Promise<CustomerReading | null> {
+  const named =
+    'id' in reference
+      ? sql.fragment`id = ${reference.id}`
+      : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
+  return database.slonik.maybeOne(sql.type(customerReadingRow)`
+    SELECT id, external_id, timezone FROM customers
+    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`);
 }
 
 export async function findCustomers(

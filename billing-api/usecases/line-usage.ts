@@ -1,8 +1,7 @@
 import type { Decimal } from '../../contract/decimal.js';
 import type { Interval } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { windowsIn } from '../domain/calendar/usage-windows.js';
-import { cutTo } from '../domain/interval.js';
+import { windowsWithin } from '../domain/calendar/usage-windows.js';
 import type {
   BucketGroup,
   BucketUsage,
@@ -46,8 +45,7 @@ function bucketsOf(interval: Interval, { meter, grid }: AskedLine): readonly Int
   const { bucketSize: size } = meter;
   if (size === null) return [];
   const { timezone, billingAnchorMs: anchorMs } = grid;
-  const windows = windowsIn(interval, { size, timezone, anchorMs });
-  return [...windows].map((window) => cutTo(window, interval));
+  return windowsWithin(interval, { size, timezone, anchorMs });
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import { plain } from '../../contract/decimal.js';
-import type { CustomerRow } from '../store/customers.js';
+import type { CustomerReading } from '../store/customers.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/property-filters.js';
 import type { UsageSplit } from '../domain/usage/usage-view.js';
-import { readAs } from '../store/transaction.js';
 import type { UsageSubject } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
 import { readGroups } from './invoice-grouping.js';
@@ -98,7 +97,7 @@ export function eventQuestionFrom(request: EventUsageRequest, now: number): Ques
 
 function askOf(
   { terms, subject, split }: Question,
-  customer: CustomerRow | null,
+  customer: CustomerReading | null,
 ): (UsageAsk & { readonly split: UsageSplit }) | Refusal {
   const { aggregation } = subject;
   const { windowSize, bucketSize } = terms;
@@ -122,9 +121,7 @@ export async function readEventUsage(
   if (isRefusal(question)) return question;
   // The watermark is read before anything is counted, so that it holds for every count.
   const [customer, dataUntil] = await Promise.all([
-    readAs(dependencies.database, caller.environment, (transaction) =>
-      findNamedCustomer(transaction, request),
-    ),
+    findNamedCustomer(dependencies, caller, request),
     dependencies.dataUntil(),
   ]);
   if (isRefusal(customer)) return customer;

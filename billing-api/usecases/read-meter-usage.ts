@@ -3,9 +3,8 @@ import type { MeterFilter } from '../../contract/meter.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import { propertyFiltersProblem } from '../domain/property-filters.js';
 import type { UsageScope, UsageSplit } from '../domain/usage/usage-view.js';
-import type { CustomerRow } from '../store/customers.js';
+import type { CustomerReading } from '../store/customers.js';
 import { findMeterReadings, type MeterReading } from '../store/meter-readings.js';
-import { readAs } from '../store/transaction.js';
 import { subjectOf } from '../store/usage/usage-question.js';
 import type { Caller } from './caller.js';
 import { MemberReader } from './member-rules.js';
@@ -69,18 +68,17 @@ export function readTerms(reader: MemberReader, request: UsageRequest, now: Inst
   };
 }
 
-type Subject = { readonly meter: MeterReading; readonly customer: CustomerRow | null };
+type Subject = { readonly meter: MeterReading; readonly customer: CustomerReading | null };
 
 /** The meter and the customer that the request names. */
 async function findSubject(
-  { database }: UsageReading,
+  dependencies: UsageReading,
   caller: Caller,
   request: MeterUsageRequest,
 ): Promise<Subject | Refusal> {
-  const { environment } = caller;
   const [customer, readings] = await Promise.all([
-    readAs(database, environment, (transaction) => findNamedCustomer(transaction, request)),
-    findMeterReadings(database, environment, [request.meter_id]),
+    findNamedCustomer(dependencies, caller, request),
+    findMeterReadings(dependencies.database, caller.environment, [request.meter_id]),
   ]);
   const meter = readings.get(request.meter_id);
   if (meter === undefined) return notFound('meter', request.meter_id);
@@ -166,7 +164,7 @@ export async function readMeterUsage(
 
 type Asked = {
   readonly ask: UsageAsk & { readonly split: UsageSplit };
-  readonly customer: CustomerRow | null;
+  readonly customer: CustomerReading | null;
   /** Of now or before. */
   readonly dataUntil: InstantMs | null;
 };

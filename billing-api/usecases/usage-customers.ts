@@ -1,13 +1,12 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
-  findCustomer,
-  findCustomerByExternalId,
+  findCustomerReading,
   findUnknownCustomerKeys,
-  type CustomerRow,
+  type CustomerReading,
 } from '../store/customers.js';
 import type { ReadDataUntil } from '../store/data-until.js';
-import { readAs, type Transaction } from '../store/transaction.js';
+import { readAs } from '../store/transaction.js';
 import type { UsageCustomers } from '../store/usage/usage-question.js';
 import type { UsageStore } from '../store/usage/usage-store.js';
 import type { Caller } from './caller.js';
@@ -31,20 +30,23 @@ export type CustomerReference = {
 
 /** The customer that a request names; null when it names none. */
 export async function findNamedCustomer(
-  transaction: Transaction,
+  { database }: Reading,
+  { environment }: Caller,
   { external_customer_id: externalId, customer_id: id }: CustomerReference,
-): Promise<CustomerRow | null | Refusal> {
+): Promise<CustomerReading | null | Refusal> {
   // The external id decides when both are given, as with events (domain.md 7.2).
   if (externalId !== undefined) {
-    const customer = await findCustomerByExternalId(transaction, externalId);
+    const customer = await findCustomerReading(database, environment, { externalId });
     return customer ?? notFound('customer', externalId);
   }
   if (id === undefined) return null;
-  return (await findCustomer(transaction, id)) ?? notFound('customer', id);
+  return (await findCustomerReading(database, environment, { id })) ?? notFound('customer', id);
 }
 
 /** The usage of customers that are known by name. */
-export function usageOfCustomers(customers: readonly CustomerRow[]): UsageCustomers {
+export function usageOfCustomers(
+  customers: readonly Pick<CustomerReading, 'id' | 'external_id'>[],
+): UsageCustomers {
   const keys = customers.flatMap(({ id, external_id: externalId }) =>
     customerKeysOf({ id, externalId }),
   );
@@ -74,7 +76,7 @@ export async function usageOfEverybody(
 export async function usageOf(
   dependencies: UsageReading,
   caller: Caller,
-  { ask, customer }: { readonly ask: UsageAsk; readonly customer: CustomerRow | null },
+  { ask, customer }: { readonly ask: UsageAsk; readonly customer: CustomerReading | null },
 ): Promise<UsageCustomers | Refusal> {
   if (customer !== null) return usageOfCustomers([customer]);
   return usageOfEverybody(dependencies, caller, [ask]);

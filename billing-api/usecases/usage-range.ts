@@ -3,10 +3,9 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import {
   coarserOf,
   windowCountAtLeast,
-  windowsIn,
+  windowsWithin,
   type WindowSize,
 } from '../domain/calendar/usage-windows.js';
-import { cutTo } from '../domain/interval.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
 /** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
@@ -28,12 +27,8 @@ function cutRange(
   countMax: number,
 ): readonly Interval[] | null {
   if (windowCountAtLeast(range, size) > countMax) return null;
-  const windows: Interval[] = [];
-  for (const window of windowsIn(range, { size, timezone, anchorMs })) {
-    windows.push(cutTo(window, range));
-    if (windows.length > countMax) return null;
-  }
-  return windows;
+  const windows = windowsWithin(range, { size, timezone, anchorMs });
+  return windows.length > countMax ? null : windows;
 }
 
 /** The windows of an answer; a null size asks for none. */

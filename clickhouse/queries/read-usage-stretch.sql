@@ -1,7 +1,8 @@
--- Purpose: what whole UTC minutes hold of meters that share a stretch of time as one slot, which is called 0; like
---          read-usage-minutes.sql, without the second aggregation: of a customer's month that is a fifth of the time.
--- Grain:   one row per generation of a meter and what the question tells apart, with one place in its columns.
--- Params:  as in read-usage-minutes.sql.
+-- Purpose: what whole UTC minutes hold of meters that share a stretch of time, like read-usage-minutes.sql, without the second
+--          aggregation: sums of the stretch as one slot, which is called 0 (of a customer's month a fifth of the time), or counts of
+--          slots of one length, a place for each of them, which need no list of slots (of a month of minutes two thirds of the time).
+-- Grain:   one row per generation of a meter and what the question tells apart.
+-- Params:  as in read-usage-minutes.sql; $slots$ is [0] or empty, $events$ the events of the stretch or of all places.
 -- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
 SELECT
   $arm$ AS arm,
@@ -10,8 +11,8 @@ SELECT
   $group$ AS group_text,
   CAST([], 'Array(String)') AS texts,
   CAST([], 'Array(Nullable(String))') AS value_texts,
-  [toInt64(0)] AS slots,
-  [sum(u.event_count)] AS events,
+  $slots$ AS slots,
+  $events$ AS events,
   $unreadable$ AS unreadable,
   $valueSum$ AS sum_texts,
   $valueTimeSum$ AS time_sum_texts,

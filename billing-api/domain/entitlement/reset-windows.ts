@@ -43,7 +43,7 @@ export function resetWindowsIn(
   }
   const { timezone } = terms;
   if (resetPeriod === 'DAILY') {
-    return [...windowsIn(interval, { size: 'DAY', timezone, anchorMs: null })];
+    return windowsIn(interval, { size: 'DAY', timezone, anchorMs: null });
   }
   const grid = { ...terms, billingPeriod: resetPeriod, billingPeriodCount: 1 };
   return periodsIn(interval, (instant) => gridPeriodAt(grid, instant));

@@ -1,8 +1,7 @@
 import type { Interval } from '../../../contract/instant.js';
-import { windowsIn } from '../calendar/usage-windows.js';
+import { windowsWithin } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
-import { cutTo } from '../interval.js';
 import type { LineMeter } from '../subscription.js';
 import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
 import type { UsagePlan } from './line-usage.js';
@@ -35,10 +34,7 @@ function bucketsOf(line: PlannedUsageLine, inputs: InvoicePlanInputs) {
   const { bucketSize: size } = meter;
   if (size === null) return null;
   const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
-  const buckets: Interval[] = [];
-  for (const window of windowsIn(period, { size, timezone, anchorMs })) {
-    buckets.push(cutTo(window, period));
-  }
+  const buckets = windowsWithin(period, { size, timezone, anchorMs });
   return cutBuckets(buckets, bucketCutsOf(line));
 }
 

@@ -126,7 +126,7 @@ export function addEventArm(builder: StatementBuilder, arm: readonly Placed[]): 
   const pieces = eventPieces(builder, first);
   const narrowed = conditionsOf(builder, first.question.narrowedBy);
   const questionsOf = new Map(arm.map(({ place }, index) => [String(index), [place]]));
-  builder.add({ questionsOf, rule }, READ_EVENTS, {
+  builder.add({ questionsOf, rule, run: null }, READ_EVENTS, {
     ...pieces,
     filters: arm.length === 1 ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
     question: arm.length === 1 ? `'0'` : questionPiece(builder, arm),

@@ -1,10 +1,13 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
+import { countColumns, sumColumns } from './minute-columns.js';
 import { readTemplate } from './sql-template.js';
-import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
-import { minuteSumsOf, NOTHING, type UsageQuestion } from './usage-question.js';
+import { armsBy, type Placed, type StatementBuilder, type UsageArm } from './statement-builder.js';
+import { CELLS_MAX, minuteSumsOf } from './usage-question.js';
+import type { Run } from './window-parts.js';
 
 const READ_MINUTES = readTemplate('read-usage-minutes');
 const READ_STRETCH = readTemplate('read-usage-stretch');
+/** In milliseconds, as slots are. */
+const INSTANT = 'toInt64(u.minute) * 1000';
 
 /** Questions about the same minutes, in the same slots, with the same columns and kinds of rows. */
 export function minuteArmsOf(
@@ -50,49 +53,24 @@ export function minutePieces(
     ...builder.conditions('u', first.question),
     meters: metersPiece(builder, placed),
     minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
-    slot: builder.slot(first.question, 'toInt64(u.minute) * 1000'),
+    slot: builder.slot(first.question, INSTANT),
     source: first.question.split.source ? 'toString(u.source)' : `''`,
     group: first.question.split.group ? 'u.group_key' : `''`,
   };
 }
 
-/** What is added up in a slot, and how a sum is written. */
-const SUMS = {
-  unreadable: { of: 'sum(u.unreadable_count)', as: (sum: string) => sum },
-  valueSum: { of: 'sum(u.value_sum)', as: (sum: string) => `toString(${sum})` },
-  valueTimeSum: {
-    of: 'sum(u.value_sum * (toInt64(u.minute) * 1000) + u.value_time_sum)',
-    as: (sum: string) => `toString(${sum})`,
-  },
-  valueMax: { of: 'max(u.value_max)', as: (sum: string) => `toString(${sum})` },
-  latest: {
-    of: 'max(u.latest)',
-    as: (sum: string) => `[toString(tupleElement(${sum}, 'at_ms')),
-      toString(tupleElement(${sum}, 'received_ms')),
-      tupleElement(${sum}, 'event_id'), toString(tupleElement(${sum}, 'value'))]`,
-  },
-} as const;
-const NAMES = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
-
-/** The sums that a type needs; empty lists, which read no column, in place of the others. */
-function sumPieces(
-  type: AggregationType,
-  slots: UsageQuestion['slots'],
-): Readonly<Record<string, string>> {
-  const isAsked = minuteSumsOf(type);
-  const columns = NAMES.map((name) => {
-    const { of, as } = SUMS[name];
-    if (!isAsked[name]) return [name, NOTHING[name]];
-    return [name, slots === null ? `[${as(of)}]` : `groupArray(${as(`u.slot_${name}`)})`];
-  });
-  const sums = NAMES.filter((name) => isAsked[name]);
-  return {
-    ...(Object.fromEntries(columns) as Record<string, string>),
-    sums: sums.map((name) => `,\n    ${SUMS[name].of} AS slot_${name}`).join(''),
-  };
+/** The run that a row has a place for every slot of; null where it names its slots. */
+function placesOf(builder: StatementBuilder, placed: readonly Placed[]): Run | null {
+  const [first] = placed;
+  if (first === undefined) return null;
+  const { subject, split } = first.question;
+  // Of rows that are told apart further there may be many, with few events each.
+  if (subject.aggregation.type !== 'COUNT' || split.source || split.group) return null;
+  const run = builder.runOf(first.question);
+  return run !== null && run[2] * placed.length <= CELLS_MAX ? run : null;
 }
 
-export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[]): void {
+function questionsByGeneration(placed: readonly Placed[]): UsageArm['questionsOf'] {
   const questionsOf = new Map<string, number[]>();
   for (const { question, place } of placed) {
     for (const generation of question.subject.minutes?.generations ?? []) {
@@ -100,13 +78,22 @@ export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[
       questionsOf.set(name, [...(questionsOf.get(name) ?? []), place]);
     }
   }
+  return questionsOf;
+}
+
+export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[]): void {
   const [first] = placed;
   if (first === undefined) throw new TypeError('an arm without questions');
   const { split, slots, subject } = first.question;
-  const template = slots === null ? READ_STRETCH : READ_MINUTES;
-  builder.add({ questionsOf, rule: null }, template, {
+  const run = placesOf(builder, placed);
+  const columns =
+    run === null
+      ? sumColumns(subject.aggregation.type, slots)
+      : countColumns(run, builder.placeIn(run, INSTANT));
+  const template = slots === null || run !== null ? READ_STRETCH : READ_MINUTES;
+  builder.add({ questionsOf: questionsByGeneration(placed), rule: null, run }, template, {
     ...minutePieces(builder, placed),
-    ...sumPieces(subject.aggregation.type, slots),
+    ...columns,
     keys: `${split.source ? ', u.source' : ''}${split.group ? ', u.group_key' : ''}`,
   });
 }

@@ -10,6 +10,8 @@ export type UsageArm = {
   readonly questionsOf: ReadonlyMap<string, readonly number[]>;
   /** Makes values of texts, for rows of events; null for rows of sums. */
   readonly rule: ValueRule | null;
+  /** Slots for all of which a row has a place, in this order, also for those without events. */
+  readonly run: Run | null;
 };
 /** A question with the place it has in the wish, and where its parts are read from. */
 export type Placed = {
@@ -75,21 +77,33 @@ export class StatementBuilder {
   }
 
   /** Counted for one run: looking each instant up in a month of minutes takes a third longer. */
-  #slotIn([startMs, stepMs, count]: Run, instant: string): string {
-    if (count === 1) return `toInt64(${this.bindings.integer(startMs)})`;
+  #slotIn(run: Run, instant: string): string {
+    const [start, step] = [run[0], run[1]].map((value) => this.bindings.integer(value));
+    return `${start} + ${this.placeIn(run, instant)} * ${step}`;
+  }
+
+  /** The slots as one run; null where they are none. */
+  runOf({ slots }: UsageQuestion): Run | null {
+    const { runs } = this.#known(slots);
+    const [only, ...others] = runs;
+    return only === undefined || others.length > 0 ? null : only;
+  }
+
+  /** Which slot of a run an instant lies in that is not before the first: 0 and on. */
+  placeIn([startMs, stepMs, count]: Run, instant: string): string {
+    if (count === 1) return '0';
     const [start, step, last] = [startMs, stepMs, count - 1].map((value) =>
       this.bindings.integer(value),
     );
-    return `${start} + least(intDiv(${instant} - ${start}, ${step}), ${last}) * ${step}`;
+    return `least(intDiv(${instant} - ${start}, ${step}), ${last})`;
   }
 
   /** The start of the slot of an instant, which is not before the first; one slot is called 0. */
-  slot({ slots }: UsageQuestion, instant: string): string {
-    if (slots === null) return 'toInt64(0)';
-    const { runs } = this.#known(slots);
-    const [only, ...others] = runs;
-    if (only !== undefined && others.length === 0) return this.#slotIn(only, instant);
-    return `roundDown(${instant}, ${this.#startsOf(runs)})`;
+  slot(question: UsageQuestion, instant: string): string {
+    if (question.slots === null) return 'toInt64(0)';
+    const run = this.runOf(question);
+    if (run !== null) return this.#slotIn(run, instant);
+    return `roundDown(${instant}, ${this.#startsOf(this.#known(question.slots).runs)})`;
   }
 
   conditions(alias: string, { sources }: UsageQuestion): Readonly<Record<string, string>> {

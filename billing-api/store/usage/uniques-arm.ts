@@ -34,7 +34,8 @@ export function addUniquesArm(builder: StatementBuilder, placed: Placed): void {
     ...(parts.events.length === 0 ? [] : [hashesOfEvents(builder, placed)]),
   ];
   const isFirst = question.isFirstSlotOnly;
-  builder.add({ questionsOf: new Map([['', [place]]]), rule: null }, READ_UNIQUES, {
+  const questionsOf = new Map([['', [place]]]);
+  builder.add({ questionsOf, rule: null, run: null }, READ_UNIQUES, {
     hashes: hashes.join(' UNION ALL '),
     slot: isFirst ? 'min(slot_ms)' : 'slot_ms',
     firstOnly: isFirst ? 'GROUP BY source_text, group_text, texts, hash' : '',

@@ -3,7 +3,9 @@ import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { addTally, createUsageCell, type Latest } from '../../../contract/usage-cell.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
+import type { CellSeries } from '../../domain/usage/usage-view.js';
 import { cellOfCount, EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
+import type { Run } from './window-parts.js';
 
 const COLUMNS = 14;
 
@@ -82,8 +84,12 @@ export class UsageRow {
     return this.#column(4, TEXT);
   }
 
-  /** The cells of a row of sums, one for each slot. */
-  get cellsOfSums(): readonly WindowCell[] {
+  /** The slots of a row of sums, and a cell for each. */
+  get sums(): Pick<CellSeries, 'slots' | 'cells'> {
+    return { slots: this.slots, cells: this.#cellsOfSums() };
+  }
+
+  #cellsOfSums(): readonly WindowCell[] {
     const counts = this.#perSlot(7, INTEGER);
     const unreadable = this.#perSlot(8, INTEGER);
     const sums = this.#perSlot(9, TEXT);
@@ -102,6 +108,20 @@ export class UsageRow {
       latest: latestOf(latest[place]),
       uniqueCount: uniques[place] ?? 0,
     }));
+  }
+
+  /** The slots of a run that have events, of a row with a place for every one. */
+  countsOf([startMs, stepMs, count]: Run): Pick<CellSeries, 'slots' | 'cells'> {
+    const counts = this.#column(7, INTEGER);
+    if (counts.length !== count) throw new AssertionFailed(`${counts.length} of ${count} counts`);
+    const slots: InstantMs[] = [];
+    const cells: WindowCell[] = [];
+    for (const [place, eventCount] of counts.entries()) {
+      if (eventCount === 0) continue;
+      slots.push(startMs + place * stepMs);
+      cells.push(cellOfCount(eventCount));
+    }
+    return { slots, cells };
   }
 
   /** The cell of a row of events with the same texts, whose value the rule knows; of one slot. */

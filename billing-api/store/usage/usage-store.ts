@@ -76,15 +76,15 @@ function fold({ folded }: Found, key: UsageKey, { slotMs, cell }: EventCell): bo
 function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[]): number {
   const arm = assertPresent(statement.arms[row.arm], 'the arm of a usage row');
   const questions = assertPresent(arm.questionsOf.get(row.question), 'the question of a usage row');
-  const { source, group, texts, slots } = row;
+  const { source, group, texts } = row;
   const key = { source, group, texts };
   const ofQuestions = questions.map((question) => assertPresent(found[question], 'a question'));
   if (arm.rule === null) {
-    const series = { ...key, slots, cells: row.cellsOfSums };
+    const series = { ...key, ...(arm.run === null ? row.sums : row.countsOf(arm.run)) };
     for (const own of ofQuestions) own.sums.push(series);
-    return slots.length * questions.length;
+    return series.slots.length * questions.length;
   }
-  const slotMs = assertPresent(slots[0], 'the slot of a row of events');
+  const slotMs = assertPresent(row.slots[0], 'the slot of a row of events');
   const event = { slotMs, cell: row.cellOfEvents(arm.rule) };
   return ofQuestions.filter((own) => fold(own, key, event)).length;
 }
