@@ -135,8 +135,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     'return startMinute <= minute && minute <= endMinute;',
   ]),
   mutation(['times of day are in UTC', '11.5'], 'pricing/rate-committed-windows.ts', [
-    '(startMs + stretch.offsetMs) / MINUTE_MS',
-    '(startMs + 0 * stretch.offsetMs) / MINUTE_MS',
+    'const localMs = instant + stretch.offsetMs;',
+    'const localMs = instant + 0 * stretch.offsetMs;',
   ]),
   mutation(
     ['a window belongs to the time at which it begins', '11.5'],

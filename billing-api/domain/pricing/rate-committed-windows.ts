@@ -1,8 +1,8 @@
-import { MINUTE_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
+import { DAY_MS, MINUTE_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { stretchAt, type OffsetStretch } from '../calendar/local-time.js';
 import { windowsIn, type WindowGrid } from '../calendar/usage-windows.js';
 import type { LineCommitment } from '../commitment/commitment.js';
-import { bucketsByMinute, MINUTES_OF_DAY, slotMinuteOf } from '../commitment/time-bucket.js';
+import { bucketsByMinute, slotMinuteOf } from '../commitment/time-bucket.js';
 import type { PricedWindow, Proration, WindowRule } from '../invoice/line-trace.js';
 import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
 import type { PriceModel } from '../price.js';
@@ -32,8 +32,8 @@ function chargesEmpty({ committed }: WindowRule): boolean {
 /** The rule of a window, and its price as a function. */
 type Charging = { readonly rule: WindowRule; readonly charge: Charger };
 
-/** How to charge a window whose slot starts at each minute of the local day. */
-function chargingByMinute({ price, commitment }: CommittedWindows): readonly Charging[] {
+/** How to charge a window that starts at each minute of the local day: its slot decides. */
+function chargingByMinute({ price, commitment, grid }: CommittedWindows): readonly Charging[] {
   const { terms, timeBuckets } = commitment;
   const base = { rule: windowRule(price, terms, null), charge: createCharger(price) };
   const rules = new Map(
@@ -45,24 +45,28 @@ function chargingByMinute({ price, commitment }: CommittedWindows): readonly Cha
       },
     ]),
   );
-  return bucketsByMinute(timeBuckets).map((bucket) => {
+  const buckets = bucketsByMinute(timeBuckets);
+  return buckets.map((_, minute) => {
+    const bucket = buckets[slotMinuteOf(minute, grid.size)] ?? null;
     return bucket === null ? base : (rules.get(bucket.id) ?? base);
   });
 }
 
 /**
- * Tells the minute of the local day at which the slot of a window starts. It asks for the UTC
- * offset once per stretch: per window it would take longer than all the rest.
+ * Tells the minute of the local day of instants in the order of time. It asks for the UTC offset
+ * once per stretch and keeps the day: per window the one would take longer than all the rest, and
+ * dividing with a remainder a tenth of it.
  */
-function createSlotClock({ timezone, size }: WindowGrid): (startMs: InstantMs) => number {
+function createDayClock({ timezone }: WindowGrid): (instant: InstantMs) => number {
   let stretch: OffsetStretch | null = null;
-  return (startMs) => {
-    if (stretch === null || startMs < stretch.startMs || startMs >= stretch.endMs) {
-      stretch = stretchAt(startMs, timezone);
+  let dayMs = 0;
+  return (instant) => {
+    if (stretch === null || instant < stretch.startMs || instant >= stretch.endMs) {
+      stretch = stretchAt(instant, timezone);
     }
-    const minutes = Math.floor((startMs + stretch.offsetMs) / MINUTE_MS);
-    const minuteOfDay = ((minutes % MINUTES_OF_DAY) + MINUTES_OF_DAY) % MINUTES_OF_DAY;
-    return slotMinuteOf(minuteOfDay, size);
+    const localMs = instant + stretch.offsetMs;
+    if (localMs < dayMs || localMs >= dayMs + DAY_MS) dayMs = Math.floor(localMs / DAY_MS) * DAY_MS;
+    return Math.floor((localMs - dayMs) / MINUTE_MS);
   };
 }
 
@@ -98,7 +102,7 @@ function createUsageReader(
 export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {
   const { period, grid, buckets, asOfMs } = line;
   const charging = chargingByMinute(line);
-  const slotMinuteAt = createSlotClock(grid);
+  const minuteAt = createDayClock(grid);
   const usageIn = createUsageReader(buckets);
   if ((buckets.at(-1)?.endMs ?? -Infinity) > period.endMs) {
     throw new RangeError('usage of an interval that is outside of the line');
@@ -109,7 +113,7 @@ export function rateCommittedWindows(line: CommittedWindows): readonly PricedWin
     if (startMs >= asOfMs) break;
     const endMs = Math.min(window.endMs, period.endMs);
     const groups = usageIn(startMs, endMs);
-    const of = charging[slotMinuteAt(window.startMs)];
+    const of = charging[minuteAt(window.startMs)];
     if (of === undefined || (groups === null && !chargesEmpty(of.rule))) continue;
     const { quantity, usageAmount } = chargeGroups(groups ?? NO_GROUPS, of.charge);
     const scale = scaleOf(endMs - startMs, window);

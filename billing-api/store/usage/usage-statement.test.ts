@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { assertPresent } from '../../../runtime/failure.js';
+import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
+import { NO_SPLIT } from '../../domain/usage/usage-view.js';
+import { CELLS_MAX, type UsageQuestion } from './usage-question.js';
+import { UsageRow } from './usage-rows.js';
+import { usageStatementOf } from './usage-statement.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
+  Array.from({ length: count }, (_, index) => START_MS + index * stepMs);
+
+const aggregation = {
+  type: 'COUNT',
+  field: null,
+  expression: null,
+  multiplier: null,
+  groupBy: null,
+} as const;
+const minutesOf = (meterId: string) => ({ meterId, generations: [7] });
+const subject = { eventName: 'call', filters: [], aggregation, ends: null };
+
+function questionOf(slots: UsageQuestion['slots'], more: Partial<UsageQuestion> = {}) {
+  return {
+    subject: { ...subject, minutes: minutesOf('meter_1') },
+    window: { startMs: START_MS, endMs: START_MS + 30 * DAY_MS },
+    narrowedBy: [],
+    sources: null,
+    slots,
+    split: NO_SPLIT,
+    isFirstSlotOnly: false,
+    ...more,
+  };
+}
+
+function armOf(questions: readonly UsageQuestion[]) {
+  const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
+  const wish = { environment, customers: { kind: 'only', keys: ['e:a'] }, questions } as const;
+  const statement = usageStatementOf(wish, { from: 0, to: questions.length });
+  expect(statement?.arms).toHaveLength(1);
+  const [arm] = assertPresent(statement, 'a statement').arms;
+  return assertPresent(arm, 'an arm');
+}
+
+const MONTH_OF_MINUTES = startsOf(43_200, MINUTE_MS);
+
+describe('rows of minutes', () => {
+  it('have a place for every slot where counts are cut into slots of one length', () => {
+    expect(armOf([questionOf(MONTH_OF_MINUTES)]).run).toEqual([START_MS, MINUTE_MS, 43_200]);
+    expect(armOf([questionOf(startsOf(30, DAY_MS))]).run).toEqual([START_MS, DAY_MS, 30]);
+  });
+
+  it.each<[string, UsageQuestion]>([
+    ['of one slot', questionOf(null)],
+    [
+      'of slots of several lengths',
+      questionOf([START_MS, START_MS + DAY_MS, START_MS + 90_000_000]),
+    ],
+    [
+      'told apart by source',
+      questionOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, source: true } }),
+    ],
+    ['told apart by group', questionOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, group: true } })],
+    [
+      'of sums',
+      questionOf(MONTH_OF_MINUTES, {
+        subject: {
+          ...subject,
+          aggregation: { ...aggregation, type: 'SUM', field: 'n' },
+          minutes: minutesOf('meter_1'),
+        },
+      }),
+    ],
+  ])('name their slots when they are %s', (_, question) => {
+    expect(armOf([question]).run).toBeNull();
+  });
+
+  it('have places up to as many as an answer holds', () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        questionOf(MONTH_OF_MINUTES, {
+          subject: { ...subject, minutes: minutesOf(`meter_${index}`) },
+        }),
+      );
+    const most = Math.floor(CELLS_MAX / MONTH_OF_MINUTES.length);
+    expect(armOf(many(most)).run).not.toBeNull();
+    expect(armOf(many(most + 1)).run).toBeNull();
+  });
+});
+
+describe('a row with places', () => {
+  const rowOf = (counts: readonly number[]): UsageRow =>
+    new UsageRow([0, '7', '', '', [], [], [], counts, [], [], [], [], [], []]);
+
+  it('tells the slots that have events, and how many', () => {
+    const { slots, cells } = rowOf([0, 3, 0, 1_234]).countsOf([START_MS, MINUTE_MS, 4]);
+    expect(slots).toEqual([START_MS + MINUTE_MS, START_MS + 3 * MINUTE_MS]);
+    expect(cells.map(({ eventCount }) => eventCount)).toEqual([3, 1_234]);
+  });
+
+  it('is refused with a place too few or too many', () => {
+    expect(() => rowOf([1, 2, 3]).countsOf([START_MS, MINUTE_MS, 4])).toThrow('3 of 4 counts');
+    expect(() => rowOf([1, 2, 3]).countsOf([START_MS, MINUTE_MS, 2])).toThrow('3 of 2 counts');
+  });
+});
