@@ -150,6 +150,25 @@ describe('POST /events/usage/meter', () => {
     expect((await api.call('POST', USAGE, { body: question, headers })).status).toBe(404);
   });
 
+  test('knows no customer of another tenant', async ({ api, database }) => {
+    const { id } = await api.make('/v1/customers', { external_id: 'acme' });
+    const { apiKey } = await makeKey(database.database, {});
+    const headers = { 'x-api-key': apiKey };
+    const ask = async (path: string, body: object): Promise<number> =>
+      (await api.call('POST', path, { body, headers })).status;
+    const rule = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
+    const { body: meter } = await api.call('POST', '/v1/meters', { body: rule, headers });
+    const questions: [string, object][] = [
+      [USAGE, { meter_id: meter.id }],
+      ['/v1/events/usage', { event_name: 'call', aggregation_type: 'COUNT' }],
+    ];
+    for (const [path, question] of questions) {
+      expect(await ask(path, question)).toBe(200);
+      expect(await ask(path, { ...question, external_customer_id: 'acme' })).toBe(404);
+      expect(await ask(path, { ...question, customer_id: id })).toBe(404);
+    }
+  });
+
   test('tells up to when events are counted', async ({ api, database }) => {
     const target = await makeTarget(api, database.database);
     const question = { meter_id: target.meterId };

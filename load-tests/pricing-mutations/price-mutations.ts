@@ -79,4 +79,8 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'endMs: Math.min(startMs + slotMs, stretch.endMs)',
     'endMs: startMs + slotMs',
   ]),
+  mutation(['listed hours go on over a clock change', '7.8'], 'calendar/usage-windows.ts', [
+    'endMs: Math.min(instant + slotMs, stretch.endMs)',
+    'endMs: instant + slotMs',
+  ]),
 ];

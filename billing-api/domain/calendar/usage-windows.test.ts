@@ -130,6 +130,10 @@ describe('clock changes (7.8)', () => {
       (hours) => hours * 60,
     );
     expect(minutes).toEqual([60, 1, 59, 60]);
+    expect(windowOf('2006-10-29T02:30:30Z', windows)).toEqual([
+      '2006-10-29T02:30Z',
+      '2006-10-29T02:31Z',
+    ]);
   });
 
   describe('where 00:01 becomes 23:01 of the day before (America/St_Johns, 7 November 2010)', () => {
