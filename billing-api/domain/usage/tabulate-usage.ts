@@ -103,7 +103,8 @@ function addSeries(
 ): void {
   const indexOf = createIndexFinder(windows);
   for (let place = 0; place < slots.length; place += 1) {
-    const [slotMs = 0, cell = EMPTY_CELL] = [slots[place], cells[place]];
+    const slotMs = slots[place] ?? 0;
+    const cell = cells[place] ?? EMPTY_CELL;
     const index = indexOf(slotMs);
     if (index < 0 && scope.resetUsage === 'NEVER') {
       const part = openPart();

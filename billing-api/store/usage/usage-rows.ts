@@ -116,7 +116,8 @@ export class UsageRow {
     if (counts.length !== count) throw new AssertionFailed(`${counts.length} of ${count} counts`);
     const slots: InstantMs[] = [];
     const cells: WindowCell[] = [];
-    for (const [place, eventCount] of counts.entries()) {
+    for (let place = 0; place < count; place += 1) {
+      const eventCount = counts[place] ?? 0;
       if (eventCount === 0) continue;
       slots.push(startMs + place * stepMs);
       cells.push(cellOfCount(eventCount));
