@@ -25,7 +25,7 @@ type KeyWindows = UsageKey & {
   before: WindowCell;
   /** All cells of a window as one; a window without cells is a hole. */
   readonly sums: WindowCell[];
-  /** The cells of a window one by one, where buckets are valued one by one. */
+  /** The cells of a window one by one, where buckets add up. */
   readonly cells: SlotCell[][];
 };
 
@@ -68,14 +68,6 @@ function textOfKey({ source, group, texts }: UsageKey): string {
   return JSON.stringify([source, group, texts]);
 }
 
-/**
- * The buckets that must be valued one by one: the counts and sums of buckets, and of their groups,
- * are those of the window that they lie in, their greatest values are not. Null for none.
- */
-function bucketsToValue({ type, buckets }: UsageScope): readonly Interval[] | null {
-  return type === 'MAX' ? buckets : null;
-}
-
 type Viewed = {
   readonly scope: UsageScope;
   readonly view: UsageView;
@@ -112,7 +104,7 @@ function addSeries(
     } else if (slotMs < (windows[index]?.endMs ?? -Infinity)) {
       const part = openPart();
       addInside(part, index, cell);
-      if (bucketsToValue(scope) !== null) addToList(part, index, { slotMs, group, cell });
+      if (scope.buckets !== null) addToList(part, index, { slotMs, group, cell });
     }
   }
 }
@@ -153,8 +145,8 @@ function bucketCells(
 }
 
 /**
- * Σ of the values of the buckets, each with its own value per group (domain.md 7.8). Such values
- * do not depend on when a bucket begins and ends.
+ * Σ of the values of the buckets, each with its own value per group (domain.md 7.8). Such values,
+ * of COUNT, SUM and MAX, do not depend on when a bucket begins and ends.
  */
 function valueOfBuckets(
   scope: UsageScope,
@@ -180,7 +172,6 @@ function figuresOf(value: Decimal, window: Interval, cell: WindowCell): WindowFi
 function rowsOf({ scope, view, windows }: Viewed, part: KeyWindows): readonly WindowFigures[] {
   const hasEveryWindow = !isSplit(view.split) || scope.resetUsage === 'NEVER';
   const rows: WindowFigures[] = [];
-  const buckets = bucketsToValue(scope);
   let { before } = part;
   for (const [index, window] of windows.entries()) {
     const sum = part.sums[index];
@@ -190,10 +181,10 @@ function rowsOf({ scope, view, windows }: Viewed, part: KeyWindows): readonly Wi
       const value = valueWithHistory(scope.type, { before, inside }, window);
       before = addCells(before, inside);
       rows.push(figuresOf(value, window, before));
-    } else if (buckets === null) {
+    } else if (scope.buckets === null) {
       rows.push(figuresOf(valueOfWindow(scope.type, inside, window), window, inside));
     } else {
-      const value = valueOfBuckets(scope, buckets, part.cells[index] ?? []);
+      const value = valueOfBuckets(scope, scope.buckets, part.cells[index] ?? []);
       rows.push(figuresOf(value, window, inside));
     }
   }
