@@ -1,13 +1,12 @@
-import { countColumns, sumColumns } from './minute-columns.js';
+import { isSplit } from '../../domain/usage/usage-view.js';
+import { countColumns, MINUTE_INSTANT, sumColumns } from './minute-columns.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder, type UsageArm } from './statement-builder.js';
-import { CELLS_MAX, minuteSumsOf } from './usage-question.js';
+import { CELLS_MAX, minuteSumsOf, type UsageQuestion } from './usage-question.js';
 import type { Run } from './window-parts.js';
 
 const READ_MINUTES = readTemplate('read-usage-minutes');
 const READ_STRETCH = readTemplate('read-usage-stretch');
-/** In milliseconds, as slots are. */
-const INSTANT = 'toInt64(u.minute) * 1000';
 
 /** Questions about the same minutes, in the same slots, with the same columns and kinds of rows. */
 export function minuteArmsOf(
@@ -53,21 +52,19 @@ export function minutePieces(
     ...builder.conditions('u', first.question),
     meters: metersPiece(builder, placed),
     minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
-    slot: builder.slot(first.question, INSTANT),
+    slot: builder.slot(first.question, MINUTE_INSTANT),
     source: first.question.split.source ? 'toString(u.source)' : `''`,
     group: first.question.split.group ? 'u.group_key' : `''`,
   };
 }
 
-/** The run that a row has a place for every slot of; null where it names its slots. */
-function placesOf(builder: StatementBuilder, placed: readonly Placed[]): Run | null {
-  const [first] = placed;
-  if (first === undefined) return null;
-  const { subject, split } = first.question;
+/** The run that a row has a place for every slot of; null where rows name their slots. */
+function placesOf(builder: StatementBuilder, question: UsageQuestion, rows: number): Run | null {
+  const { subject, split } = question;
   // Of rows that are told apart further there may be many, with few events each.
-  if (subject.aggregation.type !== 'COUNT' || split.source || split.group) return null;
-  const run = builder.runOf(first.question);
-  return run !== null && run[2] * placed.length <= CELLS_MAX ? run : null;
+  if (subject.aggregation.type !== 'COUNT' || isSplit(split)) return null;
+  const run = builder.runOf(question);
+  return run !== null && run[2] * rows <= CELLS_MAX ? run : null;
 }
 
 function questionsByGeneration(placed: readonly Placed[]): UsageArm['questionsOf'] {
@@ -85,11 +82,11 @@ export function addMinuteArm(builder: StatementBuilder, placed: readonly Placed[
   const [first] = placed;
   if (first === undefined) throw new TypeError('an arm without questions');
   const { split, slots, subject } = first.question;
-  const run = placesOf(builder, placed);
+  const run = placesOf(builder, first.question, placed.length);
   const columns =
     run === null
       ? sumColumns(subject.aggregation.type, slots)
-      : countColumns(run, builder.placeIn(run, INSTANT));
+      : countColumns(run, builder.placeIn(run, MINUTE_INSTANT));
   const template = slots === null || run !== null ? READ_STRETCH : READ_MINUTES;
   builder.add({ questionsOf: questionsByGeneration(placed), rule: null, run }, template, {
     ...minutePieces(builder, placed),

@@ -5,12 +5,15 @@ import type { Run } from './window-parts.js';
 /** The pieces of a statement about minutes that make the columns of its rows. */
 type Columns = Readonly<Record<string, string>>;
 
+/** Of a minute, in milliseconds, as slots are. */
+export const MINUTE_INSTANT = 'toInt64(u.minute) * 1000';
+
 /** What is added up in a slot, and how a sum is written. */
 const SUMS = {
   unreadable: { of: 'sum(u.unreadable_count)', as: (sum: string) => sum },
   valueSum: { of: 'sum(u.value_sum)', as: (sum: string) => `toString(${sum})` },
   valueTimeSum: {
-    of: 'sum(u.value_sum * (toInt64(u.minute) * 1000) + u.value_time_sum)',
+    of: `sum(u.value_sum * (${MINUTE_INSTANT}) + u.value_time_sum)`,
     as: (sum: string) => `toString(${sum})`,
   },
   valueMax: { of: 'max(u.value_max)', as: (sum: string) => `toString(${sum})` },

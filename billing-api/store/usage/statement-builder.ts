@@ -78,8 +78,10 @@ export class StatementBuilder {
 
   /** Counted for one run: looking each instant up in a month of minutes takes a third longer. */
   #slotIn(run: Run, instant: string): string {
-    const [start, step] = [run[0], run[1]].map((value) => this.bindings.integer(value));
-    return `${start} + ${this.placeIn(run, instant)} * ${step}`;
+    const [startMs, stepMs] = run;
+    const { bindings } = this;
+    const place = this.placeIn(run, instant);
+    return `${bindings.integer(startMs)} + ${place} * ${bindings.integer(stepMs)}`;
   }
 
   /** The slots as one run; null where they are none. */

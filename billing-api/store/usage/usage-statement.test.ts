@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
 import { NO_SPLIT } from '../../domain/usage/usage-view.js';
@@ -10,15 +11,8 @@ const START_MS = Date.UTC(2026, 0, 1);
 const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
   Array.from({ length: count }, (_, index) => START_MS + index * stepMs);
 
-const aggregation = {
-  type: 'COUNT',
-  field: null,
-  expression: null,
-  multiplier: null,
-  groupBy: null,
-} as const;
 const minutesOf = (meterId: string) => ({ meterId, generations: [7] });
-const subject = { eventName: 'call', filters: [], aggregation, ends: null };
+const subject = { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, ends: null };
 
 function questionOf(slots: UsageQuestion['slots'], more: Partial<UsageQuestion> = {}) {
   return {
@@ -66,7 +60,7 @@ describe('rows of minutes', () => {
       questionOf(MONTH_OF_MINUTES, {
         subject: {
           ...subject,
-          aggregation: { ...aggregation, type: 'SUM', field: 'n' },
+          aggregation: { ...COUNT_EVENTS, type: 'SUM', field: 'n' },
           minutes: minutesOf('meter_1'),
         },
       }),
