@@ -61,7 +61,9 @@ function install() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   const wanted = `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}`;
   if (isStamped('installed', wanted)) return;
-  say('Installing npm packages (the Kafka client is compiled: two minutes, on a busy machine up to eight) …');
+  say(
+    'Installing npm packages (the Kafka client is compiled: two minutes, on a busy machine up to eight) …',
+  );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   run(npm, ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'], {
     env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
