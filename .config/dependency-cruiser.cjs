@@ -55,9 +55,9 @@ module.exports = {
     },
     {
       name: 'stores-are-the-only-callers-of-databases',
-      comment: 'http and usecases ask the store; the store asks sql and clickhouse.',
+      comment: 'Controllers and operations ask a store; only stores ask sql and clickhouse.',
       severity: 'error',
-      from: { path: '^billing-api/(http|usecases)/', pathNot: tests },
+      from: { path: '^billing-api/.*-controller\\.ts$' },
       to: { path: '^(sql|clickhouse)/' },
     },
     {
@@ -74,7 +74,7 @@ module.exports = {
       from: {
         path: '^load-tests/',
         pathNot:
-          '^load-tests/(simulation/|faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$|oracle/pricing/agreement/)',
+          '^load-tests/(proofs/simulation/|proofs/faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$|proofs/pricing-oracle/agreement/)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
     },
@@ -84,7 +84,7 @@ module.exports = {
         'The oracle answers from the rules alone; only what compares it with the product knows both.',
       severity: 'error',
       from: {
-        path: '^load-tests/oracle/',
+        path: '^load-tests/proofs/(usage|pricing)-oracle/',
         pathNot: `/agreement/|/main\\.ts$|${tests}`,
       },
       to: {
@@ -97,8 +97,8 @@ module.exports = {
         'The simulator exists to run the production machine and fold themselves, not copies; ' +
         'of the surroundings, which it simulates, it may import nothing.',
       severity: 'error',
-      from: { path: '^load-tests/simulation/', pathNot: tests },
-      to: { pathNot: '^(load-tests/simulation|aggregator/(protocol|fold)|contract)/' },
+      from: { path: '^load-tests/proofs/simulation/', pathNot: `main\\.ts$|${tests}` },
+      to: { pathNot: '^(load-tests/proofs/simulation|aggregator/(protocol|fold)|contract)/' },
     },
     {
       name: 'no-undeclared-packages',

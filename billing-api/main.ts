@@ -11,9 +11,9 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase, type Database } from '../sql/pool.js';
 import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
-import { startBookChecks } from './jobs/check-books.js';
-import { createLogAccess } from './log-access.js';
-import { startKeyRemoval } from './remove-expired-keys.js';
+import { startBookChecks } from './events/reconciliation/check-books.js';
+import { createLogAccess } from './events/log-access.js';
+import { startKeyRemoval } from './edge/remove-expired-keys.js';
 
 const POOL_SIZE = 16;
 

@@ -13,20 +13,11 @@ const stamp = join(output, 'sources.sha256');
 
 /** Files whose text decides the result: controllers, DTOs, settings, the fragment, this script. */
 function sourceFiles() {
-  const http = join(root, 'billing-api', 'http');
-  const inFolder = (folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .map((name) => join(folder, name));
-  return [
-    ...inFolder(http),
-    ...inFolder(join(http, 'dto')),
-    ...inFolder(join(http, 'edge')),
-    join(http, 'openapi-fragment.json'),
-    join(http, 'openapi-examples.json'),
-    join(root, '.config', 'tsoa.json'),
-    fileURLToPath(import.meta.url),
-  ].sort();
+  const api = join(root, 'billing-api');
+  const sources = readdirSync(api, { recursive: true })
+    .filter((name) => /\.(ts|json)$/.test(name) && !/\.test\.ts$|^generated/.test(name))
+    .map((name) => join(api, name));
+  return [...sources, join(root, '.config', 'tsoa.json'), fileURLToPath(import.meta.url)].sort();
 }
 
 function hashOfSources() {
@@ -70,7 +61,7 @@ function addExamples(path, item) {
 }
 
 function readJson(name) {
-  return JSON.parse(readFileSync(join(root, 'billing-api', 'http', name), 'utf8'));
+  return JSON.parse(readFileSync(join(root, 'billing-api', 'edge', name), 'utf8'));
 }
 
 /** Adds what the controllers do not know: the event routes, servers and shared descriptions. */
@@ -111,7 +102,7 @@ function hardenRoutes() {
     .replace(/^\/\/ @ts-nocheck\n/, '')
     .replace(
       "import {  fetchMiddlewares, ExpressTemplateService } from '@tsoa/runtime';",
-      "import { fetchMiddlewares } from '@tsoa/runtime';\nimport { StrictTemplateService as ExpressTemplateService } from '../http/edge/strict-template-service.js';",
+      "import { fetchMiddlewares } from '@tsoa/runtime';\nimport { StrictTemplateService as ExpressTemplateService } from '../edge/strict-template-service.js';",
     );
   if (!routes.includes('StrictTemplateService')) throw new Error('the routes have another form');
   writeFileSync(file, `// @ts-nocheck\n${routes}`);

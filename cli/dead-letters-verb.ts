@@ -1,16 +1,19 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { createDeadLetters, letterIdOf } from '../billing-api/store/dead-letters.js';
-import { createLogAccess } from '../billing-api/log-access.js';
+import {
+  createDeadLetters,
+  letterIdOf,
+} from '../billing-api/events/dead-letters/dead-letters-store.js';
+import { createLogAccess } from '../billing-api/events/log-access.js';
 import {
   readDeadLetters,
   type DeadLettersPage,
-} from '../billing-api/usecases/read-dead-letters.js';
+} from '../billing-api/events/dead-letters/read-dead-letters.js';
 import {
   replayAnyDeadLetters,
   type ReplayDependencies,
-} from '../billing-api/usecases/replay-dead-letters.js';
-import { isRefusal } from '../billing-api/usecases/refusal.js';
+} from '../billing-api/events/dead-letters/replay-dead-letters.js';
+import { isRefusal } from '../billing-api/records/refusal.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { formatInstant } from '../contract/instant.js';
 import { systemClock } from '../runtime/clock.js';

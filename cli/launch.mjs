@@ -163,9 +163,10 @@ async function check() {
 
 /** Long runs that live in load-tests, each with a folder of its own. */
 const PROOFS = new Map([
-  ['faults', 'faults'],
-  ['oracle', 'oracle'],
-  ['pricing:check', 'oracle/pricing'],
+  ['faults', 'proofs/faults'],
+  ['oracle', 'proofs/usage-oracle'],
+  ['pricing:check', 'proofs/pricing-oracle'],
+  ['simulate', 'proofs/simulation'],
   ['speed', 'speed'],
 ]);
 
@@ -191,7 +192,7 @@ async function main() {
   }
   if (verb === 'measure') {
     const [name = '', ...options] = parameters;
-    const script = join(root, 'dist', 'load-tests', 'scenarios', `${name}.js`);
+    const script = join(root, 'dist', 'load-tests', 'speed', 'questions', `${name}.js`);
     if (!/^[a-z-]+$/.test(name) || !existsSync(script)) fail(`there is no measurement "${name}"`);
     return handOver(process.execPath, ['--enable-source-maps', script, ...options]);
   }

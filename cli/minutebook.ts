@@ -4,7 +4,6 @@ import { DependencyError, messageOf } from '../runtime/failure.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
-import { addSimulateVerb } from './simulate.js';
 import { runStartVerb } from './start.js';
 
 const program = new Command('minutebook').description(
@@ -26,7 +25,6 @@ program
   .argument('[options...]')
   .action((options: string[]) => runKafkaVerb(options));
 addDeadLettersVerb(program);
-addSimulateVerb(program);
 
 try {
   await program.parseAsync();

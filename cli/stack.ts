@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
-import { startBookChecks } from '../billing-api/jobs/check-books.js';
-import { createLogAccess } from '../billing-api/log-access.js';
-import { startKeyRemoval } from '../billing-api/remove-expired-keys.js';
+import { startBookChecks } from '../billing-api/events/reconciliation/check-books.js';
+import { createLogAccess } from '../billing-api/events/log-access.js';
+import { startKeyRemoval } from '../billing-api/edge/remove-expired-keys.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';

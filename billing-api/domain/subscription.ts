@@ -4,7 +4,7 @@ import type { InstantMs } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { WindowSize } from './calendar/usage-windows.js';
 import type { LineCommitment, SubscriptionCommitment } from './commitment/commitment.js';
-import type { Price } from './price.js';
+import type { Price } from './price/price.js';
 import type { ResetUsage } from './usage/usage-view.js';
 
 /** How often a subscription is billed; `billingPeriodCount` multiplies it (domain.md 12). */

@@ -17,7 +17,7 @@ import {
   valuesOf,
   type LogUnderTest,
   type Outage,
-} from '../event-log.contract.js';
+} from '../testing/event-log.contract.js';
 import { openKafkaReader } from './reader.js';
 import { openKafkaWriter } from './writer.js';
 

@@ -14,7 +14,7 @@ import {
   valuesOf,
   type LogUnderTest,
   type Outage,
-} from '../event-log.contract.js';
+} from '../testing/event-log.contract.js';
 import { openPostgresReader } from './reader.js';
 import { openPostgresWriter } from './writer.js';
 

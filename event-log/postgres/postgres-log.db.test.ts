@@ -10,7 +10,7 @@ import {
   text,
   valuesOf,
   type LogUnderTest,
-} from '../event-log.contract.js';
+} from '../testing/event-log.contract.js';
 import { OffsetOutOfRange, type EventLogReader, type EventLogWriter } from '../event-log.js';
 import { renewPostgresLogId } from './identity.js';
 import { openPostgresReader } from './reader.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
-import { API_KEY, ingestTest as test, startTestIngest } from './ingest-harness.js';
+import { API_KEY, ingestTest as test, startTestIngest } from '../testing/ingest-harness.js';
 
 const MIB = 1024 * 1024;
 const EVENT = '{"event_name":"call","external_customer_id":"acme","event_id":"e1"}';

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { AppendRequest, EventLogWriter } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
-import { ingestTest as test, startTestIngest, type TestIngest } from './ingest-harness.js';
+import { ingestTest as test, startTestIngest, type TestIngest } from '../testing/ingest-harness.js';
 
 const EVENT = { event_name: 'call', external_customer_id: 'acme' };
 

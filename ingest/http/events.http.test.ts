@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { UsageEvent } from '../../contract/usage-event.js';
 import { createApiKey, hashApiKey } from '../../sql/api-key.js';
 import type { Database } from '../../sql/pool.js';
-import { ingestTest as test, startTestIngest, type TestIngest } from './ingest-harness.js';
+import { ingestTest as test, startTestIngest, type TestIngest } from '../testing/ingest-harness.js';
 
 const EVENT = { event_name: 'call', external_customer_id: 'acme' };
 const BULK = { path: '/v1/events/bulk' };

@@ -13,7 +13,7 @@ import {
   withAggregatorWorld,
   type AggregatorProcess,
   type AggregatorWorld,
-} from '../scenarios/aggregator-world.js';
+} from '../speed/questions/aggregator-world.js';
 
 const PARTITIONS = 6;
 const WAIT = { timeout: 60_000, interval: 100 };

@@ -1,5 +1,5 @@
-import { atRate, saturate, type Load, type Outcome, type Target } from '../ingest-rate/drive.js';
-import { startYardstick } from '../ingest-rate/start-yardstick.js';
+import { atRate, saturate, type Load, type Outcome, type Target } from './load/drive.js';
+import { startYardstick } from './load/start-yardstick.js';
 import { MemorySampler } from './memory-sampler.js';
 import { Bench } from './programs.js';
 import {

@@ -13,7 +13,7 @@ import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import { createDatabase } from '../../sql/pool.js';
-import type { Target } from '../ingest-rate/drive.js';
+import type { Target } from './load/drive.js';
 
 const READY_TIMEOUT_MS = 60_000;
 const NO_LIMITS = {

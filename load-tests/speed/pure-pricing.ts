@@ -7,7 +7,7 @@ import {
   METER,
   USAGE_PRICE,
   usageLine,
-} from '../../billing-api/domain/invoice/samples.js';
+} from '../../billing-api/testing/invoice-samples.js';
 import { decimalOf, ZERO } from '../../contract/decimal.js';
 import { MINUTE_MS } from '../../contract/instant.js';
 import {

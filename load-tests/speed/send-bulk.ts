@@ -1,6 +1,6 @@
-import { HttpConnection } from '../ingest-rate/http-connection.js';
-import { PreparedRequest } from '../ingest-rate/prepared-request.js';
-import type { Target } from '../ingest-rate/drive.js';
+import { HttpConnection } from './load/http-connection.js';
+import { PreparedRequest } from './load/prepared-request.js';
+import type { Target } from './load/drive.js';
 
 export const EVENTS_PER_REQUEST = 500;
 const CONNECTIONS = 8;

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { build, type Histogram } from 'hdr-histogram-js';
 import { ApiClient } from '../../cli/demo/api-client.js';
 import { createCustomers } from '../../cli/demo/customers.js';
-import { atRate, saturate, type Load, type Target } from '../ingest-rate/drive.js';
-import { CANARY_EVERY, LOAD_CUSTOMERS, loadCustomer } from '../ingest-rate/prepared-request.js';
-import { startYardstick } from '../ingest-rate/start-yardstick.js';
+import { atRate, saturate, type Load, type Target } from './load/drive.js';
+import { CANARY_EVERY, LOAD_CUSTOMERS, loadCustomer } from './load/prepared-request.js';
+import { startYardstick } from './load/start-yardstick.js';
 import { startProduct, type Product } from './programs.js';
 import {
   atLeast,

@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { billingLengthOf } from '../billing-length.js';
-import { overlapOf } from '../interval.js';
+import { billingLengthOf } from './billing-length.js';
+import { overlapOf } from './interval.js';
 import type {
   BillingCycle,
   BillingGrid,

@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/instant.js';
-import { cutTo } from '../interval.js';
+import { cutTo } from './interval.js';
 import type { LocalDateTime, OffsetStretch } from './local-time.js';
 import {
   dayOfNextMonth,

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price.js';
-import { ratePrice } from '../pricing/rate-price.js';
+import type { PriceModel } from '../price/price.js';
+import { ratePrice } from '../rating/rate-price.js';
 import type { CommitmentTerms } from './commitment.js';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
-import { MONTHLY, day } from '../invoice/samples.js';
+import { MONTHLY, day } from '../../testing/invoice-samples.js';
 import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
 import { commitmentWindowAt, isLastOf } from './commitment-window.js';
 

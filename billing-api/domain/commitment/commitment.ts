@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price.js';
+import type { PriceModel } from '../price/price.js';
 import type { BillingPeriod } from '../subscription.js';
 
 /** Money, or a quantity that the price of the line or of the time bucket makes money of. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ONE } from '../../../contract/decimal.js';
-import { USAGE_PRICE } from '../invoice/samples.js';
+import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import { bucketsByMinute, slotMinuteOf } from './time-bucket.js';
 
 const bucket = (id: string, startMinute: number, endMinute: number) => ({

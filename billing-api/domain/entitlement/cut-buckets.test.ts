@@ -5,7 +5,14 @@ import { buildInvoice } from '../invoice/build-invoice.js';
 import type { InvoicePlanInputs } from '../invoice/invoice.js';
 import type { LineUsage, UsagePlan } from '../invoice/line-usage.js';
 import { planUsage } from '../invoice/plan-usage.js';
-import { JANUARY, METER, TEN_FREE, USAGE_PRICE, day, usageLine } from '../invoice/samples.js';
+import {
+  JANUARY,
+  METER,
+  TEN_FREE,
+  USAGE_PRICE,
+  day,
+  usageLine,
+} from '../../testing/invoice-samples.js';
 import type { WindowSize } from '../calendar/usage-windows.js';
 import type { EntitlementSource } from './entitlement.js';
 

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { overlapOf } from '../interval.js';
+import { overlapOf } from '../calendar/interval.js';
 import type { LineMeter, SubscriptionTerms } from '../subscription.js';
 import { effectiveEntitlements } from './effective-entitlement.js';
 import type { EntitlementSource, UsageResetPeriod } from './entitlement.js';

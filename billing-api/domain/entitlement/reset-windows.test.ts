@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
-import { MONTHLY } from '../invoice/samples.js';
+import { MONTHLY } from '../../testing/invoice-samples.js';
 import type { SubscriptionTerms } from '../subscription.js';
 import type { UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';

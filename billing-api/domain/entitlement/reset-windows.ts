@@ -1,5 +1,5 @@
 import type { Interval } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../billing-length.js';
+import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
 import { windowsIn } from '../calendar/usage-windows.js';
 import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';

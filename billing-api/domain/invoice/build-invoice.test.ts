@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { formatMoney } from '../money.js';
-import type { Price } from '../price.js';
+import type { Price } from '../price/price.js';
 import { buildInvoice } from './build-invoice.js';
 import type { InvoiceInputs } from './invoice.js';
 import type { LineUsage } from './line-usage.js';
@@ -15,7 +15,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
-} from './samples.js';
+} from '../../testing/invoice-samples.js';
 
 const usages = (entries: Readonly<Record<string, LineUsage>>): ReadonlyMap<string, LineUsage> =>
   new Map(Object.entries(entries));

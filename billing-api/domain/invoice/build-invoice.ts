@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
-import { applyCoupons } from './apply-coupons.js';
-import { applyPrepaidCredits } from './apply-prepaid-credits.js';
-import { applyTaxes } from './apply-taxes.js';
+import { applyCoupons } from '../adjustments/apply-coupons.js';
+import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
+import { applyTaxes } from '../adjustments/apply-taxes.js';
 import { chargeLines } from './charge-lines.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { InvoiceInputs, InvoiceLine, InvoiceResult, PlannedLine } from './invoice.js';

@@ -16,7 +16,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
-} from './samples.js';
+} from '../../testing/invoice-samples.js';
 
 /** A usage line at 1.00 per unit, unless another amount is given. */
 const used = (id: string, amount = '1.00', change: Partial<LineItem> = {}): LineItem =>

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { roundMoney } from '../money.js';
-import type { Price } from '../price.js';
-import { ratePrice } from '../pricing/rate-price.js';
+import type { Price } from '../price/price.js';
+import { ratePrice } from '../rating/rate-price.js';
 
 /**
  * What a usage costs at a price, rounded as a line of an invoice is; null for buckets of a price

@@ -10,7 +10,7 @@ import type {
   PrepaidDebit,
   PrepaidWallet,
   TaxAssociation,
-} from './adjustments.js';
+} from '../adjustments/adjustments.js';
 import type { LineTrace, Proration } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from './line-usage.js';
 

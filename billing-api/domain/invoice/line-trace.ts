@@ -4,8 +4,8 @@ import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { UsageResetPeriod } from '../entitlement/entitlement.js';
-import type { PriceModel } from '../price.js';
-import type { PricingTrace } from '../pricing/pricing-trace.js';
+import type { PriceModel } from '../price/price.js';
+import type { PricingTrace } from '../rating/pricing-trace.js';
 
 /** How a line's amount came about: enough to compute it again by hand (api.md 6, Explanation). */
 export type LineTrace = {

@@ -1,7 +1,7 @@
 import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
-import { cutTo } from '../interval.js';
+import { cutTo } from '../calendar/interval.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
 import type { BucketUsage, LineUsage } from './line-usage.js';
 import { withAllowance, type PlannedUsageLine } from './plan-usage.js';

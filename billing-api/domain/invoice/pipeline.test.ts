@@ -6,7 +6,11 @@ import type { LineCommitment } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import { minorDigitsOf } from '../money.js';
 import type { LineItem } from '../subscription.js';
-import type { CouponAssociation, PrepaidWallet, TaxAssociation } from './adjustments.js';
+import type {
+  CouponAssociation,
+  PrepaidWallet,
+  TaxAssociation,
+} from '../adjustments/adjustments.js';
 import { buildInvoice } from './build-invoice.js';
 import type { InvoiceInputs, InvoiceResult } from './invoice.js';
 import type { LineUsage } from './line-usage.js';
@@ -21,7 +25,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
-} from './samples.js';
+} from '../../testing/invoice-samples.js';
 
 const ALWAYS = { startMs: 0, endMs: Infinity };
 const entitled = (usageLimit: string | null): EntitlementSource => ({

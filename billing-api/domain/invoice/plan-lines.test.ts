@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
-import type { Price } from '../price.js';
+import type { Price } from '../price/price.js';
 import type { LineItem } from '../subscription.js';
 import type { InvoicePlanInputs } from './invoice.js';
 import { planLines } from './plan-lines.js';
@@ -13,7 +13,7 @@ import {
   day,
   fixedLine,
   usageLine,
-} from './samples.js';
+} from '../../testing/invoice-samples.js';
 
 const date = (instant: number): string => formatInstant(instant).slice(0, 10);
 /** `item start end` of every planned line. */

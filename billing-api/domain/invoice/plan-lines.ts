@@ -1,7 +1,7 @@
 import type { Interval } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../billing-length.js';
+import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
-import { overlapOf } from '../interval.js';
+import { overlapOf } from '../calendar/interval.js';
 import type { LineItem, SubscriptionTerms } from '../subscription.js';
 import type { InvoicedLine, InvoicePlanInputs, PlannedLine } from './invoice.js';
 import type { Proration } from './line-trace.js';

@@ -4,7 +4,15 @@ import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { LineMeter } from '../subscription.js';
 import type { InvoicePlanInputs } from './invoice.js';
 import { planUsage } from './plan-usage.js';
-import { JANUARY, METER, MONTHLY, TEN_FREE, day, fixedLine, usageLine } from './samples.js';
+import {
+  JANUARY,
+  METER,
+  MONTHLY,
+  TEN_FREE,
+  day,
+  fixedLine,
+  usageLine,
+} from '../../testing/invoice-samples.js';
 
 const shown = ({ startMs, endMs }: Interval): string =>
   [startMs, endMs].map((ms) => formatInstant(ms).slice(5, 16).replace('T', ' ')).join(' - ');

@@ -1,10 +1,10 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { BilledUsage } from '../entitlement/billed-usage.js';
-import type { PricingTrace } from '../pricing/pricing-trace.js';
-import { rateBuckets } from '../pricing/rate-buckets.js';
-import { rateCommittedWindows } from '../pricing/rate-committed-windows.js';
-import { ratePrice } from '../pricing/rate-price.js';
-import { sumWindows } from '../pricing/sum-windows.js';
+import type { PricingTrace } from '../rating/pricing-trace.js';
+import { rateBuckets } from '../rating/rate-buckets.js';
+import { rateCommittedWindows } from '../rating/rate-committed-windows.js';
+import { ratePrice } from '../rating/rate-price.js';
+import { sumWindows } from '../rating/sum-windows.js';
 import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
 import type { PricedWindow, Proration } from './line-trace.js';

@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { minorDigitsOf, roundMoney } from '../money.js';
-import type { Price } from '../price.js';
+import type { Price } from '../price/price.js';
 import type { LineItem, SubscriptionTerms } from '../subscription.js';
 import type { ChargedLine } from './charge-lines.js';
 import { commitmentInfoOf } from './commitment-info.js';

@@ -1,0 +1,98 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { MeterAggregation } from '../../../contract/aggregation.js';
+import type { Environment } from '../../../contract/environment.js';
+import type { MeterFilter } from '../../../contract/meter.js';
+import { meterFiltersColumn } from '../../../sql/columns.js';
+import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
+import { METERS } from './meters-store.js';
+import type { BillingDatabase } from '../../records/transaction.js';
+
+/** Where the counting of an archived meter ended in one partition of a log. */
+export type MeterEnd = {
+  readonly log: string;
+  readonly partition: number;
+  /** The meter counts events at offsets below this one. */
+  readonly countedBelow: number;
+};
+
+/**
+ * What readers of a meter must ask the usage tables for, as of now. All of it belongs to one
+ * version, so whoever asks for minutes and events with one reading never mixes two definitions.
+ */
+export type MeterReading = {
+  readonly meterId: string;
+  /** The version in sight: while a change is being applied to stored events, the one before it. */
+  readonly version: number;
+  readonly eventName: string;
+  readonly filters: readonly MeterFilter[];
+  readonly aggregation: MeterAggregation;
+  readonly bucketSize: z.output<typeof METERS.row>['bucket_size'];
+  readonly resetUsage: 'BILLING_PERIOD' | 'NEVER';
+  /** The sets of minute rows to add up; none while the meter is being applied to stored events. */
+  readonly generations: readonly number[];
+  /**
+   * Of an archived meter: the only partitions that it counts, and how far; events read themselves
+   * must keep to it. Null for a meter that goes on counting.
+   */
+  readonly ends: readonly MeterEnd[] | null;
+};
+
+const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.row.shape;
+const readingRow = z.object({
+  meter_id: z.string(),
+  version: z.number().int(),
+  event_name: z.string(),
+  filters: meterFiltersColumn,
+  ...aggregationColumns,
+  bucket_size: bucketSize,
+  reset_usage: resetUsage,
+  generations: z.array(z.string().transform(Number)),
+  ends: z
+    .array(z.object({ log: z.string(), partition: z.number(), countedBelow: z.number() }))
+    .nullable(),
+});
+
+function readingFromRow(row: z.output<typeof readingRow>): MeterReading {
+  return {
+    meterId: row.meter_id,
+    version: row.version,
+    eventName: row.event_name,
+    filters: row.filters,
+    aggregation: aggregationFromRow(row),
+    bucketSize: row.bucket_size,
+    resetUsage: row.reset_usage,
+    generations: row.generations,
+    ends: row.ends,
+  };
+}
+
+/**
+ * The definitions that readers of these meters see, with the pointer to their rows, as of one
+ * instant.
+ */
+export async function findMeterReadings(
+  database: BillingDatabase,
+  environment: Environment,
+  meterIds: readonly string[],
+): Promise<ReadonlyMap<string, MeterReading>> {
+  if (meterIds.length === 0) return new Map();
+  // The rows of a version that takes a change back are those of the version it reverts to.
+  const rows = await database.slonik.any(sql.type(readingRow)`
+    SELECT v.meter_id, v.version, v.event_name, v.filters,
+      v.aggregation_type, v.aggregation_field, v.aggregation_expression,
+      v.aggregation_multiplier, v.aggregation_group_by, meters.bucket_size, meters.reset_usage,
+      stream.read_generations::text[] AS generations,
+      CASE WHEN meters.status = 'archived' THEN (
+        SELECT coalesce(json_agg(json_build_object('log', log, 'partition', partition,
+          'countedBelow', counted_below) ORDER BY log, partition), '[]')
+        FROM meter_ends WHERE meter_ends.meter_id = meters.id) END AS ends
+    FROM meters
+    JOIN meter_versions v ON v.meter_id = meters.id AND v.version = meters.read_version
+    JOIN meter_versions stream
+      ON stream.meter_id = v.meter_id AND stream.version = coalesce(v.reverts_to, v.version)
+    WHERE meters.id = ANY (${sql.array([...new Set(meterIds)], 'text')})
+      AND meters.tenant_id = ${environment.tenantId}
+      AND meters.environment_id = ${environment.environmentId}`);
+  return new Map(rows.map((row) => [row.meter_id, readingFromRow(row)]));
+}

@@ -1,0 +1,126 @@
+import type { AggregationType } from '../../../contract/aggregation.js';
+import { plain, ZERO } from '../../../contract/decimal.js';
+import {
+  compileExpression,
+  isExpressionProblem,
+} from '../../../contract/expression/compile-expression.js';
+import type { MeterFilter } from '../../../contract/meter.js';
+import type { NewRow } from '../../records/records.js';
+import type { MemberReader } from '../../records/member-rules.js';
+
+/** How a request says what becomes of the events; types and lengths are already checked. */
+export type AggregationRequest = {
+  readonly type: AggregationType;
+  readonly field?: string | undefined;
+  readonly expression?: string | undefined;
+  readonly multiplier?: string | undefined;
+  readonly bucket_size?: string | undefined;
+  readonly group_by?: string | undefined;
+};
+
+const OF_EXPRESSIONS: ReadonlySet<AggregationType> = new Set(['SUM', 'AVG', 'MAX', 'LATEST']);
+/** Types whose values may be multiplied (domain.md 3.2). */
+export const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
+  ...OF_EXPRESSIONS,
+  'SUM_WITH_MULTIPLIER',
+]);
+/** Types whose values per bucket add up (domain.md 3.2). */
+export const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
+
+/** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
+function checkValue(reader: MemberReader, aggregation: AggregationRequest): void {
+  const { type, field, expression } = aggregation;
+  if (type === 'COUNT') return;
+  if (expression === undefined) {
+    if (field === undefined) reader.note('aggregation.field', `is required for type ${type}`);
+    return;
+  }
+  if (field !== undefined) {
+    reader.note('aggregation.expression', 'and aggregation.field exclude each other');
+  }
+  if (!OF_EXPRESSIONS.has(type)) {
+    reader.note('aggregation.expression', `does not go with type ${type}`);
+  }
+  const compiled = compileExpression(expression);
+  if (isExpressionProblem(compiled)) reader.note('aggregation.expression', compiled.problem);
+}
+
+function readMultiplier(reader: MemberReader, aggregation: AggregationRequest): string | null {
+  const { type, multiplier } = aggregation;
+  const member = 'aggregation.multiplier';
+  if (multiplier === undefined) {
+    if (type === 'SUM_WITH_MULTIPLIER') reader.note(member, `is required for type ${type}`);
+    return null;
+  }
+  if (!MULTIPLIED.has(type)) reader.note(member, `does not go with type ${type}`);
+  const value = reader.decimal(member, multiplier);
+  if (value?.lessThanOrEqualTo(ZERO) === true) reader.note(member, 'is not greater than 0');
+  return value === null ? null : plain(value);
+}
+
+type BucketRequest = {
+  readonly aggregation: AggregationRequest;
+  readonly reset_usage?: 'BILLING_PERIOD' | 'NEVER' | undefined;
+};
+
+function checkBuckets(reader: MemberReader, request: BucketRequest): void {
+  const { type, bucket_size: bucketSize, group_by: groupBy } = request.aggregation;
+  if (bucketSize === undefined) {
+    if (groupBy !== undefined) reader.note('aggregation.group_by', 'needs bucket_size');
+    return;
+  }
+  if (!OF_BUCKETS.has(type)) {
+    reader.note('aggregation.bucket_size', `does not go with type ${type}`);
+  }
+  if (request.reset_usage === 'NEVER') {
+    reader.note('aggregation.bucket_size', 'does not go with reset_usage NEVER');
+  }
+}
+
+/** The columns of an aggregation under the rules of domain.md 3.2. */
+export function readAggregation(reader: MemberReader, request: BucketRequest): NewRow {
+  const { aggregation } = request;
+  checkValue(reader, aggregation);
+  checkBuckets(reader, request);
+  return {
+    aggregation_type: aggregation.type,
+    aggregation_field: aggregation.field ?? null,
+    aggregation_expression: aggregation.expression ?? null,
+    aggregation_group_by: aggregation.group_by ?? null,
+    aggregation_multiplier: readMultiplier(reader, aggregation),
+    bucket_size: aggregation.bucket_size ?? null,
+  };
+}
+
+/** The filters of a request, whose keys do not repeat. */
+export function readMeterFilters(
+  reader: MemberReader,
+  filters: readonly MeterFilter[],
+): readonly MeterFilter[] {
+  const keys = new Set<string>();
+  for (const [index, filter] of filters.entries()) {
+    if (keys.has(filter.key)) reader.note(`filters.${index}.key`, 'is there twice');
+    keys.add(filter.key);
+  }
+  return filters;
+}
+
+function valuesByKey(filters: readonly MeterFilter[]): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(filters.map(({ key, values }) => [key, new Set(values)]));
+}
+
+/** Whether two lists of filters take the same events, whatever the order of keys and values. */
+export function isSameFilters(
+  left: readonly MeterFilter[],
+  right: readonly MeterFilter[],
+): boolean {
+  const others = valuesByKey(right);
+  const ours = valuesByKey(left);
+  return (
+    ours.size === others.size &&
+    [...ours].every(([key, values]) => {
+      const other = others.get(key);
+      return other?.size === values.size && [...values].every((value) => other.has(value));
+    })
+  );
+}

@@ -1,0 +1,146 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Path,
+  Post,
+  Put,
+  Query,
+  Request,
+  Response,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { archiveMeter } from './archive-meter.js';
+import { changeMeter } from './change-meter.js';
+import { createMeter } from './create-meter.js';
+import { listMeters, readMeter } from './read-meters.js';
+import type { DateTime, ErrorDto, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
+import {
+  meterToDto,
+  type ChangeMeterBody,
+  type CreateMeterBody,
+  type MeterDto,
+  type MeterListDto,
+} from './meter-dto.js';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { listRequestFrom } from '../../records/list-request.js';
+import { expectedVersions, tagVersion } from '../../records/versions.js';
+
+@Route('v1/meters')
+@Tags('Meters')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(404, 'A record that the request names does not exist')
+@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
+@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class MetersController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * A meter counts all events, also those that came before it: they show, all at once, when
+   * `backfill` is completed.
+   * @summary Create a meter
+   */
+  @Post()
+  @SuccessResponse(201, 'Created')
+  public async createMeter(
+    @Request() request: HttpRequest,
+    @Body() body: CreateMeterBody,
+  ): Promise<MeterDto> {
+    const meter = accepted(await createMeter(this.dependencies, callerOf(request), body));
+    this.setStatus(201);
+    this.setHeader('ETag', `"${meter.version}"`);
+    return meterToDto(meter);
+  }
+
+  // Each query parameter of a list is an argument: so tsoa wants it.
+  /* eslint-disable max-params */
+  /**
+   * Newest first unless sorted otherwise.
+   * @summary List meters
+   * @param sort A scalar member of the meter.
+   * @param start_time Created at or after.
+   * @param end_time Created before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 1000
+   * @isInt offset
+   * @minimum offset 0
+   * @maximum offset 1000000000
+   */
+  @Get()
+  public async listMeters(
+    @Request() request: HttpRequest,
+    @Query() limit?: number,
+    @Query() offset?: number,
+    @Query() status?: RecordStatusDto,
+    @Query() sort?: string,
+    @Query() order?: 'asc' | 'desc',
+    @Query() expand?: string,
+    @Query() start_time?: DateTime,
+    @Query() end_time?: DateTime,
+    @Query() event_name?: string,
+  ): Promise<MeterListDto> {
+    const common = { limit, offset, status, sort, order, expand, start_time, end_time };
+    const wish = { ...listRequestFrom(common), event_name };
+    const page = accepted(await listMeters(this.dependencies, callerOf(request), wish));
+    return {
+      items: page.rows.map(meterToDto),
+      pagination: { limit: page.limit, offset: page.offset, total: page.total },
+    };
+  }
+
+  /* eslint-enable max-params */
+
+  /** @summary Read a meter */
+  @Get('{id}')
+  public async readMeter(@Request() request: HttpRequest, @Path() id: string): Promise<MeterDto> {
+    const meter = accepted(await readMeter(this.dependencies, callerOf(request), id));
+    tagVersion(this, request, meter.version);
+    return meterToDto(meter);
+  }
+
+  /**
+   * Other filters make a new version, which is applied to all stored events. Until that is done
+   * (`backfill`) usage is answered by the previous version; then every reader switches at one
+   * instant. Taking a change back shows at once while the earlier version is still counted: that of
+   * the last change is for a week, unless the server is set otherwise.
+   * @summary Change a meter
+   */
+  @Put('{id}')
+  public async changeMeter(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeMeterBody,
+  ): Promise<MeterDto> {
+    const wish = { id, change: body, isExpected: expectedVersions(request) };
+    const meter = accepted(await changeMeter(this.dependencies, callerOf(request), wish));
+    this.setHeader('ETag', `"${meter.version}"`);
+    return meterToDto(meter);
+  }
+
+  /**
+   * An archived meter counts nothing more and keeps what it has counted.
+   * @summary Archive a meter
+   */
+  @Delete('{id}')
+  public async archiveMeter(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
+    accepted(await archiveMeter(this.dependencies, callerOf(request), id));
+    return { message: `meter ${id} is archived` };
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Path,
+  Post,
+  Query,
+  Request,
+  Response,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { createPlan } from './create-plan.js';
+import { readPlan, searchPlans } from './read-plans.js';
+import { listPlanEntitlements } from '../../entitlements/read-entitlements.js';
+import type { DateTime, ErrorDto, RecordStatusDto } from '../../records/record-dto.js';
+import { entitlementToDto, type EntitlementListDto } from '../../entitlements/entitlement-dto.js';
+import { planContentsToDto } from './plan-contents.js';
+import {
+  planToDto,
+  type CreatePlanBody,
+  type PlanDto,
+  type PlanListDto,
+  type SearchPlansBody,
+} from './plan-dto.js';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { listRequestFrom } from '../../records/list-request.js';
+
+@Route('v1/plans')
+@Tags('Plans')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(404, 'A record that the request names does not exist')
+@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
+@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class PlansController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /** @summary Create a plan */
+  @Post()
+  @SuccessResponse(201, 'Created')
+  public async createPlan(
+    @Request() request: HttpRequest,
+    @Body() body: CreatePlanBody,
+  ): Promise<PlanDto> {
+    const plan = accepted(await createPlan(this.dependencies, callerOf(request), body));
+    this.setStatus(201);
+    const nothing = { prices: [], entitlements: [], credit_grants: [], meters: [], features: [] };
+    return planToDto(plan, nothing);
+  }
+
+  /** @summary Search plans */
+  @Post('search')
+  public async searchPlans(
+    @Request() request: HttpRequest,
+    @Body() body: SearchPlansBody,
+  ): Promise<PlanListDto> {
+    const page = accepted(await searchPlans(this.dependencies, callerOf(request), body));
+    const { expand } = page.command;
+    return {
+      items: page.rows.map((row) => planToDto(row, planContentsToDto(row, page.contents, expand))),
+      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
+    };
+  }
+
+  // Each query parameter of a list is an argument: so tsoa wants it.
+  /* eslint-disable max-params */
+  /**
+   * Newest first unless sorted otherwise.
+   * @summary List the entitlements of a plan
+   * @param sort A scalar member of the entitlement.
+   * @param start_time Created at or after.
+   * @param end_time Created before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 1000
+   * @isInt offset
+   * @minimum offset 0
+   * @maximum offset 1000000000
+   */
+  @Get('{id}/entitlements')
+  public async listEntitlements(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() limit?: number,
+    @Query() offset?: number,
+    @Query() status?: RecordStatusDto,
+    @Query() sort?: string,
+    @Query() order?: 'asc' | 'desc',
+    @Query() expand?: string,
+    @Query() start_time?: DateTime,
+    @Query() end_time?: DateTime,
+  ): Promise<EntitlementListDto> {
+    const common = { limit, offset, status, sort, order, expand, start_time, end_time };
+    const wish = { ...listRequestFrom(common), planId: id };
+    const page = accepted(await listPlanEntitlements(this.dependencies, callerOf(request), wish));
+    return {
+      items: page.rows.map((row) => entitlementToDto(row, page.surroundings)),
+      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
+    };
+  }
+
+  /* eslint-enable max-params */
+
+  /** @summary Read a plan with its prices, meters, features and entitlements */
+  @Get('{id}')
+  public async readPlan(@Request() request: HttpRequest, @Path() id: string): Promise<PlanDto> {
+    const found = accepted(await readPlan(this.dependencies, callerOf(request), id));
+    return planToDto(found.plan, planContentsToDto(found.plan, found.contents, 'all'));
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Path,
+  Post,
+  Request,
+  Response,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { createCustomer } from './create-customer.js';
+import { readCustomer, searchCustomers } from './read-customers.js';
+import type { ErrorDto } from '../records/record-dto.js';
+import {
+  customerToDto,
+  type CreateCustomerBody,
+  type CustomerDto,
+  type CustomerListDto,
+  type SearchCustomersBody,
+} from './customer-dto.js';
+import { accepted } from '../edge/failure.js';
+import { callerOf } from '../edge/request-context.js';
+import type { ControllerDependencies } from '../ioc.js';
+
+@Route('v1/customers')
+@Tags('Customers')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(404, 'A record that the request names does not exist')
+@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
+@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class CustomersController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /** @summary Create a customer */
+  @Post()
+  @SuccessResponse(201, 'Created')
+  public async createCustomer(
+    @Request() request: HttpRequest,
+    @Body() body: CreateCustomerBody,
+  ): Promise<CustomerDto> {
+    const customer = accepted(await createCustomer(this.dependencies, callerOf(request), body));
+    this.setStatus(201);
+    return customerToDto(customer);
+  }
+
+  /** @summary Search customers */
+  @Post('search')
+  public async searchCustomers(
+    @Request() request: HttpRequest,
+    @Body() body: SearchCustomersBody,
+  ): Promise<CustomerListDto> {
+    const page = accepted(await searchCustomers(this.dependencies, callerOf(request), body));
+    return {
+      items: page.rows.map(customerToDto),
+      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
+    };
+  }
+
+  /** @summary Read a customer by your own id of it */
+  @Get('external/{external_id}')
+  public async readCustomerByExternalId(
+    @Request() request: HttpRequest,
+    @Path() external_id: string,
+  ): Promise<CustomerDto> {
+    const reference = { externalId: external_id };
+    return customerToDto(
+      accepted(await readCustomer(this.dependencies, callerOf(request), reference)),
+    );
+  }
+
+  /** @summary Read a customer */
+  @Get('{id}')
+  public async readCustomer(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<CustomerDto> {
+    return customerToDto(
+      accepted(await readCustomer(this.dependencies, callerOf(request), { id })),
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { Environment } from '../../contract/environment.js';
+import { recordColumns } from '../records/records.js';
+import { RECORD_MEMBERS } from '../records/search-table.js';
+import type { BillingDatabase, Transaction } from '../records/transaction.js';
+
+const customerRow = z.object({
+  ...recordColumns,
+  external_id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  contact: z.string().nullable(),
+  address_line1: z.string().nullable(),
+  address_line2: z.string().nullable(),
+  address_city: z.string().nullable(),
+  address_state: z.string().nullable(),
+  address_postal_code: z.string().nullable(),
+  address_country: z.string().nullable(),
+  timezone: z.string().nullable(),
+});
+export type CustomerRow = z.output<typeof customerRow>;
+
+export const CUSTOMERS = {
+  name: 'customers',
+  row: customerRow,
+  members: {
+    ...RECORD_MEMBERS,
+    external_id: 'string',
+    name: 'string',
+    email: 'string',
+    contact: 'string',
+    address_line1: 'string',
+    address_line2: 'string',
+    address_city: 'string',
+    address_state: 'string',
+    address_postal_code: 'string',
+    address_country: 'string',
+    timezone: 'string',
+  },
+} as const;
+
+export async function findCustomer(
+  transaction: Transaction,
+  id: string,
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`SELECT * FROM customers WHERE id = ${id}`);
+}
+
+/** The published customer with this external id. */
+export async function findCustomerByExternalId(
+  transaction: Transaction,
+  externalId: string,
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`
+    SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published'`);
+}
+
+/** The published customers with these external ids; unknown ones are left out. */
+export async function findCustomersByExternalId(
+  transaction: Transaction,
+  externalIds: readonly string[],
+): Promise<readonly CustomerRow[]> {
+  return transaction.any(sql.type(customerRow)`
+    SELECT * FROM customers
+    WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
+      AND status = 'published'`);
+}
+
+const customerReadingRow = customerRow.pick({ id: true, external_id: true, timezone: true });
+/** What readers of usage must know of a customer. */
+export type CustomerReading = z.output<typeof customerReadingRow>;
+
+/**
+ * The customer with this id, or the published one with this external id. One statement of the
+ * owner, like findMeterReadings: a transaction under row-level security takes four round trips,
+ * which a usage question waits for.
+ */
+export async function findCustomerReading(
+  database: BillingDatabase,
+  { tenantId, environmentId }: Environment,
+  reference: { readonly id: string } | { readonly externalId: string },
+): Promise<CustomerReading | null> {
+  const named =
+    'id' in reference
+      ? sql.fragment`id = ${reference.id}`
+      : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
+  return database.slonik.maybeOne(sql.type(customerReadingRow)`
+    SELECT id, external_id, timezone FROM customers
+    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`);
+}
+
+export async function findCustomers(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CustomerRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(customerRow)`
+    SELECT * FROM customers WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Keeps a published customer as it is until the transaction ends; others may do the same. */
+export async function holdPublishedCustomer(
+  transaction: Transaction,
+  reference: { readonly id: string | null; readonly externalId: string | null },
+): Promise<CustomerRow | null> {
+  return transaction.maybeOne(sql.type(customerRow)`
+    SELECT * FROM customers
+    WHERE status = 'published'
+      AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})
+        OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))
+    FOR SHARE`);
+}
+
+/**
+ * Those of the customer keys of usage rows (`e:<external id>`, `i:<id>`) that belong to no
+ * customer: their events wait and do not count yet (domain.md 7.2).
+ */
+export async function findUnknownCustomerKeys(
+  transaction: Transaction,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  const rows = await transaction.any(sql.type(z.object({ key: z.string() }))`
+    SELECT key FROM unnest(${sql.array([...keys], 'text')}) AS given (key)
+    WHERE NOT EXISTS (
+      SELECT FROM customers WHERE external_id = substr(key, 3) AND key LIKE 'e:%')
+    AND NOT EXISTS (SELECT FROM customers WHERE id = substr(key, 3) AND key LIKE 'i:%')`);
+  return rows.map((row) => row.key);
+}

@@ -1,0 +1,161 @@
+import { ZERO, minOf, type Decimal } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
+import { overlapOf } from '../calendar/interval.js';
+import { allocateByWeight, roundMoney } from '../money.js';
+import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
+import type { InvoiceLine } from '../invoice/invoice.js';
+import type { DiscountTrace } from '../invoice/line-trace.js';
+
+/** What coupons take off one line; parallel to the lines. */
+type LineDiscounts = {
+  readonly amount: Decimal;
+  readonly lineItem: Decimal;
+  readonly invoice: Decimal;
+  readonly traces: readonly DiscountTrace[];
+};
+
+/** What coupons make of lines. */
+export type CouponResult = {
+  readonly lines: readonly InvoiceLine[];
+  readonly applications: readonly CouponApplication[];
+};
+
+export type CouponContext = {
+  readonly coupons: readonly CouponAssociation[];
+  /** Of the invoice. */
+  readonly period: Interval;
+  readonly currency: string;
+};
+
+/** Cadence and dates of domain.md 14.4. */
+function isApplicable(association: CouponAssociation, period: Interval): boolean {
+  const { coupon, validity, applicationCount } = association;
+  if (overlapOf(validity, period) === null) return false;
+  switch (coupon.cadence) {
+    case 'once':
+      return applicationCount < 1;
+    case 'repeated':
+      return applicationCount < (coupon.durationInPeriods ?? 0);
+    case 'forever':
+      return true;
+  }
+}
+
+/** Line coupons before invoice coupons, each kind by start, then id by code units. */
+function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): number {
+  const kinds = Number(left.lineItemId === null) - Number(right.lineItemId === null);
+  const starts = left.validity.startMs - right.validity.startMs;
+  return kinds || starts || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+}
+
+/** Domain.md 14.5: never above the base. */
+function discountOf(coupon: CouponTerms, base: Decimal, currency: string): Decimal {
+  switch (coupon.type) {
+    case 'fixed':
+      return minOf(coupon.amountOff, base);
+    case 'percentage':
+      return minOf(roundMoney(base.times(coupon.percentageOff).dividedBy(100), currency), base);
+  }
+}
+
+function leftOf({ amount, lineItem, invoice }: LineDiscounts): Decimal {
+  return amount.minus(lineItem).minus(invoice);
+}
+
+function sumOf(values: readonly Decimal[]): Decimal {
+  return values.reduce((sum, value) => sum.plus(value), ZERO);
+}
+
+/** The indexes of the lines that a coupon is for: none with an amount of 0 or less (14.5). */
+function targetsOf(
+  { lineItemId }: CouponAssociation,
+  lines: readonly InvoiceLine[],
+): readonly number[] {
+  return [...lines.keys()].filter((index) => {
+    const line = lines[index];
+    if (line === undefined || !line.amount.greaterThan(ZERO)) return false;
+    return lineItemId === null || line.lineItem?.id === lineItemId;
+  });
+}
+
+type Taken = { readonly base: Decimal; readonly left: Decimal; readonly discount: Decimal };
+
+/**
+ * A line coupon is computed from the full amounts and takes at most what is left of them (14.6), an
+ * invoice coupon is computed from what is left (14.7).
+ */
+function takenBy(
+  association: CouponAssociation,
+  targets: readonly LineDiscounts[],
+  currency: string,
+): Taken {
+  const left = sumOf(targets.map(leftOf));
+  const isOfLine = association.lineItemId !== null;
+  const base = isOfLine ? sumOf(targets.map(({ amount }) => amount)) : left;
+  return { base, left, discount: minOf(discountOf(association.coupon, base, currency), left) };
+}
+
+function withShare(
+  discounts: LineDiscounts,
+  { id, lineItemId }: CouponAssociation,
+  { base, share }: { readonly base: Decimal; readonly share: Decimal },
+): LineDiscounts {
+  if (share.isZero()) return discounts;
+  const trace = { couponAssociationId: id, base, amount: share };
+  const traces = [...discounts.traces, trace];
+  if (lineItemId === null) {
+    return { ...discounts, traces, invoice: discounts.invoice.plus(share) };
+  }
+  return { ...discounts, traces, lineItem: discounts.lineItem.plus(share) };
+}
+
+function applicationOf(association: CouponAssociation, taken: Taken): CouponApplication {
+  const { id, coupon, lineItemId } = association;
+  return {
+    associationId: id,
+    couponId: coupon.id,
+    lineItemId,
+    discountType: coupon.type,
+    discountPercentage: coupon.type === 'percentage' ? coupon.percentageOff : null,
+    originalPrice: taken.left,
+    discountedAmount: taken.discount,
+    finalPrice: taken.left.minus(taken.discount),
+  };
+}
+
+/**
+ * Line coupons, then invoice coupons (domain.md 14.4 to 14.8). Every discount is rounded once by
+ * itself and split over its lines in proportion to what is left of them; no line is discounted
+ * below 0.
+ */
+export function applyCoupons(lines: readonly InvoiceLine[], context: CouponContext): CouponResult {
+  const { coupons, period, currency } = context;
+  const state = lines.map(({ amount }): LineDiscounts => ({
+    amount,
+    lineItem: ZERO,
+    invoice: ZERO,
+    traces: [],
+  }));
+  const applications: CouponApplication[] = [];
+  const applicable = coupons.filter((association) => isApplicable(association, period));
+  for (const association of applicable.sort(byApplicationOrder)) {
+    const indexes = targetsOf(association, lines);
+    const targets = indexes.flatMap((index) => state[index] ?? []);
+    const taken = takenBy(association, targets, currency);
+    if (taken.discount.isZero()) continue;
+    const shares = allocateByWeight(taken.discount, targets.map(leftOf), currency);
+    for (const [place, target] of targets.entries()) {
+      const share = { base: taken.base, share: shares[place] ?? ZERO };
+      state[indexes[place] ?? -1] = withShare(target, association, share);
+    }
+    applications.push(applicationOf(association, taken));
+  }
+  return { lines: lines.map((line, index) => discounted(line, state[index])), applications };
+}
+
+function discounted(line: InvoiceLine, discounts: LineDiscounts | undefined): InvoiceLine {
+  if (discounts === undefined || discounts.traces.length === 0) return line;
+  const { lineItem, invoice, traces } = discounts;
+  const trace = { ...line.trace, discounts: traces };
+  return { ...line, lineItemDiscount: lineItem, invoiceLevelDiscount: invoice, trace };
+}

@@ -1,0 +1,82 @@
+import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
+import { floorMoney } from '../money.js';
+import type { PriceType } from '../price/price.js';
+import type { PrepaidDebit, PrepaidWallet } from './adjustments.js';
+import type { InvoiceLine } from '../invoice/invoice.js';
+
+export type PrepaidContext = {
+  readonly wallets: readonly PrepaidWallet[];
+  readonly currency: string;
+  /** Subtotal less discounts: credits never pay more than that in all. */
+  readonly limit: Decimal;
+};
+
+/** What wallets make of lines. */
+export type PrepaidResult = {
+  readonly lines: readonly InvoiceLine[];
+  readonly debits: readonly PrepaidDebit[];
+};
+
+function byBalance(left: PrepaidWallet, right: PrepaidWallet): number {
+  const balances = right.balance.comparedTo(left.balance);
+  const ages = left.createdAtMs - right.createdAtMs;
+  return balances || ages || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+}
+
+function typeOf({ lineItem }: InvoiceLine): PriceType {
+  return lineItem?.price.type ?? 'FIXED';
+}
+
+function mayPay({ allowedPriceTypes }: PrepaidWallet, line: InvoiceLine): boolean {
+  return allowedPriceTypes.includes('ALL') || allowedPriceTypes.includes(typeOf(line));
+}
+
+function needOf(line: InvoiceLine): Decimal {
+  const { amount, lineItemDiscount, invoiceLevelDiscount, prepaidCreditsApplied } = line;
+  const net = amount.minus(lineItemDiscount).minus(invoiceLevelDiscount);
+  return maxOf(ZERO, net.minus(prepaidCreditsApplied));
+}
+
+/** Indexes of the lines in the order in which credits pay them: usage first. */
+function payingOrder(lines: readonly InvoiceLine[]): readonly number[] {
+  const indexes = [...lines.keys()];
+  const isUsage = (index: number): boolean => {
+    const line = lines[index];
+    return line !== undefined && typeOf(line) === 'USAGE';
+  };
+  return [...indexes.filter(isUsage), ...indexes.filter((index) => !isUsage(index))];
+}
+
+/** Pays lines from one wallet; answers what it paid. */
+function payFrom(wallet: PrepaidWallet, lines: InvoiceLine[], moneyMax: Decimal): Decimal {
+  let money = moneyMax;
+  for (const index of payingOrder(lines)) {
+    const line = lines[index];
+    if (line === undefined || !mayPay(wallet, line)) continue;
+    const paid = minOf(money, needOf(line));
+    money = money.minus(paid);
+    lines[index] = { ...line, prepaidCreditsApplied: line.prepaidCreditsApplied.plus(paid) };
+  }
+  return moneyMax.minus(money);
+}
+
+/**
+ * PRE_PAID wallets pay lines of their allowed types, usage lines first, the wallet with the
+ * greatest balance first, never more than a line needs after its discounts (domain.md 20.7).
+ * Nothing is debited: the answer says what would be.
+ */
+export function applyPrepaidCredits(
+  lines: readonly InvoiceLine[],
+  { wallets, currency, limit }: PrepaidContext,
+): PrepaidResult {
+  const paid = [...lines];
+  const debits: PrepaidDebit[] = [];
+  let left = maxOf(ZERO, limit);
+  for (const wallet of [...wallets].sort(byBalance)) {
+    const money = minOf(left, floorMoney(maxOf(ZERO, wallet.balance), currency));
+    const amount = payFrom(wallet, paid, money);
+    left = left.minus(amount);
+    if (!amount.isZero()) debits.push({ walletId: wallet.id, amount });
+  }
+  return { lines: paid, debits };
+}

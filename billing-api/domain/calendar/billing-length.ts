@@ -1,0 +1,31 @@
+import type { BillingPeriod } from '../subscription.js';
+
+/** A length of time as domain.md 9.4 compares lengths: lengths of different units never match. */
+export type BillingLength = { readonly unit: 'day' | 'week' | 'month'; readonly count: number };
+
+const LENGTHS: Readonly<Record<BillingPeriod, BillingLength>> = {
+  DAILY: { unit: 'day', count: 1 },
+  WEEKLY: { unit: 'week', count: 1 },
+  MONTHLY: { unit: 'month', count: 1 },
+  QUARTERLY: { unit: 'month', count: 3 },
+  HALF_YEARLY: { unit: 'month', count: 6 },
+  ANNUAL: { unit: 'month', count: 12 },
+};
+
+/** Members that a billing length is made of. */
+export type BilledEvery = {
+  readonly billingPeriod: BillingPeriod;
+  readonly billingPeriodCount: number;
+};
+
+/** The length of one billing period, count included: MONTHLY × 3 equals QUARTERLY. */
+export function billingLengthOf(every: BilledEvery): BillingLength {
+  const { unit, count } = LENGTHS[every.billingPeriod];
+  return { unit, count: count * every.billingPeriodCount };
+}
+
+/** How many times `shorter` fits into `longer`; null unless that is a whole number of 1 or more. */
+export function multipleOf(longer: BillingLength, shorter: BillingLength): number | null {
+  if (longer.unit !== shorter.unit || longer.count % shorter.count !== 0) return null;
+  return longer.count / shorter.count;
+}

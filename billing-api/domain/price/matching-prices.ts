@@ -1,0 +1,42 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
+import type { Price } from './price.js';
+import type { BillingPeriod } from '../subscription.js';
+
+/** What a subscription asks of a price. */
+export type PriceMatch = {
+  /** Lower case. */
+  readonly currency: string;
+  readonly billingPeriod: BillingPeriod;
+  readonly billingPeriodCount: number;
+};
+
+/** A price that still sells: published, and not ended at `now` (domain.md 9.4). */
+export function isLive(price: Pick<Price, 'status' | 'endMs'>, now: InstantMs): boolean {
+  return price.status === 'published' && (price.endMs === null || price.endMs > now);
+}
+
+/**
+ * The prices that attach to a subscription (domain.md 9.4), in the order given: live, of the same
+ * currency, and either ONETIME or of a length that is a whole multiple of the subscription's. None
+ * of a plan is a refusal, which the caller makes.
+ */
+export function matchingPrices(
+  prices: readonly Price[],
+  subscription: PriceMatch,
+  now: InstantMs,
+): readonly Price[] {
+  return prices.filter(
+    (price) =>
+      isLive(price, now) &&
+      price.currency === subscription.currency &&
+      hasMatchingLength(price, subscription),
+  );
+}
+
+function hasMatchingLength(price: Price, subscription: PriceMatch): boolean {
+  const { billingPeriod, billingPeriodCount } = price;
+  if (billingPeriod === 'ONETIME') return true;
+  const length = billingLengthOf({ billingPeriod, billingPeriodCount });
+  return multipleOf(length, billingLengthOf(subscription)) !== null;
+}

@@ -1,0 +1,27 @@
+import type { PricedWindow } from '../invoice/line-trace.js';
+import type { BucketUsage } from '../invoice/line-usage.js';
+import type { PriceModel } from '../price/price.js';
+import { createCharger } from './create-charger.js';
+import { chargeGroups, windowRule } from './window-rule.js';
+
+/**
+ * Domain.md 8.5: the price applied to the value of every bucket, and of every group of it, by
+ * itself. The buckets are in bucket order.
+ */
+export function rateBuckets(
+  buckets: readonly BucketUsage[],
+  price: PriceModel & { readonly id: string },
+): readonly PricedWindow[] {
+  const rule = windowRule(price, null, null);
+  const charge = createCharger(price);
+  return buckets.flatMap(({ startMs, endMs, groups }) =>
+    groups.map((group) => ({
+      startMs,
+      endMs,
+      group: group.text,
+      ...chargeGroups([group], charge),
+      rule,
+      scale: null,
+    })),
+  );
+}

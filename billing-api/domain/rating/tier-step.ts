@@ -1,0 +1,17 @@
+import { ZERO } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/decimal.js';
+import type { Tier } from '../price/price.js';
+import type { PricingStep } from './pricing-trace.js';
+
+/** Charges `quantity` in the tier at `index`: unit amount × quantity + flat amount. */
+export function tierStep(tier: Tier, index: number, quantity: Decimal): PricingStep {
+  const flatAmount = tier.flatAmount ?? ZERO;
+  return {
+    tier: index + 1,
+    upTo: tier.upTo,
+    quantity,
+    unitAmount: tier.unitAmount,
+    flatAmount,
+    amount: tier.unitAmount.times(quantity).plus(flatAmount),
+  };
+}

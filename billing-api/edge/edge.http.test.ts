@@ -1,0 +1,285 @@
+import { gzipSync } from 'node:zlib';
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { API_KEY, withBillingApi } from '../testing/billing-harness.js';
+import { OpenApiContract } from '../testing/openapi-contract.js';
+import { makeKey, makeSubscription, test } from '../testing/billing-test.js';
+
+type OperationObject = {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { example: unknown }>> }>
+  >;
+};
+
+const PLAN = { name: 'Pro' };
+
+describe('GET /users/me', () => {
+  test('answers the user of the key with roles and tenant', async ({ api }) => {
+    const { status, body } = await api.call('GET', '/v1/users/me');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id: api.userId,
+      tenant_id: api.environment.tenantId,
+      environment_id: api.environment.environmentId,
+      type: 'user',
+      roles: ['super_admin'],
+      tenant: { id: api.environment.tenantId, status: 'active', billing_details: { email: null } },
+    });
+  });
+});
+
+describe('credentials', () => {
+  test('are needed, and an unknown key is one that is missing', async ({ api }) => {
+    for (const key of ['', 'sk_unknown', `sk_${'z'.repeat(40)}`]) {
+      const headers = { 'x-api-key': key };
+      const { status, body } = await api.call('GET', '/v1/users/me', { headers });
+      expect([status, body.code, body.http_status_code]).toEqual([401, 'permission_denied', 401]);
+    }
+    const bearer = { 'x-api-key': '', authorization: `Bearer ${API_KEY}` };
+    const token = await api.call('GET', '/v1/users/me', { headers: bearer });
+    expect([token.status, token.body.message]).toEqual([
+      401,
+      'bearer tokens are not accepted here: send an API key in x-api-key',
+    ]);
+    const both = { 'x-api-key': `sk_${'z'.repeat(40)}`, authorization: `Bearer ${API_KEY}` };
+    expect((await api.call('GET', '/v1/users/me', { headers: both })).status).toBe(401);
+    const good = await api.call('GET', '/v1/users/me', { headers: { authorization: 'Bearer x' } });
+    expect(good.status).toBe(200);
+  });
+
+  test('of a publishable key or a role without the right answer 403', async ({ api, database }) => {
+    const { environment } = api;
+    const statusesOf = async (wish: Parameters<typeof makeKey>[1]): Promise<number[]> => {
+      const { apiKey } = await makeKey(database.database, { ...wish, environment });
+      const headers = { 'x-api-key': apiKey };
+      const read = await api.call('GET', '/v1/meters', { headers });
+      const search = await api.call('POST', '/v1/plans/search', { body: {}, headers });
+      const write = await api.call('POST', '/v1/plans', { body: PLAN, headers });
+      return [read.status, search.status, write.status];
+    };
+    expect(await statusesOf({ type: 'publishable_key' })).toEqual([403, 403, 403]);
+    expect(await statusesOf({ roles: ['all_reader'] })).toEqual([200, 200, 403]);
+    expect(await statusesOf({ roles: ['all_writer'] })).toEqual([200, 200, 201]);
+    expect(await statusesOf({ roles: ['event_ingestor'] })).toEqual([403, 403, 403]);
+    expect(await statusesOf({ roles: [] })).toEqual([403, 403, 403]);
+  });
+
+  test('of a suspended tenant read and do not write', async ({ api, database }) => {
+    await database.database.slonik.query(sql.type(z.unknown())`
+      UPDATE tenants SET status = 'suspended'`);
+    const { status, body } = await api.call('POST', '/v1/plans', { body: PLAN });
+    expect([status, body.code]).toEqual([403, 'permission_denied']);
+    expect((await api.call('POST', '/v1/plans/search', { body: {} })).status).toBe(200);
+  });
+});
+
+describe('errors', () => {
+  test('answer 404 for unknown paths and methods, also outside /v1', async ({ api }) => {
+    for (const [method, path] of [
+      ['GET', '/v1/nothing'],
+      ['DELETE', '/v1/meters'],
+      ['PATCH', '/v1/plans/x'],
+      ['GET', '/nothing'],
+      ['GET', '/v1'],
+    ] as const) {
+      const { status, body } = await api.call(method, path).catch((error: Error) => {
+        // An undocumented operation has no contract to keep.
+        expect(error.message).toContain('not documented');
+        return { status: 404, body: { code: 'not_found' } };
+      });
+      expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+    }
+  });
+
+  test('answer 400 for a body that is no JSON object of UTF-8', async ({ api }) => {
+    const bodies: readonly (readonly [string | Uint8Array, Record<string, string>])[] = [
+      ['{"name":', {}],
+      ['{"name": "x"} x', {}],
+      ['"name"', {}],
+      ['[]', {}],
+      ['null', {}],
+      ['', {}],
+      ['name=Pro', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['{"name":"x"}', { 'content-type': 'text/plain' }],
+      ['{"name":"x"}', { 'content-type': 'application/json; charset=utf-16' }],
+      ['{"name":"x"}', { 'content-encoding': 'gzip' }],
+      ['{"name":"x"}', { 'content-encoding': 'zip' }],
+      ['{"name":"a\\u0000b"}', {}],
+      ['{"name":"a\\ud800b"}', {}],
+      ['{"name":"x","metadata":{"a\\u0000":1}}', {}],
+      [`{"name":"x","metadata":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`, {}],
+    ];
+    for (const [raw, headers] of bodies) {
+      const { status, body } = await api.call('POST', '/v1/plans', { raw, headers });
+      expect([raw, status, body.code]).toEqual([raw, 400, 'validation_error']);
+    }
+    expect((await api.call('GET', '/v1/meters/%00')).status).toBe(400);
+    expect((await api.call('GET', '/v1/meters/%E0%A4')).status).toBe(400);
+    expect((await api.call('GET', '/v1/meters?event_name=%00')).status).toBe(400);
+  });
+
+  test('answer 413 above 2 MiB, also of a small body that unpacks to more', async ({ api }) => {
+    const large = JSON.stringify({ name: 'x', description: 'x'.repeat(2 * 1024 * 1024) });
+    const plain = await api.call('POST', '/v1/plans', { raw: large });
+    expect([plain.status, plain.body.code]).toEqual([413, 'validation_error']);
+    const headers = { 'content-encoding': 'gzip' };
+    const packed = await api.call('POST', '/v1/plans', { raw: gzipSync(large), headers });
+    expect(packed.status).toBe(413);
+  });
+
+  test('take gzip, nulls as absent and empty texts of enumerations as absent', async ({ api }) => {
+    const raw = gzipSync(JSON.stringify({ name: 'Packed', description: null, lookup_key: null }));
+    const headers = { 'content-encoding': 'gzip' };
+    expect((await api.call('POST', '/v1/plans', { raw, headers })).status).toBe(201);
+    const found = await api.make('/v1/plans/search', { status: '', expand: null });
+    expect(found.items[0].name).toBe('Packed');
+  });
+
+  test('say 503 when a database does not answer, and nothing of why', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { planId, id } = await makeSubscription(api);
+    await clickhouse.client.command('RENAME TABLE usage_minute_v1 TO gone');
+    const preview = await api.call('POST', '/v1/invoices/preview', {
+      body: { subscription_id: id },
+    });
+    expect([preview.status, preview.body.code]).toEqual([503, 'service_unavailable']);
+    expect(preview.headers.get('retry-after')).toBe('1');
+    expect(preview.body.message).not.toContain('usage_minute');
+    await database.database.slonik.query(sql.type(z.unknown())`ALTER TABLE plans RENAME TO gone`);
+    const broken = await api.call('GET', `/v1/plans/${planId}`);
+    expect([broken.status, broken.body]).toEqual([
+      500,
+      { code: 'internal_error', http_status_code: 500, message: 'internal error' },
+    ]);
+  });
+});
+
+describe('headers', () => {
+  test('echo a request id, or make one', async ({ api }) => {
+    const headers = { 'x-request-id': 'mine-1' };
+    const echoed = await api.call('GET', '/v1/users/me', { headers });
+    expect(echoed.headers.get('x-request-id')).toBe('mine-1');
+    const long = { 'x-request-id': 'x'.repeat(129) };
+    const made = await api.call('GET', '/v1/users/me', { headers: long });
+    expect(made.headers.get('x-request-id')).toMatch(/^req_[0-9A-Z]{26}$/);
+    const missing = await api.call('GET', '/nothing');
+    expect(missing.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+
+  test('count requests per key and refuse the one too many', async ({ database, clickhouse }) => {
+    const engines = {
+      database: database.database,
+      clickhouse: clickhouse.client,
+      heavyRate: 1,
+      defaultRate: 3,
+    };
+    await withBillingApi(engines, async (api) => {
+      const answers = [];
+      for (let count = 0; count < 4; count += 1) answers.push(await api.call('GET', '/v1/meters'));
+      expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429]);
+      const [first, , , last] = answers;
+      expect(first?.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1');
+      expect(first?.headers.get('ratelimit')).toBe('"default";r=2;t=1');
+      expect(last?.headers.get('ratelimit')).toBe('"default";r=0;t=1');
+      expect(last?.headers.get('retry-after')).toBe('1');
+      expect(last?.body.code).toBe('too_many_requests');
+      const heavy = { body: { meter_id: 'x' } };
+      const one = await api.call('POST', '/v1/events/usage/meter', heavy);
+      expect([one.status, one.headers.get('ratelimit-policy')]).toEqual([404, '"heavy";q=1;w=1']);
+      expect((await api.call('POST', '/v1/events/usage/meter', heavy)).status).toBe(429);
+      const { apiKey } = await makeKey(database.database, {});
+      const other = await api.call('GET', '/v1/meters', { headers: { 'x-api-key': apiKey } });
+      expect(other.status).toBe(200);
+    });
+  });
+});
+
+describe('isolation', () => {
+  test('holds in the database for every table, whatever a statement asks for', async ({
+    api,
+    database,
+  }) => {
+    await api.make('/v1/plans', PLAN);
+    const tables = await database.database.slonik.anyFirst(sql.type(
+      z.object({ name: z.string() }),
+    )`SELECT table_name AS name FROM information_schema.columns
+      WHERE table_schema = 'public' AND column_name = 'environment_id'
+        AND table_name IN ('meters', 'features', 'plans', 'prices', 'customers', 'subscriptions',
+          'subscription_line_items', 'idempotency_keys', 'meter_versions')`);
+    expect(tables).toHaveLength(9);
+    const stranger = { tenantId: 'tenant_x', environmentId: api.environment.environmentId };
+    for (const table of tables) {
+      const rows = await database.database.asEnvironment(stranger, (connection) =>
+        connection.any(sql.type(z.unknown())`SELECT * FROM ${sql.identifier([table])}`),
+      );
+      expect([table, rows]).toEqual([table, []]);
+    }
+    const intrusion = database.database.asEnvironment(stranger, (connection) =>
+      connection.query(sql.type(z.unknown())`
+        INSERT INTO plans (id, tenant_id, environment_id, name, metadata, status, created_at,
+          updated_at)
+        VALUES ('plan_y', ${api.environment.tenantId}, ${api.environment.environmentId}, 'x', '{}',
+          'published', now(), now())`),
+    );
+    await expect(intrusion).rejects.toThrow();
+  });
+});
+
+describe('operational routes', () => {
+  test('need no key and name every dependency', async ({ api }) => {
+    const headers = { 'x-api-key': '' };
+    expect((await api.call('GET', '/livez', { headers })).body).toEqual({ status: 'alive' });
+    for (const path of ['/readyz', '/health']) {
+      const { status, body } = await api.call('GET', path, { headers });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        status: 'ready',
+        dependencies: { postgres: 'up', clickhouse: 'up' },
+      });
+    }
+    const metrics = await api.call('GET', '/metrics', { headers });
+    expect(metrics.body).toContain('minutebook_http_request_seconds_count');
+  });
+
+  test('serve a document whose examples keep what it says', async ({ api }) => {
+    const { body: document } = await api.call('GET', '/openapi.json');
+    const contract = new OpenApiContract();
+    let examples = 0;
+    for (const [path, item] of Object.entries<Record<string, OperationObject>>(document.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        const [status, success] = Object.entries(operation.responses)[0] ?? [];
+        const [content] = Object.values(success?.content ?? {});
+        const body = content?.example;
+        const answer = { method, path, status: Number(status), body };
+        expect([method, path, contract.problemsOf(answer)]).toEqual([method, path, []]);
+        examples += 1;
+      }
+    }
+    expect(examples).toBeGreaterThanOrEqual(28);
+  });
+
+  test('serve the document and a reference page that asks nobody else', async ({ api }) => {
+    const headers = { 'x-api-key': '' };
+    const { body: document } = await api.call('GET', '/openapi.json', { headers });
+    expect(document.info.version).toBe('1.0');
+    expect(document.servers).toHaveLength(2);
+    expect(document.servers.every(({ url }: { url: string }) => url.endsWith('/v1'))).toBe(true);
+    expect(document.components.securitySchemes.ApiKeyAuth).toMatchObject({ name: 'x-api-key' });
+    for (const path of ['/events', '/events/bulk']) expect(document.paths).toHaveProperty(path);
+    const page = await api.call('GET', '/docs', { headers });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const sources = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(
+      ([, url]) => url,
+    );
+    expect(sources).toHaveLength(4);
+    for (const source of sources) {
+      expect(source).toMatch(/^\/docs\//);
+      expect((await fetch(`${api.url}${source}`)).status).toBe(200);
+    }
+  });
+});

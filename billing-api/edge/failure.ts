@@ -1,0 +1,66 @@
+import type { Response } from 'express';
+import type { Refusal, RefusalCode } from '../records/refusal.js';
+import { isRefusal } from '../records/refusal.js';
+import type { ErrorDto } from '../records/record-dto.js';
+
+/** What becomes available does so within seconds; sooner repeats only add to the load. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** A request that is answered with an error body; thrown by the edge and caught by its handler. */
+export class HttpFailure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: ErrorDto['code'],
+    readonly facts: {
+      readonly message: string;
+      readonly details?: Readonly<Record<string, string>> | null;
+      readonly retryAfterSeconds?: number;
+    },
+  ) {
+    super(facts.message);
+    this.name = 'HttpFailure';
+  }
+}
+
+/** Status of each refusal (api.md 1.5). */
+function statusOf(code: RefusalCode): number {
+  switch (code) {
+    case 'validation_error':
+    case 'invalid_operation':
+      return 400;
+    case 'permission_denied':
+      return 403;
+    case 'not_found':
+      return 404;
+    case 'already_exists':
+    case 'version_conflict':
+      return 409;
+    case 'service_unavailable':
+      return 503;
+  }
+}
+
+export function failureOfRefusal(refusal: Refusal): HttpFailure {
+  const { code, message, details } = refusal;
+  const wait = code === 'service_unavailable' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  return new HttpFailure(statusOf(code), code, { message, details, ...wait });
+}
+
+/** The value of a use case. @throws HttpFailure when it was refused. */
+export function accepted<T>(result: T | Refusal): T {
+  if (isRefusal(result)) throw failureOfRefusal(result);
+  return result;
+}
+
+/** Writes the error body (api.md 1.5). */
+export function sendFailure(response: Response, failure: HttpFailure): void {
+  const { message, details, retryAfterSeconds } = failure.facts;
+  if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+  const body: ErrorDto = {
+    code: failure.code,
+    http_status_code: failure.status,
+    message,
+    ...(details === undefined || details === null ? {} : { details: { ...details } }),
+  };
+  response.status(failure.status).json(body);
+}

@@ -1,0 +1,83 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { bootstrap } from '../../sql/bootstrap.js';
+import type { Database } from '../../sql/pool.js';
+import { createPlan } from '../catalog/plans/create-plan.js';
+import { isRefusal } from '../records/refusal.js';
+import {
+  claimKey,
+  removeExpiredKeys,
+  storeAnswer,
+  type RequestIdentity,
+} from './idempotency-store.js';
+
+const NOW = Date.UTC(2026, 10, 20);
+const LATER = NOW + 100_000;
+const REQUEST: RequestIdentity = {
+  key: 'k',
+  method: 'POST',
+  path: '/v1/plans',
+  bodyHash: 'ab'.repeat(32),
+};
+
+async function environmentOf(database: Database) {
+  return bootstrap(database, { apiKey: `sk_${'a'.repeat(40)}` });
+}
+
+const statesOf = (database: Database) =>
+  database.slonik.anyFirst(
+    sql.type(z.object({ state: z.string() }))`SELECT state FROM idempotency_keys`,
+  );
+
+const plansOf = (database: Database) =>
+  database.slonik.anyFirst(sql.type(z.object({ name: z.string() }))`SELECT name FROM plans`);
+
+describe('a claimed request', () => {
+  test('is marked as applied by the transaction that writes', async ({ database }) => {
+    const { environment, userId } = await environmentOf(database.database);
+    const wish = { environment, request: REQUEST, claimId: 'one', now: NOW };
+    const claimed = await claimKey(database.database, wish);
+    expect(claimed).toEqual({ outcome: 'claimed', claim: { key: 'k', claimId: 'one' } });
+    const dependencies = {
+      database: database.database,
+      clock: { now: () => NOW },
+      createId: (prefix: string) => `${prefix}_1`,
+    };
+    const caller = { environment, userId, claim: { key: 'k', claimId: 'one' } };
+    const plan = await createPlan(dependencies, caller, { name: 'Pro' });
+    expect(isRefusal(plan)).toBe(false);
+    expect(await statesOf(database.database)).toEqual(['applied']);
+    const repeat = { ...wish, claimId: 'two', now: LATER };
+    expect(await claimKey(database.database, repeat)).toEqual({ outcome: 'lost' });
+  });
+
+  test('writes nothing once its claim was taken over', async ({ database }) => {
+    const { environment, userId } = await environmentOf(database.database);
+    const wish = { environment, request: REQUEST, claimId: 'one', now: NOW };
+    await claimKey(database.database, wish);
+    const taken = await claimKey(database.database, { ...wish, claimId: 'two', now: LATER });
+    expect(taken.outcome).toBe('claimed');
+    const dependencies = {
+      database: database.database,
+      clock: { now: () => LATER },
+      createId: (prefix: string) => `${prefix}_1`,
+    };
+    const late = { environment, userId, claim: { key: 'k', claimId: 'one' } };
+    await expect(createPlan(dependencies, late, { name: 'Late' })).rejects.toThrow('taken over');
+    expect(await plansOf(database.database)).toEqual([]);
+    const answer = { claim: late.claim, answer: { status: 201, body: '{}' } };
+    await storeAnswer(database.database, environment, answer);
+    expect(await statesOf(database.database)).toEqual(['running']);
+  });
+
+  test('is forgotten after 24 hours', async ({ database }) => {
+    const { environment } = await environmentOf(database.database);
+    await claimKey(database.database, { environment, request: REQUEST, claimId: 'one', now: NOW });
+    await removeExpiredKeys(database.database, NOW + 86_399_999);
+    expect(await statesOf(database.database)).toHaveLength(1);
+    await removeExpiredKeys(database.database, NOW + 86_400_000);
+    expect(await statesOf(database.database)).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { makeKey, test } from '../testing/billing-test.js';
+import type { Database } from '../../sql/pool.js';
+
+const KEY = { 'idempotency-key': 'first-1' };
+const body = { name: 'Pro', lookup_key: 'pro' };
+
+async function setState(database: Database, state: string): Promise<void> {
+  await database.slonik.query(sql.type(z.unknown())`
+    UPDATE idempotency_keys
+    SET state = ${state}, answer_status = NULL, answer_body = NULL`);
+}
+
+describe('Idempotency-Key', () => {
+  test('replays the first answer and does nothing again', async ({ api }) => {
+    const first = await api.call('POST', '/v1/plans', { body, headers: KEY });
+    expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    const spaced = '{ "lookup_key" : "pro",  "name": "Pro" }';
+    for (const options of [{ body }, { raw: spaced }]) {
+      const again = await api.call('POST', '/v1/plans', { ...options, headers: KEY });
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+      expect(again.body).toEqual(first.body);
+    }
+    expect((await api.make('/v1/plans/search', {})).pagination.total).toBe(1);
+  });
+
+  test('replays refusals too', async ({ api }) => {
+    const options = { body: { name: 'Pro', colour: 1 }, headers: KEY };
+    const first = await api.call('POST', '/v1/plans', options);
+    const again = await api.call('POST', '/v1/plans', options);
+    expect(first.status).toBe(400);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([400, 'true']);
+    expect(again.body).toEqual(first.body);
+  });
+
+  test('answers 409 for another body or path under the same key', async ({ api }) => {
+    await api.call('POST', '/v1/plans', { body, headers: KEY });
+    const other = await api.call('POST', '/v1/plans', { body: { name: 'X' }, headers: KEY });
+    expect([other.status, other.body.code]).toEqual([409, 'already_exists']);
+    const elsewhere = await api.call('POST', '/v1/customers', {
+      body: { external_id: 'x' },
+      headers: KEY,
+    });
+    expect(elsewhere.status).toBe(409);
+  });
+
+  test('carries out one of many simultaneous requests', async ({ api }) => {
+    const options = { body: { name: 'Pro' }, headers: KEY };
+    const answers = await Promise.all(
+      [...Array(8).keys()].map(() => api.call('POST', '/v1/plans', options)),
+    );
+    for (const answer of answers) {
+      const isFine = answer.status === 201 || answer.body.code === 'version_conflict';
+      expect([answer.status, isFine]).toEqual([answer.status, true]);
+      if (answer.status === 409) expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect((await api.make('/v1/plans/search', {})).pagination.total).toBe(1);
+  });
+
+  test('belongs to one tenant and lasts 24 hours', async ({ api, database, clock }) => {
+    clock.set('2026-11-20T00:00:00Z');
+    await api.call('POST', '/v1/plans', { body: { name: 'Pro' }, headers: KEY });
+    const { apiKey } = await makeKey(database.database, {});
+    const headers = { ...KEY, 'x-api-key': apiKey };
+    const foreign = await api.call('POST', '/v1/plans', { body: { name: 'Other' }, headers });
+    expect(foreign.status).toBe(201);
+    clock.set('2026-11-20T23:59:59Z');
+    const replayed = await api.call('POST', '/v1/plans', { body: { name: 'Pro' }, headers: KEY });
+    expect(replayed.headers.get('idempotency-replayed')).toBe('true');
+    clock.set('2026-11-21T00:00:00Z');
+    const fresh = await api.call('POST', '/v1/plans', { body: { name: 'New' }, headers: KEY });
+    expect([fresh.status, fresh.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  test('takes over what died before it wrote, and never what died after', async ({
+    api,
+    database,
+    clock,
+  }) => {
+    clock.set('2026-11-20T00:00:00Z');
+    const options = { body: { name: 'Pro' }, headers: KEY };
+    await api.call('POST', '/v1/plans', options);
+    await setState(database.database, 'running');
+    const busy = await api.call('POST', '/v1/plans', options);
+    expect([busy.status, busy.body.code]).toEqual([409, 'version_conflict']);
+    clock.set('2026-11-20T00:01:31Z');
+    expect((await api.call('POST', '/v1/plans', options)).status).toBe(201);
+    await setState(database.database, 'applied');
+    clock.set('2026-11-20T00:10:00Z');
+    const lost = await api.call('POST', '/v1/plans', options);
+    expect([lost.status, lost.body.code]).toEqual([409, 'already_exists']);
+    expect((await api.make('/v1/plans/search', {})).pagination.total).toBe(2);
+  });
+
+  test('is not kept for 403 and 413, ignored by reads, refused when it is malformed', async ({
+    api,
+    database,
+  }) => {
+    const large = JSON.stringify({ name: 'x', description: 'x'.repeat(2 * 1024 * 1024) });
+    const tooLarge = await api.call('POST', '/v1/plans', { raw: large, headers: KEY });
+    expect(tooLarge.status).toBe(413);
+    const search = await api.call('POST', '/v1/plans/search', { body: {}, headers: KEY });
+    expect(search.status).toBe(200);
+    const keys = await database.database.slonik.anyFirst(
+      sql.type(z.object({ key: z.string() }))`SELECT key FROM idempotency_keys`,
+    );
+    expect(keys).toEqual([]);
+    const headers = { 'idempotency-key': 'x'.repeat(256) };
+    expect((await api.call('POST', '/v1/plans', { body, headers })).status).toBe(400);
+  });
+
+  test('is free again after a failure of ours', async ({ api, database }) => {
+    const run = sql.type(z.unknown());
+    const options = { body: { name: 'Pro' }, headers: KEY };
+    await database.database.slonik.query(run`ALTER TABLE plans RENAME TO gone`);
+    expect((await api.call('POST', '/v1/plans', options)).status).toBe(500);
+    await database.database.slonik.query(run`ALTER TABLE gone RENAME TO plans`);
+    expect((await api.call('POST', '/v1/plans', options)).status).toBe(201);
+  });
+});

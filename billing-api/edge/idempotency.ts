@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Environment } from '../../contract/environment.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import { createUlid } from '../../runtime/ulid.js';
+import {
+  claimKey,
+  releaseClaim,
+  storeAnswer,
+  type ClaimOutcome,
+  type RequestIdentity,
+  type StoredAnswer,
+} from './idempotency-store.js';
+import type { BillingDatabase } from '../records/transaction.js';
+import type { IdempotencyClaim } from '../records/caller.js';
+import { HttpFailure } from './failure.js';
+import { accessOf } from './permissions.js';
+import { apiCallerOf, contextOf } from './request-context.js';
+
+// The package's types describe another module format than the one it has.
+const canonicalize = createRequire(import.meta.url)('canonicalize') as (
+  value: unknown,
+) => string | undefined;
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+/** Answers that say nothing about the request itself are not kept (api.md 1.9). */
+const NOT_KEPT = new Set([401, 403, 413, 429]);
+
+type Dependencies = {
+  readonly database: BillingDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+function identityOf(request: Request, key: string): RequestIdentity {
+  const canonical = canonicalize((request.body as unknown) ?? null) ?? 'null';
+  const bodyHash = createHash('sha256').update(canonical).digest('hex');
+  return { key, method: request.method, path: request.originalUrl, bodyHash };
+}
+
+function refusalOf(outcome: Exclude<ClaimOutcome['outcome'], 'claimed' | 'answered'>): HttpFailure {
+  switch (outcome) {
+    case 'other-request':
+      return new HttpFailure(409, 'already_exists', {
+        message: 'the Idempotency-Key was used for another request',
+      });
+    case 'running':
+      return new HttpFailure(409, 'version_conflict', {
+        message: 'the first request with this Idempotency-Key is still running',
+        retryAfterSeconds: 1,
+      });
+    case 'lost':
+      return new HttpFailure(409, 'already_exists', {
+        message: 'the first request was carried out, but its answer was lost; read the record',
+      });
+  }
+}
+
+function replay(response: Response, answer: StoredAnswer): void {
+  response.set('Idempotency-Replayed', 'true').status(answer.status);
+  if (answer.body === '') response.end();
+  else response.type('application/json').send(answer.body);
+}
+
+/** Runs `before` when the answer is complete, and sends it only then. */
+function holdAnswer(response: Response, before: (answer: StoredAnswer) => Promise<void>): void {
+  const end = response.end.bind(response) as (...parameters: unknown[]) => Response;
+  const held = (...parameters: unknown[]): Response => {
+    const [chunk] = parameters;
+    const body = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.toString() : '';
+    void before({ status: response.statusCode, body }).finally(() => end(...parameters));
+    return response;
+  };
+  response.end = held as Response['end'];
+}
+
+/** Stores the answer, or frees the key; a failure to do so must not take the answer away. */
+function keeper(
+  dependencies: Dependencies,
+  environment: Environment,
+  claim: IdempotencyClaim,
+): (answer: StoredAnswer) => Promise<void> {
+  const { database, log } = dependencies;
+  return async (answer) => {
+    const isKept = answer.status < 500 && !NOT_KEPT.has(answer.status);
+    try {
+      if (isKept) await storeAnswer(database, environment, { claim, answer });
+      else await releaseClaim(database, environment, claim);
+    } catch (error) {
+      log.warn({ err: error }, 'the answer to a repeatable request was not stored');
+    }
+  };
+}
+
+/**
+ * Idempotency-Key (api.md 1.9), mounted behind the body parser. Reads ignore the header. The claim
+ * travels with the request to the use case, whose transaction marks it as applied.
+ */
+export function createIdempotency(dependencies: Dependencies): RequestHandler {
+  return async (request, response, next) => {
+    const key = request.get('idempotency-key');
+    if (key === undefined || accessOf(request.method, request.path) === 'read') {
+      next();
+      return;
+    }
+    if (!KEY.test(key)) {
+      const message = 'Idempotency-Key must be 1 to 255 printable characters';
+      throw new HttpFailure(400, 'validation_error', { message });
+    }
+    const { environment } = apiCallerOf(request);
+    const outcome = await claimKey(dependencies.database, {
+      environment,
+      request: identityOf(request, key),
+      claimId: createUlid(),
+      now: dependencies.clock.now(),
+    });
+    if (outcome.outcome === 'answered') {
+      replay(response, outcome.answer);
+      return;
+    }
+    if (outcome.outcome !== 'claimed') throw refusalOf(outcome.outcome);
+    contextOf(request).claim = outcome.claim;
+    holdAnswer(response, keeper(dependencies, environment, outcome.claim));
+    next();
+  };
+}

@@ -1,0 +1,31 @@
+import { HOUR_MS } from '../../contract/instant.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import { removeExpiredKeys } from './idempotency-store.js';
+import type { BillingDatabase } from '../records/transaction.js';
+
+/**
+ * Removes stored answers of Idempotency-Keys that are older than 24 hours, once an hour. Expired
+ * ones are never replayed in between; this only keeps the table small. Safe in any number of
+ * processes.
+ * @returns what ends it.
+ */
+export function startKeyRemoval(dependencies: {
+  readonly database: BillingDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+}): () => Promise<void> {
+  const { database, clock, log } = dependencies;
+  let running: Promise<void> = Promise.resolve();
+  const remove = (): void => {
+    running = removeExpiredKeys(database, clock.now()).catch((error: unknown) => {
+      log.warn({ err: error }, 'expired idempotency keys stay for another hour');
+    });
+  };
+  const timer = setInterval(remove, HOUR_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
+}

@@ -1,0 +1,33 @@
+import type { Request } from 'express';
+import { assertPresent } from '../../runtime/failure.js';
+import type { ApiCaller } from './api-keys.js';
+import type { Caller, IdempotencyClaim } from '../records/caller.js';
+
+/** What the edge finds out about a request before a controller sees it. */
+type RequestContext = {
+  requestId: string;
+  apiCaller: ApiCaller | null;
+  claim: IdempotencyClaim | null;
+};
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+/** The context of a request; made at its first use. */
+export function contextOf(request: Request): RequestContext {
+  const known = contexts.get(request);
+  if (known !== undefined) return known;
+  const context: RequestContext = { requestId: '', apiCaller: null, claim: null };
+  contexts.set(request, context);
+  return context;
+}
+
+/** Who the key belongs to. Only behind `authenticate`. */
+export function apiCallerOf(request: Request): ApiCaller {
+  return assertPresent(contextOf(request).apiCaller, 'the caller of the request');
+}
+
+/** On whose behalf the request's use case runs. Only behind `authenticate`. */
+export function callerOf(request: Request): Caller {
+  const { environment, userId } = apiCallerOf(request);
+  return { environment, userId, claim: contextOf(request).claim };
+}

@@ -1,0 +1,83 @@
+import { invalid, type Refusal } from '../records/refusal.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { EntitlementReset } from './entitlements-store.js';
+import type { FeatureRow } from '../catalog/features/features-store.js';
+import { MemberReader } from '../records/member-rules.js';
+
+export type EntitlementOwnerType = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
+
+/** POST /entitlements as it came; types are already checked. */
+export type EntitlementRequest = {
+  readonly feature_id: string;
+  readonly plan_id?: string | undefined;
+  readonly entity_id?: string | undefined;
+  readonly entity_type?: EntitlementOwnerType | undefined;
+  readonly feature_type?: FeatureRow['type'] | undefined;
+  readonly parent_entitlement_id?: string | undefined;
+  readonly is_enabled?: boolean | undefined;
+  readonly is_soft_limit?: boolean | undefined;
+  readonly static_value?: string | undefined;
+  readonly usage_limit?: number | undefined;
+  readonly usage_reset_period?: EntitlementReset | undefined;
+  readonly display_order?: number | undefined;
+  readonly start_date?: string | undefined;
+  readonly end_date?: string | undefined;
+};
+
+/** Whose entitlement it is; the type is null where only the id tells it. */
+export type EntitlementOwner = {
+  readonly id: string;
+  readonly type: EntitlementOwnerType | null;
+};
+
+/** An entitlement that keeps every rule which asks for nothing but the request. */
+export type EntitlementCommand = {
+  readonly owner: EntitlementOwner;
+  readonly request: EntitlementRequest;
+  readonly startMs: InstantMs | null;
+  readonly endMs: InstantMs | null;
+};
+
+function readOwner(reader: MemberReader, request: EntitlementRequest): EntitlementOwner {
+  const { plan_id: planId, entity_id: entityId, entity_type: type = null } = request;
+  if (planId === undefined && entityId === undefined) {
+    reader.note('plan_id', 'or entity_id is required');
+  }
+  if (planId === undefined) return { id: entityId ?? '', type };
+  if (entityId !== undefined && entityId !== planId) {
+    reader.note('entity_id', 'names another record than plan_id; give one of them');
+  }
+  if (type !== null && type !== 'PLAN') reader.note('entity_type', 'is not PLAN, beside plan_id');
+  return { id: planId, type: 'PLAN' };
+}
+
+/** Reads the members of an entitlement (domain.md 3.2). */
+export function entitlementCommandFrom(request: EntitlementRequest): EntitlementCommand | Refusal {
+  const reader = new MemberReader();
+  const command = {
+    owner: readOwner(reader, request),
+    request,
+    startMs: reader.instant('start_date', request.start_date),
+    endMs: reader.instant('end_date', request.end_date),
+  };
+  reader.note('end_date', endProblem(command));
+  return reader.refusal() ?? command;
+}
+
+export function endProblem(dates: Pick<EntitlementCommand, 'startMs' | 'endMs'>): string | null {
+  const { startMs, endMs } = dates;
+  return startMs !== null && endMs !== null && endMs < startMs ? 'is before start_date' : null;
+}
+
+/** Rules about the feature: it is in use, and what it is decides which members are needed. */
+export function featureRefusal(
+  feature: FeatureRow,
+  members: Pick<EntitlementRequest, 'feature_type'> & { readonly static_value?: unknown },
+): Refusal | null {
+  if (feature.status !== 'published') return invalid({ feature_id: 'is not published' });
+  const { feature_type: type = feature.type } = members;
+  if (type !== feature.type) return invalid({ feature_type: `the feature is ${feature.type}` });
+  const isWithoutValue = (members.static_value ?? null) === null;
+  if (feature.type !== 'static' || !isWithoutValue) return null;
+  return invalid({ static_value: 'is required for a static feature' });
+}

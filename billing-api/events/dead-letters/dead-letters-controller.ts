@@ -1,0 +1,73 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Post,
+  Queries,
+  Request,
+  Response,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { readDeadLetters } from './read-dead-letters.js';
+import { replayDeadLetters } from './replay-dead-letters.js';
+import type { ErrorDto } from '../../records/record-dto.js';
+import {
+  lettersToDto,
+  replaysToDto,
+  type DeadLetterListDto,
+  type DeadLetterReplayListDto,
+  type DeadLettersQuery,
+  type ReplayDeadLettersBody,
+} from './dead-letter-dto.js';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+
+@Route('v1/events/dead-letters')
+@Tags('Events')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database or the event log does not answer')
+export class DeadLettersController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * Records of the log that could not be decoded and name your environment, newest first. Events
+   * sent to this API never become one; records of another release or program may.
+   * @summary List dead letters
+   */
+  @Get()
+  public async listDeadLetters(
+    @Request() request: HttpRequest,
+    @Queries() query: DeadLettersQuery,
+  ): Promise<DeadLetterListDto> {
+    const { environment } = callerOf(request);
+    return lettersToDto(accepted(await readDeadLetters(this.dependencies, environment, query)));
+  }
+
+  /**
+   * Decodes each letter as of today and appends its events to the log once more; what can still not
+   * be decoded is refused with the reason. Harmless to repeat, since an event_id counts once.
+   * @summary Replay dead letters
+   */
+  @Post('replay')
+  @SuccessResponse(200, 'What became of each')
+  @Response<ErrorDto>(404, 'A dead letter that the request names does not exist')
+  @Response<ErrorDto>(409, 'The Idempotency-Key is taken')
+  @Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+  public async replayDeadLetters(
+    @Request() request: HttpRequest,
+    @Body() body: ReplayDeadLettersBody,
+  ): Promise<DeadLetterReplayListDto> {
+    const caller = callerOf(request);
+    return replaysToDto(accepted(await replayDeadLetters(this.dependencies, caller, body.ids)));
+  }
+}

@@ -1,0 +1,59 @@
+import type { Environment } from '../../../contract/environment.js';
+import { findReplays, type Replay } from './dead-letter-replays.js';
+import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters-store.js';
+import { readAs, type BillingDatabase } from '../../records/transaction.js';
+import type { Reading } from '../../records/dependencies.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Refusal } from '../../records/refusal.js';
+
+const LIMIT_DEFAULT = 50;
+const APPENDED_END = Date.UTC(2200, 0, 1);
+
+export type DeadLettersRequest = {
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+};
+
+export type DeadLettersPage = {
+  readonly letters: readonly (DeadLetter & { readonly replays: readonly Replay[] })[];
+  readonly limit: number;
+  readonly offset: number;
+  readonly total: number;
+};
+
+function replaysOf(
+  database: BillingDatabase,
+  environment: Environment | null,
+  letters: readonly DeadLetter[],
+): Promise<ReadonlyMap<string, readonly Replay[]>> {
+  if (environment === null) return findReplays(database.slonik, letters);
+  return readAs(database, environment, (transaction) => findReplays(transaction, letters));
+}
+
+/**
+ * GET /events/dead-letters: those whose payload names the environment, newest first; all of them
+ * for an operator, who has none.
+ */
+export async function readDeadLetters(
+  dependencies: Reading & { readonly deadLetters: DeadLetters },
+  environment: Environment | null,
+  request: DeadLettersRequest,
+): Promise<DeadLettersPage | Refusal> {
+  const reader = new MemberReader();
+  const startMs = reader.instant('start_time', request.start_time) ?? 0;
+  const endMs = reader.instant('end_time', request.end_time) ?? APPENDED_END;
+  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
+  const refusal = reader.refusal();
+  if (refusal !== null) return refusal;
+  const page = { limit: request.limit ?? LIMIT_DEFAULT, offset: request.offset ?? 0 };
+  const question = { environment, window: { startMs, endMs }, ...page };
+  const { letters, total } = await dependencies.deadLetters.list(question);
+  const replays = await replaysOf(dependencies.database, environment, letters);
+  const withReplays = letters.map((letter) => ({
+    ...letter,
+    replays: replays.get(letterIdOf(letter)) ?? [],
+  }));
+  return { letters: withReplays, ...page, total };
+}

@@ -1,0 +1,138 @@
+import type { Environment } from '../../../contract/environment.js';
+import { recordsOfEvents } from '../../../contract/records-of-events.js';
+import {
+  decodeEventRecord,
+  type EventRecord,
+  type UndecodableReason,
+} from '../../../contract/usage-event.js';
+import type { EventLogWriter } from '../../../event-log/event-log.js';
+import type { Clock } from '../../../runtime/clock.js';
+import { insertReplay } from './dead-letter-replays.js';
+import {
+  letterIdOf,
+  letterPlaceOf,
+  type DeadLetters,
+  type LetterPlace,
+} from './dead-letters-store.js';
+import type { EventLogDoor } from '../pending-log.js';
+import { writeAs, type Transaction } from '../../records/transaction.js';
+import type { Caller } from '../../records/caller.js';
+import type { Reading } from '../../records/dependencies.js';
+import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+
+export type ReplayDependencies = Reading & {
+  readonly deadLetters: DeadLetters;
+  readonly eventLog: EventLogDoor;
+  readonly clock: Clock;
+};
+
+/** What became of one letter: its events are in the log again, or why they cannot be. */
+export type ReplayResult = {
+  readonly id: string;
+  readonly reason: UndecodableReason | null;
+  /** Events that were appended. */
+  readonly events: number;
+};
+
+type Replayed = { readonly place: LetterPlace; readonly record: EventRecord };
+
+/** The places of these ids, once each; a refusal for the first that names no letter to see. */
+async function findPlaces(
+  { deadLetters }: ReplayDependencies,
+  environment: Environment | null,
+  ids: readonly string[],
+): Promise<readonly LetterPlace[] | Refusal> {
+  const wanted = [...new Set(ids)];
+  const places = wanted.flatMap((id) => letterPlaceOf(id) ?? []);
+  const found = new Map(
+    (await deadLetters.find(environment, places)).map((letter) => [letterIdOf(letter), letter]),
+  );
+  const unknown = wanted.find((id) => !found.has(id));
+  return unknown === undefined ? places : notFound('dead letter', unknown);
+}
+
+function isOf(record: EventRecord, environment: Environment | null): boolean {
+  if (environment === null) return true;
+  const { tenantId, environmentId } = record.environment;
+  return tenantId === environment.tenantId && environmentId === environment.environmentId;
+}
+
+/** Appends the events of one letter to the log, as ingest did. */
+async function appendRecord(writer: EventLogWriter, record: EventRecord): Promise<void> {
+  if (record.events.length === 0) return;
+  const { environment, receivedAtMs, events } = record;
+  const { partitionCount } = writer.identity;
+  await writer.append(recordsOfEvents(events, { environment, receivedAtMs, partitionCount }));
+}
+
+/**
+ * Decodes the letters with today's decoder and appends their events to the log once more. Doing it
+ * again is harmless, since an id counts once. One letter is in memory at a time.
+ */
+async function replayEach(
+  dependencies: ReplayDependencies,
+  environment: Environment | null,
+  places: readonly LetterPlace[],
+): Promise<{ readonly results: readonly ReplayResult[]; readonly replayed: readonly Replayed[] }> {
+  const results: ReplayResult[] = [];
+  const replayed: Replayed[] = [];
+  const writer = await dependencies.eventLog.writer();
+  for (const place of places) {
+    const id = letterIdOf(place);
+    const record = decodeEventRecord((await dependencies.deadLetters.payload(place)) ?? '');
+    if (typeof record === 'string') results.push({ id, reason: record, events: 0 });
+    else if (!isOf(record, environment)) {
+      // It names the caller's environment only for a reader more lenient than ours.
+      results.push({ id, reason: 'malformed_record', events: 0 });
+    } else {
+      await appendRecord(writer, record);
+      results.push({ id, reason: null, events: record.events.length });
+      replayed.push({ place, record });
+    }
+  }
+  return { results, replayed };
+}
+
+function noteAll(
+  replayed: readonly Replayed[],
+  by: { readonly now: number; readonly replayedBy: string },
+) {
+  return async (transaction: Pick<Transaction, 'query'>): Promise<void> => {
+    for (const { place, record } of replayed) {
+      await insertReplay(transaction, place, {
+        environment: record.environment,
+        events: record.events.length,
+        replayedAtMs: by.now,
+        replayedBy: by.replayedBy,
+      });
+    }
+  };
+}
+
+/** POST /events/dead-letters/replay: letters of the caller's environment. */
+export async function replayDeadLetters(
+  dependencies: ReplayDependencies,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<readonly ReplayResult[] | Refusal> {
+  const { environment } = caller;
+  const places = await findPlaces(dependencies, environment, ids);
+  if (isRefusal(places)) return places;
+  const { results, replayed } = await replayEach(dependencies, environment, places);
+  const by = { now: dependencies.clock.now(), replayedBy: caller.userId };
+  const noted = await writeAs(dependencies.database, caller, noteAll(replayed, by));
+  return isRefusal(noted) ? noted : results;
+}
+
+/** What an operator does on the command line: letters of any environment, or of none. */
+export async function replayAnyDeadLetters(
+  dependencies: ReplayDependencies,
+  ids: readonly string[],
+): Promise<readonly ReplayResult[] | Refusal> {
+  const places = await findPlaces(dependencies, null, ids);
+  if (isRefusal(places)) return places;
+  const { results, replayed } = await replayEach(dependencies, null, places);
+  const by = { now: dependencies.clock.now(), replayedBy: 'operator' };
+  await dependencies.database.asOwner(noteAll(replayed, by));
+  return results;
+}

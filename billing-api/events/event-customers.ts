@@ -1,0 +1,43 @@
+import type { Environment } from '../../contract/environment.js';
+import { customerKeysOf } from '../../contract/usage-event.js';
+import {
+  findCustomer,
+  findCustomerByExternalId,
+  type CustomerRow,
+} from '../customers/customers-store.js';
+import { readAs, type BillingDatabase } from '../records/transaction.js';
+
+type CustomerReferences = {
+  readonly external_customer_id?: string | undefined;
+  readonly customer_id?: string | undefined;
+};
+
+const keysOf = (customer: CustomerRow | null): readonly string[] =>
+  customer === null ? [] : customerKeysOf({ id: customer.id, externalId: customer.external_id });
+
+/**
+ * The customer keys under which the events of a request's customer stand, whichever reference they
+ * were sent with; a reference to a customer that does not exist yet finds the events that name it.
+ * With both references, those that they have in common; null when the request names nobody.
+ */
+export async function findEventCustomerKeys(
+  database: BillingDatabase,
+  environment: Environment,
+  request: CustomerReferences,
+): Promise<readonly string[] | null> {
+  const { external_customer_id: externalId, customer_id: id } = request;
+  if (externalId === undefined && id === undefined) return null;
+  return readAs(database, environment, async (transaction) => {
+    const sets: ReadonlySet<string>[] = [];
+    if (externalId !== undefined) {
+      const customer = await findCustomerByExternalId(transaction, externalId);
+      sets.push(new Set([`e:${externalId}`, ...keysOf(customer)]));
+    }
+    if (id !== undefined) {
+      const customer = await findCustomer(transaction, id);
+      sets.push(new Set([`i:${id}`, ...keysOf(customer)]));
+    }
+    const [first = new Set<string>(), second = first] = sets;
+    return [...first].filter((key) => second.has(key));
+  });
+}

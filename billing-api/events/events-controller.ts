@@ -1,0 +1,147 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Post,
+  Queries,
+  Query,
+  Request,
+  Response,
+  Route,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { readEventConflicts } from './read-event-conflicts.js';
+import { lookUpEvent } from './lookup/look-up-event.js';
+import { readEventMonitoring } from './read-event-monitoring.js';
+import { readEvents } from './read-events.js';
+import { readReconciliation } from './reconciliation/read-reconciliation.js';
+import type { ErrorDto } from '../records/record-dto.js';
+import {
+  conflictToDto,
+  eventsPageToDto,
+  type EventConflictListDto,
+  type EventListDto,
+  type EventsQueryBody,
+} from './event-dto.js';
+import { traceToDto, type EventLookupDto } from './lookup/event-lookup-dto.js';
+import {
+  monitoringToDto,
+  type EventMonitoringDto,
+  type EventMonitoringQuery,
+} from './event-monitoring-dto.js';
+import {
+  reconciliationToDto,
+  type ReconciliationDto,
+  type ReconciliationQuery,
+} from './reconciliation/reconciliation-dto.js';
+import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
+import { accepted } from '../edge/failure.js';
+import { callerOf } from '../edge/request-context.js';
+import type { ControllerDependencies } from '../ioc.js';
+
+@Route('v1/events')
+@Tags('Events')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class EventsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * Newest first unless ordered otherwise. Pages are best read by keys: `iter_last_key` of an
+   * answer, sent with the next request, gives what follows, whatever comes in meanwhile.
+   * @summary List events
+   */
+  @Get()
+  public async listEvents(
+    @Request() request: HttpRequest,
+    @Queries() query: EventsQuery,
+  ): Promise<EventListDto> {
+    const caller = callerOf(request);
+    const page = accepted(await readEvents(this.dependencies, caller, query));
+    return eventsPageToDto(page, caller.environment.environmentId);
+  }
+
+  /**
+   * As GET /events, with property filters of any text.
+   * @summary Query events
+   */
+  @Post('query')
+  @Response<ErrorDto>(409, 'The Idempotency-Key is taken')
+  @Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+  public async queryEvents(
+    @Request() request: HttpRequest,
+    @Body() body: EventsQueryBody,
+  ): Promise<EventListDto> {
+    const caller = callerOf(request);
+    const page = accepted(await readEvents(this.dependencies, caller, body));
+    return eventsPageToDto(page, caller.environment.environmentId);
+  }
+
+  /**
+   * Whether it is counted or why not, its value on each meter, and the line items that bill it.
+   * @summary Look an event up by its id
+   * @param id The event_id.
+   * @maxLength id 255
+   * @minLength id 1
+   */
+  @Get('lookup')
+  @Response<ErrorDto>(404, 'No event with this id was accepted')
+  public async lookUpEvent(
+    @Request() request: HttpRequest,
+    @Query() id: string,
+  ): Promise<EventLookupDto> {
+    const caller = callerOf(request);
+    const trace = accepted(await lookUpEvent(this.dependencies, caller, id));
+    return traceToDto(trace, caller.environment.environmentId);
+  }
+
+  /**
+   * Repeats of an event_id that differ from the event that counts, newest first.
+   * @summary List conflicts
+   */
+  @Get('conflicts')
+  public async listConflicts(
+    @Request() request: HttpRequest,
+    @Queries() query: EventConflictsQuery,
+  ): Promise<EventConflictListDto> {
+    const page = accepted(await readEventConflicts(this.dependencies, callerOf(request), query));
+    const { limit, offset, total } = page;
+    return { items: page.conflicts.map(conflictToDto), pagination: { limit, offset, total } };
+  }
+
+  /**
+   * How many events there are by window, and up to when they are visible.
+   * @summary Monitor events
+   */
+  @Get('monitoring')
+  public async readMonitoring(
+    @Request() request: HttpRequest,
+    @Queries() query: EventMonitoringQuery,
+  ): Promise<EventMonitoringDto> {
+    const caller = callerOf(request);
+    return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, caller, query)));
+  }
+
+  /**
+   * Whether every accepted event is where it should be, by hour of receipt: what was decoded
+   * against what is stored. 503 while more events wait than can be counted one by one.
+   * @summary Reconcile events
+   */
+  @Get('reconciliation')
+  public async readReconciliation(
+    @Request() request: HttpRequest,
+    @Queries() query: ReconciliationQuery,
+  ): Promise<ReconciliationDto> {
+    const caller = callerOf(request);
+    return reconciliationToDto(
+      accepted(await readReconciliation(this.dependencies, caller, query)),
+    );
+  }
+}

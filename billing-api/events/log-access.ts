@@ -1,0 +1,56 @@
+import type { EventLogWriter } from '../../event-log/event-log.js';
+import {
+  openEventLogReader,
+  openEventLogWriter,
+  type EventLogConfig,
+} from '../../event-log/open-log.js';
+import type { Clock } from '../../runtime/clock.js';
+import { createLazy } from '../../runtime/lazy.js';
+import type { Lifecycle } from '../../runtime/lifecycle.js';
+import type { Database } from '../../sql/pool.js';
+import {
+  createLogDataUntil,
+  createPostgresDataUntil,
+  type ReadDataUntil,
+} from '../usage/data-until.js';
+import type { EventLogDoor } from './pending-log.js';
+
+type LogAccess = { readonly eventLog: EventLogDoor; readonly dataUntil: ReadDataUntil };
+
+/**
+ * The event log as the billing API uses it. Nothing is opened before a request needs it, so that
+ * neither the start nor any other request depends on it; what was opened is closed in the end.
+ * @param writer one that the program has anyway.
+ */
+export function createLogAccess(program: {
+  readonly config: EventLogConfig;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly lifecycle: Lifecycle;
+  readonly writer?: EventLogWriter;
+}): LogAccess {
+  const { config, database, clock, lifecycle } = program;
+  const lazily = <T extends { readonly close: () => Promise<void> }>(
+    name: string,
+    open: () => Promise<T>,
+  ): (() => Promise<T>) => {
+    const lazy = createLazy(open);
+    lifecycle.onClose(name, () => lazy.close());
+    return () => lazy.get();
+  };
+  const reader = lazily('event log reader', () => openEventLogReader(config));
+  const given = program.writer;
+  const writer =
+    given === undefined
+      ? lazily('event log writer', () => openEventLogWriter(config))
+      : () => Promise.resolve(given);
+  const inFlightMs = config.MINUTEBOOK_PRODUCE_TIMEOUT_MS;
+  const dataUntil =
+    config.KAFKA_BROKERS === undefined
+      ? createPostgresDataUntil(database, inFlightMs)
+      : createLogDataUntil({
+          ...{ database, clock, inFlightMs },
+          openReader: lazily('watermark reader', () => openEventLogReader(config)),
+        });
+  return { eventLog: { reader, writer }, dataUntil };
+}

@@ -1,0 +1,45 @@
+import { sql } from 'slonik';
+import type { LineItemRow, SubscriptionRow } from '../../subscriptions/subscriptions-store.js';
+import { findLineItems, SUBSCRIPTIONS } from '../../subscriptions/subscriptions-store.js';
+import { CUSTOMERS, type CustomerRow } from '../../customers/customers-store.js';
+import type { Transaction } from '../../records/transaction.js';
+
+/** The customers that an event's customer key belongs to, whatever their status. */
+export async function findCustomersOfKey(
+  transaction: Transaction,
+  customerKey: string,
+): Promise<readonly CustomerRow[]> {
+  const text = customerKey.slice(2);
+  const isExternal = customerKey.startsWith('e:');
+  return transaction.any(sql.type(CUSTOMERS.row)`
+    SELECT * FROM customers
+    WHERE (${isExternal} AND external_id = ${text}) OR (NOT ${isExternal} AND id = ${text})
+    ORDER BY created_at, id`);
+}
+
+export type MeteredLine = {
+  readonly subscription: SubscriptionRow;
+  readonly item: LineItemRow;
+};
+
+/** The line items of these customers' subscriptions that price one of these meters. */
+export async function findMeteredLines(
+  transaction: Transaction,
+  customerIds: readonly string[],
+  meterIds: readonly string[],
+): Promise<readonly MeteredLine[]> {
+  if (customerIds.length === 0 || meterIds.length === 0) return [];
+  const subscriptions = await transaction.any(sql.type(SUBSCRIPTIONS.row)`
+    SELECT * FROM subscriptions
+    WHERE customer_id = ANY (${sql.array([...customerIds], 'text')})
+      AND status = 'published' AND subscription_status <> 'draft'
+    ORDER BY created_at, id`);
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const items = await findLineItems(transaction, [...byId.keys()]);
+  const meters = new Set(meterIds);
+  return items.flatMap((item) => {
+    const subscription = byId.get(item.subscription_id);
+    const isPriced = item.meter_id !== null && meters.has(item.meter_id);
+    return subscription !== undefined && isPriced ? [{ subscription, item }] : [];
+  });
+}

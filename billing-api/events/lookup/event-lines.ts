@@ -1,0 +1,57 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { meterMatches } from '../../../contract/meter.js';
+import { periodContaining } from '../../domain/calendar/billing-periods.js';
+import type { SubscriptionTerms } from '../../domain/subscription.js';
+import { findMeteredLines, type MeteredLine } from './event-lines-store.js';
+import type { StoredEvent } from '../events-store.js';
+import { findPrices } from '../../catalog/prices/prices-store.js';
+import type { Transaction } from '../../records/transaction.js';
+import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+
+/** A line item that bills an event, and where its usage window begins. */
+export type EventLine = {
+  readonly subscriptionId: string;
+  readonly lineItemId: string;
+  readonly priceId: string;
+  readonly windowStartMs: InstantMs;
+};
+
+/** The subscription's terms with the length of the line's own periods (domain.md 13.4). */
+function termsOf({ subscription, item }: MeteredLine): SubscriptionTerms {
+  const terms = termsFromRow(subscription);
+  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = item;
+  return billingPeriod === 'ONETIME' ? terms : { ...terms, billingPeriod, billingPeriodCount };
+}
+
+/** The start of the line's usage window that contains the instant (domain.md 7.7), or null. */
+function windowStartOf(line: MeteredLine, instant: InstantMs): InstantMs | null {
+  const { start_date: startMs, end_date: endMs } = line.item;
+  if (instant < startMs || (endMs !== null && instant >= endMs)) return null;
+  const period = periodContaining(termsOf(line), instant);
+  return period === null ? null : Math.max(period.startMs, startMs);
+}
+
+/**
+ * The lines that bill an event of these customers on these meters: the window contains it, and it
+ * has the texts by which the price narrows its meter (domain.md 9.3).
+ */
+export async function findLinesOfEvent(
+  transaction: Transaction,
+  event: StoredEvent,
+  by: { readonly customerIds: readonly string[]; readonly meterIds: readonly string[] },
+): Promise<readonly EventLine[]> {
+  const lines = await findMeteredLines(transaction, by.customerIds, by.meterIds);
+  const prices = await findPrices(
+    transaction,
+    lines.map(({ item }) => item.price_id),
+  );
+  return lines.flatMap((line) => {
+    const windowStartMs = windowStartOf(line, event.timestampMs);
+    const narrowing = Object.entries(prices.get(line.item.price_id)?.filter_values ?? {});
+    const filters = narrowing.map(([key, values]) => ({ key, values }));
+    const isBilled = meterMatches({ eventName: event.eventName, filters }, event);
+    if (windowStartMs === null || !isBilled) return [];
+    const { id: lineItemId, price_id: priceId, subscription_id: subscriptionId } = line.item;
+    return [{ subscriptionId, lineItemId, priceId, windowStartMs }];
+  });
+}

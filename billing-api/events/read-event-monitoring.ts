@@ -1,0 +1,93 @@
+import { HOUR_MS, MINUTE_MS, type InstantMs, type Interval } from '../../contract/instant.js';
+import type { Clock } from '../../runtime/clock.js';
+import {
+  windowAt,
+  windowCountAtLeast,
+  windowsIn,
+  type WindowGrid,
+  type WindowSize,
+} from '../domain/calendar/usage-windows.js';
+import { readCheckpoints } from '../usage/checkpoints.js';
+import type { ReadDataUntil } from '../usage/data-until.js';
+import type { CountEventSlots } from './event-slots.js';
+import type { PendingLog } from './pending-log.js';
+import type { Caller } from '../records/caller.js';
+import type { Reading } from '../records/dependencies.js';
+import { MemberReader } from '../records/member-rules.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { readRange } from '../records/time-range.js';
+
+/** A month of minutes, as of usage windows. */
+const POINTS_MAX = 44_640;
+
+export type MonitoringRequest = {
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+  readonly window_size?: WindowSize | undefined;
+};
+
+export type EventMonitoring = {
+  readonly total: number;
+  /** Records of the log, of all environments, that are not finished. */
+  readonly lagRecords: number;
+  readonly visibleUntil: InstantMs | null;
+  readonly points: readonly { readonly startMs: InstantMs; readonly count: number }[];
+};
+
+export type MonitoringDependencies = Reading & {
+  readonly clock: Clock;
+  readonly dataUntil: ReadDataUntil;
+  readonly pendingLog: PendingLog;
+  readonly countEventSlots: CountEventSlots;
+};
+
+type Wish = { readonly window: Interval; readonly grid: WindowGrid };
+
+function wishFrom(request: MonitoringRequest, now: InstantMs): Wish | Refusal {
+  const reader = new MemberReader();
+  const window = readRange(reader, request, { now, days: 1 });
+  for (const [member, other] of [
+    ['start_time', 'end_time'],
+    ['end_time', 'start_time'],
+  ] as const) {
+    const isAlone = request[member] === undefined && request[other] !== undefined;
+    if (isAlone) reader.note(member, `is needed beside ${other}`);
+  }
+  const size = request.window_size ?? 'HOUR';
+  if (windowCountAtLeast(window, size) > POINTS_MAX) {
+    reader.note('window_size', `the range has more than ${POINTS_MAX} windows`);
+  }
+  return reader.refusal() ?? { window, grid: { size, timezone: 'UTC', anchorMs: null } };
+}
+
+/** A width of which every boundary of a window in UTC is a multiple. */
+function slotWidthOf(size: WindowSize): number {
+  if (size === 'MINUTE') return MINUTE_MS;
+  return size === '15MIN' || size === '30MIN' ? 15 * MINUTE_MS : HOUR_MS;
+}
+
+/** GET /events/monitoring: stored events by their own time, and how far the numbers reach. */
+export async function readEventMonitoring(
+  dependencies: MonitoringDependencies,
+  caller: Caller,
+  request: MonitoringRequest,
+): Promise<EventMonitoring | Refusal> {
+  const wish = wishFrom(request, dependencies.clock.now());
+  if (isRefusal(wish)) return wish;
+  const { window, grid } = wish;
+  const visibleUntil = await dependencies.dataUntil();
+  const checkpoints = await readCheckpoints(dependencies.database);
+  const [lagRecords, slots] = await Promise.all([
+    dependencies.pendingLog.lag(checkpoints),
+    dependencies.countEventSlots(caller.environment, { window, slotMs: slotWidthOf(grid.size) }),
+  ]);
+  const counts = new Map<InstantMs, number>();
+  for (const { startMs } of windowsIn(window, grid)) counts.set(startMs, 0);
+  for (const { slotMs, count } of slots) {
+    const { startMs } = windowAt(slotMs, grid);
+    counts.set(startMs, (counts.get(startMs) ?? 0) + count);
+  }
+  const points = [...counts].map(([startMs, count]) => ({ startMs, count }));
+  const total = slots.reduce((sum, { count }) => sum + count, 0);
+  return { total, lagRecords, visibleUntil, points };
+}

@@ -1,0 +1,125 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { integerColumn } from '../../../sql/columns.js';
+import type { Database } from '../../../sql/pool.js';
+import { test } from '../../testing/billing-test.js';
+import {
+  finishPartition,
+  storeAccepted,
+  storeLogEvents,
+  type LogEvent,
+} from '../../testing/log-rows.js';
+import { insertLines } from '../../testing/usage-rows.js';
+import { balanceClosedHours, recountNextMeters } from './check-books.js';
+
+const NOW = Date.parse('2026-10-01T12:30:00.000Z');
+const AT = { logId: 'log', partition: 0, nextOffset: 20 };
+
+const event = (offset: number, at: string): LogEvent => ({
+  id: `e${offset}`,
+  at,
+  name: 'call',
+  customer: { externalCustomerId: `c${offset % 3}` },
+  source: '',
+  properties: {},
+  place: { ...AT, offset },
+});
+
+async function generationOf(database: Database, meterId: string): Promise<number> {
+  const row = sql.type(z.object({ generation: integerColumn }));
+  const { generation } = await database.slonik.one(
+    row`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
+  );
+  return generation;
+}
+
+describe('the balance of closed hours', () => {
+  test('counts what is missing and what is too much, of all environments', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { client } = clickhouse;
+    const engines = { database: database.database, clickHouse: client };
+    await finishPartition(database.database, AT);
+    const hours = [9, 10, 11].map(
+      (hour) => `2026-10-01T${String(hour).padStart(2, '0')}:00:00.000Z`,
+    );
+    const batch = { source: 'log:0', start: 10, end: 20 };
+    const events = hours.map((hour, index) => event(10 + index, hour));
+    await storeLogEvents(client, api.environment, events);
+    for (const hour of hours) {
+      await storeAccepted(client, api.environment, { ...batch, hour, events: 1 });
+    }
+    expect(await balanceClosedHours(engines, NOW)).toBe(0);
+    // Of the hour that is not over, of an hour before, of a batch that is not finished: no matter.
+    for (const [hour, start, end] of [
+      ['2026-10-01T12:00:00.000Z', 10, 20],
+      ['2026-10-01T08:00:00.000Z', 10, 20],
+      ['2026-10-01T11:00:00.000Z', 20, 30],
+    ] as const) {
+      await storeAccepted(client, api.environment, { ...batch, start, end, hour, events: 7 });
+    }
+    expect(await balanceClosedHours(engines, NOW)).toBe(0);
+    const other = { tenantId: 'tenant_other', environmentId: 'env_other' };
+    const lost = { ...batch, hour: hours[0] ?? '', events: 2 };
+    await storeAccepted(client, other, lost);
+    expect(await balanceClosedHours(engines, NOW)).toBe(2);
+    await storeLogEvents(client, api.environment, [{ ...event(15, hours[1] ?? ''), id: 'more' }]);
+    expect(await balanceClosedHours(engines, NOW)).toBe(3);
+  });
+});
+
+describe('the recount of meters', () => {
+  test('finds a minute row that no event is behind, and an event without a row', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { client } = clickhouse;
+    const engines = { database: database.database, clickHouse: client };
+    const meter = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
+    const { id: meterId } = await api.make('/v1/meters', meter);
+    const generation = await generationOf(database.database, meterId);
+    const drift = () => recountNextMeters(engines, { behindId: '', drifts: new Map() }, NOW);
+    const addMinute = (customer: string, minute: string, events: number) =>
+      insertLines(client, 'usage_minute_v1', [
+        JSON.stringify({
+          tenant_id: api.environment.tenantId,
+          environment_id: api.environment.environmentId,
+          customer_key: `e:${customer}`,
+          meter_id: meterId,
+          generation,
+          minute,
+          source: '',
+          group_key: '',
+          event_count: events,
+        }),
+      ]);
+    await finishPartition(database.database, AT);
+    const minutes = [0, 1, 2, 3, 4, 5].map((n) => `2026-10-01 0${7 + Math.floor(n / 2)}:0${n}:00`);
+    for (const [n, minute] of minutes.entries()) {
+      const stored = event(n, `${minute.replace(' ', 'T').slice(0, -2)}30.000Z`);
+      await storeLogEvents(client, api.environment, [stored]);
+      await addMinute(stored.customer.externalCustomerId ?? '', minute, 1);
+    }
+    expect(await drift()).toBe(0);
+    // Not finished: its minute row may or may not be there.
+    await storeLogEvents(client, api.environment, [event(25, '2026-10-01T10:00:00.000Z')]);
+    expect(await drift()).toBe(0);
+    await addMinute('c1', '2026-10-01 10:00:00', 1);
+    expect(await drift()).toBe(0);
+    await addMinute('c1', '2026-10-01 10:00:00', 3);
+    expect(await drift()).toBe(3);
+    await storeLogEvents(client, api.environment, [event(18, '2026-10-01T11:00:00.000Z')]);
+    expect(await drift()).toBe(4);
+    const state = { behindId: '', drifts: new Map<string, number>() };
+    await recountNextMeters(engines, state, NOW);
+    expect([...state.drifts]).toEqual([[meterId, 4]]);
+    // The round is over behind the last meter, and finds the same again.
+    await recountNextMeters(engines, state, NOW);
+    await recountNextMeters(engines, state, NOW);
+    expect([...state.drifts]).toEqual([[meterId, 4]]);
+  });
+});

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { Environment } from '../../../contract/environment.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { integerColumn } from '../../../sql/columns.js';
+import type { Checkpoints } from '../../usage/checkpoints.js';
+import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+import { queryFile, withLongTexts } from '../../records/query-file.js';
+
+/** How far a partition is finished, and from where on its batches say how much they decoded. */
+export type PartitionBound = {
+  readonly log_id: string;
+  readonly log_partition: number;
+  readonly next_offset: number;
+  readonly verified_from: number;
+};
+
+/** What was decoded or is stored of one environment in one hour of receipt. */
+export type HourOfEnvironment = {
+  readonly environment: Environment;
+  readonly hourMs: InstantMs;
+};
+export type AcceptedHour = HourOfEnvironment & { readonly accepted: number };
+export type CopiesHour = HourOfEnvironment & {
+  readonly copies: number;
+  readonly conflicts: number;
+  /** Copies of batches that do not say how much they decoded. */
+  readonly unverified: number;
+};
+
+/** Events of one hour of receipt by what becomes of them. */
+export type FateHour = {
+  readonly hourMs: InstantMs;
+  readonly counted: number;
+  readonly unmatchedCustomer: number;
+  readonly unmatchedMeter: number;
+  readonly unverified: number;
+};
+
+/** Hours of receipt of one environment, or of all; only finished batches count. */
+export type HoursQuestion = {
+  readonly environment: Environment | null;
+  /** Whole hours. */
+  readonly hours: Interval;
+  readonly bounds: readonly PartitionBound[];
+};
+
+const SUM_ACCEPTED = queryFile('sum-accepted-events');
+const FIRST_COUNTED = queryFile('find-first-counted-offsets');
+const COUNT_FATES = queryFile('count-finished-events');
+const COUNT_COPIES = queryFile('count-stored-copies');
+const LIST_CUSTOMERS = queryFile('list-received-customers');
+
+const acceptedRow = z.object({
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  hour_ms: integerColumn,
+  accepted: integerColumn,
+});
+const copiesRow = z.object({
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  hour_ms: integerColumn,
+  copies: integerColumn,
+  conflicts: integerColumn,
+  unverified: integerColumn,
+});
+const fateRow = z.object({
+  hour_ms: integerColumn,
+  counted: integerColumn,
+  unmatched_customer: integerColumn,
+  unmatched_meter: integerColumn,
+  unverified: integerColumn,
+});
+
+function rangeOf({ environment, hours }: HoursQuestion) {
+  return {
+    tenantId: environment?.tenantId ?? '',
+    environmentId: environment?.environmentId ?? '',
+    fromMs: hours.startMs,
+    toMs: hours.endMs,
+  };
+}
+
+const environmentOf = (row: { tenant_id: string; environment_id: string }): Environment => ({
+  tenantId: row.tenant_id,
+  environmentId: row.environment_id,
+});
+
+/** A meter as the queries want it. */
+export function countingMeter(meter: MeterReading) {
+  return {
+    event_name: meter.eventName,
+    filters: meter.filters,
+    is_ended: meter.ends !== null,
+    ends: (meter.ends ?? []).map(({ log, partition, countedBelow }) => ({
+      log,
+      partition,
+      counted_below: countedBelow,
+    })),
+  };
+}
+
+function matchingParameters(meters: readonly MeterReading[]) {
+  const isWhole = ({ filters, ends }: MeterReading): boolean =>
+    filters.length === 0 && ends === null;
+  const namesOf = (some: readonly MeterReading[]): string[] => [
+    ...new Set(some.map(({ eventName }) => eventName)),
+  ];
+  const narrow = meters.filter((meter) => !isWhole(meter));
+  return {
+    wholeNames: namesOf(meters.filter(isWhole)),
+    narrowNames: namesOf(narrow),
+    narrowMeters: JSON.stringify(narrow.map(countingMeter)),
+  };
+}
+
+/** The bounds of all partitions that were ever begun, by checkpoints that were read before. */
+async function findBounds(
+  clickHouse: ClickHouse,
+  checkpoints: Checkpoints,
+): Promise<readonly PartitionBound[]> {
+  const row = z.object({ source: z.string(), first_offset: integerColumn });
+  const rows = await clickHouse.query(FIRST_COUNTED, {}, row);
+  const firsts = new Map(rows.map((found) => [found.source, found.first_offset]));
+  return checkpoints.all.map(({ log, partition, nextOffset }) => ({
+    log_id: log,
+    log_partition: partition,
+    next_offset: nextOffset,
+    verified_from: Math.min(firsts.get(`${log}:${partition}`) ?? nextOffset, nextOffset),
+  }));
+}
+
+/** Finished events and repeats by hour of receipt. Every method throws a DependencyError. */
+export function createFinishedEvents(clickHouse: ClickHouse) {
+  const copies = async (question: HoursQuestion, kinds: readonly string[]) => {
+    const texts = { bounds: JSON.stringify(question.bounds) };
+    const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);
+    const all = { ...rangeOf(question), ...parameters, kinds };
+    const rows = await clickHouse.query(statement, all, copiesRow);
+    return rows.map((row): CopiesHour => {
+      const { copies: found, conflicts, unverified } = row;
+      const hour = { environment: environmentOf(row), hourMs: row.hour_ms };
+      return { ...hour, copies: found, conflicts, unverified };
+    });
+  };
+
+  return {
+    bounds: (checkpoints: Checkpoints) => findBounds(clickHouse, checkpoints),
+    /** Events that finished batches say they decoded. */
+    accepted: async (question: HoursQuestion): Promise<readonly AcceptedHour[]> => {
+      const texts = { bounds: JSON.stringify(question.bounds) };
+      const { statement, parameters } = withLongTexts(SUM_ACCEPTED, texts);
+      const all = { ...rangeOf(question), ...parameters };
+      const rows = await clickHouse.query(statement, all, acceptedRow);
+      return rows.map((row) => {
+        const { accepted, hour_ms: hourMs } = row;
+        return { environment: environmentOf(row), hourMs, accepted };
+      });
+    },
+    repeats: (question: HoursQuestion) => copies(question, ['repeat']),
+    /** Events and repeats together, whatever becomes of them. */
+    copies: (question: HoursQuestion) => copies(question, ['event', 'repeat']),
+    /** Customer keys of events received in these hours; null when there are more than `max`. */
+    customerKeys: async (
+      question: HoursQuestion,
+      max: number,
+    ): Promise<readonly string[] | null> => {
+      const parameters = { ...rangeOf(question), rowsMax: max + 1 };
+      const row = z.object({ customer_key: z.string() });
+      const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
+      return rows.length > max ? null : rows.map((found) => found.customer_key);
+    },
+    /** What becomes of events with these meters, when these customer keys belong to nobody. */
+    fates: async (
+      question: HoursQuestion,
+      by: { readonly meters: readonly MeterReading[]; readonly unknownKeys: readonly string[] },
+    ): Promise<readonly FateHour[]> => {
+      const { narrowMeters, ...names } = matchingParameters(by.meters);
+      const { statement, parameters } = withLongTexts(COUNT_FATES, {
+        bounds: JSON.stringify(question.bounds),
+        unknownKeys: JSON.stringify(by.unknownKeys),
+        narrowMeters,
+      });
+      const all = { ...rangeOf(question), ...names, ...parameters };
+      const rows = await clickHouse.query(statement, all, fateRow);
+      return rows.map((row) => ({
+        hourMs: row.hour_ms,
+        counted: row.counted,
+        unmatchedCustomer: row.unmatched_customer,
+        unmatchedMeter: row.unmatched_meter,
+        unverified: row.unverified,
+      }));
+    },
+  };
+}
+
+export type FinishedEvents = ReturnType<typeof createFinishedEvents>;

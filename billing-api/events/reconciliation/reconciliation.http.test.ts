@@ -1,0 +1,214 @@
+import { describe, expect } from 'vitest';
+import { makeKey, test } from '../../testing/billing-test.js';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import {
+  finishPartition,
+  pretendLag,
+  sendEvents,
+  storeAccepted,
+  storeLogEvents,
+  storeLogRepeats,
+  type LogEvent,
+} from '../../testing/log-rows.js';
+import type { ClickHouse } from '../../../clickhouse/client.js';
+
+const PATH = '/v1/events/reconciliation';
+const HOURS = ['2026-10-01T10:00:00.000Z', '2026-10-01T11:00:00.000Z'] as const;
+const RANGE = 'start_time=2026-10-01T10:00:00Z&end_time=2026-10-01T12:00:00Z';
+/** Of the first hour, up to the end of the batches of an older release, and of all batches. */
+const OLDER_END = 10;
+const NEXT_OFFSET = 40;
+
+type Row = LogEvent & { readonly hour: number; readonly offset: number };
+
+const event = (offset: number, hour: number, members: Partial<LogEvent> = {}): Row => ({
+  id: `e${offset}`,
+  at: '2026-09-01T00:00:00.000Z',
+  receivedAt: `2026-10-01T1${hour}:${String(offset % 60).padStart(2, '0')}:00.000Z`,
+  name: 'call',
+  customer: { externalCustomerId: 'acme' },
+  source: '',
+  properties: { region: 'eu' },
+  place: { logId: 'log', partition: 0, offset },
+  hour,
+  offset,
+  ...members,
+});
+
+/** Events of every fate, below and above the first batch that says what it decoded. */
+const ROWS: readonly Row[] = [
+  event(1, 0),
+  event(2, 0, { customer: { customerId: 'ghost' } }),
+  event(11, 0),
+  event(12, 0, { properties: { region: 'us' } }),
+  event(13, 0, { name: 'login' }),
+  event(14, 0, { customer: { externalCustomerId: 'ghost' }, name: 'login' }),
+  event(15, 1, { name: 'ended' }),
+  event(21, 1, { name: 'ended' }),
+  event(22, 1),
+  event(23, 1, { properties: {} }),
+  // Not finished: a batch that is being written.
+  event(41, 1),
+];
+const REPEATS = [
+  { offset: 3, hour: 0, isConflict: false },
+  { offset: 16, hour: 0, isConflict: true },
+  { offset: 17, hour: 1, isConflict: false },
+  { offset: 42, hour: 1, isConflict: true },
+];
+
+const isFinished = ({ offset }: { readonly offset: number }): boolean => offset < NEXT_OFFSET;
+
+/** What an event becomes, told by its members: no filter of the product is asked. */
+function fateOf(row: Row): 'counted' | 'customer' | 'meter' {
+  const isKnown = row.customer.externalCustomerId === 'acme';
+  if (!isKnown) return 'customer';
+  if (row.name === 'ended') return row.offset < 20 ? 'counted' : 'meter';
+  return row.name === 'call' && row.properties['region'] === 'eu' ? 'counted' : 'meter';
+}
+
+function expectedHour(hour: number, waiting: number) {
+  const rows = ROWS.filter((row) => isFinished(row) && row.hour === hour);
+  const repeats = REPEATS.filter((repeat) => isFinished(repeat) && repeat.hour === hour);
+  const withFate = (fate: string) => rows.filter((row) => fateOf(row) === fate).length;
+  const older = [...rows, ...repeats].filter(({ offset }) => offset < OLDER_END);
+  return {
+    hour: HOURS[hour],
+    accepted: rows.length + repeats.length + waiting,
+    counted: withFate('counted'),
+    unmatched: withFate('customer') + withFate('meter'),
+    unmatched_customer: withFate('customer'),
+    unmatched_meter: withFate('meter'),
+    duplicate: repeats.length,
+    conflict: repeats.filter(({ isConflict }) => isConflict).length,
+    pending: waiting,
+    difference: 0,
+    unverified: older.length,
+  };
+}
+
+async function makeBooks(api: BillingUnderTest, client: ClickHouse): Promise<void> {
+  const { environment } = api;
+  await storeLogEvents(client, environment, ROWS);
+  const repeats = REPEATS.map(({ offset, hour, isConflict }) => ({
+    id: 'e1',
+    receivedAt: `2026-10-01T1${hour}:59:59.999Z`,
+    payload: isConflict ? { a: 1 } : null,
+    place: { logId: 'log', partition: 0, offset },
+  }));
+  await storeLogRepeats(client, environment, repeats);
+  // The aggregator may write a repeat again: it is one and the same.
+  await storeLogRepeats(client, environment, repeats.slice(1, 2));
+  for (const [start, end] of [
+    [OLDER_END, 20],
+    [20, NEXT_OFFSET],
+    [NEXT_OFFSET, 50],
+  ] as const) {
+    for (const [hour, text] of HOURS.entries()) {
+      const isOf = (row: { readonly offset: number; readonly hour: number }): boolean =>
+        row.offset >= start && row.offset < end && row.hour === hour;
+      const events = ROWS.filter(isOf).length + REPEATS.filter(isOf).length;
+      if (events === 0) continue;
+      await storeAccepted(client, environment, { source: 'log:0', start, end, hour: text, events });
+    }
+  }
+}
+
+describe('GET /events/reconciliation', () => {
+  test('shows where every accepted event is, by hour of receipt', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const meter = { name: 'Calls', aggregation: { type: 'COUNT' } };
+    const filters = [{ key: 'region', values: ['eu', 'ap'] }];
+    await api.make('/v1/meters', { ...meter, event_name: 'call', filters });
+    const ended = await api.make('/v1/meters', { ...meter, event_name: 'ended' });
+    await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 20 });
+    expect((await api.call('DELETE', `/v1/meters/${ended.id}`)).status).toBeLessThan(300);
+    await makeBooks(api, clickhouse.client);
+    const at = { logId: 'log', partition: 0, nextOffset: NEXT_OFFSET };
+    await finishPartition(database.database, at);
+    const waiting = [7, 8, 9].map((n) => event(n + 500, 1));
+    await sendEvents(api, waiting);
+    const other = await makeKey(database.database, {});
+    await sendEvents({ ...api, environment: other.environment }, [event(600, 1)]);
+
+    const { status, body } = await api.call('GET', `${PATH}?${RANGE}`);
+    expect(status).toBe(200);
+    const hours = [expectedHour(0, 0), expectedHour(1, waiting.length)];
+    expect(body.items).toEqual(hours);
+    for (const member of Object.keys(body.totals) as 'accepted'[]) {
+      expect([member, body.totals[member]]).toEqual([
+        member,
+        hours.reduce((sum, hour) => sum + hour[member], 0),
+      ]);
+    }
+    const theirs = await api.call('GET', `${PATH}?${RANGE}`, {
+      headers: { 'x-api-key': other.apiKey },
+    });
+    expect(theirs.body.totals).toMatchObject({ accepted: 1, pending: 1, counted: 0, duplicate: 0 });
+  });
+
+  test('shows what was lost and what was doubled as a difference', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    await makeBooks(api, clickhouse.client);
+    const at = { logId: 'log', partition: 0, nextOffset: NEXT_OFFSET };
+    await finishPartition(database.database, at);
+    const differences = async () =>
+      (await api.call('GET', `${PATH}?${RANGE}`)).body.items.map(
+        ({ difference }: { difference: number }) => difference,
+      );
+    expect(await differences()).toEqual([0, 0]);
+    const lost = { source: 'log:0', start: 30, end: 31, hour: HOURS[0], events: 2 };
+    await storeAccepted(clickhouse.client, api.environment, lost);
+    expect(await differences()).toEqual([2, 0]);
+    await storeLogEvents(clickhouse.client, api.environment, [event(35, 1, { id: 'doubled' })]);
+    expect(await differences()).toEqual([2, -1]);
+  });
+
+  test('takes whole hours, the last day when none is named', async ({ api, clock }) => {
+    clock.set('2026-10-02T10:20:00.000Z');
+    const hoursOf = async (query: string): Promise<string[]> =>
+      (await api.call('GET', `${PATH}${query}`)).body.items.map(
+        ({ hour }: { hour: string }) => hour,
+      );
+    const day = await hoursOf('');
+    expect([day.length, day[0], day.at(-1)]).toEqual([
+      25,
+      '2026-10-01T10:00:00.000Z',
+      '2026-10-02T10:00:00.000Z',
+    ]);
+    expect(await hoursOf('?start_time=2026-10-01T10:59:59Z&end_time=2026-10-01T11:00:01Z')).toEqual(
+      [HOURS[0], HOURS[1]],
+    );
+    const month = '?start_time=2026-09-01T00:00:00Z&end_time=2026-10-02T00:00:00Z';
+    expect(await hoursOf(month)).toHaveLength(31 * 24);
+    for (const [query, member] of [
+      ['start_time=2026-09-01T00:00:00Z&end_time=2026-10-02T00:00:00.001Z', 'start_time'],
+      ['start_time=2026-10-02T00:00:00Z&end_time=2026-10-01T00:00:00Z', 'end_time'],
+      ['start_time=x', 'start_time'],
+    ]) {
+      const { status, body } = await api.call('GET', `${PATH}?${query}`);
+      expect([query, status, Object.keys(body.details)]).toEqual([query, 400, [member]]);
+    }
+  });
+
+  test('says 503 while too many events wait to be counted', async ({ api, database }) => {
+    await pretendLag(database.database, api, 60_000);
+    for (const path of [PATH, '/v1/events/lookup?id=x']) {
+      const { status, headers, body } = await api.call('GET', path);
+      expect([path, status, body.code, headers.get('retry-after')]).toEqual([
+        path,
+        503,
+        'service_unavailable',
+        '2',
+      ]);
+      expect(body.message).toContain('too many events wait');
+    }
+  });
+});

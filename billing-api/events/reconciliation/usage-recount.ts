@@ -1,0 +1,104 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { Environment } from '../../../contract/environment.js';
+import type { Interval } from '../../../contract/instant.js';
+import { integerColumn } from '../../../sql/columns.js';
+import { countingMeter, type PartitionBound } from './finished-events.js';
+import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
+import { queryFile, withLongTexts } from '../../records/query-file.js';
+import type { BillingDatabase } from '../../records/transaction.js';
+
+const RECOUNT_MINUTES = queryFile('recount-usage-minutes');
+const RECOUNT_EVENTS = queryFile('recount-usage-events');
+
+const cell = { number: z.number().int(), hour_ms: integerColumn, customers: z.coerce.number() };
+const minutesRow = z.object({ ...cell, counted: integerColumn });
+const eventsRow = z.object({ ...cell, finished: integerColumn, stored: integerColumn });
+
+/** A meter with rows to recount, of any tenant. */
+export type RecountedMeter = {
+  readonly environment: Environment;
+  readonly reading: MeterReading;
+};
+
+const meterRow = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  environment_id: z.string(),
+});
+
+/** Meters behind an id in order of their ids, of all tenants; only those that show numbers. */
+export async function findMetersToRecount(
+  database: BillingDatabase,
+  wish: { readonly behindId: string; readonly limit: number },
+): Promise<{ readonly meters: readonly RecountedMeter[]; readonly lastId: string | null }> {
+  const rows = await database.slonik.any(sql.type(meterRow)`
+    SELECT id, tenant_id, environment_id FROM meters
+    WHERE id > ${wish.behindId} AND status <> 'deleted' ORDER BY id LIMIT ${wish.limit}`);
+  const groups = new Map<string, { readonly environment: Environment; readonly ids: string[] }>();
+  for (const { id, tenant_id: tenantId, environment_id: environmentId } of rows) {
+    const key = `${tenantId}|${environmentId}`;
+    const group = groups.get(key) ?? { environment: { tenantId, environmentId }, ids: [] };
+    group.ids.push(id);
+    groups.set(key, group);
+  }
+  const meters: RecountedMeter[] = [];
+  for (const { environment, ids } of groups.values()) {
+    for (const reading of (await findMeterReadings(database, environment, ids)).values()) {
+      if (reading.generations.length > 0) meters.push({ environment, reading });
+    }
+  }
+  return { meters, lastId: rows.at(-1)?.id ?? null };
+}
+
+const cellKey = (row: { number: number; hour_ms: number; customers: number }): string =>
+  `${row.number}|${row.hour_ms}|${row.customers}`;
+
+function questionOf({ environment, reading }: RecountedMeter, number: number) {
+  return {
+    number,
+    tenant_id: environment.tenantId,
+    environment_id: environment.environmentId,
+    meter_id: reading.meterId,
+    generations: reading.generations,
+    ...countingMeter(reading),
+  };
+}
+
+/**
+ * How many events each meter's minute rows have too many or too few, by meter id, in whole minutes
+ * of the events' own time. While batches are being written the rows may hold any part of these, so
+ * at least the finished events and at most all that are stored are right; the bounds must have been
+ * read before. @throws DependencyError when ClickHouse fails.
+ */
+export async function recountMeters(
+  clickHouse: ClickHouse,
+  meters: readonly RecountedMeter[],
+  of: { readonly minutes: Interval; readonly bounds: readonly PartitionBound[] },
+): Promise<ReadonlyMap<string, number>> {
+  const drifts = new Map(meters.map(({ reading }) => [reading.meterId, 0]));
+  if (meters.length === 0) return drifts;
+  const texts = {
+    meters: JSON.stringify(meters.map(questionOf)),
+    bounds: JSON.stringify(of.bounds),
+  };
+  const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs };
+  const ask = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
+    const { statement, parameters } = withLongTexts(query, texts);
+    return clickHouse.query(statement, { ...range, ...parameters }, row);
+  };
+  // The rows first: what is in them is then among the events that are read afterwards.
+  const minutes = await ask(RECOUNT_MINUTES, minutesRow);
+  const events = await ask(RECOUNT_EVENTS, eventsRow);
+  const counted = new Map(minutes.map((row) => [cellKey(row), row]));
+  const stored = new Map(events.map((row) => [cellKey(row), row]));
+  for (const key of new Set([...counted.keys(), ...stored.keys()])) {
+    const inMinutes = counted.get(key)?.counted ?? 0;
+    const inEvents = stored.get(key) ?? { finished: 0, stored: 0 };
+    const drift = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
+    const meterId = meters[Number(key.split('|', 1)[0])]?.reading.meterId ?? '';
+    drifts.set(meterId, (drifts.get(meterId) ?? 0) + drift);
+  }
+  return drifts;
+}

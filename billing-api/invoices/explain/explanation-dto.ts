@@ -1,0 +1,159 @@
+import type { DateTime, DecimalText, PaginationDto } from '../../records/record-dto.js';
+import type { CommitmentTypeDto } from '../../subscriptions/commitment-dto.js';
+import type { AggregationDto, MeterFilterDto } from '../../catalog/meters/meter-dto.js';
+import type { UsageResetPeriodDto } from '../../entitlements/entitlement-dto.js';
+import type {
+  BillingModelDto,
+  FilterValuesDto,
+  TierModeDto,
+} from '../../catalog/prices/price-dto.js';
+
+export interface ExplainedPeriodDto {
+  start: DateTime;
+  end: DateTime;
+}
+
+/** The meter as it counted the quantity. */
+export interface ExplainedMeterDto {
+  id: string;
+  /** @isInt */
+  version: number;
+  event_name: string;
+  filters: MeterFilterDto[];
+  /** By which the price narrows the meter. */
+  filter_values: FilterValuesDto;
+  aggregation: AggregationDto;
+}
+
+/** A reset window of an allowance; its usage includes that of lines which share it. */
+export interface ExplainedAllowanceWindowDto {
+  start: DateTime;
+  end: DateTime;
+  used_before: DecimalText;
+  used_until: DecimalText;
+  /** What was left for the line. */
+  free: DecimalText;
+}
+
+export interface ExplainedAllowanceDto {
+  /** Null: unlimited. */
+  limit: DecimalText | null;
+  /** Null: the billing period. */
+  reset_period: UsageResetPeriodDto | null;
+  windows: ExplainedAllowanceWindowDto[];
+}
+
+export interface ExplainedQuantityDto {
+  raw: DecimalText;
+  allowance: ExplainedAllowanceDto | null;
+  billed: DecimalText;
+}
+
+/** amount = unit_amount × quantity + flat_amount; of a package price the packages are counted. */
+export interface ExplainedStepDto {
+  /** @isInt */
+  tier: number;
+  /** @isInt */
+  up_to: number | null;
+  quantity: DecimalText;
+  unit_amount: DecimalText;
+  flat_amount: DecimalText;
+  amount: DecimalText;
+}
+
+export interface ExplainedPricingDto {
+  billing_model: BillingModelDto;
+  tier_mode: TierModeDto | null;
+  steps: ExplainedStepDto[];
+  packages: DecimalText | null;
+}
+
+/** charge = utilized + overage + true_up, exact. */
+export interface ExplainedWindowDto {
+  start: DateTime;
+  end: DateTime;
+  /** The start by the wall clock of the subscription, with its offset. */
+  local_start: string;
+  group: string | null;
+  quantity: DecimalText;
+  price_id: string;
+  /** The time bucket of the window; null outside of all. */
+  bucket_id: string | null;
+  usage_amount: DecimalText;
+  /** In money; null where nothing commits. */
+  commitment: DecimalText | null;
+  /** Share of the commitment that holds for a window which is cut; null for a whole one. */
+  scale: DecimalText | null;
+  utilized: DecimalText;
+  overage: DecimalText;
+  true_up: DecimalText;
+  charge: DecimalText;
+}
+
+export interface ExplainedWindowsDto {
+  items: ExplainedWindowDto[];
+  pagination: PaginationDto;
+}
+
+export interface ExplainedCommitmentDto {
+  level: 'subscription' | 'line';
+  type: CommitmentTypeDto;
+  /** In money. */
+  amount: DecimalText;
+  /** Of it, on earlier invoices and by earlier lines of this one. */
+  used_before: DecimalText;
+  in_commitment: DecimalText;
+  /** What goes beyond the commitment, at the normal price. */
+  overage_base: DecimalText;
+  overage_factor: DecimalText;
+  overage: DecimalText;
+  true_up: DecimalText;
+  /** The whole charge of which the line is one of two parts. */
+  split_of: DecimalText | null;
+}
+
+export interface ExplainedProrationDto {
+  /** covered ÷ full, half-up to 18 digits. */
+  coefficient: DecimalText;
+  covered_seconds: number;
+  full_seconds: number;
+}
+
+export interface ExplainedRoundingDto {
+  exact: DecimalText;
+  rounded: DecimalText;
+  /** @isInt */
+  digits: number;
+  /** `largest_remainder`: a part of a rounded sum. */
+  mode: 'half_up_away_from_zero' | 'largest_remainder';
+}
+
+export interface ExplainedDiscountDto {
+  coupon_association_id: string;
+  base: DecimalText;
+  amount: DecimalText;
+}
+
+/** How a line came about, told by the run that made it. Parts that do not apply are null. */
+export interface ExplanationDto {
+  invoice_id: string | null;
+  line_item_id: string | null;
+  currency: string;
+  timezone: string;
+  period: ExplainedPeriodDto;
+  meter: ExplainedMeterDto | null;
+  /** Whose events count. */
+  customers: string[];
+  /** Events received before it are included. */
+  watermark: DateTime | null;
+  /** @isInt */
+  event_count: number | null;
+  quantity: ExplainedQuantityDto | null;
+  pricing: ExplainedPricingDto | null;
+  windows: ExplainedWindowsDto | null;
+  commitment: ExplainedCommitmentDto | null;
+  proration: ExplainedProrationDto | null;
+  rounding: ExplainedRoundingDto;
+  discounts: ExplainedDiscountDto[];
+  amount: DecimalText;
+}

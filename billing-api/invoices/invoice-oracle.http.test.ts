@@ -1,0 +1,373 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { createSeededRandom, type SeededRandom } from '../../load-tests/harness/seeded-random.js';
+import type { OracleMeter } from '../../load-tests/proofs/usage-oracle/meter.js';
+import { priceInvoice } from '../../load-tests/proofs/pricing-oracle/invoice.js';
+import {
+  monthly,
+  plainSubscription,
+  usageItem,
+} from '../../load-tests/proofs/pricing-oracle/plain-subscription.js';
+import type {
+  Commitment,
+  EntitlementSource,
+  LineCommitment,
+  Price,
+  Subscription,
+  TimeBucket,
+} from '../../load-tests/proofs/pricing-oracle/subscription.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+import { test } from '../testing/billing-test.js';
+import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/usage-rows.js';
+
+/*
+ * A subscription made through the interface and one written down for the independent oracle, out of
+ * the same random numbers: what is stored, read and shown must cost the same as what was meant.
+ */
+
+const WORLDS = 6;
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
+const START = Date.parse('2026-09-20T10:30:00Z');
+
+type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset'>;
+
+function randomMeter(random: SeededRandom): Meter {
+  const reset = random.below(4) === 0 ? 'NEVER' : 'BILLING_PERIOD';
+  if (random.below(2) === 0) {
+    const types = ['COUNT', 'SUM', 'MAX', 'AVG', 'LATEST', 'COUNT_UNIQUE', 'WEIGHTED_SUM'] as const;
+    return { type: random.pick(types), bucketSize: null, groupBy: null, reset };
+  }
+  return {
+    type: random.pick(['COUNT', 'SUM', 'MAX'] as const),
+    bucketSize: random.pick(['30MIN', 'HOUR', 'DAY'] as const),
+    groupBy: random.pick([null, 'host']),
+    reset: 'BILLING_PERIOD',
+  };
+}
+
+function randomPrice(random: SeededRandom): Price {
+  const amount = random.pick(['0.0025', '0.3', '1', '7.77']);
+  switch (random.below(3)) {
+    case 0:
+      return { model: 'FLAT_FEE', amount, unitRate: null };
+    case 1:
+      return { model: 'PACKAGE', amount, divideBy: 7, round: 'up', unitRate: null };
+    default: {
+      const tiers = [
+        { unitAmount: amount, flatAmount: '0', upTo: 10 },
+        { unitAmount: '0.125', flatAmount: '2', upTo: null },
+      ];
+      return { model: 'TIERED', mode: random.pick(['VOLUME', 'SLAB']), tiers, unitRate: null };
+    }
+  }
+}
+
+function priceBody(price: Price): object {
+  if (price.model === 'FLAT_FEE') return { amount: price.amount };
+  if (price.model === 'PACKAGE') {
+    return { amount: price.amount, transform_quantity: { divide_by: price.divideBy } };
+  }
+  const tiers = price.tiers.map(({ unitAmount, flatAmount, upTo }) => ({
+    unit_amount: unitAmount,
+    flat_amount: flatAmount,
+    ...(upTo === null ? {} : { up_to: upTo }),
+  }));
+  return { tier_mode: price.mode, tiers };
+}
+
+const randomCommitment = (random: SeededRandom): Commitment => ({
+  type: random.pick(['amount', 'quantity']),
+  value: random.pick(['0.5', '4', '33.33']),
+  factor: random.pick(['1', '1.5', '2.25']),
+  hasTrueUp: random.below(2) === 0,
+});
+
+function randomLineCommitment(random: SeededRandom, { bucketSize }: Meter): LineCommitment | null {
+  if (random.below(3) === 0) return null;
+  const isWindowed = bucketSize !== null;
+  const own = randomCommitment(random);
+  if (bucketSize !== 'HOUR') return { own, duration: null, isWindowed, timeBuckets: [] };
+  const bucket = (id: string, start: number, end: number): TimeBucket => ({
+    id,
+    start,
+    end,
+    price: randomPrice(random),
+    commitment: randomCommitment(random),
+  });
+  const timeBuckets = [bucket('night', 22 * 60, 3 * 60), bucket('day', 9 * 60, 17 * 60)];
+  return { own: random.below(2) === 0 ? own : null, duration: null, isWindowed, timeBuckets };
+}
+
+const hourOf = (minutes: number) => ({ hour: minutes / 60 });
+
+function commitmentBody({ own, isWindowed, timeBuckets }: LineCommitment): object {
+  return {
+    ...(own === null
+      ? {}
+      : {
+          [`commitment_${own.type}`]: own.value,
+          commitment_overage_factor: own.factor,
+          commitment_true_up_enabled: own.hasTrueUp,
+        }),
+    commitment_windowed: isWindowed,
+    commitment_time_buckets: timeBuckets.map(({ start, end, price, commitment }) => ({
+      start: hourOf(start),
+      end: hourOf(end),
+      commitment_type: commitment.type,
+      commitment_value: commitment.value,
+      overage_factor: Number(commitment.factor),
+      true_up_enabled: commitment.hasTrueUp,
+      price: { currency: 'usd', ...priceBody(price) },
+    })),
+  };
+}
+
+const RESETS = [null, 'DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL', 'NEVER'] as const;
+
+function randomEntitlement(random: SeededRandom): EntitlementSource | null {
+  if (random.below(2) === 0) return null;
+  return {
+    id: 'entitlement',
+    createdAt: 0,
+    scope: 'PLAN',
+    parentId: null,
+    isEnabled: true,
+    limit: random.pick([null, '0', '3', '12', '40']),
+    reset: random.pick(RESETS),
+    start: null,
+    end: null,
+    associations: [],
+  };
+}
+
+/** One line of the world, as both sides are told. */
+type Line = {
+  readonly meter: Meter;
+  readonly price: Price;
+  readonly narrowed: boolean;
+  readonly commitment: LineCommitment | null;
+  readonly entitlement: EntitlementSource | null;
+};
+
+type World = Pick<Subscription, 'zone' | 'commitment'> & {
+  readonly lines: readonly Line[];
+  readonly events: readonly StoredEvent[];
+};
+
+/** Instants of their own, so that no two events tie. */
+function randomEvents(random: SeededRandom): readonly StoredEvent[] {
+  return Array.from({ length: 60 }, (_, index) => {
+    const at = Date.parse('2026-08-20T00:00:00Z') + random.below(92 * 1_440) * 60_000 + index;
+    const n = random.pick(['1', '2.5', '7', '12', '0.333', 'none', '-3']);
+    const host = random.pick(['a', 'b', null]);
+    const properties = { n, ...(host === null ? {} : { host }) };
+    return { at: new Date(at).toISOString(), properties };
+  });
+}
+
+function randomWorld(seed: number): World {
+  const random = createSeededRandom(seed);
+  const isCommitted = random.below(3) === 0;
+  const lines = Array.from({ length: 3 }, (): Line => {
+    const meter = randomMeter(random);
+    return {
+      meter,
+      price: randomPrice(random),
+      narrowed: random.below(4) === 0,
+      commitment: isCommitted ? null : randomLineCommitment(random, meter),
+      entitlement: randomEntitlement(random),
+    };
+  });
+  const commitment = { amount: '20', factor: '1.5', hasTrueUp: true, duration: null };
+  return {
+    zone: random.pick(ZONES),
+    commitment: isCommitted ? commitment : null,
+    lines,
+    events: randomEvents(random),
+  };
+}
+
+function writtenDown({ zone, commitment, lines, events }: World): Subscription {
+  const fieldOf = ({ type }: Meter): OracleMeter['origin'] =>
+    type === 'COUNT' ? { kind: 'none' } : { kind: 'field', name: 'n' };
+  return {
+    ...plainSubscription,
+    start: START,
+    zone,
+    commitment,
+    items: lines.map((line, index) =>
+      usageItem(`item${index}`, {
+        createdAt: index,
+        start: START,
+        price: line.price,
+        meterId: `meter${index}`,
+        filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
+        length: monthly,
+        commitment: line.commitment,
+      }),
+    ),
+    meters: new Map(
+      lines.map(({ meter }, index): [string, OracleMeter] => [
+        `meter${index}`,
+        { ...meter, eventName: 'call', origin: fieldOf(meter), multiplier: null, filters: [] },
+      ]),
+    ),
+    features: lines.flatMap(({ entitlement }, index) =>
+      entitlement === null
+        ? []
+        : [{ id: `feature${index}`, meterId: `meter${index}`, sources: [entitlement] }],
+    ),
+    events: events.map((event, index) => ({
+      eventId: `event-${index}`,
+      eventName: 'call',
+      externalCustomerId: 'acme',
+      customerId: null,
+      source: '',
+      timestamp: Date.parse(event.at),
+      receipt: Date.parse(event.at),
+      properties: new Map(Object.entries(event.properties ?? {})),
+    })),
+  };
+}
+
+async function makeTarget(
+  api: BillingUnderTest,
+  database: Database,
+  { type, bucketSize, groupBy, reset }: Meter,
+): Promise<UsageTarget> {
+  const field = type === 'COUNT' ? undefined : 'n';
+  const { id } = await api.make('/v1/meters', {
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: { type, field, bucket_size: bucketSize, group_by: groupBy },
+    reset_usage: reset,
+  });
+  const { generation } = await database.slonik.one(
+    sql.type(
+      z.object({ generation: integerColumn }),
+    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
+  );
+  const aggregation = { type, field: field ?? null, expression: null, multiplier: null, groupBy };
+  return { environment: api.environment, meterId: id, generation, aggregation };
+}
+
+/** Makes the line's meter, price and entitlement; the price's id and where events are counted. */
+async function makeLine(
+  api: BillingUnderTest,
+  database: Database,
+  { planId, line }: { readonly planId: string; readonly line: Line },
+): Promise<{ readonly priceId: string; readonly target: UsageTarget }> {
+  const target = await makeTarget(api, database, line.meter);
+  const price = await api.make('/v1/prices', {
+    entity_id: planId,
+    meter_id: target.meterId,
+    currency: 'usd',
+    ...priceBody(line.price),
+    ...(line.narrowed ? { filter_values: { host: 'a' } } : {}),
+  });
+  const { entitlement } = line;
+  if (entitlement !== null) {
+    const metered = { type: 'metered', meter_id: target.meterId };
+    const lookupKey = `feature-${target.meterId}`;
+    const feature = await api.make('/v1/features', {
+      name: 'Calls',
+      lookup_key: lookupKey,
+      ...metered,
+    });
+    await api.make('/v1/entitlements', {
+      feature_id: feature.id,
+      plan_id: planId,
+      usage_limit: entitlement.limit === null ? undefined : Number(entitlement.limit),
+      usage_reset_period: entitlement.reset,
+    });
+  }
+  return { priceId: price.id as string, target };
+}
+
+async function subscribe(
+  api: BillingUnderTest,
+  { zone, commitment, lines }: World,
+  made: {
+    readonly planId: string;
+    readonly customer: string;
+    readonly priceIds: readonly string[];
+  },
+): Promise<string> {
+  const ofLines = lines.flatMap((line, index) =>
+    line.commitment === null ? [] : [[made.priceIds[index], commitmentBody(line.commitment)]],
+  );
+  const { id } = await api.make('/v1/subscriptions', {
+    external_customer_id: made.customer,
+    plan_id: made.planId,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: new Date(START).toISOString(),
+    customer_timezone: zone,
+    ...(commitment === null
+      ? {}
+      : {
+          commitment_amount: commitment.amount,
+          overage_factor: commitment.factor,
+          enable_true_up: commitment.hasTrueUp,
+        }),
+    line_item_commitments: Object.fromEntries(ofLines) as object,
+  });
+  return id as string;
+}
+
+describe('POST /invoices/preview', () => {
+  test('costs what the independent oracle says of the same subscription and events', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const first = Math.floor(Math.random() * 1e9);
+    for (let seed = first; seed < first + WORLDS; seed += 1) {
+      const world = randomWorld(seed);
+      const customer = `customer-${seed}`;
+      await api.make('/v1/customers', { external_id: customer });
+      const { id: planId } = await api.make('/v1/plans', { name: 'Pro' });
+      const made = [];
+      for (const line of world.lines) {
+        made.push(await makeLine(api, database.database, { planId, line }));
+      }
+      const countsOn = made.map(({ target }) => target);
+      const events = world.events.map((event) => ({
+        ...event,
+        customerKey: `e:${customer}`,
+        countsOn,
+      }));
+      await storeEvents(clickhouse.client, api.environment, events);
+      const priceIds = made.map(({ priceId }) => priceId);
+      const id = await subscribe(api, world, { planId, customer, priceIds });
+      for (const periodIndex of [0, 1]) {
+        const question = { periodIndex, now: null, earlier: [] };
+        const expected = priceInvoice(writtenDown(world), { reference: 'period_end', ...question });
+        const invoice = await api.make('/v1/invoices/preview', {
+          subscription_id: id,
+          period_start: expected.periodStart,
+          period_end: expected.periodEnd,
+        });
+        const shown = invoice.line_items.map((line: Record<string, string>) => [
+          line['quantity'],
+          line['adjusted_entitlement_quantity'],
+          line['amount'],
+        ]);
+        const meant = expected.lines.map((line) => [
+          line.quantity,
+          line.adjustedEntitlementQuantity,
+          line.amount,
+        ]);
+        expect({ seed, periodIndex, lines: shown, total: invoice.total }).toEqual({
+          seed,
+          periodIndex,
+          lines: meant,
+          total: expected.totals.total,
+        });
+      }
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import {
+  Controller,
+  Get,
+  Path,
+  Produces,
+  Query,
+  Request,
+  Response,
+  Route,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { assertPresent } from '../../../runtime/failure.js';
+import { readLineEvents } from './read-line-events.js';
+import type { DateTime, ErrorDto } from '../../records/record-dto.js';
+import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+
+const LIMIT_DEFAULT = 100;
+const CSV_LIMIT_DEFAULT = 1_000;
+
+@Route('v1/subscriptions/lineitems')
+@Tags('Subscriptions')
+@Response<ErrorDto>(400, 'The request breaks a rule')
+@Response<ErrorDto>(401, 'Credentials are missing or unknown')
+@Response<ErrorDto>(403, 'The key may not do this')
+@Response<ErrorDto>(404, 'A record that the request names does not exist')
+@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
+@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+@Response<ErrorDto>(429, 'Too many requests')
+@Response<ErrorDto>(500, 'Unforeseen failure')
+@Response<ErrorDto>(503, 'A database does not answer')
+export class LineItemsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  // Each query parameter is an argument: so tsoa wants it.
+  /* eslint-disable max-params */
+  /**
+   * The events that an invoice of the period counts on this line, by timestamp and id. All pages
+   * together aggregate to `quantity`, which is what is used before any allowance.
+   * @summary List the events behind a usage line
+   * @param period_start The current billing period when absent, as in an invoice preview.
+   * @param cursor `next_cursor` of the page before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 1000
+   */
+  @Get('{id}/events')
+  public async listLineEvents(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() period_start?: DateTime,
+    @Query() period_end?: DateTime,
+    @Query() limit?: number,
+    @Query() cursor?: string,
+  ): Promise<LineEventsDto> {
+    const wish = { id, period_start, period_end, limit: limit ?? LIMIT_DEFAULT, cursor };
+    return lineEventsToDto(
+      accepted(await readLineEvents(this.dependencies, callerOf(request), wish)),
+    );
+  }
+
+  /**
+   * The same as CSV with a header line. `X-Next-Cursor` is the `cursor` of the next page, as an
+   * address holds it; the last page has none.
+   * @summary Download the events behind a usage line
+   * @param period_start The current billing period when absent, as in an invoice preview.
+   * @param cursor `X-Next-Cursor` of the page before.
+   * @isInt limit
+   * @minimum limit 1
+   * @maximum limit 10000
+   */
+  @Get('{id}/events.csv')
+  @Produces('text/csv')
+  public async downloadLineEvents(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Query() period_start?: DateTime,
+    @Query() period_end?: DateTime,
+    @Query() limit?: number,
+    @Query() cursor?: string,
+  ): Promise<string> {
+    const wish = { id, period_start, period_end, limit: limit ?? CSV_LIMIT_DEFAULT, cursor };
+    const page = accepted(await readLineEvents(this.dependencies, callerOf(request), wish));
+    const text = lineEventsToCsv(page);
+    // Sent here: the generated routes would make JSON of it.
+    const response = assertPresent(request.res, 'the response of a request');
+    if (page.nextCursor !== null)
+      response.set('X-Next-Cursor', encodeURIComponent(page.nextCursor));
+    response.status(200).type('text/csv').send(text);
+    return text;
+  }
+
+  /* eslint-enable max-params */
+}

@@ -1,0 +1,51 @@
+import type { Application, Request } from 'express';
+import type { Clock } from '../runtime/clock.js';
+import { assertPresent } from '../runtime/failure.js';
+import type { IdSource } from '../runtime/ids.js';
+import type { BillingDatabase } from './records/transaction.js';
+import type { UsageStore } from './usage/store/usage-store.js';
+import type { ReadDataUntil } from './usage/data-until.js';
+import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
+import type { CountRepeats, ListConflicts } from './events/event-conflicts-store.js';
+import type { CountEventSlots } from './events/event-slots.js';
+import type { EventStore } from './events/events-store.js';
+import type { FinishedEvents } from './events/reconciliation/finished-events.js';
+import type { EventLogDoor, PendingLog } from './events/pending-log.js';
+
+/** What controllers hand to use cases, each of which names the part it needs. */
+export type ControllerDependencies = {
+  readonly database: BillingDatabase;
+  readonly usage: UsageStore;
+  readonly events: EventStore;
+  readonly listConflicts: ListConflicts;
+  readonly countRepeats: CountRepeats;
+  readonly pendingLog: PendingLog;
+  readonly countEventSlots: CountEventSlots;
+  readonly finishedEvents: FinishedEvents;
+  readonly deadLetters: DeadLetters;
+  readonly eventLog: EventLogDoor;
+  readonly dataUntil: ReadDataUntil;
+  readonly clock: Clock;
+  readonly createId: IdSource;
+};
+
+const dependenciesOfApps = new WeakMap<Application, ControllerDependencies>();
+
+/** Tells the generated routes of an app what its controllers work with. */
+export function provideDependencies(app: Application, dependencies: ControllerDependencies): void {
+  dependenciesOfApps.set(app, dependencies);
+}
+
+type ControllerType = new (dependencies: ControllerDependencies) => object;
+
+/**
+ * The container that the generated routes ask: a new controller for every request, since one that
+ * is shared loses the status it has set when two requests run at once.
+ */
+export function iocContainer(request: Request): { get: (type: ControllerType) => object } {
+  const dependencies = assertPresent(
+    dependenciesOfApps.get(request.app),
+    'dependencies of the app',
+  );
+  return { get: (type) => new type(dependencies) };
+}

@@ -1,0 +1,46 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { instantColumn } from '../../../sql/columns.js';
+import { recordColumns } from '../../records/records.js';
+import { textKeyed } from '../../records/text-keyed.js';
+import type { BillingDatabase } from '../../records/transaction.js';
+
+const userRow = z.object({
+  id: recordColumns.id,
+  tenant_id: z.string(),
+  status: recordColumns.status,
+  metadata: recordColumns.metadata,
+  created_at: instantColumn,
+  created_by: z.string().nullable(),
+  updated_at: instantColumn,
+  updated_by: z.string().nullable(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  type: z.enum(['user', 'service_account']),
+  roles: z.array(z.string()),
+  tenant_name: z.string(),
+  tenant_status: z.enum(['trialing', 'active', 'suspended']),
+  tenant_metadata: recordColumns.metadata,
+  tenant_billing_details: z.object({
+    email: z.string().nullish(),
+    help_email: z.string().nullish(),
+    phone: z.string().nullish(),
+    address: textKeyed(z.string().nullable()).nullish(),
+  }),
+  tenant_created_at: instantColumn,
+  tenant_updated_at: instantColumn,
+});
+export type UserRow = z.output<typeof userRow>;
+
+/** A user with the tenant; users belong to tenants and not to environments, so the owner reads. */
+export async function findUser(
+  database: BillingDatabase,
+  user: { readonly tenantId: string; readonly userId: string },
+): Promise<UserRow | null> {
+  return database.slonik.maybeOne(sql.type(userRow)`
+    SELECT users.*, tenants.name AS tenant_name, tenants.status AS tenant_status,
+      tenants.metadata AS tenant_metadata, tenants.billing_details AS tenant_billing_details,
+      tenants.created_at AS tenant_created_at, tenants.updated_at AS tenant_updated_at
+    FROM users JOIN tenants ON tenants.id = users.tenant_id
+    WHERE users.tenant_id = ${user.tenantId} AND users.id = ${user.userId}`);
+}

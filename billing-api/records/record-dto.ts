@@ -1,0 +1,172 @@
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import type { RecordRow } from './records.js';
+
+/**
+ * Decimal number as text, without exponent; at most 18 digits after the point and at most
+ * 1000000000000 in magnitude when it is sent.
+ * @pattern ^-?\d+(\.\d+)?$
+ * @example "0.0025"
+ */
+export type DecimalText = string;
+
+/**
+ * ISO 8601 date-time with an offset or `Z`; answers are in UTC with milliseconds.
+ * @format date-time
+ * @example "2026-01-31T10:00:00.000Z"
+ */
+export type DateTime = string;
+
+/**
+ * Three-letter currency code; any case is taken, lower case is given back.
+ * @minLength 3
+ * @maxLength 3
+ * @example "usd"
+ */
+export type Currency = string;
+
+/** Up to 50 pairs; keys have 1 to 100 characters, values are texts, numbers or booleans. */
+export interface MetadataDto {
+  [key: string]: string | number | boolean;
+}
+
+export type RecordStatusDto = 'published' | 'deleted' | 'archived';
+
+/** Members that every record has. */
+export interface RecordDto {
+  /** @example "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X" */
+  id: string;
+  tenant_id: string;
+  environment_id: string;
+  status: RecordStatusDto;
+  metadata: MetadataDto;
+  created_at: DateTime;
+  created_by: string | null;
+  updated_at: DateTime;
+  updated_by: string | null;
+}
+
+/** The common members of a stored record as they are answered. */
+export function recordToDto(row: RecordRow): RecordDto {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    environment_id: row.environment_id,
+    status: row.status,
+    metadata: row.metadata,
+    created_at: formatInstant(row.created_at),
+    created_by: row.created_by,
+    updated_at: formatInstant(row.updated_at),
+    updated_by: row.updated_by,
+  };
+}
+
+export function instantToDto(instant: InstantMs | null): DateTime | null {
+  return instant === null ? null : formatInstant(instant);
+}
+
+/** Numeric column text without trailing zeros: the wire form of quantities and rates. */
+export function rateToDto(text: string): DecimalText {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/** What was done. */
+export interface MessageDto {
+  message: string;
+}
+
+export interface PaginationDto {
+  /** As requested. @isInt */
+  limit: number;
+  /** As requested. @isInt */
+  offset: number;
+  /** Number of all matches. @isInt */
+  total: number;
+}
+
+/** The answer to a refused request. */
+export interface ErrorDto {
+  code:
+    | 'validation_error'
+    | 'invalid_operation'
+    | 'permission_denied'
+    | 'not_found'
+    | 'already_exists'
+    | 'version_conflict'
+    | 'database_error'
+    | 'system_error'
+    | 'internal_error'
+    | 'http_client_error'
+    | 'service_unavailable'
+    | 'too_many_requests';
+  /** @isInt */
+  http_status_code: number;
+  message: string;
+  /** Request member to what is wrong with it. */
+  details?: { [member: string]: string };
+}
+
+/** One condition; all conditions of a search must hold. */
+export interface FilterDto {
+  /** A scalar member of the resource, or `metadata.<key>`. @minLength 1 @maxLength 200 */
+  field: string;
+  operator?:
+    | 'eq'
+    | 'neq'
+    | 'contains'
+    | 'not_contains'
+    | 'gt'
+    | 'gte'
+    | 'lt'
+    | 'lte'
+    | 'in'
+    | 'not_in'
+    | 'before'
+    | 'after';
+  data_type?: 'string' | 'number' | 'boolean' | 'date' | 'array';
+  value: FilterValueDto;
+}
+
+/** Exactly one member; with `data_type`, the member of that type counts. */
+export interface FilterValueDto {
+  string?: string;
+  number?: number;
+  boolean?: boolean;
+  date?: DateTime;
+  array?: string[];
+}
+
+export interface SortDto {
+  /** @minLength 1 @maxLength 200 */
+  field: string;
+  direction?: 'asc' | 'desc';
+}
+
+/** What every search takes; all members are optional and joined by AND. */
+export interface SearchBody {
+  /**
+   * @isInt
+   * @minimum 1
+   * @maximum 1000
+   * @default 50
+   */
+  limit?: number;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 1000000000
+   * @default 0
+   */
+  offset?: number;
+  /** @default "published" */
+  status?: RecordStatusDto;
+  /** @maxItems 20 */
+  filters?: FilterDto[];
+  /** @maxItems 5 */
+  sort?: SortDto[];
+  /** Created at or after. */
+  start_time?: DateTime;
+  /** Created before. */
+  end_time?: DateTime;
+  /** Comma-separated names of expandable members. @maxLength 500 */
+  expand?: string;
+}

@@ -1,0 +1,29 @@
+import type { Controller } from '@tsoa/runtime';
+import type { Request } from 'express';
+import { HttpFailure } from '../edge/failure.js';
+
+const TAG = /^(?:W\/)?"?(\d{1,10})"?$/;
+
+/** Whether `If-Match` allows this version; absent and `*` allow every one. */
+function isMatch(header: string | undefined, version: number): boolean {
+  if (header === undefined || header.trim() === '*') return true;
+  return header.split(',').some((tag) => Number(TAG.exec(tag.trim())?.[1] ?? NaN) === version);
+}
+
+/** Whether a change may be made to a record of this version, as `If-Match` says. */
+export function expectedVersions(request: Request): (version: number) => boolean {
+  const header = request.get('if-match');
+  return (version) => isMatch(header, version);
+}
+
+/**
+ * Answers a record with its version as `ETag`.
+ * @throws HttpFailure 409 when `If-Match` names other versions (api.md 1.4).
+ */
+export function tagVersion(controller: Controller, request: Request, version: number): void {
+  if (!isMatch(request.get('if-match'), version)) {
+    const message = `the record has version ${version}`;
+    throw new HttpFailure(409, 'version_conflict', { message });
+  }
+  controller.setHeader('ETag', `"${version}"`);
+}

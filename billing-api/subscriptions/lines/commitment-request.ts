@@ -1,0 +1,208 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import {
+  billingLengthOf,
+  multipleOf,
+  type BilledEvery,
+} from '../../domain/calendar/billing-length.js';
+import { minorDigitsOf } from '../../domain/money.js';
+import type { BillingPeriod } from '../../domain/subscription.js';
+import type { MemberReader } from '../../records/member-rules.js';
+import { readTimeBuckets, type TimeBucketRequest, type TimeBucketWish } from './time-buckets.js';
+
+/** Members of a subscription that commit all of its usage lines together (domain.md 11.1, 11.2). */
+export type SubscriptionCommitmentRequest = {
+  readonly commitment_amount?: string | undefined;
+  readonly overage_factor?: string | undefined;
+  readonly commitment_duration?: BillingPeriod | undefined;
+  readonly enable_true_up?: boolean | undefined;
+};
+
+/** One entry of `line_item_commitments` (domain.md 11.3 to 11.5). */
+export type LineCommitmentRequest = {
+  readonly commitment_type?: 'amount' | 'quantity' | undefined;
+  readonly commitment_amount?: string | undefined;
+  readonly commitment_quantity?: string | undefined;
+  readonly commitment_duration?: BillingPeriod | undefined;
+  readonly commitment_overage_factor?: string | undefined;
+  readonly commitment_true_up_enabled?: boolean | undefined;
+  readonly commitment_windowed?: boolean | undefined;
+  readonly commitment_time_buckets?: readonly TimeBucketRequest[] | undefined;
+};
+
+export type SubscriptionCommitmentWish = {
+  readonly amount: Decimal | null;
+  readonly overageFactor: Decimal | null;
+  readonly duration: BillingPeriod | null;
+  readonly isTrueUpEnabled: boolean;
+};
+
+/** What is committed to, in place of time buckets or beside them. */
+type Committed = {
+  readonly type: 'amount' | 'quantity';
+  readonly value: Decimal;
+  readonly overageFactor: Decimal;
+};
+
+/** A commitment that keeps every rule which asks for nothing but the request. */
+export type LineCommitmentWish = {
+  readonly priceId: string;
+  /** Where it stands in the request. */
+  readonly place: string;
+  /** Null for a line on which only time buckets commit. */
+  readonly committed: Committed | null;
+  readonly duration: BillingPeriod | null;
+  readonly isTrueUpEnabled: boolean;
+  readonly isWindowed: boolean;
+  readonly timeBuckets: readonly TimeBucketWish[];
+};
+
+/**
+ * What is wrong with a duration (domain.md 11.2): it is the period of what it commits, or a whole
+ * multiple of it in months; null for a good one.
+ */
+export function durationProblem(duration: BillingPeriod, every: BilledEvery): string | null {
+  const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
+  if (multipleOf(length, billingLengthOf(every)) !== null) return null;
+  const period = `${every.billingPeriod} × ${every.billingPeriodCount}`;
+  return `is no whole multiple of the billing period ${period}`;
+}
+
+function checkAmount(reader: MemberReader, amount: Decimal, currency: string): void {
+  const digits = minorDigitsOf(currency);
+  if (amount.lessThan(0)) reader.note('commitment_amount', 'is less than 0');
+  if (amount.decimalPlaces() > digits) {
+    reader.note('commitment_amount', `has more than the ${digits} minor digits of ${currency}`);
+  }
+}
+
+/** Members that say more about an amount, which is not there. */
+function checkWithoutAmount(reader: MemberReader, request: SubscriptionCommitmentRequest): void {
+  const members = [
+    ['overage_factor', request.overage_factor !== undefined],
+    ['commitment_duration', request.commitment_duration !== undefined],
+    ['enable_true_up', request.enable_true_up === true],
+  ] as const;
+  for (const [member, isGiven] of members) {
+    if (isGiven) reader.note(member, 'needs commitment_amount');
+  }
+}
+
+/** Reads the commitment of a subscription: amount and factor come together. */
+export function readSubscriptionCommitment(
+  reader: MemberReader,
+  request: SubscriptionCommitmentRequest,
+  terms: BilledEvery & { readonly currency: string },
+): SubscriptionCommitmentWish {
+  const { commitment_duration: duration = null, enable_true_up: isTrueUpEnabled = false } = request;
+  const amount = reader.decimal('commitment_amount', request.commitment_amount);
+  const overageFactor = reader.overageFactor('overage_factor', request.overage_factor);
+  if (request.commitment_amount === undefined) checkWithoutAmount(reader, request);
+  else if (request.overage_factor === undefined) {
+    reader.note('overage_factor', 'is required with commitment_amount; give 1 or more');
+  }
+  if (amount !== null) checkAmount(reader, amount, terms.currency);
+  if (duration !== null) reader.note('commitment_duration', durationProblem(duration, terms));
+  return { amount, overageFactor, duration, isTrueUpEnabled };
+}
+
+/** The kind of commitment that the members say; null when they contradict each other. */
+function typeOf(
+  reader: MemberReader,
+  place: string,
+  request: LineCommitmentRequest,
+): 'amount' | 'quantity' | null {
+  const { commitment_type: type } = request;
+  const hasAmount = request.commitment_amount !== undefined;
+  if (hasAmount && request.commitment_quantity !== undefined) {
+    reader.note(`${place}.commitment_quantity`, 'and commitment_amount exclude each other');
+    return null;
+  }
+  const implied = hasAmount ? 'amount' : 'quantity';
+  if (type === undefined || type === implied) return implied;
+  reader.note(`${place}.commitment_type`, `is ${type}, but commitment_${implied} is given`);
+  return null;
+}
+
+function readCommitted(
+  reader: MemberReader,
+  place: string,
+  request: LineCommitmentRequest,
+): Committed | null {
+  const type = typeOf(reader, place, request);
+  const value =
+    type === 'quantity'
+      ? reader.positive(`${place}.commitment_quantity`, request.commitment_quantity)
+      : reader.positive(`${place}.commitment_amount`, request.commitment_amount);
+  const member = `${place}.commitment_overage_factor`;
+  const overageFactor = reader.overageFactor(member, request.commitment_overage_factor);
+  if (request.commitment_overage_factor === undefined) {
+    reader.note(member, 'is required with a commitment; give 1 or more');
+  }
+  if (type === null || value === null || overageFactor === null) return null;
+  return { type, value, overageFactor };
+}
+
+/** Members that say more about an amount or quantity, which is not there. */
+function checkAlone(reader: MemberReader, place: string, request: LineCommitmentRequest): void {
+  const problem = 'needs commitment_amount or commitment_quantity';
+  const members = [
+    ['commitment_type', request.commitment_type !== undefined],
+    ['commitment_overage_factor', request.commitment_overage_factor !== undefined],
+    ['commitment_true_up_enabled', request.commitment_true_up_enabled === true],
+    ['commitment_duration', request.commitment_duration !== undefined],
+  ] as const;
+  for (const [member, isGiven] of members) {
+    if (isGiven) reader.note(`${place}.${member}`, problem);
+  }
+}
+
+function checkTimeBuckets(
+  reader: MemberReader,
+  place: string,
+  request: LineCommitmentRequest,
+): void {
+  const hasBuckets = (request.commitment_time_buckets ?? []).length > 0;
+  if (hasBuckets && request.commitment_windowed !== true) {
+    reader.note(`${place}.commitment_time_buckets`, 'need commitment_windowed');
+  }
+  if (!hasBuckets && !isCommitted(request)) {
+    reader.note(`${place}.commitment_amount`, 'or commitment_quantity is required');
+  }
+}
+
+function isCommitted(request: LineCommitmentRequest): boolean {
+  return request.commitment_amount !== undefined || request.commitment_quantity !== undefined;
+}
+
+function readLineCommitment(
+  reader: MemberReader,
+  priceId: string,
+  request: LineCommitmentRequest,
+): LineCommitmentWish {
+  const place = `line_item_commitments.${priceId}`;
+  const { commitment_time_buckets: buckets = [] } = request;
+  checkTimeBuckets(reader, place, request);
+  if (!isCommitted(request)) checkAlone(reader, place, request);
+  return {
+    priceId,
+    place,
+    committed: isCommitted(request) ? readCommitted(reader, place, request) : null,
+    duration: request.commitment_duration ?? null,
+    isTrueUpEnabled: request.commitment_true_up_enabled ?? false,
+    isWindowed: request.commitment_windowed ?? false,
+    timeBuckets: readTimeBuckets(reader, `${place}.commitment_time_buckets`, buckets),
+  };
+}
+
+/** Reads the commitments of line items, by price; none beside one of the subscription. */
+export function readLineCommitments(
+  reader: MemberReader,
+  requests: Readonly<Record<string, LineCommitmentRequest>> | undefined,
+  subscription: SubscriptionCommitmentRequest,
+): readonly LineCommitmentWish[] {
+  const entries = Object.entries(requests ?? {});
+  if (entries.length > 0 && subscription.commitment_amount !== undefined) {
+    reader.note('line_item_commitments', 'and commitment_amount exclude each other');
+  }
+  return entries.map(([priceId, request]) => readLineCommitment(reader, priceId, request));
+}

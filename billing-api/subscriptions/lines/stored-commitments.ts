@@ -1,0 +1,81 @@
+import { Decimal, decimalOf } from '../../../contract/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type {
+  CommitmentTerms,
+  CommitmentTimeBucket,
+  LineCommitment,
+  SubscriptionCommitment,
+} from '../../domain/commitment/commitment.js';
+import type { PlanRow } from '../../catalog/plans/plans-store.js';
+import { priceFromRow } from '../../catalog/prices/price-terms.js';
+import type { PriceRow, TimeBucketColumn } from '../../catalog/prices/prices-store.js';
+import type { LineItemRow, SubscriptionRow } from '../subscriptions-store.js';
+
+/** The commitment of a stored subscription (domain.md 11.1); null where it has none. */
+export function subscriptionCommitmentFrom(
+  row: SubscriptionRow,
+  plan: PlanRow,
+): SubscriptionCommitment | null {
+  if (row.commitment_amount === null || row.overage_factor === null) return null;
+  return {
+    amount: decimalOf(row.commitment_amount),
+    overageFactor: decimalOf(row.overage_factor),
+    isTrueUpEnabled: row.enable_true_up,
+    duration: row.commitment_duration,
+    planId: plan.id,
+    planDisplayName: plan.name,
+  };
+}
+
+function termsOf(row: LineItemRow): CommitmentTerms | null {
+  const { commitment_type: type, commitment_overage_factor: factor } = row;
+  const value = type === 'amount' ? row.commitment_amount : row.commitment_quantity;
+  if (type === null || value === null || factor === null) return null;
+  return {
+    type,
+    value: decimalOf(value),
+    overageFactor: decimalOf(factor),
+    isTrueUpEnabled: row.commitment_true_up_enabled,
+  };
+}
+
+function minutesOf({ hour, minute }: TimeBucketColumn['start']): number {
+  return hour * 60 + minute;
+}
+
+function timeBucketFrom(
+  bucket: TimeBucketColumn,
+  prices: ReadonlyMap<string, PriceRow>,
+): CommitmentTimeBucket {
+  return {
+    id: bucket.id,
+    startMinute: minutesOf(bucket.start),
+    endMinute: minutesOf(bucket.end),
+    terms: {
+      type: bucket.commitment_type,
+      value: decimalOf(bucket.commitment_value),
+      overageFactor: new Decimal(bucket.overage_factor),
+      isTrueUpEnabled: bucket.true_up_enabled,
+    },
+    price: priceFromRow(assertPresent(prices.get(bucket.price_id), 'the price of a time bucket')),
+  };
+}
+
+/**
+ * The commitment of a stored line item (domain.md 11.3 to 11.5); null where it has none. The prices
+ * are those of the line and of its time buckets.
+ */
+export function lineCommitmentFrom(
+  row: LineItemRow,
+  prices: ReadonlyMap<string, PriceRow>,
+): LineCommitment | null {
+  const terms = termsOf(row);
+  const buckets = prices.get(row.price_id)?.commitment_time_buckets ?? [];
+  if (terms === null && buckets.length === 0) return null;
+  return {
+    terms,
+    isWindowed: row.commitment_windowed,
+    duration: row.commitment_duration,
+    timeBuckets: buckets.map((bucket) => timeBucketFrom(bucket, prices)),
+  };
+}

@@ -1,0 +1,165 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import type { Environment } from '../../contract/environment.js';
+import { systemClock, type Clock } from '../../runtime/clock.js';
+import { createId } from '../../runtime/ids.js';
+import { createLog } from '../../runtime/log.js';
+import { createMetrics } from '../../runtime/metrics.js';
+import { createApiKeyDirectory } from '../../sql/api-keys.js';
+import { bootstrap } from '../../sql/bootstrap.js';
+import type { Database } from '../../sql/pool.js';
+import { openPostgresReader } from '../../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../../event-log/postgres/writer.js';
+import { createLazy } from '../../runtime/lazy.js';
+import { createBillingApp } from '../app.js';
+import { OpenApiContract } from './openapi-contract.js';
+import { createPostgresDataUntil } from '../usage/data-until.js';
+import type { EventLogDoor } from '../events/pending-log.js';
+
+/** How long ingest may hold an event before the log has it. */
+export const IN_FLIGHT_MS = 8_000;
+
+/** Of the log of every test. */
+export const LOG_PARTITIONS = 2;
+
+export const API_KEY = `sk_${'a'.repeat(40)}`;
+
+/** What a request was answered with; `body` is the parsed JSON, null when there is none. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests look into answers member by member; their shape is checked against the OpenAPI document.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+};
+
+type RequestOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array;
+};
+
+export type BillingUnderTest = {
+  readonly url: string;
+  readonly environment: Environment;
+  readonly userId: string;
+  /** `call('POST', '/v1/plans', { body })`; the answer keeps the OpenAPI document. */
+  readonly call: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
+  /** The log in PostgreSQL; made at its first use. */
+  readonly eventLog: EventLogDoor;
+  /** The body of a POST that must be answered with a success. */
+  readonly make: (path: string, body: unknown) => Promise<Answer['body']>;
+};
+
+export type EnginesUnderTest = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock?: Clock;
+  readonly heavyRate?: number;
+  readonly defaultRate?: number;
+};
+
+function bodyOf(options: RequestOptions): string | Uint8Array | null {
+  if (options.raw !== undefined) return options.raw;
+  return options.body === undefined ? null : JSON.stringify(options.body);
+}
+
+async function send(url: string, method: string, options: RequestOptions): Promise<Answer> {
+  const body = bodyOf(options);
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      'x-api-key': API_KEY,
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    body,
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('application/json') === true;
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: isJson && text !== '' ? (JSON.parse(text) as unknown) : text === '' ? null : text,
+  };
+}
+
+function createCall(url: string): BillingUnderTest['call'] {
+  const contract = new OpenApiContract();
+  return async (method, path, options = {}) => {
+    const answer = await send(`${url}${path}`, method, options);
+    const { status, body } = answer;
+    const documented = path.replace(/^\/v1/, '').replace(/\?.*$/, '');
+    const problems = contract.problemsOf({ method, path: documented, status, body });
+    if (problems.length === 0) return answer;
+    throw new Error(
+      `${method} ${path} ${status} breaks the document: ${problems.join('; ')}\n${JSON.stringify(body).slice(0, 2000)}`,
+    );
+  };
+}
+
+/** The log of the test's own database, with two partitions. */
+function openTestLog(url: string) {
+  const partitionCount = LOG_PARTITIONS;
+  const reader = createLazy(() =>
+    openPostgresReader({ url, partitionCount, retentionMs: 3_600_000 }),
+  );
+  const writer = createLazy(() =>
+    openPostgresWriter({ url, partitionCount, produceTimeoutMs: 5_000 }),
+  );
+  return { reader, writer };
+}
+
+function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: EventLogDoor) {
+  const { database, clickhouse: clickHouse } = engines;
+  return createBillingApp({
+    database,
+    clickHouse,
+    clock,
+    eventLog,
+    createId,
+    apiKeys: createApiKeyDirectory(database, clock),
+    dataUntil: createPostgresDataUntil(database, IN_FLIGHT_MS),
+    log: createLog('test', 'error'),
+    metrics: createMetrics(),
+    rateLimits: {
+      heavyPerSecond: engines.heavyRate ?? 10_000,
+      defaultPerSecond: engines.defaultRate ?? 10_000,
+    },
+    otherProbes: {},
+  });
+}
+
+/** The API on a port of its own, with the first tenant and its key; closed after `work`. */
+export async function withBillingApi(
+  engines: EnginesUnderTest,
+  work: (api: BillingUnderTest) => Promise<void>,
+): Promise<void> {
+  const clock = engines.clock ?? systemClock;
+  const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
+  const { reader, writer } = openTestLog(engines.database.url);
+  const eventLog = { reader: reader.get, writer: writer.get };
+  const server = createServer(createApp(engines, clock, eventLog));
+  // Client and server share one event loop: on a busy machine the default of 5 s would close a
+  // connection that the client is about to use.
+  server.keepAliveTimeout = 120_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const call = createCall(url);
+  const make: BillingUnderTest['make'] = async (path, body) => {
+    const answer = await call('POST', path, { body });
+    if (answer.status < 300) return answer.body as unknown;
+    throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  };
+  try {
+    await work({ url, environment, userId, call, make, eventLog });
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await Promise.all([reader.close(), writer.close()]);
+  }
+}

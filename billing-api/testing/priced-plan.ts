@@ -1,0 +1,103 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import type { AggregationType } from '../../contract/aggregation.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+import type { BillingUnderTest } from './billing-harness.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from './usage-rows.js';
+
+/** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
+export type MeterWish = {
+  readonly type: AggregationType;
+  readonly field?: string;
+  readonly groupBy?: string;
+  readonly bucketSize?: string;
+  readonly resetUsage?: 'BILLING_PERIOD' | 'NEVER';
+  readonly filters?: readonly { readonly key: string; readonly values: readonly string[] }[];
+};
+
+async function makeMeter(
+  api: BillingUnderTest,
+  database: Database,
+  wish: MeterWish,
+): Promise<UsageTarget> {
+  const { type, field, groupBy, bucketSize, resetUsage, filters } = wish;
+  const { id } = await api.make('/v1/meters', {
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: { type, field, group_by: groupBy, bucket_size: bucketSize },
+    reset_usage: resetUsage,
+    filters,
+  });
+  const { generation } = await database.slonik.one(
+    sql.type(
+      z.object({ generation: integerColumn }),
+    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
+  );
+  const aggregation = {
+    type,
+    field: field ?? null,
+    expression: null,
+    multiplier: null,
+    groupBy: groupBy ?? null,
+  };
+  return { environment: api.environment, meterId: id, generation, aggregation };
+}
+
+export type PricedPlan = {
+  readonly planId: string;
+  readonly meterId: string;
+  readonly priceId: string;
+  readonly target: UsageTarget;
+  /** Stores events of the customer `acme` that the meter has counted. */
+  readonly count: (events: readonly StoredEvent[]) => Promise<void>;
+  /** Subscribes the customer `acme`; the id of the subscription. */
+  readonly subscribe: (members?: object) => Promise<string>;
+};
+
+type Engines = { database: { database: Database }; clickhouse: { client: ClickHouse } };
+
+/** A plan with one usage price of one meter, and the customer `acme`. */
+export async function makePricedPlan(
+  api: BillingUnderTest,
+  { database, clickhouse }: Engines,
+  wish: { readonly meter: MeterWish; readonly price: object },
+): Promise<PricedPlan> {
+  const target = await makeMeter(api, database.database, wish.meter);
+  const { meterId } = target;
+  const plan = await api.make('/v1/plans', { name: 'Pro' });
+  const owner = { entity_id: plan.id, meter_id: meterId };
+  const price = await api.make('/v1/prices', { currency: 'usd', ...owner, ...wish.price });
+  await api.call('POST', '/v1/customers', { body: { external_id: 'acme' } });
+  return {
+    planId: plan.id,
+    meterId,
+    priceId: price.id,
+    target,
+    count: (events) =>
+      storeEvents(
+        clickhouse.client,
+        api.environment,
+        events.map((event) => ({ ...event, countsOn: [target] })),
+      ),
+    subscribe: async (members = {}) => {
+      const subscription = await api.make('/v1/subscriptions', {
+        external_customer_id: 'acme',
+        plan_id: plan.id,
+        currency: 'usd',
+        billing_period: 'MONTHLY',
+        start_date: '2026-10-01T00:00:00Z',
+        ...members,
+      });
+      return subscription.id as string;
+    },
+  };
+}
+
+/** Events with the number `n`, at instants of October 2026. */
+export function numbersAt(
+  ...pairs: readonly (readonly [at: string, n: string])[]
+): readonly StoredEvent[] {
+  return pairs.map(([at, n]) => ({ at: `2026-10-${at}Z`, properties: { n } }));
+}

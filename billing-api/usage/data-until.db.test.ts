@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect } from 'vitest';
+import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import { openKafkaReader } from '../../event-log/kafka/reader.js';
+import { openKafkaWriter } from '../../event-log/kafka/writer.js';
+import { openPostgresReader } from '../../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../../event-log/postgres/writer.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { obtainKafka } from '../../load-tests/harness/kafka.js';
+import { systemClock } from '../../runtime/clock.js';
+import { DependencyError } from '../../runtime/failure.js';
+import type { Database } from '../../sql/pool.js';
+import { finishPartition } from '../testing/log-rows.js';
+import { createLogDataUntil } from './data-until.js';
+
+const IN_FLIGHT_MS = 8_000;
+const { kafka, skipReason } = await obtainKafka();
+afterAll(() => kafka?.stop());
+
+type OpenLog = { readonly reader: EventLogReader; readonly writer: EventLogWriter };
+
+async function openPostgres(url: string): Promise<OpenLog> {
+  const writer = await openPostgresWriter({ url, partitionCount: 2, produceTimeoutMs: 5_000 });
+  return { writer, reader: await openPostgresReader({ url, retentionMs: 3_600_000 }) };
+}
+
+async function openKafka(): Promise<OpenLog> {
+  const topic = `test-${randomBytes(6).toString('hex')}`;
+  const at = { brokers: kafka?.brokers ?? '', topic, partitionCount: 2 };
+  const writer = await openKafkaWriter({ ...at, produceTimeoutMs: 5_000 });
+  return { writer, reader: await openKafkaReader(at) };
+}
+
+/** A watermark that is asked anew at every call. */
+const watermark = (database: Database, reader: EventLogReader) => () =>
+  createLogDataUntil({
+    database,
+    clock: systemClock,
+    inFlightMs: IN_FLIGHT_MS,
+    openReader: () => Promise.resolve(reader),
+  })();
+
+async function checkWatermark(database: Database, { reader, writer }: OpenLog): Promise<void> {
+  const read = watermark(database, reader);
+  const { logId } = reader.identity;
+  const isNow = async (): Promise<void> => {
+    const before = Date.now();
+    const until = Number(await read());
+    expect(until).toBeGreaterThanOrEqual(before - IN_FLIGHT_MS);
+    expect(until).toBeLessThanOrEqual(Date.now() - IN_FLIGHT_MS);
+  };
+  // Nothing is in the log, so nothing lags.
+  await isNow();
+  for (const value of ['first', 'second']) await writer.append([{ partition: 1, key: 'k', value }]);
+  const times: number[] = [];
+  for (const fromOffset of [0, 1]) {
+    const question = { partition: 1, fromOffset, recordsMax: 1, bytesMax: 1, waitMs: 5_000 };
+    times.push((await reader.read(question))[0]?.appendedAtMs ?? 0);
+  }
+  expect(await read()).toBe(Number(times[0]) - IN_FLIGHT_MS);
+  await finishPartition(database, { logId, partition: 1, nextOffset: 1 });
+  expect(await read()).toBe(Number(times[1]) - IN_FLIGHT_MS);
+  await finishPartition(database, { logId, partition: 1, nextOffset: 2 });
+  await isNow();
+}
+
+async function closeLog({ reader, writer }: OpenLog): Promise<void> {
+  await reader.close();
+  await writer.close();
+}
+
+describe('the watermark of a log', () => {
+  test('is the append time of the oldest unfinished record, else now', async ({ database }) => {
+    const log = await openPostgres(database.url);
+    await checkWatermark(database.database, log);
+    await closeLog(log);
+  });
+
+  test('stays at what was known when the log does not answer', async ({ database }) => {
+    const { reader, writer } = await openPostgres(database.url);
+    let isAway = true;
+    const read = createLogDataUntil({
+      database: database.database,
+      clock: systemClock,
+      inFlightMs: IN_FLIGHT_MS,
+      openReader: () => {
+        const outage = { dependency: 'event-log', isRetryable: true } as const;
+        if (isAway) return Promise.reject(new DependencyError('away', outage));
+        return Promise.resolve(reader);
+      },
+    });
+    expect(await read()).toBeNull();
+    isAway = false;
+    await expect.poll(read, { timeout: 10_000 }).not.toBeNull();
+    const known = await read();
+    isAway = true;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await read()).toBe(known);
+    await closeLog({ reader, writer });
+  });
+});
+
+describe.skipIf(kafka === null)(`the watermark of Kafka ${skipReason ?? ''}`, () => {
+  test('is the append time of the oldest unfinished record, else now', async ({ database }) => {
+    const log = await openKafka();
+    await checkWatermark(database.database, log);
+    await closeLog(log);
+  });
+});

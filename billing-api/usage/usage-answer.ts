@@ -1,0 +1,86 @@
+import type { AggregationType } from '../../contract/aggregation.js';
+import type { Decimal } from '../../contract/decimal.js';
+import type { InstantMs, Interval } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
+import {
+  isSplit,
+  NO_SPLIT,
+  type Figures,
+  type UsagePart,
+  type UsageScope,
+  type UsageSplit,
+  type UsageView,
+} from '../domain/usage/usage-view.js';
+import { invalid, type Refusal } from '../records/refusal.js';
+
+/** Rows of an answer: a few tens of megabytes. */
+const RESULTS_MAX = 100_000;
+
+export type UsageResult = {
+  readonly window: Interval;
+  /** Name to text (`source`, `properties.region`); null when nothing splits the answer. */
+  readonly group: Readonly<Record<string, string>> | null;
+  readonly value: Decimal;
+};
+
+/** What both usage endpoints answer. */
+export type UsageAnswer = {
+  readonly eventName: string;
+  readonly type: AggregationType;
+  readonly value: Decimal;
+  readonly unreadableCount: number;
+  readonly results: readonly UsageResult[];
+  readonly dataUntil: InstantMs | null;
+};
+
+/** The whole range, and what `results` shows: windows, a split, or nothing at all. */
+export function viewsOf(
+  windows: readonly Interval[] | null,
+  split: UsageSplit,
+): readonly UsageView[] {
+  const whole: UsageView = { windows: null, split: NO_SPLIT };
+  return windows === null && !isSplit(split) ? [whole] : [whole, { windows, split }];
+}
+
+/** The figures of a view of everything over the whole range. */
+export function wholeOf(parts: readonly UsagePart[] | undefined): Figures {
+  return assertPresent(parts?.[0]?.windows[0], 'the figures of a whole range');
+}
+
+function groupOf(part: UsagePart, split: UsageSplit, groupBy: string | null): UsageResult['group'] {
+  if (!isSplit(split)) return null;
+  const properties = split.properties.map((key, index) => [
+    `properties.${key}`,
+    part.texts[index] ?? '',
+  ]);
+  return Object.fromEntries([
+    ...(split.source ? [['source', part.source]] : []),
+    ...(split.group && groupBy !== null ? [[`properties.${groupBy}`, part.group]] : []),
+    ...properties,
+  ]) as Readonly<Record<string, string>>;
+}
+
+/** The rows of the second view in the order of time, then group; none when there is none. */
+export function resultsOf(
+  parts: readonly UsagePart[] | undefined,
+  split: UsageSplit,
+  groupBy: string | null,
+): readonly UsageResult[] | Refusal {
+  const results = (parts ?? []).flatMap((part) => {
+    const group = groupOf(part, split, groupBy);
+    return part.windows.map(({ window, value }) => ({ window, group, value }));
+  });
+  if (results.length <= RESULTS_MAX) {
+    return results.sort((left, right) => left.window.startMs - right.window.startMs);
+  }
+  const member = isSplit(split) ? 'group_by' : 'window_size';
+  return invalid({ [member]: `the answer would have more than ${RESULTS_MAX} results` });
+}
+
+/** More cells than the store reads at once. */
+export function tooManyRows(scope: Pick<UsageScope, 'buckets'>): Refusal {
+  const member = scope.buckets === null ? 'group_by' : 'bucket_size';
+  return invalid({
+    [member]: 'there are more than 1000000 groups and windows; narrow the question',
+  });
+}

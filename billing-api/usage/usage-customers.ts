@@ -1,0 +1,83 @@
+import { customerKeysOf } from '../../contract/usage-event.js';
+import type { Clock } from '../../runtime/clock.js';
+import {
+  findCustomerReading,
+  findUnknownCustomerKeys,
+  type CustomerReading,
+} from '../customers/customers-store.js';
+import type { ReadDataUntil } from './data-until.js';
+import { readAs } from '../records/transaction.js';
+import type { UsageCustomers } from './store/usage-question.js';
+import type { UsageStore } from './store/usage-store.js';
+import type { Caller } from '../records/caller.js';
+import type { Reading } from '../records/dependencies.js';
+import { questionsOf, type UsageAsk } from './read-views.js';
+import { notFound, Refusal } from '../records/refusal.js';
+
+/** Every event of the range is compared with each of them. */
+const UNKNOWN_CUSTOMERS_MAX = 10_000;
+
+export type UsageReading = Reading & {
+  readonly usage: UsageStore;
+  readonly dataUntil: ReadDataUntil;
+  readonly clock: Clock;
+};
+
+export type CustomerReference = {
+  readonly external_customer_id?: string | undefined;
+  readonly customer_id?: string | undefined;
+};
+
+/** The customer that a request names; null when it names none. */
+export async function findNamedCustomer(
+  { database }: Reading,
+  { environment }: Caller,
+  { external_customer_id: externalId, customer_id: id }: CustomerReference,
+): Promise<CustomerReading | null | Refusal> {
+  // The external id decides when both are given, as with events (domain.md 7.2).
+  if (externalId !== undefined) {
+    const customer = await findCustomerReading(database, environment, { externalId });
+    return customer ?? notFound('customer', externalId);
+  }
+  if (id === undefined) return null;
+  return (await findCustomerReading(database, environment, { id })) ?? notFound('customer', id);
+}
+
+/** The usage of customers that are known by name. */
+export function usageOfCustomers(
+  customers: readonly Pick<CustomerReading, 'id' | 'external_id'>[],
+): UsageCustomers {
+  const keys = customers.flatMap(({ id, external_id: externalId }) =>
+    customerKeysOf({ id, externalId }),
+  );
+  return { kind: 'only', keys };
+}
+
+/** Everybody's usage: of all customers that exist, since that of unknown ones waits for them. */
+export async function usageOfEverybody(
+  { database, usage }: UsageReading,
+  { environment }: Caller,
+  asks: readonly UsageAsk[],
+): Promise<UsageCustomers | Refusal> {
+  const keys = await usage.listCustomerKeys(environment, questionsOf(asks));
+  if (keys === null) {
+    return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
+  }
+  const unknown = await readAs(database, environment, (transaction) =>
+    findUnknownCustomerKeys(transaction, keys),
+  );
+  if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
+    return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
+  }
+  return { kind: 'all-but', keys: unknown };
+}
+
+/** The usage of one customer, or of everybody when there is none. */
+export async function usageOf(
+  dependencies: UsageReading,
+  caller: Caller,
+  { ask, customer }: { readonly ask: UsageAsk; readonly customer: CustomerReading | null },
+): Promise<UsageCustomers | Refusal> {
+  if (customer !== null) return usageOfCustomers([customer]);
+  return usageOfEverybody(dependencies, caller, [ask]);
+}

@@ -1,0 +1,91 @@
+import { assertPresent } from '../../runtime/failure.js';
+import type { LineUsage, UsageShare } from '../domain/invoice/line-usage.js';
+import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
+import { NO_SPLIT, type UsagePart, type UsageView } from '../domain/usage/usage-view.js';
+import type { MemberReader } from '../records/member-rules.js';
+
+/** How an invoice splits the usage of its lines (domain.md 13.6). */
+export type Grouping = {
+  readonly hasSource: boolean;
+  readonly hasFeature: boolean;
+  /** Property keys, in the order of the request. */
+  readonly properties: readonly string[];
+};
+
+export const PROPERTY_PREFIX = 'properties.';
+const GROUPS_MAX = 10;
+
+function groupProblem(name: string): string | null {
+  if (name === 'source' || name === 'feature_id') return null;
+  const shown = name.slice(0, 60);
+  if (!name.startsWith(PROPERTY_PREFIX) || name.length === PROPERTY_PREFIX.length) {
+    return `${shown} is not source, feature_id or properties.<name>`;
+  }
+  return name.length > PROPERTY_PREFIX.length + PROPERTY_KEY_LENGTH_MAX
+    ? `${shown}... is a property name of more than ${PROPERTY_KEY_LENGTH_MAX} characters`
+    : null;
+}
+
+/** Reads `group_by`: source, feature_id and properties.<name>. */
+export function readGroups(reader: MemberReader, names: readonly string[]): Grouping {
+  const properties: string[] = [];
+  for (const name of names) {
+    const problem = groupProblem(name);
+    reader.note('group_by', problem);
+    const isProperty = problem === null && name.startsWith(PROPERTY_PREFIX);
+    if (isProperty) properties.push(name.slice(PROPERTY_PREFIX.length));
+  }
+  if (names.length > GROUPS_MAX) reader.note('group_by', `has more than ${GROUPS_MAX} names`);
+  return {
+    hasSource: names.includes('source'),
+    hasFeature: names.includes('feature_id'),
+    properties: [...new Set(properties)],
+  };
+}
+
+type LineGrouping = Grouping & { readonly featureId: string };
+
+/** What an invoice shows of a line: the whole window, then each split that was asked for. */
+export function viewsOfLine(grouping: Grouping): readonly UsageView[] {
+  const splits = [
+    NO_SPLIT,
+    ...(grouping.hasSource ? [{ ...NO_SPLIT, source: true }] : []),
+    ...(grouping.properties.length > 0 ? [{ ...NO_SPLIT, properties: grouping.properties }] : []),
+  ];
+  return splits.map((split) => ({ windows: null, split }));
+}
+
+function shareOf({ windows: [figures] }: UsagePart): UsageShare {
+  const { value, eventCount } = assertPresent(figures, 'the figures of a part of a line');
+  return { usage: value, eventCount };
+}
+
+function groupedByOf(part: UsagePart, grouping: LineGrouping): Readonly<Record<string, string>> {
+  const properties = grouping.properties.map((key, index) => [
+    `${PROPERTY_PREFIX}${key}`,
+    part.texts[index] ?? '',
+  ]);
+  const feature = grouping.hasFeature ? [['feature_id', grouping.featureId]] : [];
+  return Object.fromEntries([...feature, ...properties]) as Readonly<Record<string, string>>;
+}
+
+/** The usage of one line and its splits, out of the views of `viewsOfLine`. */
+export function usageOfViews(
+  views: readonly (readonly UsagePart[])[],
+  grouping: LineGrouping,
+): Omit<LineUsage, 'buckets' | 'intervals'> {
+  const [whole = [], ...splits] = views;
+  const sources = grouping.hasSource ? (splits[0] ?? []) : [];
+  // Without properties the feature is the only group: all of the line.
+  const groups = grouping.properties.length > 0 ? (splits.at(-1) ?? []) : whole;
+  const isGrouped = grouping.hasFeature || grouping.properties.length > 0;
+  const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
+  return {
+    ...shareOf(assertPresent(whole[0], 'the usage of a line')),
+    bySource: sources.map((part) => ({ ...shareOf(part), source: part.source })),
+    byGrouping: used.map((part) => ({
+      ...shareOf(part),
+      groupedBy: groupedByOf(part, grouping),
+    })),
+  };
+}

@@ -1,0 +1,111 @@
+import { describe, expect } from 'vitest';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { AGGREGATION_TYPES, type AggregationType } from '../../contract/aggregation.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+import { test } from '../testing/billing-test.js';
+import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/usage-rows.js';
+
+const RANGE = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-10-31T00:00:00Z' };
+const USAGE = '/v1/events/usage/meter';
+
+/** What POST /meters takes, and the same aggregation as the usage rows are made with. */
+function meterOf(type: AggregationType) {
+  const field = type === 'COUNT' ? undefined : 'v';
+  const multiplier = type === 'SUM_WITH_MULTIPLIER' ? '2' : undefined;
+  return {
+    body: { type, field, multiplier },
+    aggregation: {
+      type,
+      field: field ?? null,
+      expression: null,
+      multiplier: multiplier ?? null,
+      groupBy: null,
+    },
+  };
+}
+
+async function makeTarget(
+  api: BillingUnderTest,
+  database: Database,
+  wish: { readonly type: AggregationType; readonly members?: object },
+): Promise<UsageTarget> {
+  const { body, aggregation } = meterOf(wish.type);
+  const { id } = await api.make('/v1/meters', {
+    name: wish.type,
+    event_name: 'call',
+    aggregation: body,
+    ...wish.members,
+  });
+  const { generation } = await database.slonik.one(
+    sql.type(
+      z.object({ generation: integerColumn }),
+    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
+  );
+  return { environment: api.environment, meterId: id, generation, aggregation };
+}
+
+/** Days of October 2026 and the property `v`; null for an event without it. */
+const eventsOf = (
+  ...pairs: readonly (readonly [at: string, v: string | null])[]
+): readonly StoredEvent[] =>
+  pairs.map(([at, v]) => ({
+    at: `2026-10-${at}Z`,
+    properties: v === null ? { a: 'b' } : { a: 'b', v },
+  }));
+
+const EVENTS = eventsOf(
+  ['01T00:00:00.000', '10'],
+  ['16T00:00:00.000', '10'],
+  ['20T10:00:30.500', '3.000000000000000001'],
+  ['20T10:00:30.500', '1e-30'],
+  ['21T00:00:00.000', 'much'],
+  ['22T00:00:00.000', null],
+);
+
+/** Of the whole month; the weighted sum by hand: 10 + 5 + 3.000000000000000001 × 10.583 days. */
+const VALUES: Readonly<Record<AggregationType, readonly [value: string, unreadable: number]>> = {
+  COUNT: ['6', 0],
+  SUM: ['23.000000000000000001', 2],
+  SUM_WITH_MULTIPLIER: ['46.000000000000000002', 2],
+  AVG: ['3.833333333333333334', 2],
+  MAX: ['10', 2],
+  LATEST: ['0', 2],
+  COUNT_UNIQUE: ['4', 1],
+  WEIGHTED_SUM: ['16.058298032407407408', 2],
+};
+
+describe('usage of every aggregation', () => {
+  test('is exact, from minutes and from events alike', async ({ api, database, clickhouse }) => {
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const targets = new Map<AggregationType, UsageTarget>();
+    for (const type of AGGREGATION_TYPES) {
+      targets.set(type, await makeTarget(api, database.database, { type }));
+    }
+    const countsOn = [...targets.values()];
+    await storeEvents(
+      clickhouse.client,
+      api.environment,
+      EVENTS.map((event) => ({ ...event, countsOn })),
+    );
+    const question = { ...RANGE, external_customer_id: 'acme' };
+    for (const [type, target] of targets) {
+      const [value, unreadable] = VALUES[type];
+      const asked = { ...question, meter_id: target.meterId };
+      const whole = await api.make(USAGE, asked);
+      expect([type, whole.value, whole.unreadable_count]).toEqual([type, value, unreadable]);
+      const narrowed = await api.make(USAGE, { ...asked, filters: { a: ['b'] } });
+      expect([type, narrowed.value, narrowed.unreadable_count]).toEqual([type, value, unreadable]);
+      const adHoc = await api.make('/v1/events/usage', {
+        ...question,
+        event_name: 'call',
+        aggregation_type: type,
+        ...(type === 'COUNT' ? {} : { property_name: 'v' }),
+        ...(type === 'SUM_WITH_MULTIPLIER' ? { multiplier: '2' } : {}),
+      });
+      expect([type, adHoc.value, adHoc.unreadable_count]).toEqual([type, value, unreadable]);
+    }
+  });
+});

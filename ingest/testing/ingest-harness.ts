@@ -1,0 +1,163 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { decodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import { openPostgresReader } from '../../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../../event-log/postgres/writer.js';
+import { systemClock } from '../../runtime/clock.js';
+import { createLog } from '../../runtime/log.js';
+import { createMetrics, type Metrics } from '../../runtime/metrics.js';
+import { createApiKeyDirectory } from '../../sql/api-keys.js';
+import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
+import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
+import { createIngest, type IngestOptions } from '../create-ingest.js';
+import { createOperations } from '../http/operations.js';
+import { createReadiness } from '../../runtime/readiness.js';
+
+/** For tests of the event routes only: a server on the real log, and what came into the log. */
+
+export const API_KEY = `sk_${'T'.repeat(40)}`;
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+};
+
+export type Sending = {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null leaves the default key out. */
+  readonly apiKey?: string | null;
+};
+
+export type TestIngest = {
+  readonly port: number;
+  readonly metrics: Metrics;
+  readonly tenant: FirstTenant;
+  readonly send: (body: string | Buffer, sending?: Sending) => Promise<Reply>;
+  /** Every event in the log, partition by partition. */
+  readonly stored: () => Promise<readonly UsageEvent[]>;
+  readonly close: () => Promise<void>;
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function send(port: number, body: string | Buffer, sending: Sending): Promise<Reply> {
+  const { path = '/v1/events', method = 'POST', headers = {}, apiKey = API_KEY } = sending;
+  const credentials = apiKey === null ? {} : { 'x-api-key': apiKey };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      {
+        port,
+        host: '127.0.0.1',
+        path,
+        method,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+          ...credentials,
+          ...headers,
+        },
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          const status = response.statusCode ?? 0;
+          resolve({ status, headers: response.headers, body: parsed(text) });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function eventsOfPartition(
+  reader: EventLogReader,
+  partition: number,
+): Promise<readonly UsageEvent[]> {
+  const { startOffset, endOffset } = await reader.bounds(partition);
+  const events: UsageEvent[] = [];
+  let fromOffset = startOffset;
+  while (fromOffset < endOffset) {
+    const limits = { recordsMax: 1000, bytesMax: 1 << 26, waitMs: 0 };
+    for (const record of await reader.read({ partition, fromOffset, ...limits })) {
+      const decoded = decodeEventRecord(record.value);
+      if (typeof decoded === 'string') throw new Error(decoded);
+      events.push(...decoded.events);
+      fromOffset = record.offset + 1;
+    }
+  }
+  return events;
+}
+
+async function eventsIn(reader: EventLogReader): Promise<readonly UsageEvent[]> {
+  const partitions = Array.from({ length: reader.identity.partitionCount }, (_, index) => index);
+  const events = await Promise.all(partitions.map((one) => eventsOfPartition(reader, one)));
+  return events.flat();
+}
+
+/**
+ * Starts a server on a free port with a bootstrapped tenant.
+ * @param different what differs from an ordinary server; a `writer` only for failures that a real
+ *   log cannot be told to make.
+ */
+export async function startTestIngest(
+  { url, database }: DatabaseFixture,
+  different: Partial<IngestOptions> = {},
+): Promise<TestIngest> {
+  const tenant = await bootstrap(database, { apiKey: API_KEY });
+  const realWriter: EventLogWriter = await openPostgresWriter({
+    url,
+    partitionCount: 3,
+    produceTimeoutMs: 5_000,
+  });
+  const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
+  const metrics = createMetrics();
+  const log = createLog('ingest-test', 'silent');
+  const writer = different.writer ?? realWriter;
+  const readiness = createReadiness({ event_log: () => writer.ping() }, log);
+  const server = createIngest({
+    apiKeys: createApiKeyDirectory(database, systemClock),
+    metrics,
+    log,
+    clock: systemClock,
+    requestsPerSecond: 100_000,
+    produceTimeoutMs: 5_000,
+    fallback: createOperations({ readiness, metrics }),
+    ...different,
+    writer,
+  });
+  const port = await server.listen(0, '127.0.0.1');
+  return {
+    port,
+    metrics,
+    tenant,
+    send: (body, sending = {}) => send(port, body, sending),
+    stored: () => eventsIn(reader),
+    close: async () => {
+      await server.close();
+      await realWriter.close();
+      await reader.close();
+    },
+  };
+}
+
+/** `test` with a server on the real log, closed after each test. */
+export const ingestTest = test.extend<{ readonly ingest: TestIngest }>({
+  ingest: async ({ database }, use) => {
+    const ingest = await startTestIngest(database);
+    await use(ingest);
+    await ingest.close();
+  },
+});

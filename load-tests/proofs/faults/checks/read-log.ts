@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { EventLogReader } from '../../../../event-log/event-log.js';
+import { DependencyError } from '../../../../runtime/failure.js';
+import { identityOf } from '../load/ledger.js';
+import { ENVIRONMENTS } from '../load/usage-meter.js';
+
+/** The form of a record's value, read here from its JSON and not with the product's decoder. */
+const record = z.object({
+  v: z.literal(1),
+  e: z.string(),
+  events: z.array(
+    z.tuple([
+      z.string(),
+      z.string(),
+      z.string().nullable(),
+      z.string().nullable(),
+      z.string(),
+      z.number(),
+      z.number(),
+      z.record(z.string()),
+    ]),
+  ),
+});
+
+/** What one occurrence of an event in the log says, as a text that is equal for equal events. */
+export type Saying = string;
+
+/** The whole log: for each identity what its occurrences say, in the order of the log. */
+export type LogContent = ReadonlyMap<string, readonly Saying[]>;
+
+/** The text under which two events are the same: everything but the id, properties in order. */
+export function sayingOf(event: {
+  readonly name: string;
+  readonly external: string | null;
+  readonly internal: string | null;
+  readonly source: string;
+  readonly timestampMs: number;
+  readonly properties: Readonly<Record<string, string>>;
+}): Saying {
+  const { name, external, internal, source, timestampMs, properties } = event;
+  const sorted = Object.entries(properties).sort();
+  return JSON.stringify([name, external, internal, source, timestampMs, sorted]);
+}
+
+const RECORDS_MAX = 5_000;
+const BYTES_MAX = 32 * 1024 * 1024;
+const ATTEMPTS = 120;
+const ATTEMPT_PAUSE_MS = 500;
+
+function note(content: Map<string, Saying[]>, value: string): void {
+  const { e: environmentId, events } = record.parse(JSON.parse(value));
+  const environment = ENVIRONMENTS.findIndex((known) => known.environmentId === environmentId);
+  for (const [id, name, external, internal, source, timestampMs, , properties] of events) {
+    const identity = identityOf(environment, id);
+    const saying = sayingOf({ name, external, internal, source, timestampMs, properties });
+    const known = content.get(identity);
+    if (known === undefined) content.set(identity, [saying]);
+    else known.push(saying);
+  }
+}
+
+/** A broker that has just been killed answers after some seconds: what fails is asked again. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isTemporary = error instanceof DependencyError && error.isRetryable;
+      if (!isTemporary || attempt === ATTEMPTS) throw error;
+      await delay(ATTEMPT_PAUSE_MS);
+    }
+  }
+}
+
+/** Reads every record of every partition. @throws DependencyError. */
+export async function readLog(reader: EventLogReader): Promise<LogContent> {
+  const content = new Map<string, Saying[]>();
+  for (let partition = 0; partition < reader.identity.partitionCount; partition += 1) {
+    const { startOffset, endOffset } = await patiently(() => reader.bounds(partition));
+    let fromOffset = startOffset;
+    while (fromOffset < endOffset) {
+      const at = { partition, fromOffset, recordsMax: RECORDS_MAX, bytesMax: BYTES_MAX };
+      const records = await patiently(() => reader.read({ ...at, waitMs: 500 }));
+      for (const { value } of records) note(content, value);
+      fromOffset = (records.at(-1)?.offset ?? fromOffset - 1) + 1;
+    }
+  }
+  return content;
+}

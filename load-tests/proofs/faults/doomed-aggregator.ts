@@ -1,0 +1,87 @@
+import { writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
+// The one place that reaches into a program: a crash between two steps cannot be timed from
+// outside, so this composes the aggregator as its main does, with a hook that ends the process.
+import { Aggregator } from '../../../aggregator/aggregator.js';
+import type { Sabotage } from '../../../aggregator/partition/run-partition.js';
+import { createClickHouse } from '../../../clickhouse/client.js';
+import { openEventLogReader } from '../../../event-log/open-log.js';
+import { readConfig, required } from '../../../runtime/config.js';
+import { createLog } from '../../../runtime/log.js';
+import { createMetrics } from '../../../runtime/metrics.js';
+import { createDatabase } from '../../../sql/pool.js';
+
+/**
+ * An aggregator that meets its fate at a step of the protocol: `--step "insert usage" --moment
+ * before|after --act kill|freeze`. After a step is before the next one of its partition: what lies
+ * between has no effect outside. It says `at <step>` on standard output before it dies or freezes.
+ */
+const { values: fate } = parseArgs({
+  options: {
+    step: { type: 'string', default: '' },
+    moment: { type: 'string', default: 'before' },
+    act: { type: 'string', default: 'kill' },
+  },
+});
+
+type Command = Parameters<Sabotage>[0];
+
+function nameOf(command: Command): string {
+  return command.kind === 'insert' ? `insert ${command.table}` : command.kind;
+}
+
+/** The partition that has been through the step; what the others do meanwhile tells nothing. */
+let passedIn: number | null = null;
+let isOver = false;
+
+const meetFate: Sabotage = (command, partition) => {
+  if (isOver) return null;
+  const isAtStep = nameOf(command) === fate.step && passedIn === null;
+  const isNow = fate.moment === 'before' ? isAtStep : passedIn === partition;
+  if (isAtStep) passedIn = partition;
+  if (!isNow) return null;
+  isOver = true;
+  writeSync(1, `at ${fate.step}\n`);
+  process.kill(process.pid, fate.act === 'freeze' ? 'SIGSTOP' : 'SIGKILL');
+  return null;
+};
+
+const config = readConfig(
+  [
+    'DATABASE_URL',
+    'CLICKHOUSE_URL',
+    'KAFKA_BROKERS',
+    'MINUTEBOOK_LOG_LEVEL',
+    'MINUTEBOOK_LOG_PARTITIONS',
+    'MINUTEBOOK_LOG_RETENTION_HOURS',
+    'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+    'MINUTEBOOK_FLUSH_DELAY_MS',
+    'MINUTEBOOK_BATCH_EVENTS_MAX',
+  ],
+  process.env,
+);
+
+const databaseUrl = required(config, 'DATABASE_URL');
+const aggregator = new Aggregator({
+  database: await createDatabase(databaseUrl, { poolSize: 8 }),
+  clickhouse: createClickHouse(required(config, 'CLICKHOUSE_URL')),
+  log: await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }),
+  logger: createLog('doomed', config.MINUTEBOOK_LOG_LEVEL),
+  metrics: createMetrics(),
+  limits: {
+    eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
+    flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
+  },
+  sabotage: meetFate,
+});
+await aggregator.start();
+process.on(
+  'SIGTERM',
+  () =>
+    void aggregator
+      .close()
+      .then(() => delay(50))
+      .then(() => process.exit(0)),
+);
+await aggregator.failure;

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isProcessAlive } from '../../../../runtime/process.js';
+
+/** An engine that runs; whoever started it may end it at any instant. */
+export type RunningEngine = {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Half a minute: on a busy machine a killed server takes seconds to give its port back. */
+const START_ATTEMPTS = 120;
+const START_PAUSE_MS = 250;
+
+/** An engine that dies by SIGKILL and comes back at the same address with what it had synced. */
+export class MortalEngine {
+  #running: RunningEngine | null = null;
+
+  constructor(
+    readonly name: string,
+    private readonly startOnce: () => Promise<RunningEngine>,
+  ) {}
+
+  /** Starts it unless it runs. A predecessor that is still ending is waited for. */
+  async start(attempts = START_ATTEMPTS): Promise<void> {
+    for (let attempt = 1; this.#running === null; attempt += 1) {
+      try {
+        this.#running = await this.startOnce();
+      } catch (error) {
+        if (attempt === attempts) throw error;
+        await delay(START_PAUSE_MS);
+      }
+    }
+  }
+
+  /** kill -9; resolves when the process has gone. */
+  async kill(): Promise<void> {
+    const running = this.#running;
+    if (running === null) return;
+    this.#running = null;
+    if (isProcessAlive(running.pid)) process.kill(running.pid, 'SIGKILL');
+    await running.exited;
+  }
+
+  /** SIGSTOP: it holds its connections and answers nothing. */
+  freeze(): void {
+    if (this.#running !== null) process.kill(this.#running.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    if (this.#running !== null) process.kill(this.#running.pid, 'SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.stop();
+  }
+}

@@ -1,0 +1,131 @@
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { projectRoot } from '../../../runtime/project.js';
+import { startFaultEngines, type FaultEngines, type LogKind } from './engines/fault-engines.js';
+import { lineOfMutation, MUTATIONS, MutationTrial } from '../mutations/event-path/run-mutations.js';
+import { randomRun } from './random/random-run.js';
+import { lineOfRun, lineOfScenario, Tally } from './report.js';
+import { SCENARIOS } from './scenarios/all-scenarios.js';
+
+/**
+ * `npm run faults -- [--runs 100] [--log postgres|kafka|both] [--seed N]`: all scenarios, then
+ * random runs, each with a seed that replays its plan of load and faults; with `--seed` the runs
+ * alone. Ends with the line `N runs, 0 lost, 0 double` for each log, and with status 1 when
+ * anything else came out. `--scenarios` tells the named stories alone, `--mutations` breaks the
+ * build on purpose and shows what notices; `--only TEXT` keeps those whose name holds the text.
+ */
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100' },
+    log: { type: 'string' },
+    seed: { type: 'string' },
+    scenarios: { type: 'boolean', default: false },
+    mutations: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const SETTLE_TIMEOUT_MS = 120_000;
+const SEEDS = 1_000_000;
+
+type Ground = { readonly engines: FaultEngines; readonly log: LogKind };
+
+function logsWanted(): readonly LogKind[] {
+  const wanted = values.log ?? (values.mutations ? 'postgres' : 'both');
+  if (wanted === 'both') return ['postgres', 'kafka'];
+  if (wanted === 'postgres' || wanted === 'kafka') return [wanted];
+  throw new Error('--log is postgres, kafka or both');
+}
+
+function isWanted({ name }: { readonly name: string }): boolean {
+  return name.includes(values.only);
+}
+
+function showProblems(problems: readonly string[]): void {
+  for (const problem of problems) console.log(pc.red(`    ${problem}`));
+}
+
+async function tellScenarios(ground: Ground, tally: Tally): Promise<void> {
+  const bench = { ...ground, buildRoot: projectRoot, settleTimeoutMs: SETTLE_TIMEOUT_MS };
+  for (const scenario of SCENARIOS.filter(isWanted)) {
+    const skipReason = scenario.skipReason?.({ ...bench, isLong: true }) ?? null;
+    if (skipReason !== null) {
+      console.log(pc.yellow(`${ground.log} · skipped: ${scenario.name} (${skipReason})`));
+      continue;
+    }
+    const startedAt = performance.now();
+    const verdict = await scenario.run({ ...bench, isLong: true });
+    tally.add(verdict);
+    const seconds = (performance.now() - startedAt) / 1000;
+    console.log(`${ground.log} · ${lineOfScenario(scenario.name, verdict, seconds)}`);
+    showProblems(verdict.problems);
+  }
+}
+
+async function runAtRandom(ground: Ground, tally: Tally, firstSeed: number): Promise<void> {
+  const runs = Number(values.runs);
+  for (let run = 0; run < runs; run += 1) {
+    const report = await randomRun({
+      ...ground,
+      buildRoot: projectRoot,
+      seed: firstSeed + run,
+      settleTimeoutMs: SETTLE_TIMEOUT_MS,
+    });
+    tally.add(report.verdict);
+    console.log(`[${run + 1}/${runs}] ${lineOfRun(report)}`);
+    showProblems(report.verdict.problems);
+    if (report.evidence !== null) console.log(pc.red(`    ${report.evidence}`));
+  }
+}
+
+/** Whether every mutation was caught, by something that passes without it. */
+async function tryMutations(ground: Ground): Promise<boolean> {
+  const trial = new MutationTrial(ground);
+  let isComplete = true;
+  for (const mutation of MUTATIONS.filter(isWanted)) {
+    const report = await trial.run(mutation);
+    const isCaught = report.caughtBy !== null && report.control === null;
+    isComplete &&= isCaught;
+    console.log((isCaught ? pc.green : pc.red)(lineOfMutation(report)));
+  }
+  console.log(isComplete ? 'every mutation was caught' : 'not every mutation was caught');
+  return isComplete;
+}
+
+async function runOn(
+  ground: Ground,
+): Promise<{ readonly isRight: boolean; readonly line: string }> {
+  if (values.mutations) return { isRight: await tryMutations(ground), line: '' };
+  const stories = new Tally('scenarios', ground.log);
+  const tally = new Tally('runs', ground.log);
+  if (values.seed === undefined || values.scenarios) await tellScenarios(ground, stories);
+  if (!values.scenarios) {
+    const firstSeed = Number(values.seed ?? Math.floor(Math.random() * SEEDS));
+    await runAtRandom(ground, tally, firstSeed);
+  }
+  const lines = [stories, tally].filter(({ count }) => count > 0).map(({ line }) => line);
+  return { isRight: stories.wrong + tally.wrong === 0, line: lines.join('\n') };
+}
+
+async function run(): Promise<boolean> {
+  const logs = logsWanted();
+  const engines = await startFaultEngines(logs);
+  if (engines.disk.disk === null) console.log(`no full disks: ${engines.disk.skipReason}`);
+  const results: Awaited<ReturnType<typeof runOn>>[] = [];
+  try {
+    for (const log of logs) {
+      if (log === 'kafka' && engines.kafka.broker === null) {
+        console.log(pc.yellow(`Kafka skipped: ${engines.kafka.skipReason}`));
+      } else results.push(await runOn({ engines, log }));
+    }
+  } finally {
+    await engines.close();
+  }
+  for (const { line } of results) console.log(line);
+  return results.every(({ isRight }) => isRight);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => process.exit(130));
+}
+process.exitCode = (await run()) ? 0 : 1;

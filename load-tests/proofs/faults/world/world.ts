@@ -1,0 +1,195 @@
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClickHouse, type ClickHouse } from '../../../../clickhouse/client.js';
+import { openEventLogReader } from '../../../../event-log/open-log.js';
+import type { EventLogReader } from '../../../../event-log/event-log.js';
+import { withSession } from '../../../../sql/session.js';
+import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
+import { reservePort } from '../engines/reserve-port.js';
+import { Program } from '../engines/program.js';
+import { Ledger } from '../load/ledger.js';
+import type { Door } from '../load/send-load.js';
+import { FIRST_METERS, type UsageMeter } from '../load/usage-meter.js';
+import { activateMeter, makeFreshStores, type FreshStores } from './fresh-stores.js';
+
+/** What tells one run's product from another's. */
+export type WorldOptions = {
+  readonly engines: FaultEngines;
+  readonly log: LogKind;
+  /** Folder with `dist`, `sql` and `clickhouse` of the build under test. */
+  readonly buildRoot: string;
+  readonly partitions: number;
+  readonly flushDelayMs: number;
+  readonly batchEventsMax: number;
+  /** Meters that exist before anything starts. */
+  readonly meters?: readonly UsageMeter[];
+};
+
+/** Where and how a doomed aggregator ends (doomed-aggregator.ts). */
+export type Fate = {
+  readonly step: string;
+  readonly moment: 'before' | 'after';
+  readonly act: 'kill' | 'freeze';
+};
+
+const PRODUCE_TIMEOUT_MS = 1_500;
+const READY_TIMEOUT_MS = 60_000;
+
+/** A product of our own in separate processes, on stores of its own. */
+export class World {
+  readonly ledger = new Ledger();
+  readonly clickhouse: ClickHouse;
+  readonly meters: UsageMeter[];
+  readonly #aggregators = new Set<Program>();
+  readonly #sending = new AbortController();
+  readonly #ingests: Program[] = [];
+  #reader: EventLogReader | null = null;
+
+  private constructor(
+    readonly options: WorldOptions,
+    readonly stores: FreshStores,
+    private readonly port: number,
+  ) {
+    this.clickhouse = createClickHouse(stores.clickhouseUrl);
+    // Every request that waits listens to its end.
+    setMaxListeners(0, this.#sending.signal);
+    this.meters = [...(options.meters ?? FIRST_METERS)];
+  }
+
+  /** Makes the stores and their meters; no program runs yet. */
+  static async make(options: WorldOptions): Promise<World> {
+    const { engines, log, buildRoot } = options;
+    const brokers = log === 'kafka' ? brokersOf(engines) : null;
+    const stores = await makeFreshStores(engines, { buildRoot, brokers });
+    const world = new World(options, stores, await reservePort());
+    for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
+    return world;
+  }
+
+  get door(): Door {
+    const { signal } = this.#sending;
+    return { url: `http://127.0.0.1:${this.port}`, apiKeys: this.stores.apiKeys, signal };
+  }
+
+  /** Aggregators that were started and not yet ended by us. */
+  get aggregators(): readonly Program[] {
+    return [...this.#aggregators].filter((program) => program.isRunning);
+  }
+
+  get ingest(): Program | null {
+    return this.#ingests.at(-1) ?? null;
+  }
+
+  /** What every program said, those that are gone included; for the search of causes. */
+  get evidence(): string {
+    return [...this.#ingests, ...this.#aggregators]
+      .map(({ order, output }) => `=== ${order.name}\n${output}`)
+      .join('\n');
+  }
+
+  /** Starts ingest and waits for it; a later call, after a kill, starts it at the same address. */
+  async startIngest(): Promise<Program> {
+    const program = new Program({
+      name: 'ingest',
+      module: this.#module('ingest/main'),
+      environment: { ...this.#environment(), MINUTEBOOK_PORT: String(this.port) },
+    });
+    this.#ingests.push(program);
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    while (program.isRunning && Date.now() < deadline) {
+      const isUp = await fetch(`${this.door.url}/livez`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+      if (isUp) break;
+      await delay(20);
+    }
+    return program;
+  }
+
+  startAggregator(): Program {
+    return this.#startAggregator('aggregator/main', []);
+  }
+
+  /** One that dies or freezes at a step of the protocol. */
+  startDoomedAggregator({ step, moment, act }: Fate): Program {
+    const fate = ['--step', step, '--moment', moment, '--act', act];
+    return this.#startAggregator('load-tests/proofs/faults/doomed-aggregator', fate);
+  }
+
+  /** Creates a meter while events flow. */
+  async addMeter(meter: UsageMeter): Promise<void> {
+    await activateMeter(this.stores.databaseUrl, meter);
+    this.meters.push(meter);
+  }
+
+  /**
+   * Takes processes that were killed off the list of members, so that a test need not wait for
+   * their silence to be noticed. Safety does not rest on the list.
+   */
+  async forgetDeadMembers(): Promise<void> {
+    await withSession(this.stores.databaseUrl, (session) =>
+      session.query('DELETE FROM aggregator_members'),
+    );
+  }
+
+  /** The log as it stands, read past the product's programs. */
+  async logReader(): Promise<EventLogReader> {
+    const { engines, log, partitions } = this.options;
+    this.#reader ??= await openEventLogReader({
+      KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : undefined,
+      MINUTEBOOK_LOG_PARTITIONS: partitions,
+      MINUTEBOOK_LOG_RETENTION_HOURS: 72,
+      MINUTEBOOK_PRODUCE_TIMEOUT_MS: PRODUCE_TIMEOUT_MS,
+      DATABASE_URL: this.stores.databaseUrl,
+    });
+    return this.#reader;
+  }
+
+  /** Ends the programs and drops the stores. */
+  async close(): Promise<void> {
+    this.#sending.abort();
+    await Promise.all([...this.#ingests, ...this.#aggregators].map((program) => program.kill()));
+    await this.#reader?.close();
+    await this.clickhouse.close();
+    await this.stores.drop();
+  }
+
+  #startAggregator(module: string, parameters: readonly string[]): Program {
+    const program = new Program({
+      name: 'aggregator',
+      module: this.#module(module),
+      arguments: parameters,
+      environment: this.#environment(),
+    });
+    this.#aggregators.add(program);
+    return program;
+  }
+
+  #module(name: string): string {
+    return join(this.options.buildRoot, 'dist', `${name}.js`);
+  }
+
+  #environment(): Record<string, string> {
+    const { engines, log, partitions, flushDelayMs, batchEventsMax } = this.options;
+    const { databaseUrl, clickhouseUrl } = this.stores;
+    return {
+      DATABASE_URL: engines.postgresProxy.address(databaseUrl),
+      CLICKHOUSE_URL: engines.clickhouseProxy.address(clickhouseUrl),
+      ...(log === 'kafka' ? { KAFKA_BROKERS: brokersOf(engines) } : {}),
+      MINUTEBOOK_LOG_LEVEL: 'warn',
+      MINUTEBOOK_LOG_PARTITIONS: String(partitions),
+      MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
+      MINUTEBOOK_FLUSH_DELAY_MS: String(flushDelayMs),
+      MINUTEBOOK_BATCH_EVENTS_MAX: String(batchEventsMax),
+      // A run sends what it wants; the limit of requests has tests of its own.
+      MINUTEBOOK_INGEST_RATE: '1000000',
+    };
+  }
+}
+
+function brokersOf(engines: FaultEngines): string {
+  if (engines.kafka.broker === null) throw new Error(`no Kafka: ${engines.kafka.skipReason}`);
+  return engines.kafka.brokers;
+}

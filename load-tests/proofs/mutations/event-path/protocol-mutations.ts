@@ -1,0 +1,161 @@
+import type { Mutation } from '../mutation.js';
+
+const MACHINE = 'dist/aggregator/protocol/machine.js';
+const PERFORM = 'dist/aggregator/partition/perform.js';
+const STORE = 'dist/aggregator/sink/usage-store.js';
+const ENCODE = 'dist/aggregator/fold/encode-rows.js';
+
+/** Rules of architecture.md 3.1, one left out each. */
+export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'finish before the inserts',
+    scenario: 'consumer killed between every two steps',
+    edits: [
+      {
+        path: MACHINE,
+        from: `    if (outcome.kind === 'written')
+        return insertAll(checkpoint, batch);`,
+        to: `    if (outcome.kind === 'written')
+        return finish(checkpoint, batch);`,
+      },
+      {
+        path: MACHINE,
+        from: `    if (outcome.kind === 'written')
+        return remember(checkpoint, batch);`,
+        to: `    if (outcome.kind === 'written')
+        return insertAll(checkpoint, batch);`,
+      },
+      {
+        path: MACHINE,
+        from: `    if (table === undefined)
+        return finish(checkpoint, batch);`,
+        to: `    if (table === undefined)
+        return remember(checkpoint, batch);`,
+      },
+    ],
+  },
+  {
+    name: 'ids looked up without the bound below the batch',
+    scenario: 'consumer killed between every two steps',
+    edits: [
+      { path: STORE, from: ' AND log_offset < {below:UInt64})', to: ')' },
+      // Otherwise only ids that the filter takes for known by mistake are looked up.
+      { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
+    ],
+  },
+  {
+    name: 'promise and finish without the guard of the epoch',
+    scenario: 'promise of an owner that was replaced',
+    edits: ['intend-batch', 'finish-batch'].map((query) => ({
+      path: `sql/queries/${query}.sql`,
+      from: 'AND epoch = :epoch',
+      to: 'AND epoch >= :epoch',
+    })),
+  },
+  {
+    name: 'inserts that do not ask the gate: a paused owner wakes',
+    scenario: 'owner paused before insert usage',
+    edits: [
+      {
+        path: 'dist/aggregator/sink/insert-statements.js',
+        from: ') != {gate_epoch:UInt64}) = 0',
+        to: ') < {gate_epoch:UInt64}) = 0',
+      },
+    ],
+  },
+  {
+    name: 'inserts that do not ask the gate: a request lands late',
+    scenario: 'insert that lands after its sender gave up',
+    edits: [
+      {
+        path: 'dist/aggregator/sink/insert-statements.js',
+        from: ') != {gate_epoch:UInt64}) = 0',
+        to: ') < {gate_epoch:UInt64}) = 0',
+      },
+    ],
+  },
+  {
+    name: 'no drain',
+    scenario: 'insert that runs when its owner gives up',
+    edits: [
+      {
+        path: STORE,
+        from: `    async drain() {
+`,
+        to: `    async drain() {
+        return;
+`,
+      },
+    ],
+  },
+  {
+    name: 'recovery that does not ask what is there',
+    scenario: 'consumer killed between every two steps',
+    edits: [
+      {
+        path: PERFORM,
+        from: 'presence: await to.store.presence(command.range)',
+        to: 'presence: { events: 0, ids: 0, marker: 0 }',
+      },
+    ],
+  },
+  {
+    name: 'an insert of unknown outcome is sent again',
+    scenario: 'insert whose reply is lost',
+    edits: [
+      {
+        path: MACHINE,
+        from: `    if (state.phase === 'inserting' && outcome.kind === 'inserted') {`,
+        to: `    if (state.phase === 'inserting' && outcome.kind === 'unknown') {
+        return insertNext(state.checkpoint, state.batch, state.remaining);
+    }
+    if (state.phase === 'inserting' && outcome.kind === 'inserted') {`,
+      },
+    ],
+  },
+  {
+    name: 'vector = next_offset, whatever is promised',
+    scenario: 'meter activated between a promise and its inserts',
+    edits: [
+      {
+        path: 'sql/migrations',
+        from: 'definition_version, log, partition, coalesce(pending_end, next_offset)',
+        to: 'definition_version, log, partition, next_offset',
+      },
+    ],
+  },
+  {
+    name: 'a promise with an older catalog than a vector relies on',
+    scenario: 'meter activated before a promise',
+    edits: [
+      {
+        path: 'sql/queries/intend-batch.sql',
+        from: ' AND min_version <= :catalog_version AND catalog_version <= :catalog_version',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'the marker is not written',
+    scenario: 'consumer killed between every two steps',
+    edits: [{ path: ENCODE, from: '${JSON.stringify(markerRow)}\\n', to: '' }],
+  },
+  {
+    name: 'ids remembered before the write',
+    scenario: 'consumer that failed to write has not seen the ids',
+    edits: [
+      {
+        path: PERFORM,
+        from: `    return { kind: 'looked_up', seen: await store.lookUp(idHashes, command.below) };`,
+        to: `    const seen = new Map(await store.lookUp(idHashes, command.below));
+    const stored = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
+    globalThis.remembered ??= new Set();
+    for (const id of command.idHashes) {
+        if (globalThis.remembered.has(id)) seen.set(id, stored);
+        globalThis.remembered.add(id);
+    }
+    return { kind: 'looked_up', seen };`,
+      },
+    ],
+  },
+];

@@ -1,0 +1,18 @@
+import type { Edit } from '../mutation.js';
+
+/** A rule of the pricing core broken on purpose, in a copy of its sources. */
+export type PricingMutation = {
+  readonly name: string;
+  /** The section of the domain rules that is broken. */
+  readonly rule: string;
+  readonly edit: Edit;
+};
+
+/** A mutation of one file of the core. */
+export function mutation(
+  [name, rule]: readonly [name: string, rule: string],
+  file: string,
+  [from, to]: readonly [from: string, to: string],
+): PricingMutation {
+  return { name, rule, edit: { path: `billing-api/domain/${file}`, from, to } };
+}

@@ -1,0 +1,96 @@
+import { plain, type Decimal } from '../../../../contract/decimal.js';
+import { formatInstant } from '../../../../contract/instant.js';
+import { buildInvoice } from '../../../../billing-api/domain/invoice/build-invoice.js';
+import type {
+  CommitmentInfo,
+  InvoiceLine as ProductLine,
+  LineKind,
+} from '../../../../billing-api/domain/invoice/invoice.js';
+import { toText } from '../../usage-oracle/fraction.js';
+import type { CommitmentTexts, InvoiceLine, PricedInvoice } from '../invoice.js';
+import type { InvoiceQuestion } from '../invoice-question.js';
+import { moneyText } from '../money.js';
+import type { Subscription } from '../subscription.js';
+import { fractionFrom } from './product-amounts.js';
+import { productInputs } from './product-inputs.js';
+
+type Text = (value: Decimal) => string;
+
+const KINDS: Readonly<Record<LineKind, InvoiceLine['kind']>> = {
+  charge: 'charge',
+  overage: 'overage',
+  true_up: 'true-up',
+};
+
+function orNull<From, To>(value: From | null, convert: (value: From) => To): To | null {
+  return value === null ? null : convert(value);
+}
+
+function plainText(value: Decimal): string {
+  return toText(fractionFrom(value));
+}
+
+function commitmentOf(info: CommitmentInfo, money: Text): CommitmentTexts {
+  return {
+    type: info.type,
+    amount: orNull(info.amount, plain),
+    quantity: orNull(info.quantity, plainText),
+    factor: orNull(info.overageFactor, plainText),
+    hasTrueUp: info.isTrueUpEnabled,
+    isWindowed: info.isWindowed,
+    utilized: money(info.utilized),
+    overage: money(info.overage),
+    trueUp: money(info.trueUp),
+  };
+}
+
+function lineOf(line: ProductLine, money: Text): InvoiceLine {
+  return {
+    itemId: line.lineItem?.id ?? null,
+    kind: KINDS[line.kind],
+    priceType: line.lineItem?.price.type ?? 'FIXED',
+    periodStart: formatInstant(line.period.startMs),
+    periodEnd: formatInstant(line.period.endMs),
+    quantity: plainText(line.quantity),
+    amount: money(line.amount),
+    priceUnitAmount: orNull(line.priceUnitAmount, money),
+    adjustedEntitlementQuantity: orNull(line.adjustedEntitlementQuantity, plainText),
+    commitment: orNull(line.commitmentInfo, (info) => commitmentOf(info, money)),
+    lineDiscount: money(line.lineItemDiscount),
+    invoiceDiscount: money(line.invoiceLevelDiscount),
+    prepaidCredits: money(line.prepaidCreditsApplied),
+  };
+}
+
+/**
+ * The product's invoice in the oracle's words.
+ * @throws RangeError for money that is finer than the currency.
+ */
+export function productInvoice(
+  subscription: Subscription,
+  question: InvoiceQuestion,
+): PricedInvoice {
+  const result = buildInvoice(productInputs(subscription, question));
+  const money: Text = (value) => moneyText(subscription.currency, fractionFrom(value));
+  const { totals } = result;
+  return {
+    periodStart: formatInstant(result.period.startMs),
+    periodEnd: formatInstant(result.period.endMs),
+    lines: result.lines.map((line) => lineOf(line, money)),
+    totals: {
+      subtotal: money(totals.subtotal),
+      totalDiscount: money(totals.totalDiscount),
+      totalTax: money(totals.totalTax),
+      totalPrepaidCredits: money(totals.totalPrepaidCreditsApplied),
+      total: money(totals.total),
+    },
+    taxes: result.taxes.map(({ association, taxAmount }) => ({
+      id: association.id,
+      amount: money(taxAmount),
+    })),
+    coupons: result.couponApplications.map(({ associationId, discountedAmount }) => ({
+      id: associationId,
+      discount: money(discountedAmount),
+    })),
+  };
+}

@@ -1,0 +1,178 @@
+import { divide, type Fraction } from '../usage-oracle/fraction.js';
+import { chargeOf, committedMoney, type CommitmentParts } from './commitment-parts.js';
+import type { CommitmentInfo, DraftLine } from './draft-line.js';
+import { exact, isPositive, one } from './exact.js';
+import { fixedCharge } from './fixed-charge.js';
+import type { InvoiceQuestion } from './invoice-question.js';
+import { splitAmount } from './largest-remainder.js';
+import { lineParts, type Settlement } from './line-commitment.js';
+import { chosenLines, invoicePeriodsOf, type ChosenLine } from './line-selection.js';
+import { roundMoney } from './money.js';
+import { settleSubscription, type SettledLine } from './subscription-commitment.js';
+import type {
+  Commitment,
+  LineItem,
+  LineCommitment,
+  Price,
+  Subscription,
+  UsageItem,
+} from './subscription.js';
+import { usageCharges, type UsageCharge } from './usage-charge.js';
+
+/** Line amount ÷ rate, rounded to the minor digits of the base currency (domain.md 8.6). */
+function priceUnitAmount(currency: string, price: Price, amount: Fraction): Fraction | null {
+  if (price.unitRate === null) return null;
+  return roundMoney(currency, divide(amount, exact(price.unitRate)));
+}
+
+function fixedLine(
+  { currency }: Subscription,
+  chosen: ChosenLine<Exclude<LineItem, UsageItem>>,
+): DraftLine {
+  const amount = roundMoney(currency, fixedCharge(chosen));
+  return {
+    itemId: chosen.item.id,
+    kind: 'charge',
+    priceType: 'FIXED',
+    period: chosen.covered,
+    quantity: exact(chosen.item.quantity),
+    amount,
+    priceUnitAmount: priceUnitAmount(currency, chosen.item.price, amount),
+    adjusted: null,
+    commitment: null,
+  };
+}
+
+type Configured = Omit<CommitmentInfo, 'utilized' | 'overage' | 'trueUp'>;
+
+function amountAsGiven({ type, value }: Commitment): Fraction | null {
+  return type === 'amount' ? exact(value) : null;
+}
+
+/** The commitment as money; one per window as it was given (domain.md 11.3, 11.4). */
+function configured({ own, isWindowed }: LineCommitment, price: Price): Configured {
+  if (own === null) {
+    return {
+      type: null,
+      amount: null,
+      quantity: null,
+      factor: null,
+      hasTrueUp: null,
+      isWindowed,
+    };
+  }
+  const { type, factor, hasTrueUp, value } = own;
+  return {
+    type,
+    amount: isWindowed ? amountAsGiven(own) : committedMoney(own, price),
+    quantity: type === 'quantity' ? exact(value) : null,
+    factor: exact(factor),
+    hasTrueUp,
+    isWindowed,
+  };
+}
+
+/** The three figures are a largest-remainder split of the line amount (domain.md 11.3). */
+function commitmentInfo(
+  currency: string,
+  { item, amount }: { readonly item: UsageItem; readonly amount: Fraction },
+  { utilized, overage, trueUp }: CommitmentParts,
+): CommitmentInfo | null {
+  if (item.commitment === null) return null;
+  const [first, second, third] = splitAmount(currency, amount, [utilized, overage, trueUp]);
+  if (first === undefined || second === undefined || third === undefined) return null;
+  return {
+    ...configured(item.commitment, item.price),
+    utilized: first,
+    overage: second,
+    trueUp: third,
+  };
+}
+
+function usageLine(charge: UsageCharge, settlement: Settlement): DraftLine {
+  const { currency } = settlement.subscription;
+  const { item, covered } = charge.line;
+  const parts = lineParts(charge, settlement);
+  const amount = roundMoney(currency, parts === null ? charge.money : chargeOf(parts));
+  return {
+    itemId: item.id,
+    kind: 'charge',
+    priceType: 'USAGE',
+    period: covered,
+    quantity: charge.quantity,
+    amount,
+    priceUnitAmount: priceUnitAmount(currency, item.price, amount),
+    adjusted: charge.adjusted,
+    commitment: parts === null ? null : commitmentInfo(currency, { item, amount }, parts),
+  };
+}
+
+function settledLine(currency: string, { charge, ...settled }: SettledLine): DraftLine {
+  const { item, covered } = charge.line;
+  return {
+    ...settled,
+    itemId: item.id,
+    priceType: 'USAGE',
+    period: covered,
+    priceUnitAmount: priceUnitAmount(currency, item.price, settled.amount),
+    adjusted: charge.adjusted,
+    commitment: null,
+  };
+}
+
+function trueUpLine({ period }: Settlement, amount: Fraction): DraftLine {
+  return {
+    itemId: null,
+    kind: 'true-up',
+    priceType: 'FIXED',
+    period,
+    quantity: one,
+    amount,
+    priceUnitAmount: null,
+    adjusted: null,
+    commitment: null,
+  };
+}
+
+type UsageLines = { readonly lines: readonly DraftLine[]; readonly trueUp: readonly DraftLine[] };
+
+function usageLines(lines: readonly ChosenLine<UsageItem>[], settlement: Settlement): UsageLines {
+  const charges = usageCharges(settlement.subscription, lines);
+  const settled = settleSubscription(charges, settlement);
+  if (settled === null) {
+    return { lines: charges.map((charge) => usageLine(charge, settlement)), trueUp: [] };
+  }
+  const { currency } = settlement.subscription;
+  return {
+    lines: settled.lines.map((line) => settledLine(currency, line)),
+    trueUp: isPositive(settled.trueUp) ? [trueUpLine(settlement, settled.trueUp)] : [],
+  };
+}
+
+function isUsage(chosen: ChosenLine): chosen is ChosenLine<UsageItem> {
+  return chosen.item.type === 'USAGE';
+}
+
+function isNotUsage(chosen: ChosenLine): chosen is ChosenLine<Exclude<LineItem, UsageItem>> {
+  return chosen.item.type !== 'USAGE';
+}
+
+/** All lines of an invoice: in line order, a true-up of the subscription last. */
+export function draftLines(
+  subscription: Subscription,
+  question: InvoiceQuestion,
+): readonly DraftLine[] {
+  const chosen = chosenLines(subscription, question);
+  const { period } = invoicePeriodsOf(subscription, question);
+  const settlement = { subscription, period, now: question.now, earlier: question.earlier };
+  // An opening invoice has no usage, and nothing of a commitment is due yet.
+  const isOpening = question.reference === 'period_start';
+  const none: UsageLines = { lines: [], trueUp: [] };
+  const usage = isOpening ? none : usageLines(chosen.filter(isUsage), settlement);
+  const fixed = chosen.filter(isNotUsage).map((line) => fixedLine(subscription, line));
+  const ids = [...new Set(chosen.map(({ item }) => item.id))];
+  const ofItems = ids.flatMap((id) =>
+    [...fixed, ...usage.lines].filter(({ itemId }) => itemId === id),
+  );
+  return [...ofItems, ...usage.trueUp];
+}

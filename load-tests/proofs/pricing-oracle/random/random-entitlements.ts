@@ -1,0 +1,90 @@
+import type { SeededRandom } from '../../../harness/seeded-random.js';
+import type { EntitlementSource, Feature } from '../subscription.js';
+import type { Metered, Outline } from './random-items.js';
+import { randomInstantIn } from './random-times.js';
+
+type Reset = EntitlementSource['reset'];
+
+const RESETS: readonly Reset[] = [
+  ...([null, null, 'NEVER', 'NEVER', 'DAILY', 'WEEKLY'] as const),
+  ...(['MONTHLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const),
+];
+
+function randomDates(random: SeededRandom, { subscription, periods }: Outline) {
+  const instant = (): number => randomInstantIn(random, random.pick(periods));
+  const { start } = subscription;
+  return random.pick([
+    { start: null, end: null },
+    { start: null, end: null },
+    { start, end: instant() },
+    { start: instant(), end: null },
+  ]);
+}
+
+function randomSource(
+  random: SeededRandom,
+  outline: Outline,
+  { id, reset }: { readonly id: string; readonly reset: Reset },
+): EntitlementSource {
+  const { start } = outline.subscription;
+  const scope = random.pick(['PLAN', 'ADDON', 'SUBSCRIPTION'] as const);
+  const isAddon = scope === 'ADDON';
+  const association = () => {
+    const dates = randomDates(random, outline);
+    return { start: dates.start ?? start, end: dates.end };
+  };
+  const count = isAddon ? random.between(1, 2) : 0;
+  return {
+    id,
+    createdAt: random.below(2),
+    scope,
+    parentId: null,
+    isEnabled: !random.chance(0.1),
+    limit: random.chance(0.1)
+      ? null
+      : random.pick(['0', '1', '3', '5', '10', '20', '40', '100', '1000']),
+    reset,
+    ...(random.chance(0.7) ? { start: null, end: null } : randomDates(random, outline)),
+    associations: Array.from({ length: count }, association),
+  };
+}
+
+/** One source in three replaces the one before it, when it may. */
+function withParents(
+  random: SeededRandom,
+  sources: readonly EntitlementSource[],
+): readonly EntitlementSource[] {
+  return sources.map((source, index) => {
+    const parent = sources[index - 1];
+    const mayReplace = source.scope === 'SUBSCRIPTION' && parent?.scope === 'PLAN';
+    return mayReplace && random.chance(0.6) ? { ...source, parentId: parent.id } : source;
+  });
+}
+
+/** The features of a meter; of several the reset periods are equal (domain.md 10.2). */
+export function randomFeatures(
+  random: SeededRandom,
+  outline: Outline,
+  { meterId, meter, items }: Metered,
+): readonly Feature[] {
+  if (!random.chance(outline.theme.entitled)) return [];
+  const count = random.chance(0.2) ? 2 : 1;
+  // What an allowance leaves of the greatest value of a bucket that two reset windows share is
+  // nowhere said.
+  const { length } = outline.subscription;
+  const isGreatest = meter.bucketSize !== null && meter.type === 'MAX';
+  const isLonger = items.some((item) => item.length !== length);
+  const ofGreatest: readonly Reset[] = isLonger ? ['NEVER'] : [null, 'NEVER'];
+  const resets = isGreatest ? ofGreatest : [...RESETS, length.period, length.period];
+  const common = random.pick(resets);
+  return Array.from({ length: count }, (_, index) => {
+    const id = `${meterId}-feature-${index}`;
+    const sources = Array.from({ length: random.between(1, 4) }, (__, number) =>
+      randomSource(random, outline, {
+        id: `${id}-${random.below(1000)}-${number}`,
+        reset: count > 1 ? common : random.pick([common, random.pick(resets)]),
+      }),
+    );
+    return { id, meterId, sources: withParents(random, sources) };
+  });
+}

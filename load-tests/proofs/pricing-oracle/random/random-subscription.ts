@@ -1,0 +1,183 @@
+import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
+import type { BillingPeriod } from '../billing-grid.js';
+import { periodsUntil } from '../billing-periods.js';
+import { priceInvoice } from '../invoice.js';
+import type {
+  LineCommitment,
+  LineItem,
+  Subscription,
+  SubscriptionCommitment,
+  UsageItem,
+} from '../subscription.js';
+import { randomCoupons, randomTaxes, randomWallets, roundedText } from './random-adjustments.js';
+import { randomDuration, randomLineCommitment } from './random-commitment.js';
+import { randomFeatures } from './random-entitlements.js';
+import { randomEvents } from './random-events.js';
+import { randomFixedItems, randomMetered, type Outline } from './random-items.js';
+import { randomFactor, randomPositive } from './random-numbers.js';
+import { randomTheme, type Theme } from './random-theme.js';
+import { randomInstantIn, randomScene, randomStart } from './random-times.js';
+
+const DAY_MS = 86_400_000;
+const LONGEST_DAYS: Readonly<Record<BillingPeriod, number>> = {
+  DAILY: 1,
+  WEEKLY: 7,
+  MONTHLY: 31,
+  QUARTERLY: 92,
+  HALF_YEARLY: 184,
+  ANNUAL: 366,
+};
+
+const CURRENCIES = ['usd', 'usd', 'eur', 'jpy', 'kwd', 'clf'];
+
+/** A subscription and how many of its periods are invoiced. */
+export type RandomCase = {
+  readonly subscription: Subscription;
+  readonly periodCount: number;
+};
+
+function randomFrame(random: SeededRandom, { periods }: Theme): Subscription {
+  const length = { period: random.pick(periods), count: random.pick([1, 1, 1, 1, 2, 3]) };
+  const scene = randomScene(random);
+  const start = randomStart(random, scene, length);
+  const longestMs = LONGEST_DAYS[length.period] * length.count * DAY_MS;
+  const cycle = random.chance(0.35) ? 'calendar' : 'anniversary';
+  const hasAnchor = cycle === 'anniversary' && random.chance(0.4);
+  const laterAnchor = randomInstantIn(random, { start, end: start + Math.round(longestMs * 1.3) });
+  return {
+    start,
+    end: null,
+    zone: scene.zone,
+    currency: random.pick(CURRENCIES),
+    length,
+    cycle,
+    givenAnchor: hasAnchor ? laterAnchor : null,
+    proration: random.pick(['create_prorations', 'none']),
+    commitment: null,
+    items: [],
+    meters: new Map(),
+    features: [],
+    coupons: [],
+    taxes: [],
+    wallets: [],
+    events: [],
+  };
+}
+
+/** The frame with the periods to invoice, one time in three with an end in one of them. */
+function randomOutline(random: SeededRandom): Outline {
+  const theme = randomTheme(random);
+  const frame = randomFrame(random, theme);
+  const { start, length } = frame;
+  const count = random.pick([1, 2, 2, 3, 3, 4, 5]);
+  const longestMs = (LONGEST_DAYS[length.period] + 1) * length.count * DAY_MS;
+  const all = periodsUntil(frame, length, start + (count + 1) * longestMs);
+  const wanted = all.slice(0, count);
+  if (random.chance(0.65)) return { theme, subscription: frame, periods: wanted };
+  const last = random.pick(wanted);
+  const instant = random.chance(0.3) ? last.end : randomInstantIn(random, last);
+  const end = instant > start ? instant : last.end;
+  const subscription = { ...frame, end };
+  return { theme, subscription, periods: periodsUntil(subscription, length, end).slice(0, count) };
+}
+
+function lifeOf({ periods }: Outline): { start: number; end: number } {
+  const [first, last] = [periods[0], periods.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('no periods');
+  return { start: first.start, end: last.end };
+}
+
+function withUsage(random: SeededRandom, outline: Outline): Subscription {
+  const metered = Array.from({ length: random.pick([0, 1, 1, 2, 2, 3]) }, (_, index) =>
+    randomMetered(random, outline, index),
+  );
+  const life = lifeOf(outline);
+  const before = random.chance(0.3) ? Math.floor((life.end - life.start) / 2) : 0;
+  const edges = outline.periods.flatMap(({ start, end }) => [start, end]);
+  const items: readonly LineItem[] = [
+    ...metered.flatMap(({ items: own }) => own),
+    ...randomFixedItems(random, outline),
+  ];
+  return {
+    ...outline.subscription,
+    items,
+    meters: new Map(metered.map(({ meterId, meter }) => [meterId, meter])),
+    features: metered.flatMap((each) => randomFeatures(random, outline, each)),
+    events: randomEvents(
+      random,
+      { start: life.start - before, end: life.end, edges },
+      outline.theme.events,
+    ),
+  };
+}
+
+/** Amounts that the invoices come to without a commitment. */
+function amountsNear(subscription: Subscription, periodCount: number): readonly string[] {
+  const amounts = Array.from({ length: periodCount }, (_, periodIndex) => {
+    const question = { reference: 'period_end', periodIndex, now: null, earlier: [] } as const;
+    const { lines, totals } = priceInvoice(subscription, question);
+    const usage = lines.filter(({ priceType }) => priceType === 'USAGE');
+    return [totals.subtotal, ...usage.map(({ amount }) => amount)];
+  });
+  return amounts.flat().filter((amount) => /[1-9]/.test(amount));
+}
+
+function randomSubscriptionCommitment(
+  random: SeededRandom,
+  { theme, subscription: { currency, length } }: Outline,
+  near: readonly string[],
+): SubscriptionCommitment {
+  const isNear = near.length > 0 && random.chance(0.6);
+  return {
+    amount: roundedText(currency, isNear ? random.pick(near) : randomPositive(random)),
+    factor: randomFactor(random),
+    hasTrueUp: random.chance(0.6),
+    duration: randomDuration(random, length, theme),
+  };
+}
+
+/** One commitment for the items of a meter or one of its own for each. */
+function withLineCommitments(
+  random: SeededRandom,
+  { theme, subscription }: Outline,
+  near: readonly string[],
+): readonly LineItem[] {
+  const { length } = subscription;
+  const ofMeters = new Map<string, LineCommitment | null>();
+  const commitmentFor = ({ meterId }: UsageItem): LineCommitment | null => {
+    const meter = subscription.meters.get(meterId);
+    const known = ofMeters.get(meterId);
+    if (known !== undefined && random.chance(0.7)) return known;
+    const isCommitted = meter !== undefined && random.chance(theme.commitsLine);
+    const next = isCommitted ? randomLineCommitment(random, { meter, length, theme }, near) : null;
+    ofMeters.set(meterId, next);
+    return next;
+  };
+  return subscription.items.map((item) => {
+    const mayCommit = item.type === 'USAGE' && item.length === length;
+    return mayCommit ? { ...item, commitment: commitmentFor(item) } : item;
+  });
+}
+
+/** Commitments on one of the two levels, or none (domain.md 11). */
+function withCommitments(random: SeededRandom, outline: Outline): Subscription {
+  const { theme, subscription, periods } = outline;
+  const near = amountsNear(subscription, periods.length);
+  if (random.chance(theme.commitsSubscription)) {
+    return { ...subscription, commitment: randomSubscriptionCommitment(random, outline, near) };
+  }
+  return { ...subscription, items: withLineCommitments(random, outline, near) };
+}
+
+/** The case of a seed, the same on every machine. */
+export function randomCase(seed: number): RandomCase {
+  const random = createSeededRandom(seed);
+  const outline = randomOutline(random);
+  const periodCount = outline.periods.length;
+  const used = withUsage(random, outline);
+  const committed = withCommitments(random, { ...outline, subscription: used });
+  const coupons = randomCoupons(random, { ...outline, subscription: committed });
+  const taxes = randomTaxes(random);
+  const wallets = randomWallets(random);
+  return { subscription: { ...committed, coupons, taxes, wallets }, periodCount };
+}

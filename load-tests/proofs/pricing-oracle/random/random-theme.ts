@@ -1,0 +1,84 @@
+import type { SeededRandom } from '../../../harness/seeded-random.js';
+import type { BillingPeriod } from '../billing-grid.js';
+
+/** What a case is mainly about; all figures are probabilities. */
+export type Theme = {
+  readonly periods: readonly BillingPeriod[];
+  readonly bucketed: number;
+  readonly grouped: number;
+  readonly entitled: number;
+  readonly commitsSubscription: number;
+  /** Of each usage item, where the subscription has no commitment. */
+  readonly commitsLine: number;
+  readonly windowed: number;
+  /** That a duration is longer than the billing period, where one can be. */
+  readonly longer: number;
+  /** That an item continues another one. */
+  readonly lineage: number;
+  readonly fixedItemsMax: number;
+  /** Numbers of events, one of which is taken. */
+  readonly events: readonly number[];
+};
+
+const mixed: Theme = {
+  periods: ['DAILY', 'WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'],
+  bucketed: 0.45,
+  grouped: 0.3,
+  entitled: 0.4,
+  commitsSubscription: 0.3,
+  commitsLine: 0.6,
+  windowed: 0.75,
+  longer: 0.5,
+  lineage: 0.2,
+  fixedItemsMax: 2,
+  events: [0, 3, 8, 15, 30, 60],
+};
+
+const THEMES: readonly Theme[] = [
+  mixed,
+  // Windows by the clock, most of them around a clock change.
+  {
+    ...mixed,
+    periods: ['DAILY', 'DAILY', 'WEEKLY', 'MONTHLY'],
+    bucketed: 1,
+    entitled: 0.2,
+    commitsSubscription: 0,
+    commitsLine: 1,
+    windowed: 0.95,
+    lineage: 0.05,
+    fixedItemsMax: 0,
+    events: [8, 30, 60],
+  },
+  // Allowances of all reset periods, most of them longer than the billing period.
+  {
+    ...mixed,
+    periods: ['DAILY', 'WEEKLY', 'WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'],
+    events: [30, 60, 90],
+    entitled: 1,
+    grouped: 0.6,
+    commitsSubscription: 0.1,
+    commitsLine: 0.1,
+    fixedItemsMax: 0,
+  },
+  // The walk through the subscription's commitment.
+  { ...mixed, bucketed: 0.2, entitled: 0.2, commitsSubscription: 1, fixedItemsMax: 1 },
+  // Commitments of lines over several periods.
+  {
+    ...mixed,
+    periods: ['MONTHLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY'],
+    entitled: 0.1,
+    bucketed: 0.2,
+    commitsSubscription: 0,
+    commitsLine: 1,
+    windowed: 0,
+    longer: 0.9,
+    lineage: 0.6,
+    fixedItemsMax: 0,
+  },
+  // Fixed lines, periods and dates.
+  { ...mixed, bucketed: 0.1, entitled: 0.1, fixedItemsMax: 5 },
+];
+
+export function randomTheme(random: SeededRandom): Theme {
+  return random.pick(THEMES);
+}

@@ -1,0 +1,164 @@
+import type { OracleFilter, OracleMeter } from '../usage-oracle/meter.js';
+import type { OracleEvent } from '../usage-oracle/usage-event.js';
+import type { BillingPeriod, Length } from './billing-grid.js';
+
+/*
+ * Everything that the amounts of an invoice depend on, as a subscription would be written down:
+ * amounts, quantities, rates and factors are decimal texts, instants milliseconds since 1970.
+ */
+
+export type Tier = {
+  readonly unitAmount: string;
+  readonly flatAmount: string;
+  /** Null: the open tier, which is the last. */
+  readonly upTo: number | null;
+};
+
+export type PriceModel =
+  | { readonly model: 'FLAT_FEE'; readonly amount: string }
+  | {
+      readonly model: 'PACKAGE';
+      readonly amount: string;
+      readonly divideBy: number;
+      readonly round: 'up' | 'down';
+    }
+  | {
+      readonly model: 'TIERED';
+      readonly mode: 'VOLUME' | 'SLAB';
+      readonly tiers: readonly Tier[];
+    };
+
+export type Price = PriceModel & {
+  /** Fiat money per unit when amounts are in units of a custom price unit, else null. */
+  readonly unitRate: string | null;
+};
+
+export type Commitment = {
+  readonly type: 'amount' | 'quantity';
+  readonly value: string;
+  readonly factor: string;
+  readonly hasTrueUp: boolean;
+};
+
+/** Minutes since 00:00 by the local clock, `[start, end)`, 1440 only as an end; may wrap. */
+export type TimeBucket = {
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
+  readonly price: Price;
+  readonly commitment: Commitment;
+};
+
+export type LineCommitment = {
+  /** Null only beside time buckets. */
+  readonly own: Commitment | null;
+  /** Null: the billing period of the subscription. */
+  readonly duration: BillingPeriod | null;
+  readonly isWindowed: boolean;
+  readonly timeBuckets: readonly TimeBucket[];
+};
+
+type ItemBasis = {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly price: Price;
+  readonly start: number;
+  readonly end: number | null;
+};
+
+export type FixedItem = ItemBasis & {
+  readonly type: 'FIXED';
+  readonly cadence: 'ADVANCE' | 'ARREAR';
+  readonly quantity: string;
+  readonly length: Length;
+};
+
+export type OnetimeItem = ItemBasis & { readonly type: 'ONETIME'; readonly quantity: string };
+
+export type UsageItem = ItemBasis & {
+  readonly type: 'USAGE';
+  readonly meterId: string;
+  readonly filterValues: readonly OracleFilter[];
+  readonly length: Length;
+  readonly commitment: LineCommitment | null;
+  /** Items that this one continues: what they used of a commitment counts (domain.md 11.3). */
+  readonly predecessorIds: readonly string[];
+};
+
+export type LineItem = FixedItem | OnetimeItem | UsageItem;
+
+export type EntitlementSource = {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly scope: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
+  /** The entitlement that one of the subscription replaces. */
+  readonly parentId: string | null;
+  readonly isEnabled: boolean;
+  /** Null: unlimited. */
+  readonly limit: string | null;
+  readonly reset: BillingPeriod | 'NEVER' | null;
+  readonly start: number | null;
+  readonly end: number | null;
+  /** When the addon is on the subscription, once per association; empty for other scopes. */
+  readonly associations: readonly { readonly start: number; readonly end: number | null }[];
+};
+
+export type Feature = {
+  readonly id: string;
+  readonly meterId: string;
+  readonly sources: readonly EntitlementSource[];
+};
+
+export type SubscriptionCommitment = {
+  readonly amount: string;
+  readonly factor: string;
+  readonly hasTrueUp: boolean;
+  readonly duration: BillingPeriod | null;
+};
+
+export type CouponAssociation = {
+  readonly id: string;
+  /** Null: on the invoice. */
+  readonly itemId: string | null;
+  readonly start: number;
+  readonly end: number | null;
+  readonly discount:
+    | { readonly type: 'fixed'; readonly amountOff: string }
+    | { readonly type: 'percentage'; readonly percentageOff: string };
+  /** Null: forever; 1: once. */
+  readonly applicationsMax: number | null;
+};
+
+export type TaxRate =
+  | { readonly id: string; readonly type: 'percentage'; readonly percentage: string }
+  | { readonly id: string; readonly type: 'fixed'; readonly amount: string };
+
+export type Wallet = {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly creditBalance: string;
+  readonly conversionRate: string;
+  readonly allowed: 'ALL' | 'USAGE' | 'FIXED';
+};
+
+export type Subscription = {
+  readonly start: number;
+  readonly end: number | null;
+  readonly zone: string;
+  readonly currency: string;
+  readonly length: Length;
+  readonly cycle: 'anniversary' | 'calendar';
+  /** `billing_anchor` as given; null: the start. */
+  readonly givenAnchor: number | null;
+  readonly proration: 'create_prorations' | 'none';
+  readonly commitment: SubscriptionCommitment | null;
+  readonly items: readonly LineItem[];
+  readonly meters: ReadonlyMap<string, OracleMeter>;
+  readonly features: readonly Feature[];
+  readonly coupons: readonly CouponAssociation[];
+  /** Those that apply, in the order of domain.md 15. */
+  readonly taxes: readonly TaxRate[];
+  readonly wallets: readonly Wallet[];
+  /** In the order of acceptance, repeats included; all of the customer. */
+  readonly events: readonly OracleEvent[];
+};

@@ -1,0 +1,239 @@
+import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { Command } from '../../../aggregator/protocol/state.js';
+import type { Scenario } from './scenario.js';
+import { isClaimable } from './simulated-postgres.js';
+import type { LateWrite, PartitionWorld, Request, World } from './world.js';
+
+type OfOwner = { readonly partition: number; readonly owner: number };
+
+/** One thing that can happen. Plain data: a list of them is a run that can be replayed and cut. */
+export type Action =
+  /** An owner does what its machine asks for, and learns the outcome. */
+  | ({ readonly kind: 'act' } & OfOwner)
+  /** It reads so many records, and a catalog of this version. */
+  | ({ readonly kind: 'read'; readonly records: number; readonly version: number } & OfOwner)
+  /** Its dependency fails before anything happened. */
+  | ({ readonly kind: 'fail' } & OfOwner)
+  /** Its update is under way and its connection is gone. */
+  | ({ readonly kind: 'lose' } & OfOwner)
+  /** It waits for its insert no longer. */
+  | ({ readonly kind: 'give_up' } & OfOwner)
+  /** One that was fenced begins again, with the filter it has. */
+  | ({ readonly kind: 'again' } & OfOwner)
+  /** Its process dies and another one takes its place. */
+  | ({ readonly kind: 'crash' } & OfOwner)
+  /** Its process dies and the next one takes the partition: crash and act in one. */
+  | ({ readonly kind: 'retake' } & OfOwner)
+  /** The server goes on with the insert that this owner waits for. */
+  | ({ readonly kind: 'serve' } & OfOwner)
+  /** The server goes on with an insert that nobody waits for. */
+  | { readonly kind: 'serve_late'; readonly partition: number; readonly request: string }
+  /** An update whose sender gave up reaches Postgres, or the gate. */
+  | { readonly kind: 'land'; readonly partition: number; readonly write: string }
+  | { readonly kind: 'append'; readonly partition: number; readonly records: number }
+  | { readonly kind: 'make_row'; readonly partition: number }
+  /** ClickHouse is killed. */
+  | { readonly kind: 'kill' }
+  /** Its machine loses power: parts that were not synced are gone. */
+  | { readonly kind: 'power_loss' }
+  | { readonly kind: 'activate' }
+  /** Readers are sent back to an earlier version that is still fed. */
+  | { readonly kind: 'revert'; readonly version: number }
+  | { readonly kind: 'retire_unread' }
+  | { readonly kind: 'claim'; readonly version: number }
+  /** An attempt applies its meter to the next partition, or is completed after the last. */
+  | { readonly kind: 'backfill'; readonly generation: number }
+  | { readonly kind: 'lose_backfill'; readonly generation: number }
+  | { readonly kind: 'abandon'; readonly generation: number }
+  | { readonly kind: 'land_backfill'; readonly generation: number }
+  /** Postgres comes back without its latest update of a row: a contradiction. */
+  | { readonly kind: 'restore'; readonly partition: number }
+  /** ClickHouse is restored without a part of the last batch: a contradiction. */
+  | { readonly kind: 'lose_part'; readonly partition: number; readonly table: BatchTable };
+
+export function requestName({ table, part, epoch, phase }: Request): string {
+  return `${table} ${part.start}-${part.end} of epoch ${epoch} ${phase}`;
+}
+
+export function writeName(write: LateWrite): string {
+  switch (write.kind) {
+    case 'take':
+      return 'take';
+    case 'raise_gate':
+      return `gate ${write.epoch}`;
+    case 'intend':
+      return `intend ${write.start}-${write.intent.end} v${write.intent.catalogVersion} of epoch ${write.epoch}`;
+    case 'finish':
+      return `finish ${write.start}-${write.end} of epoch ${write.epoch}`;
+  }
+}
+
+/**
+ * Postgres may come back without the latest update of a row, except for a take that the gate does
+ * not know yet: then two owners hold one epoch, and nothing fences either. Operators stop the
+ * aggregators before they restore.
+ */
+export function isRestorable({ row, rowBefore, gate }: PartitionWorld): boolean {
+  if (row === null || rowBefore === null) return false;
+  return row.epoch === rowBefore.epoch || gate >= row.epoch;
+}
+
+/** One line for a reader. */
+export function describeAction(action: Action): string {
+  const { kind, ...facts } = action;
+  const details = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
+  return [kind.padEnd(14), ...details].join('  ').trimEnd();
+}
+
+/**
+ * Steps that touch nothing but their owner and depend on nothing that can still change: taken at
+ * once, without a branch, since no other action could tell the difference.
+ */
+function isPrivate(scenario: Scenario, world: World, kind: string): boolean {
+  if (kind === 'remember') return true;
+  return (
+    (kind === 'fetch' || kind === 'refetch') &&
+    world.meters.versions.length === scenario.plan.meters.length
+  );
+}
+
+function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
+  const partition = world.partitions[at.partition];
+  const command = partition?.owners[at.owner]?.step.command;
+  if (partition === undefined) return [];
+  if (command?.kind === 'refetch') {
+    const needed = command.intent.end - command.from;
+    return Array.from({ length: needed }, (_, short) => ({
+      kind: 'read',
+      ...at,
+      records: needed - short,
+      version: command.intent.catalogVersion,
+    }));
+  }
+  if (command?.kind !== 'fetch') return [];
+  const { recordsMax } = scenario.plan;
+  const most = Math.min(partition.logEnd - command.from, recordsMax);
+  const actions: Action[] = [];
+  for (let records = 1; records <= most; records += 1) {
+    for (let version = command.catalogVersionMin; version <= world.meters.version; version += 1) {
+      actions.push({ kind: 'read', ...at, records, version });
+    }
+  }
+  return actions;
+}
+
+function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {
+  return row !== null && row.epoch < scenario.plan.limits.epochs;
+}
+
+const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch']);
+const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
+
+/** What an owner can do that is at work on something. */
+function stepsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
+  const owner = world.partitions[at.partition]?.owners[at.owner];
+  if (owner === undefined) return [];
+  const { timeouts, lostReplies } = world.budget;
+  if (owner.request !== null) {
+    const serve: Action = { kind: 'serve', ...at };
+    return timeouts > 0 ? [serve, { kind: 'give_up', ...at }] : [serve];
+  }
+  const { kind } = owner.step.command;
+  if (kind === 'step_down') return [{ kind: 'again', ...at }];
+  if (kind === 'halt') return [];
+  if (READS.has(kind)) return readsOf(scenario, world, at);
+  const act: Action = { kind: 'act', ...at };
+  return UPDATES.has(kind) && lostReplies > 0 ? [act, { kind: 'lose', ...at }] : [act];
+}
+
+/** A process that dies at any moment and one that takes over are one owner that takes anew. */
+function actionsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
+  const partition = world.partitions[at.partition];
+  const phase = partition?.owners[at.owner]?.step.state.phase;
+  if (partition === undefined || phase === undefined) return [];
+  const canTake = isEpochLeft(scenario, partition);
+  if (phase === 'taking') return canTake ? [{ kind: 'act', ...at }] : [];
+  const steps = stepsOfOwner(scenario, world, at);
+  return canTake ? [...steps, { kind: 'retake', ...at }] : steps;
+}
+
+function actionsOfPartition(scenario: Scenario, world: World, index: number): Action[] {
+  const partition = world.partitions[index];
+  if (partition === undefined) return [];
+  const actions = partition.owners.flatMap((_, owner) =>
+    actionsOfOwner(scenario, world, { partition: index, owner }),
+  );
+  for (const request of new Set(partition.orphans.map(requestName))) {
+    actions.push({ kind: 'serve_late', partition: index, request });
+  }
+  for (const write of new Set(partition.lateWrites.map(writeName))) {
+    actions.push({ kind: 'land', partition: index, write });
+  }
+  if (partition.row === null) actions.push({ kind: 'make_row', partition: index });
+  const canRestore = world.budget.restores > 0 && isRestorable(partition);
+  if (canRestore) actions.push({ kind: 'restore', partition: index });
+  return actions;
+}
+
+/** Versions that the pointer has left: gone back to, or given up. */
+function changesBack({ meters }: World): Action[] {
+  const idle = meters.versions.flatMap(({ isUnread, retiredIn }, version) =>
+    isUnread && retiredIn === null ? [version] : [],
+  );
+  if (idle.length === 0) return [];
+  return [
+    ...idle.map((version): Action => ({ kind: 'revert', version })),
+    { kind: 'retire_unread' },
+  ];
+}
+
+function actionsOfMeters(scenario: Scenario, world: World): Action[] {
+  const { versions, attempts, late } = world.meters;
+  const actions: Action[] = [];
+  if (versions.length < scenario.plan.meters.length) actions.push({ kind: 'activate' });
+  versions.forEach((_, version) => {
+    if (isClaimable(scenario, world, version)) actions.push({ kind: 'claim', version });
+  });
+  actions.push(...changesBack(world));
+  for (const { generation } of attempts) {
+    actions.push({ kind: 'backfill', generation });
+    if (world.budget.timeouts > 0) actions.push({ kind: 'lose_backfill', generation });
+  }
+  for (const { attempt } of late) {
+    actions.push({ kind: 'land_backfill', generation: attempt.generation });
+  }
+  return actions;
+}
+
+/** The one owner whose next step nobody else could notice; null when there is none. */
+function privateActions(scenario: Scenario, world: World): Action[] | null {
+  for (const [partition, { owners }] of world.partitions.entries()) {
+    for (const [owner, { step }] of owners.entries()) {
+      if (!isPrivate(scenario, world, step.command.kind)) continue;
+      const at = { partition, owner };
+      if (step.command.kind === 'remember') return [{ kind: 'act', ...at }];
+      const reads = readsOf(scenario, world, at);
+      if (reads.length > 0) return reads;
+    }
+  }
+  return null;
+}
+
+/** Everything that can happen in a small world, for the exhaustive explorer. */
+export function actionsOf(scenario: Scenario, world: World): readonly Action[] {
+  const alone = privateActions(scenario, world);
+  if (alone !== null) return alone;
+  const actions = world.partitions.flatMap((_, index) =>
+    actionsOfPartition(scenario, world, index),
+  );
+  actions.push(...actionsOfMeters(scenario, world));
+  const isBusy = world.partitions.some(
+    ({ owners, orphans }) => orphans.length > 0 || owners.some(({ request }) => request !== null),
+  );
+  if (isBusy && world.budget.kills > 0) actions.push({ kind: 'kill' });
+  const isUnsynced = world.partitions.some(({ tables }) =>
+    Object.values(tables).some((parts) => parts.some(({ isSynced }) => !isSynced)),
+  );
+  if (isUnsynced && world.budget.powerLosses > 0) actions.push({ kind: 'power_loss' });
+  return actions;
+}

@@ -1,0 +1,220 @@
+import type { Checkpoint } from '../../../aggregator/protocol/state.js';
+import type { PartitionFacts, Scenario } from './scenario.js';
+import type { MetersWorld, MeterVersion, Part, PartitionWorld, World } from './world.js';
+
+/** What a contradiction that the world itself brought about excuses, until the machine halts. */
+export type Tolerance = {
+  /** A restored Postgres knows less than the tables hold. */
+  readonly isStrayFine: boolean;
+  /** A restored ClickHouse holds less than Postgres knows. */
+  readonly isLossFine: boolean;
+};
+
+/** How far a checkpoint vouches: finished is there, promised may be, beyond must not. */
+type Reach = { readonly finished: number; readonly promised: number };
+
+function offsetsOf(row: Checkpoint | null): Reach {
+  const finished = row?.nextOffset ?? 0;
+  return { finished, promised: row?.pending?.end ?? finished };
+}
+
+function positionsOf(facts: PartitionFacts, row: Checkpoint | null): Reach {
+  const { finished, promised } = offsetsOf(row);
+  return { finished: facts.positions[finished] ?? 0, promised: facts.positions[promised] ?? 0 };
+}
+
+function countRows(facts: PartitionFacts, parts: readonly Part[]): Uint8Array {
+  const counts = new Uint8Array(facts.candidates.length);
+  for (const { rows } of parts) {
+    for (const position of rows) counts[position] = (counts[position] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function judgeFound(
+  found: number,
+  isFirst: boolean,
+  isStray: boolean,
+): 'a repeat is counted' | 'twice there' | 'beyond every promise' | null {
+  if (found === 0) return null;
+  if (!isFirst) return 'a repeat is counted';
+  if (found > 1) return 'twice there';
+  return isStray ? 'beyond every promise' : null;
+}
+
+/** Events and ids: each distinct event once, all of them below the checkpoint, none beyond. */
+function checkRows(
+  facts: PartitionFacts,
+  { row, tables }: PartitionWorld,
+  how: { readonly table: 'events' | 'ids'; readonly tolerance: Tolerance },
+): string | null {
+  const { finished, promised } = positionsOf(facts, row);
+  const { isStrayFine, isLossFine } = how.tolerance;
+  const counts = countRows(facts, tables[how.table]);
+  for (const [position, found] of counts.entries()) {
+    const isFirst = facts.isFirst[position] === true;
+    const isMissing = found === 0 && isFirst && position < finished && !isLossFine;
+    const isStray = position >= promised && !isStrayFine;
+    const wrong = isMissing ? 'finished and not there' : judgeFound(found, isFirst, isStray);
+    if (wrong !== null) return `${wrong}: ${how.table} row of event ${position}`;
+  }
+  return null;
+}
+
+/** Repeats below the checkpoint are kept, and nothing that counted is called a repeat. */
+function checkRepeats(facts: PartitionFacts, { row, tables }: PartitionWorld): string | null {
+  const { finished } = positionsOf(facts, row);
+  for (const [position, found] of countRows(facts, tables.repeats).entries()) {
+    if (facts.isFirst[position] === true) {
+      if (found > 0) return `called a repeat: event ${position}`;
+    } else if (found === 0 && position < finished) {
+      return `repeat not kept: event ${position}`;
+    }
+  }
+  return null;
+}
+
+/**
+ * No batch has two markers. A batch of repeats leaves nothing by which a restored Postgres could be
+ * found out, so it may be written again, which doubles nothing.
+ */
+function findTwice(parts: readonly Part[], { isStrayFine }: Tolerance): string | null {
+  const known = new Set<number>();
+  for (const { start, end, usage } of parts) {
+    const batch = start * 4_096 + end;
+    const isHarmless = isStrayFine && usage.length === 0;
+    if (known.has(batch) && !isHarmless) return `two markers of the batch ${start}-${end}`;
+    known.add(batch);
+  }
+  return null;
+}
+
+/** Every batch has at most one marker, and every finished one has it. */
+function checkMarkers({ row, tables }: PartitionWorld, tolerance: Tolerance): string | null {
+  const twice = findTwice(tables.usage, tolerance);
+  if (twice !== null || tolerance.isStrayFine) return twice;
+  const { finished, promised } = offsetsOf(row);
+  let covered = 0;
+  for (const { start, end } of tables.usage) {
+    if (end > promised) return `usage beyond every promise at ${start}`;
+    if (end <= finished) covered += end - start;
+  }
+  const isCovered = covered === finished || tolerance.isLossFine;
+  return isCovered ? null : 'a finished batch without its marker';
+}
+
+type Offsets = { readonly start: number; readonly end: number };
+
+function isInSight(meters: MetersWorld, { plan, definition }: MeterVersion): boolean {
+  return meters.inSight[definition.meterId] === plan;
+}
+
+/** Offsets of a partition that the live stream of a version owns; all, as long as it is read. */
+function ownedBy(meters: MetersWorld, version: MeterVersion, partition: number): Offsets {
+  const { end } = version;
+  const isBounded = !isInSight(meters, version) && typeof end !== 'string';
+  return {
+    start: version.vector[partition] ?? 0,
+    end: isBounded ? (end[partition] ?? 0) : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Distinct matching events in the overlap of two ranges. */
+function matchesIn(below: readonly number[], owned: Offsets, range: Offsets): number {
+  const start = Math.max(owned.start, range.start);
+  const end = Math.min(owned.end, range.end);
+  return end <= start ? 0 : (below[end] ?? 0) - (below[start] ?? 0);
+}
+
+function usageOf({ usage }: Part, generation: number): number {
+  let sum = 0;
+  for (const counted of usage) if (counted.generation === generation) sum += counted.events;
+  return sum;
+}
+
+type Fold = {
+  readonly generation: number;
+  readonly matches: (range: Offsets) => number;
+  /** Retired at no exact place: a batch is counted whole or not at all. */
+  readonly isLoose: boolean;
+  readonly isStrayFine: boolean;
+};
+
+/** Live usage of one generation: batch by batch the fold of the distinct events that it owns. */
+function checkGeneration(parts: readonly Part[], finished: number, fold: Fold): string | null {
+  const { generation, matches } = fold;
+  for (const part of parts) {
+    if (part.end > finished && fold.isStrayFine) continue;
+    const expected = matches(part);
+    const found = usageOf(part, generation);
+    if (found === expected || (fold.isLoose && found === 0)) continue;
+    const batch = `${part.start}-${part.end}`;
+    return `generation ${generation} holds ${found} of ${expected} events of batch ${batch}`;
+  }
+  return null;
+}
+
+function checkUsage(
+  facts: PartitionFacts,
+  { partitions, meters }: World,
+  at: { readonly index: number; readonly tolerance: Tolerance },
+): string | null {
+  const partition = partitions[at.index];
+  if (partition === undefined) return null;
+  const finished = partition.row?.nextOffset ?? 0;
+  for (const version of meters.versions) {
+    const below = facts.matchesBelow[version.plan] ?? [];
+    const owned = ownedBy(meters, version, at.index);
+    const wrong = checkGeneration(partition.tables.usage, finished, {
+      generation: version.definition.generation,
+      matches: (range) => matchesIn(below, owned, range),
+      isLoose: version.end === 'loose' && !isInSight(meters, version),
+      isStrayFine: at.tolerance.isStrayFine,
+    });
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+/** The first term of the books: every event of a batch was accepted, repeats included. */
+function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): string | null {
+  for (const { start, end, accepted } of tables.usage) {
+    const expected = (facts.positions[end] ?? 0) - (facts.positions[start] ?? 0);
+    if (accepted !== expected) return `${accepted} of ${expected} events accepted at ${start}`;
+  }
+  return null;
+}
+
+/** What the fold made of the events: repeats, usage and the books. */
+function checkFold(
+  scenario: Scenario,
+  world: World,
+  at: { readonly index: number; readonly tolerance: Tolerance },
+): string | null {
+  const partition = world.partitions[at.index];
+  const facts = scenario.partitions[at.index];
+  if (partition === undefined || facts === undefined) return null;
+  return (
+    checkRepeats(facts, partition) ??
+    checkUsage(facts, world, at) ??
+    (scenario.plan.hasEarlierFold ? null : checkAccepted(facts, partition))
+  );
+}
+
+/** Whether what is stored of one partition is as it must be; what is wrong in words, or null. */
+export function checkStored(
+  scenario: Scenario,
+  world: World,
+  at: { readonly index: number; readonly tolerance: Tolerance },
+): string | null {
+  const partition = world.partitions[at.index];
+  const facts = scenario.partitions[at.index];
+  if (partition === undefined || facts === undefined) return null;
+  const { tolerance } = at;
+  return (
+    checkRows(facts, partition, { table: 'events', tolerance }) ??
+    checkRows(facts, partition, { table: 'ids', tolerance }) ??
+    checkMarkers(partition, tolerance) ??
+    (tolerance.isLossFine ? null : checkFold(scenario, world, at))
+  );
+}

@@ -1,0 +1,107 @@
+import { nextStep } from '../../../aggregator/protocol/machine.js';
+import type { Outcome, State, Step, Surroundings } from '../../../aggregator/protocol/state.js';
+import type { MachineMutation, Mutation } from './mutations.js';
+
+export type Machine = (surroundings: Surroundings, state: State, outcome: Outcome) => Step;
+
+/** Leaves out the insert that is under way, as if it had been answered. */
+function skipInsert(surroundings: Surroundings, step: Step): Step {
+  return nextStep(surroundings, step.state, { kind: 'inserted' });
+}
+
+const retryInEpoch: Machine = (surroundings, state, outcome) => {
+  if (state.phase !== 'inserting' || outcome.kind !== 'unknown') {
+    return nextStep(surroundings, state, outcome);
+  }
+  const { checkpoint, batch, remaining } = state;
+  const table = remaining[0] ?? 'events';
+  const { text } = batch.encoded[table];
+  const { range, foldVersion } = batch;
+  const { epoch } = checkpoint;
+  return { state, command: { kind: 'insert', epoch, range, table, foldVersion, text } };
+};
+
+const finishBeforeLastInsert: Machine = (surroundings, state, outcome) => {
+  const step = nextStep(surroundings, state, outcome);
+  const isLast = step.state.phase === 'inserting' && step.state.remaining.length === 1;
+  return isLast ? skipInsert(surroundings, step) : step;
+};
+
+/** Finishes what was only promised; the inserts come after it. */
+const commitFirst: Machine = (surroundings, state, outcome) => {
+  if (state.phase === 'intending' && outcome.kind === 'written') {
+    const { checkpoint, batch } = state;
+    const { epoch } = checkpoint;
+    const { start, end } = batch.range;
+    const rows = batch.summary.idHashes.length;
+    return {
+      state: { phase: 'finishing', checkpoint, batch },
+      command: { kind: 'finish', epoch, start, end, rows },
+    };
+  }
+  if (state.phase === 'finishing' && outcome.kind === 'written') {
+    const { checkpoint, batch } = state;
+    return nextStep(surroundings, { phase: 'intending', checkpoint, batch }, outcome);
+  }
+  const step = nextStep(surroundings, state, outcome);
+  if (state.phase !== 'inserting' || step.state.phase !== 'finishing') return step;
+  return nextStep(surroundings, step.state, { kind: 'written' });
+};
+
+const replaceUnchecked: Machine = (surroundings, state, outcome) => {
+  const isOther = state.phase === 'checking_presence' && state.batch.digest !== state.intent.digest;
+  if (!isOther || outcome.kind !== 'presence') return nextStep(surroundings, state, outcome);
+  const presence = { events: 0, ids: 0, marker: 0 };
+  return nextStep(surroundings, state, { kind: 'presence', presence });
+};
+
+const acceptShortRefetch: Machine = (surroundings, state, outcome) => {
+  if (state.phase !== 'refetching' || outcome.kind !== 'fetched') {
+    return nextStep(surroundings, state, outcome);
+  }
+  const last = { offset: state.intent.end - 1, appendedAtMs: 0, candidates: [], deadLetter: null };
+  const isShort = outcome.records.at(-1)?.offset !== last.offset;
+  const records = isShort ? [...outcome.records, last] : outcome.records;
+  return nextStep(surroundings, state, { ...outcome, records });
+};
+
+/** Takes the lost reply to its promise for a yes. */
+const assumeIntended: Machine = (surroundings, state, outcome) => {
+  const isAssumed = state.phase === 'intending' && outcome.kind === 'unknown';
+  return nextStep(surroundings, state, isAssumed ? { kind: 'written' } : outcome);
+};
+
+const skipInspection: Machine = (surroundings, state, outcome) => {
+  if (state.phase !== 'inspecting' || outcome.kind !== 'inspected') {
+    return nextStep(surroundings, state, outcome);
+  }
+  const { checkpoint } = state;
+  const command = { kind: 'warm_filter', below: checkpoint.nextOffset } as const;
+  return { state: { phase: 'warming', checkpoint }, command };
+};
+
+const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
+  retry_in_epoch: retryInEpoch,
+  finish_before_last_insert: finishBeforeLastInsert,
+  commit_first: commitFirst,
+  replace_unchecked: replaceUnchecked,
+  accept_short_refetch: acceptShortRefetch,
+  assume_intended: assumeIntended,
+  skip_inspection: skipInspection,
+};
+
+/** The production machine, or a wrapper that breaks one of its rules. */
+export function machineOf(mutation: Mutation | null): Machine {
+  const mutants: Readonly<Partial<Record<Mutation, Machine>>> = MUTANTS;
+  return (mutation === null ? undefined : mutants[mutation]) ?? nextStep;
+}
+
+/** A release that folds its own batches as the version before does, and keeps any promise. */
+export function ofEarlierFold(machine: Machine): Machine {
+  return (surroundings, state, outcome) => {
+    const step = machine(surroundings, state, outcome);
+    if (step.state.phase !== 'looking_up' || step.state.intent !== null) return step;
+    const draft = { ...step.state.draft, foldVersion: 1 as const };
+    return { ...step, state: { ...step.state, draft } };
+  };
+}

@@ -1,0 +1,333 @@
+import type { Command, Outcome } from '../../../aggregator/protocol/state.js';
+import type { StoredId } from '../../../aggregator/fold/separate-repeats.js';
+import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
+import type { PartitionFacts, Scenario } from './scenario.js';
+import {
+  completeInsert,
+  inspectionOf,
+  presenceOf,
+  requestOf,
+  storedIds,
+} from './simulated-clickhouse.js';
+import { finishBatch, intendBatch, takeCheckpoint } from './simulated-postgres.js';
+import {
+  FRESH_OWNER,
+  withItem,
+  type LateWrite,
+  type MetersWorld,
+  type Owner,
+  type OwnerFilter,
+  type PartitionWorld,
+  type Request,
+} from './world.js';
+
+/** What one partition's steps need to know around it. */
+export type Around = {
+  readonly scenario: Scenario;
+  readonly index: number;
+  readonly facts: PartitionFacts;
+  readonly meters: MetersWorld;
+};
+
+function withOwner(partition: PartitionWorld, index: number, owner: Owner): PartitionWorld {
+  return { ...partition, owners: withItem(partition.owners, index, owner) };
+}
+
+/** Tells an owner what happened; the machine, the production one, decides what it does next. */
+export function tell(
+  { scenario, index }: Around,
+  partition: PartitionWorld,
+  to: { readonly owner: number; readonly outcome: Outcome },
+): PartitionWorld {
+  const owner = partition.owners[to.owner];
+  const surroundings = scenario.surroundings[index]?.[to.owner];
+  const machine = scenario.machines[to.owner];
+  if (owner === undefined || surroundings === undefined || machine === undefined) return partition;
+  const step = machine(surroundings, owner.step.state, to.outcome);
+  return withOwner(partition, to.owner, { ...owner, step, request: null });
+}
+
+/** The owner waits no longer, but its insert may still go on. */
+function orphanRequest(partition: PartitionWorld, index: number): PartitionWorld {
+  const request = partition.owners[index]?.request ?? null;
+  if (request === null) return partition;
+  return { ...partition, orphans: [...partition.orphans, request] };
+}
+
+/** One that was fenced may take the partition again; its filter is kept on the shelf. */
+export function again(partition: PartitionWorld, index: number): PartitionWorld | null {
+  const owner = partition.owners[index];
+  if (owner?.step.command.kind !== 'step_down') return null;
+  return withOwner(partition, index, { ...owner, step: FIRST_STEP });
+}
+
+/** Everything volatile of the process is gone. */
+export function crash(partition: PartitionWorld, index: number): PartitionWorld {
+  return withOwner(orphanRequest(partition, index), index, FRESH_OWNER);
+}
+
+export function giveUp(
+  around: Around,
+  partition: PartitionWorld,
+  owner: number,
+): PartitionWorld | null {
+  if ((partition.owners[owner]?.request ?? null) === null) return null;
+  return tell(around, orphanRequest(partition, owner), { owner, outcome: { kind: 'unknown' } });
+}
+
+/** Applies an update to the row or the gate; null when a guard refuses it. */
+export function applyWrite(
+  { mutation }: Scenario,
+  partition: PartitionWorld,
+  write: LateWrite,
+): PartitionWorld | null {
+  if (write.kind === 'raise_gate') {
+    return { ...partition, gate: Math.max(partition.gate, write.epoch) };
+  }
+  const { row } = partition;
+  if (row === null) return null;
+  const next =
+    write.kind === 'take'
+      ? takeCheckpoint(row, partition.gate)
+      : write.kind === 'intend'
+        ? intendBatch(row, write, mutation)
+        : finishBatch(row, write, mutation);
+  return next === null ? null : { ...partition, row: next, rowBefore: row };
+}
+
+function isWrite(command: Command): command is LateWrite {
+  const { kind } = command;
+  return kind === 'take' || kind === 'raise_gate' || kind === 'intend' || kind === 'finish';
+}
+
+/** The update is sent and its connection lost: it lands at any later time, or never. */
+export function loseReply(
+  around: Around,
+  partition: PartitionWorld,
+  owner: number,
+): PartitionWorld | null {
+  const command = partition.owners[owner]?.step.command;
+  if (command === undefined || !isWrite(command)) return null;
+  const lateWrites = [...partition.lateWrites, command];
+  return tell(around, { ...partition, lateWrites }, { owner, outcome: { kind: 'unknown' } });
+}
+
+function write(
+  around: Around,
+  partition: PartitionWorld,
+  { owner, command }: { readonly owner: number; readonly command: LateWrite },
+): PartitionWorld | null {
+  const next = applyWrite(around.scenario, partition, command);
+  const { row } = next ?? partition;
+  if (row === null) return null;
+  const reply = (outcome: Outcome): PartitionWorld =>
+    tell(around, next ?? partition, { owner, outcome });
+  if (next === null) return reply({ kind: 'refused', checkpoint: row });
+  if (command.kind === 'take') return reply({ kind: 'taken', checkpoint: row });
+  if (command.kind !== 'raise_gate') return reply({ kind: 'written' });
+  return reply({ kind: 'gate_raised', highestEpoch: next.gate });
+}
+
+/** What is left of the filter at a take; null when it must be built anew. */
+function usableFilter(owner: Owner | undefined, below: number): OwnerFilter | null {
+  const filter = owner?.filter ?? null;
+  return filter !== null && below >= filter.completeBelow ? filter : null;
+}
+
+/** IdFilter.warm: what came since is read, or everything when it was never built. */
+function warmFilter(
+  { facts, scenario }: Around,
+  partition: PartitionWorld,
+  at: { readonly owner: number; readonly below: number },
+): PartitionWorld {
+  const owner = partition.owners[at.owner];
+  const kept = usableFilter(owner, at.below);
+  const isLeftAsItIs = kept !== null && scenario.mutation === 'filter_not_caught_up';
+  if (owner === undefined || isLeftAsItIs) return partition;
+  const from = kept?.completeBelow ?? 0;
+  const idHashes = new Set(kept?.idHashes);
+  for (const [idHash, { offset }] of storedIds(facts, partition, at.below)) {
+    if (offset >= from) idHashes.add(idHash);
+  }
+  const filter = { idHashes, completeBelow: at.below };
+  return withOwner(partition, at.owner, { ...owner, filter });
+}
+
+/** A Bloom filter takes some ids for known that are not: here always the same half. */
+function mayContain(filter: OwnerFilter | null, idHash: string): boolean {
+  const isFalsePositive = idHash.charCodeAt(idHash.length - 1) % 2 === 0;
+  return filter === null || isFalsePositive || filter.idHashes.has(idHash);
+}
+
+/** KILL … SYNC: no insert of an earlier epoch that has started goes on afterwards. */
+function drain(around: Around, partition: PartitionWorld, epoch: number): PartitionWorld {
+  const { mutation } = around.scenario;
+  if (mutation === 'no_drain') return partition;
+  const isDrained = (request: Request): boolean =>
+    request.phase !== 'sent' && request.epoch < epoch;
+  let next = partition;
+  const end = (request: Request): void => {
+    if (request.phase === 'visible') next = completeInsert(next, request, mutation);
+  };
+  partition.orphans.filter(isDrained).forEach(end);
+  next = { ...next, orphans: partition.orphans.filter((request) => !isDrained(request)) };
+  for (const [owner, { request }] of partition.owners.entries()) {
+    if (request === null || !isDrained(request)) continue;
+    end(request);
+    next = tell(around, next, { owner, outcome: { kind: 'unknown' } });
+  }
+  return next;
+}
+
+type LookUp = Extract<Command, { readonly kind: 'look_up' }>;
+
+function lookUp(
+  around: Around,
+  partition: PartitionWorld,
+  { owner, command }: { readonly owner: Owner; readonly command: LookUp },
+): ReadonlyMap<string, StoredId> {
+  const { mutation } = around.scenario;
+  const below = mutation === 'no_bound_below_batch' ? Number.POSITIVE_INFINITY : command.below;
+  const stored = storedIds(around.facts, partition, below);
+  const seen = new Map<string, StoredId>();
+  for (const idHash of command.idHashes) {
+    if (!mayContain(owner.filter, idHash)) continue;
+    const row = stored.get(idHash);
+    if (row !== undefined) seen.set(idHash, row.stored);
+    else if (mutation === 'marks_before_write' && owner.filter?.idHashes.has(idHash) === true) {
+      seen.set(idHash, { payloadHash: '', timestampMs: 0, isTimestampGiven: false });
+    }
+  }
+  return seen;
+}
+
+/** IdFilter.remember: the ids of a batch that ends there. */
+function addToFilter(
+  partition: PartitionWorld,
+  index: number,
+  ids: { readonly idHashes: readonly string[]; readonly end: number },
+): PartitionWorld {
+  const owner = partition.owners[index];
+  if (owner === undefined) return partition;
+  const idHashes = new Set(owner.filter?.idHashes);
+  for (const idHash of ids.idHashes) idHashes.add(idHash);
+  return withOwner(partition, index, { ...owner, filter: { idHashes, completeBelow: ids.end } });
+}
+
+type Question = Exclude<
+  Command,
+  LateWrite | { readonly kind: 'insert' | 'fetch' | 'refetch' | 'halt' | 'step_down' }
+>;
+
+// One case a command: the list is complete because the compiler says so.
+// eslint-disable-next-line complexity
+function ask(
+  around: Around,
+  partition: PartitionWorld,
+  { owner, command }: { readonly owner: number; readonly command: Question },
+): PartitionWorld {
+  const { facts, scenario } = around;
+  const { mutation } = scenario;
+  const asker = partition.owners[owner] ?? FRESH_OWNER;
+  const answer = (next: PartitionWorld, outcome: Outcome): PartitionWorld =>
+    tell(around, next, { owner, outcome });
+  switch (command.kind) {
+    case 'drain':
+      return answer(drain(around, partition, command.epoch), { kind: 'drained' });
+    case 'inspect': {
+      const inspection = inspectionOf(facts, partition, command.checkpoint);
+      return answer(partition, { kind: 'inspected', inspection });
+    }
+    case 'warm_filter': {
+      const warm = warmFilter(around, partition, { owner, below: command.below });
+      return answer(warm, { kind: 'filter_warm' });
+    }
+    case 'look_up': {
+      const seen = lookUp(around, partition, { owner: asker, command });
+      const isMarked = mutation === 'marks_before_write';
+      const { idHashes, below } = command;
+      const next = isMarked ? addToFilter(partition, owner, { idHashes, end: below }) : partition;
+      return answer(next, { kind: 'looked_up', seen });
+    }
+    case 'check_presence': {
+      const nothing = { events: 0, ids: 0, marker: 0 };
+      const isBlind = mutation === 'no_presence_check';
+      const presence = isBlind ? nothing : presenceOf(facts, partition, command.range);
+      return answer(partition, { kind: 'presence', presence });
+    }
+    case 'reread':
+      return partition.row === null
+        ? partition
+        : answer(partition, { kind: 'reread', checkpoint: partition.row });
+    case 'remember': {
+      const { summary, range } = command.batch;
+      const isTold = mutation !== 'filter_not_told';
+      const idHashes = isTold ? summary.idHashes : [];
+      const next = addToFilter(partition, owner, { idHashes, end: range.end });
+      return answer(next, { kind: 'remembered' });
+    }
+  }
+}
+
+/** The owner does what its machine asks for; null when it waits, reads the log or has ended. */
+export function act(
+  around: Around,
+  partition: PartitionWorld,
+  index: number,
+): PartitionWorld | null {
+  const owner = partition.owners[index];
+  if (owner === undefined || owner.request !== null) return null;
+  const { command, state } = owner.step;
+  if (isWrite(command)) return write(around, partition, { owner: index, command });
+  if (command.kind === 'insert') {
+    if (state.phase !== 'inserting') return null;
+    const request = requestOf(around.facts, command, state.batch);
+    return withOwner(partition, index, { ...owner, request });
+  }
+  const { kind } = command;
+  if (kind === 'fetch' || kind === 'refetch' || kind === 'halt' || kind === 'step_down')
+    return null;
+  return ask(around, partition, { owner: index, command });
+}
+
+type Reading = { readonly owner: number; readonly records: number; readonly version: number };
+
+function readBatch(
+  { meters, scenario }: Around,
+  command: Extract<Command, { readonly kind: 'fetch' | 'refetch' }>,
+  how: Reading,
+): { readonly records: number; readonly version: number } {
+  if (command.kind === 'fetch') {
+    const polled = Math.min(how.version, meters.version);
+    return {
+      records: Math.min(how.records, scenario.plan.recordsMax),
+      version: Math.max(polled, command.catalogVersionMin),
+    };
+  }
+  const { end, catalogVersion } = command.intent;
+  const isPinned = scenario.mutation !== 'refetch_newest_catalog';
+  return {
+    records: Math.min(how.records, end - command.from),
+    version: isPinned ? catalogVersion : meters.version,
+  };
+}
+
+/** A reading of the log, perhaps cut short, with the catalog that its process knows just then. */
+export function read(
+  around: Around,
+  partition: PartitionWorld,
+  how: Reading,
+): PartitionWorld | null {
+  const command = partition.owners[how.owner]?.step.command;
+  if (command?.kind !== 'fetch' && command?.kind !== 'refetch') return null;
+  const { owner } = how;
+  if (command.from < partition.logStart) {
+    return tell(around, partition, { owner, outcome: { kind: 'log_start_passed' } });
+  }
+  const batch = readBatch(around, command, how);
+  const catalog = around.meters.catalogs[batch.version - 1];
+  if (catalog === undefined) return null;
+  const end = Math.min(command.from + batch.records, partition.logEnd);
+  const records = around.facts.records.slice(command.from, end);
+  return tell(around, partition, { owner, outcome: { kind: 'fetched', records, catalog } });
+}

@@ -1,0 +1,272 @@
+import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { StoredId } from '../../../aggregator/fold/separate-repeats.js';
+import type {
+  Batch,
+  Checkpoint,
+  Command,
+  Inspection,
+  Presence,
+} from '../../../aggregator/protocol/state.js';
+import type { Mutation } from './mutations.js';
+import type { PartitionFacts, Scenario } from './scenario.js';
+import type { Part, PartitionWorld, Request } from './world.js';
+
+/** What ClickHouse does for one partition: gate, inserts, presence, look-ups (sink/usage-store). */
+
+/** Where the offset stands in an encoded row; the place inside the record is the next column. */
+const OFFSET_COLUMN = { events: 13, ids: 3, repeats: 2 } as const;
+
+const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unknown[])[] =>
+  encoded[table].text
+    .split('\n')
+    .slice(0, -1)
+    .map((line): readonly unknown[] => JSON.parse(line));
+
+const namedRows = new WeakMap<Batch, Map<BatchTable, readonly number[]>>();
+
+/** Names the events, or repeats, that an insert of a batch has rows of. */
+function rowsOf(facts: PartitionFacts, batch: Batch, table: BatchTable): readonly number[] {
+  if (table === 'usage' || table === 'deadLetters') return [];
+  const known = namedRows.get(batch) ?? new Map<BatchTable, readonly number[]>();
+  namedRows.set(batch, known);
+  const column = OFFSET_COLUMN[table];
+  const rows =
+    known.get(table) ??
+    linesOf(batch, table).map(
+      (row) => (facts.positions[Number(row[column])] ?? 0) + Number(row[column + 1]),
+    );
+  known.set(table, rows);
+  return rows;
+}
+
+type UsageRows = Pick<Part, 'usage' | 'accepted'>;
+
+const NO_USAGE: UsageRows = { usage: [], accepted: 0 };
+
+const usageRows = new WeakMap<Batch, UsageRows>();
+
+/** Meter, generation and number of events of the encoded rows of usage. */
+function usageOf(batch: Batch): UsageRows {
+  const known = usageRows.get(batch);
+  if (known !== undefined) return known;
+  const counts = new Map<number, number>();
+  let accepted = 0;
+  for (const row of linesOf(batch, 'usage')) {
+    const events = Number(row[8]);
+    if (row[3] === '#accepted') accepted += events;
+    const generation = Number(row[4]);
+    if (generation > 0) counts.set(generation, (counts.get(generation) ?? 0) + events);
+  }
+  const usage = [...counts].map(([generation, events]) => ({ generation, events }));
+  const read = { usage, accepted };
+  usageRows.set(batch, read);
+  return read;
+}
+
+/** The insert of one table of a batch as it reaches the server. */
+export function requestOf(
+  facts: PartitionFacts,
+  command: Extract<Command, { readonly kind: 'insert' }>,
+  batch: Batch,
+): Request {
+  const { table, epoch, range } = command;
+  const part: Part = {
+    start: range.start,
+    end: range.end,
+    rows: rowsOf(facts, batch, table),
+    ...(table === 'usage' ? usageOf(batch) : NO_USAGE),
+    isSynced: false,
+  };
+  return { table, epoch, part, phase: 'sent' };
+}
+
+function withParts(
+  partition: PartitionWorld,
+  table: BatchTable,
+  parts: readonly Part[],
+): PartitionWorld {
+  return { ...partition, tables: { ...partition.tables, [table]: parts } };
+}
+
+export type Served =
+  | { readonly kind: 'goes_on'; readonly request: Request; readonly partition: PartitionWorld }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'done'; readonly partition: PartitionWorld };
+
+function hasTwoSteps({ plan, mutation }: Scenario): boolean {
+  return plan.limits.powerLosses > 0 || mutation === 'half_inserts' || mutation === 'no_fsync';
+}
+
+/** Only the rows of the first of two blocks. */
+function firstBlock(part: Part): Part {
+  return { ...part, rows: part.rows.slice(0, part.rows.length >> 1) };
+}
+
+/** Ends an insert whose part is in the table: synced, then answered. */
+export function completeInsert(
+  partition: PartitionWorld,
+  request: Request,
+  mutation: Mutation | null,
+): PartitionWorld {
+  const { table, part } = request;
+  const parts = partition.tables[table];
+  const index = parts.findIndex(
+    ({ isSynced, start, end }) => !isSynced && start === part.start && end === part.end,
+  );
+  if (index < 0) return partition;
+  const copy = parts.slice();
+  copy[index] = { ...part, isSynced: mutation !== 'no_fsync' };
+  return withParts(partition, table, copy);
+}
+
+/**
+ * The server's next step with an insert: it starts unless the gate refuses it, its one part becomes
+ * visible, and it is answered once that is synced. Without power losses the last two are one.
+ */
+export function serveRequest(
+  scenario: Scenario,
+  partition: PartitionWorld,
+  request: Request,
+): Served {
+  const { mutation } = scenario;
+  if (request.phase === 'sent') {
+    const isRefused = partition.gate !== request.epoch && mutation !== 'no_gate';
+    if (isRefused) return { kind: 'fenced' };
+    return { kind: 'goes_on', request: { ...request, phase: 'running' }, partition };
+  }
+  if (request.phase === 'visible') {
+    return { kind: 'done', partition: completeInsert(partition, request, mutation) };
+  }
+  const { table } = request;
+  const parts = partition.tables[table];
+  if (!hasTwoSteps(scenario)) {
+    const part = { ...request.part, isSynced: true };
+    return { kind: 'done', partition: withParts(partition, table, [...parts, part]) };
+  }
+  const isHalf = mutation === 'half_inserts' && table !== 'usage';
+  const part = isHalf ? firstBlock(request.part) : request.part;
+  const next = withParts(partition, table, [...parts, part]);
+  return { kind: 'goes_on', request: { ...request, phase: 'visible' }, partition: next };
+}
+
+/** What a power loss leaves: synced parts only. */
+export function loseUnsynced(partition: PartitionWorld): PartitionWorld {
+  const keep = (table: BatchTable): readonly Part[] =>
+    partition.tables[table].filter(({ isSynced }) => isSynced);
+  return {
+    ...partition,
+    tables: {
+      events: keep('events'),
+      ids: keep('ids'),
+      usage: keep('usage'),
+      repeats: keep('repeats'),
+      deadLetters: keep('deadLetters'),
+    },
+  };
+}
+
+/** What a kill leaves: every part that was renamed; half of an insert of two blocks. */
+export function syncAll(partition: PartitionWorld): PartitionWorld {
+  const sync = (table: BatchTable): readonly Part[] =>
+    partition.tables[table].map((part) => (part.isSynced ? part : { ...part, isSynced: true }));
+  return {
+    ...partition,
+    tables: {
+      events: sync('events'),
+      ids: sync('ids'),
+      usage: sync('usage'),
+      repeats: sync('repeats'),
+      deadLetters: sync('deadLetters'),
+    },
+  };
+}
+
+function offsetOf(facts: PartitionFacts, position: number): number {
+  return facts.candidates[position]?.offset ?? -1;
+}
+
+function countRows(
+  facts: PartitionFacts,
+  parts: readonly Part[],
+  range: { readonly start: number; readonly end: number },
+): number {
+  let found = 0;
+  for (const { rows } of parts) {
+    for (const position of rows) {
+      const offset = offsetOf(facts, position);
+      if (offset >= range.start && offset < range.end) found += 1;
+    }
+  }
+  return found;
+}
+
+/** Rows of a batch that are there; the marker is one row of each usage insert. */
+export function presenceOf(
+  facts: PartitionFacts,
+  { tables }: PartitionWorld,
+  range: { readonly start: number; readonly end: number },
+): Presence {
+  const isBatch = ({ start, end }: Part): boolean => start === range.start && end === range.end;
+  return {
+    events: countRows(facts, tables.events, range),
+    ids: countRows(facts, tables.ids, range),
+    marker: tables.usage.filter(isBatch).length,
+  };
+}
+
+export function inspectionOf(
+  facts: PartitionFacts,
+  partition: PartitionWorld,
+  checkpoint: Checkpoint,
+): Inspection {
+  const { pending, nextOffset, lastBatch } = checkpoint;
+  const beyond = { start: pending?.end ?? nextOffset, end: Number.POSITIVE_INFINITY };
+  const { events, ids } = partition.tables;
+  const presence =
+    lastBatch === null
+      ? null
+      : presenceOf(facts, partition, { start: lastBatch.start, end: nextOffset });
+  return {
+    rowsBeyond: countRows(facts, events, beyond) + countRows(facts, ids, beyond),
+    lastBatch: presence,
+    logStart: partition.logStart,
+    logEnd: partition.logEnd,
+  };
+}
+
+export type FoundId = { readonly offset: number; readonly stored: StoredId };
+
+/** Ids stored below an offset, with what a repeat is compared with. */
+export function storedIds(
+  facts: PartitionFacts,
+  { tables }: PartitionWorld,
+  below: number,
+): ReadonlyMap<string, FoundId> {
+  const stored = new Map<string, FoundId>();
+  for (const { rows } of tables.ids) {
+    for (const position of rows) {
+      const candidate = facts.candidates[position];
+      if (candidate === undefined || candidate.offset >= below) continue;
+      const { timestampMs, isTimestampGiven } = candidate.event;
+      const { idHash, payloadHash, offset } = candidate;
+      stored.set(idHash, { offset, stored: { payloadHash, timestampMs, isTimestampGiven } });
+    }
+  }
+  return stored;
+}
+
+/** The statement of backfill-meter.ts: matching stored events below the vector. */
+export function countMatching(
+  facts: PartitionFacts,
+  { tables }: PartitionWorld,
+  meter: { readonly plan: number; readonly liveFrom: number },
+): number {
+  let found = 0;
+  for (const { rows } of tables.events) {
+    for (const position of rows) {
+      if (offsetOf(facts, position) >= meter.liveFrom) continue;
+      if (facts.matches[meter.plan]?.[position] === true) found += 1;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,266 @@
+import { indexMeters } from '../../../aggregator/fold/meter-index.js';
+import type { Checkpoint, Command } from '../../../aggregator/protocol/state.js';
+import type { Mutation } from './mutations.js';
+import { definitionOf, hashText, type Scenario } from './scenario.js';
+import {
+  newRow,
+  withItem,
+  type Attempt,
+  type MetersWorld,
+  type MeterVersion,
+  type World,
+} from './world.js';
+
+/**
+ * What the SQL of the product does, statement by statement; this file is the only place that says
+ * so. Each function is one statement, hence atomic, and bears the name of its file.
+ */
+type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
+
+/** take-checkpoint.sql */
+export function takeCheckpoint(row: Checkpoint, gate: number): Checkpoint {
+  return { ...row, epoch: Math.max(row.epoch, gate) + 1 };
+}
+
+/** The CASE of intend-batch.sql: what a replacement and a first promise ask of the row. */
+function isPromisable(
+  row: Checkpoint,
+  { intent, isReplacement }: Of<'intend'>,
+  mutation: Mutation | null,
+): boolean {
+  const { end, catalogVersion } = intent;
+  if (isReplacement) return row.pending?.end === end && row.catalogVersion === catalogVersion;
+  const isFree = row.pending === null || mutation === 'no_pending_guard';
+  return isFree && row.minVersion <= catalogVersion && row.catalogVersion <= catalogVersion;
+}
+
+/** intend-batch.sql; null when a guard refuses. */
+export function intendBatch(
+  row: Checkpoint,
+  command: Of<'intend'>,
+  mutation: Mutation | null,
+): Checkpoint | null {
+  const { epoch, start, intent } = command;
+  if (row.epoch !== epoch && mutation !== 'no_epoch_guard') return null;
+  if (row.nextOffset !== start || !isPromisable(row, command, mutation)) return null;
+  return { ...row, pending: intent, catalogVersion: intent.catalogVersion };
+}
+
+/** finish-batch.sql; null when a guard refuses. */
+export function finishBatch(
+  row: Checkpoint,
+  command: Of<'finish'>,
+  mutation: Mutation | null,
+): Checkpoint | null {
+  const { epoch, start, end, rows } = command;
+  if (row.epoch !== epoch && mutation !== 'no_epoch_guard') return null;
+  if (mutation !== 'no_finish_guard') {
+    if (row.nextOffset !== start || row.pending?.end !== end) return null;
+  }
+  return { ...row, nextOffset: end, pending: null, lastBatch: { start, rows } };
+}
+
+/** ensure-checkpoints.sql for one partition: the row begins with the catalog of its making. */
+export function ensureCheckpoint(meters: MetersWorld, mutation: Mutation | null): Checkpoint {
+  return newRow(mutation === 'row_with_old_catalog' ? 1 : meters.version);
+}
+
+function vectorOf(world: World, mutation: Mutation | null): readonly number[] {
+  return world.partitions.map(({ row }) => {
+    if (row === null) return 0;
+    return mutation === 'vector_from_next_offset'
+      ? row.nextOffset
+      : (row.pending?.end ?? row.nextOffset);
+  });
+}
+
+function ofMeter(version: MeterVersion, meterId: string): boolean {
+  return version.definition.meterId === meterId;
+}
+
+/** next_catalog_version, and the definitions in force in it. */
+function withCatalog(meters: MetersWorld): MetersWorld {
+  const version = meters.version + 1;
+  const inForce = meters.versions.filter(({ retiredIn }) => retiredIn === null);
+  const definitions = inForce.map(({ definition }) => definition);
+  const catalog = { version, meters: indexMeters(definitions, hashText) };
+  return { ...meters, version, catalogs: [...meters.catalogs, catalog] };
+}
+
+/** raise_catalog_of_partitions */
+function raiseCatalog(world: World, mutation: Mutation | null): World['partitions'] {
+  if (mutation === 'no_min_version') return world.partitions;
+  const minVersion = world.meters.version + 1;
+  return world.partitions.map((partition) =>
+    partition.row === null
+      ? partition
+      : { ...partition, row: { ...partition.row, minVersion }, rowBefore: null },
+  );
+}
+
+/** point_meter_at: readers switch; the version they leave is fed on. */
+function pointAt(meters: MetersWorld, target: number): MetersWorld {
+  const meterId = meters.versions[target]?.definition.meterId ?? '';
+  const before = meters.inSight[meterId];
+  const versions = meters.versions.map((version, index) => {
+    if (index === target) return { ...version, isUnread: false };
+    return index === before && version.retiredIn === null
+      ? { ...version, isUnread: true }
+      : version;
+  });
+  return { ...meters, versions, inSight: { ...meters.inSight, [meterId]: target } };
+}
+
+/** A change of the meter that was never completed is given up. */
+function withoutBackfill(version: MeterVersion): MeterVersion {
+  return version.backfill === 'completed' ? version : { ...version, backfill: 'none' };
+}
+
+/** activate_meter_version (0006_meter_aggregations.sql): the next meter of the plan. */
+export function activateMeterVersion(scenario: Scenario, world: World): World {
+  const { meters } = world;
+  const { mutation } = scenario;
+  const plan = meters.versions.length;
+  const meter = scenario.plan.meters[plan];
+  if (meter === undefined) return world;
+  const { meterId } = meter;
+  const vector = vectorOf(world, mutation);
+  const retiredIn = meters.version + 1;
+  const seen = mutation === 'seen_version_retired' ? undefined : meters.inSight[meterId];
+  const earlier = meters.versions.map((version, index) => {
+    if (!ofMeter(version, meterId)) return version;
+    const isKept = version.retiredIn !== null || index === seen;
+    return withoutBackfill(isKept ? version : { ...version, retiredIn, end: vector });
+  });
+  const hasEvents = vector.some((liveFrom) => liveFrom > 0);
+  const generation = meters.nextGeneration;
+  const isReadable = !hasEvents || mutation === 'pointer_first';
+  const added: MeterVersion = {
+    plan,
+    definition: definitionOf(meter, plan + 1, generation),
+    activatedIn: retiredIn,
+    retiredIn: null,
+    end: 'open',
+    vector,
+    readGenerations: isReadable ? [generation] : [],
+    isUnread: false,
+    backfill: hasEvents ? 'running' : 'none',
+    attempts: 0,
+    attemptGeneration: null,
+  };
+  const versions = [...earlier, added];
+  const next = withCatalog({ ...meters, versions, nextGeneration: generation + 1 });
+  return {
+    ...world,
+    partitions: raiseCatalog(world, mutation),
+    meters: isReadable ? pointAt(next, plan) : next,
+  };
+}
+
+/** Stops feeding versions that nobody reads; only the catalog changes. */
+function retireLoosely(
+  meters: MetersWorld,
+  isIdle: (version: MeterVersion, index: number) => boolean,
+): MetersWorld {
+  const retiredIn = meters.version + 1;
+  let count = 0;
+  const versions = meters.versions.map((version, index): MeterVersion => {
+    if (version.retiredIn !== null || !isIdle(version, index)) return version;
+    count += 1;
+    return { ...version, retiredIn, end: 'loose' };
+  });
+  return count === 0 ? meters : withCatalog({ ...meters, versions });
+}
+
+/** retire-unread-meter-versions.sql, with no patience at all. */
+export function retireUnread(meters: MetersWorld): MetersWorld {
+  return retireLoosely(meters, ({ isUnread }) => isUnread);
+}
+
+/** revert_meter_version: back to a version that is complete and still fed; null when it is not. */
+export function revertMeter(meters: MetersWorld, target: number): MetersWorld | null {
+  const stream = meters.versions[target];
+  if (stream === undefined || stream.retiredIn !== null) return null;
+  if (stream.readGenerations.length === 0) return null;
+  const { meterId } = stream.definition;
+  const before = meters.inSight[meterId];
+  const versions = meters.versions.map((version) =>
+    ofMeter(version, meterId) ? withoutBackfill(version) : version,
+  );
+  const retired = retireLoosely(
+    { ...meters, versions },
+    (version, index) => ofMeter(version, meterId) && index !== target && index !== before,
+  );
+  return pointAt(retired, target);
+}
+
+/** Whether claim-backfill.sql would claim this version: its input stands still. */
+export function isClaimable(
+  scenario: Scenario,
+  { partitions, meters }: World,
+  index: number,
+): boolean {
+  const version = meters.versions[index];
+  if (version?.backfill !== 'running' && version?.backfill !== 'failed') return false;
+  if (version.attempts >= scenario.plan.limits.backfillAttempts) return false;
+  if (scenario.mutation === 'backfill_before_input_stands') return true;
+  return partitions.every(
+    ({ row }, partition) => row === null || row.nextOffset >= (version.vector[partition] ?? 0),
+  );
+}
+
+/**
+ * claim-backfill.sql. A lease may have run out at any time, so another attempt under way does not
+ * hinder it.
+ */
+export function claimBackfill(
+  meters: MetersWorld,
+  index: number,
+  mutation: Mutation | null,
+): MetersWorld {
+  const version = meters.versions[index];
+  if (version === undefined) return meters;
+  const resumed = mutation === 'attempt_resumed' ? version.attemptGeneration : null;
+  const generation = resumed ?? meters.nextGeneration;
+  const number = version.attempts + 1;
+  const claimed: MeterVersion = {
+    ...version,
+    backfill: 'running',
+    attempts: number,
+    attemptGeneration: generation,
+  };
+  return {
+    ...meters,
+    versions: withItem(meters.versions, index, claimed),
+    nextGeneration: resumed === null ? generation + 1 : meters.nextGeneration,
+    attempts: [...meters.attempts, { version: index, number, generation, partitionsDone: 0 }],
+  };
+}
+
+/** The attempt that still has the backfill, as complete and postpone ask. */
+function hasBackfill(version: MeterVersion, attempt: Attempt): boolean {
+  return version.backfill === 'running' && version.attempts === attempt.number;
+}
+
+/** complete_meter_backfill: the pointer moves unless the attempt was overtaken or given up. */
+export function completeBackfill(
+  meters: MetersWorld,
+  attempt: Attempt,
+  mutation: Mutation | null,
+): MetersWorld {
+  const version = meters.versions[attempt.version];
+  if (version === undefined) return meters;
+  if (!hasBackfill(version, attempt) && mutation !== 'completion_unguarded') return meters;
+  const readGenerations = [version.definition.generation, attempt.generation];
+  const completed: MeterVersion = { ...version, backfill: 'completed', readGenerations };
+  const versions = withItem(meters.versions, attempt.version, completed);
+  return pointAt({ ...meters, versions }, attempt.version);
+}
+
+/** postpone-backfill.sql */
+export function postponeBackfill(meters: MetersWorld, attempt: Attempt): MetersWorld {
+  const version = meters.versions[attempt.version];
+  if (version === undefined || !hasBackfill(version, attempt)) return meters;
+  const failed: MeterVersion = { ...version, backfill: 'failed' };
+  return { ...meters, versions: withItem(meters.versions, attempt.version, failed) };
+}

@@ -1,0 +1,101 @@
+import type { Batch, Checkpoint, Draft, State } from '../../../aggregator/protocol/state.js';
+import { requestName, writeName } from './actions.js';
+import type { MetersWorld, Owner, OwnerFilter, Part, PartitionWorld, World } from './world.js';
+
+/**
+ * A text that two worlds share exactly when everything that can still happen is the same in both.
+ * Owners are alike, so they stand in order of their own texts; a batch is known by its digest.
+ * Texts of pieces are kept by identity: most pieces of a world are those of the one before.
+ */
+function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
+  const texts = new WeakMap<T, string>();
+  return (piece) => {
+    const known = texts.get(piece);
+    if (known !== undefined) return known;
+    const text = textOf(piece);
+    texts.set(piece, text);
+    return text;
+  };
+}
+
+const rowKey = remembered((row: Checkpoint): string => {
+  const { pending, lastBatch } = row;
+  const promise =
+    pending === null
+      ? '-'
+      : `${pending.end},${pending.catalogVersion},${pending.foldVersion},${pending.digest}`;
+  const last = lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows}`;
+  return `${row.epoch},${row.nextOffset},${promise},${row.minVersion},${row.catalogVersion},${last}`;
+});
+
+const batchKey = remembered(
+  ({ range, catalogVersion, digest }: Batch): string =>
+    `${range.start}-${range.end},${catalogVersion},${digest}`,
+);
+
+const draftKey = ({ records, catalog, end, foldVersion }: Draft): string =>
+  `${records.length},${catalog.version},${end},${foldVersion}`;
+
+function stateKey(state: State): string {
+  const pieces: string[] = [state.phase];
+  if ('checkpoint' in state) pieces.push(rowKey(state.checkpoint));
+  if ('batch' in state) pieces.push(batchKey(state.batch));
+  if ('draft' in state) pieces.push(draftKey(state.draft), state.intent?.digest ?? '-');
+  if ('remaining' in state) pieces.push(String(state.remaining.length));
+  if ('reason' in state) pieces.push(state.reason);
+  return pieces.join(' ');
+}
+
+const filterKey = remembered(
+  ({ idHashes, completeBelow }: OwnerFilter): string =>
+    `${[...idHashes].sort().join()}<${completeBelow}`,
+);
+
+function partsKey(parts: readonly Part[]): string {
+  return parts
+    .map(
+      ({ start, end, rows, usage, isSynced }) =>
+        `${start}-${end}:${rows.join()}:${JSON.stringify(usage)}${isSynced ? '' : '?'}`,
+    )
+    .sort()
+    .join(' ');
+}
+
+function ownerKey({ step, request, filter }: Owner): string {
+  const waits = request === null ? '' : requestName(request);
+  return `${stateKey(step.state)}/${waits}/${filter === null ? '' : filterKey(filter)}`;
+}
+
+/** Texts of whole pieces are long and repeat: each gets a number, which is exact and short. */
+export function createWorldKey(): (world: World) => string {
+  const numbers = new Map<string, number>();
+  const numberOf = (text: string): number => {
+    const known = numbers.get(text);
+    if (known !== undefined) return known;
+    numbers.set(text, numbers.size);
+    return numbers.size - 1;
+  };
+  const keyOfOwner = remembered((owner: Owner) => String(numberOf(ownerKey(owner))));
+  const keyOfParts = remembered((parts: readonly Part[]) => String(numberOf(partsKey(parts))));
+  const keyOfRow = remembered((row: Checkpoint) => String(numberOf(rowKey(row))));
+  const keyOfMeters = remembered(({ catalogs: _, ...meters }: MetersWorld) =>
+    String(numberOf(JSON.stringify(meters))),
+  );
+  const keyOfPartition = (partition: PartitionWorld): string => {
+    const { row, rowBefore, gate, tables, owners, orphans, lateWrites } = partition;
+    const late = [...orphans.map(requestName).sort(), ...lateWrites.map(writeName).sort()];
+    return [
+      row === null ? '-' : keyOfRow(row),
+      rowBefore === null ? '-' : keyOfRow(rowBefore),
+      `${gate},${partition.logStart},${partition.logEnd}`,
+      keyOfParts(tables.events),
+      keyOfParts(tables.ids),
+      keyOfParts(tables.usage),
+      keyOfParts(tables.repeats),
+      ...owners.map(keyOfOwner).sort(),
+      late.length === 0 ? '' : numberOf(late.join()),
+    ].join();
+  };
+  return ({ partitions, meters, budget }) =>
+    `${partitions.map(keyOfPartition).join('|')}|${keyOfMeters(meters)}|${Object.values(budget).join()}`;
+}

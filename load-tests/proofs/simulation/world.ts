@@ -1,0 +1,206 @@
+import { indexMeters } from '../../../aggregator/fold/meter-index.js';
+import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { MeterDefinition } from '../../../contract/meter.js';
+import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
+import type { Catalog, Checkpoint, Command, Step } from '../../../aggregator/protocol/state.js';
+import { hashText, type Limits, type Scenario } from './scenario.js';
+
+/** Events counted under one generation. */
+export type GenerationCount = { readonly generation: number; readonly events: number };
+
+/** What one insert left in a table of ClickHouse: all of its rows, or the half of a mutation. */
+export type Part = {
+  readonly start: number;
+  readonly end: number;
+  /** Positions of the events (PartitionFacts.candidates) the rows are of, ascending. */
+  readonly rows: readonly number[];
+  /** Of usage: one entry a generation; the marker of the batch goes with them. */
+  readonly usage: readonly GenerationCount[];
+  /** Of usage: events that were accepted, repeats included. */
+  readonly accepted: number;
+  /** Until then a power loss takes it away. */
+  readonly isSynced: boolean;
+};
+
+/** An insert under way in ClickHouse. */
+export type Request = {
+  readonly table: BatchTable;
+  readonly epoch: number;
+  readonly part: Part;
+  /** `visible`: renamed into the table, not synced, not answered. */
+  readonly phase: 'sent' | 'running' | 'visible';
+};
+
+/** An update of Postgres, or of the gate, whose sender has given up. */
+export type LateWrite = Extract<
+  Command,
+  { readonly kind: 'intend' | 'finish' | 'take' | 'raise_gate' }
+>;
+
+/** The id filter of a process (dedup/id-filter.ts). */
+export type OwnerFilter = {
+  readonly idHashes: ReadonlySet<string>;
+  /** It knows every id stored below this offset. */
+  readonly completeBelow: number;
+};
+
+/** One process as far as it owns, or believes to own, one partition. */
+export type Owner = {
+  readonly step: Step;
+  /** The insert it waits for. */
+  readonly request: Request | null;
+  /** Null until it is built; it outlives the loss of the partition, not that of the process. */
+  readonly filter: OwnerFilter | null;
+};
+
+export type PartitionWorld = {
+  /** Records `[logStart, logEnd)` of the plan are in the log. */
+  readonly logStart: number;
+  readonly logEnd: number;
+  /** Null until the row is made. */
+  readonly row: Checkpoint | null;
+  /** The row before its latest update: what a restored Postgres comes back with. */
+  readonly rowBefore: Checkpoint | null;
+  readonly gate: number;
+  readonly tables: Readonly<Record<BatchTable, readonly Part[]>>;
+  readonly owners: readonly Owner[];
+  /** Inserts that nobody waits for any more; they may go on at any later time. */
+  readonly orphans: readonly Request[];
+  readonly lateWrites: readonly LateWrite[];
+};
+
+/**
+ * Where the live stream of a retired version ends, by partition. `loose`: nobody reads it any more,
+ * so it ends with whichever batch first uses the newer catalog.
+ */
+export type StreamEnd = 'open' | 'loose' | readonly number[];
+
+/** A row of `meter_versions` with its vector and backfill. */
+export type MeterVersion = {
+  /** Position in the plan's meters, and of the version in `MetersWorld.versions`. */
+  readonly plan: number;
+  readonly definition: MeterDefinition;
+  readonly activatedIn: number;
+  readonly retiredIn: number | null;
+  readonly end: StreamEnd;
+  /** By partition; a partition without a row begins at 0. */
+  readonly vector: readonly number[];
+  readonly readGenerations: readonly number[];
+  /** The pointer has left it, and it is fed still. */
+  readonly isUnread: boolean;
+  readonly backfill: 'none' | 'running' | 'failed' | 'completed';
+  readonly attempts: number;
+  /** Of the latest attempt; only the mutation that resumes one looks at it. */
+  readonly attemptGeneration: number | null;
+};
+
+/** One attempt at a backfill; one that was given up is never continued. */
+export type Attempt = {
+  /** Position of its version. */
+  readonly version: number;
+  /** Counted by version, from 1 on. */
+  readonly number: number;
+  readonly generation: number;
+  /** Partitions of the vector done so far, in order. */
+  readonly partitionsDone: number;
+};
+
+/** Rows that an attempt wrote for one partition. */
+export type AttemptPart = {
+  readonly generation: number;
+  readonly partition: number;
+  readonly events: number;
+};
+
+/** Something of a backfill whose outcome its process does not know. */
+export type LateBackfill =
+  | { readonly kind: 'insert'; readonly attempt: Attempt }
+  | { readonly kind: 'complete'; readonly attempt: Attempt };
+
+/** Everything in Postgres and ClickHouse that concerns meters rather than one partition. */
+export type MetersWorld = {
+  readonly version: number;
+  readonly versions: readonly MeterVersion[];
+  /** By meter: position of the version whose rows readers see. */
+  readonly inSight: Readonly<Record<string, number>>;
+  /** By version, from 1 on. */
+  readonly catalogs: readonly Catalog[];
+  readonly nextGeneration: number;
+  readonly attempts: readonly Attempt[];
+  readonly attemptParts: readonly AttemptPart[];
+  readonly late: readonly LateBackfill[];
+};
+
+/** What still may go wrong. */
+export type Budget = Omit<Limits, 'epochs' | 'backfillAttempts'>;
+
+export type World = {
+  readonly partitions: readonly PartitionWorld[];
+  readonly meters: MetersWorld;
+  readonly budget: Budget;
+};
+
+export const FRESH_OWNER: Owner = { step: FIRST_STEP, request: null, filter: null };
+
+const NO_PARTS: PartitionWorld['tables'] = {
+  events: [],
+  ids: [],
+  usage: [],
+  repeats: [],
+  deadLetters: [],
+};
+
+/** A row as `ensure-checkpoints.sql` makes it. */
+export function newRow(catalogVersion: number): Checkpoint {
+  return {
+    epoch: 0,
+    nextOffset: 0,
+    pending: null,
+    minVersion: catalogVersion,
+    catalogVersion,
+    lastBatch: null,
+  };
+}
+
+/** Nothing but the log and the first catalog; meters of the start are activated by the caller. */
+export function emptyWorld({ plan, partitions }: Scenario): World {
+  const { timeouts, lostReplies, kills, powerLosses, restores, lostParts } = plan.limits;
+  return {
+    partitions: partitions.map(({ records }): PartitionWorld => ({
+      logStart: 0,
+      logEnd: Math.min(records.length, plan.recordsAtStart),
+      row: plan.lateRows ? null : newRow(1),
+      rowBefore: null,
+      gate: 0,
+      tables: NO_PARTS,
+      owners: Array.from({ length: plan.owners }, () => FRESH_OWNER),
+      orphans: [],
+      lateWrites: [],
+    })),
+    meters: {
+      version: 1,
+      versions: [],
+      inSight: {},
+      catalogs: [{ version: 1, meters: indexMeters([], hashText) }],
+      nextGeneration: 1,
+      attempts: [],
+      attemptParts: [],
+      late: [],
+    },
+    budget: { timeouts, lostReplies, kills, powerLosses, restores, lostParts },
+  };
+}
+
+/** The list with one item replaced. */
+export function withItem<T>(items: readonly T[], index: number, item: T): readonly T[] {
+  const copy = items.slice();
+  copy[index] = item;
+  return copy;
+}
+
+/** The list without one item. */
+export function withoutItem<T>(items: readonly T[], index: number): readonly T[] {
+  const copy = items.slice();
+  copy.splice(index, 1);
+  return copy;
+}
