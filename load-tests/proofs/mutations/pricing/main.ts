@@ -5,10 +5,10 @@ import { testMutated, type Verdict } from './mutated-core.js';
 import type { PricingMutation } from './mutation.js';
 
 /**
- * `node dist/load-tests/proofs/mutations/pricing/main.js [--only TEXT]`: breaks one rule of the pricing
- * core at a time in a copy of its sources and runs the fast tests of `billing-api/domain` there.
- * Prints a row per mutation with the first test that failed and how many did; ends with status 1
- * when a mutation was not caught, or when the tests fail without one.
+ * `node dist/load-tests/proofs/mutations/pricing/main.js [--only TEXT]`: breaks one rule of the
+ * pricing core at a time in a copy of its sources and runs the fast tests of `billing-api/domain`
+ * there. Prints a row per mutation with the first test that failed and how many did; ends with
+ * status 1 when a mutation was not caught, or when the tests fail without one.
  */
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 
