@@ -4,9 +4,9 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().positive();
 
 /**
- * Every setting of every program: its shape, its default and what it means. The README's table is
- * checked against this list. One list, because programs share an environment and a misspelt key
- * must be refused by each of them.
+ * Every setting of every program: its shape, its default and what it means. The table of
+ * docs/operations.md 2 is checked against this list. One list, because programs share an
+ * environment and a misspelt key must be refused by each of them.
  */
 export const SETTINGS = {
   DATABASE_URL: {
