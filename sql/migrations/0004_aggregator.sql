@@ -1,5 +1,5 @@
 -- What the aggregator must know durably: the catalog of meters by version, the checkpoint of every partition of the
--- log, and which processes share the partitions. Rules: architecture.md 3.1 and 3.2.
+-- log, which processes share the partitions, and which dead letters were replayed. Rules: architecture.md 3.1 and 3.2.
 
 -- One row. A meter's own transaction raises it, so the order of commits is the order of the numbers.
 CREATE TABLE catalog_counter (
@@ -23,6 +23,12 @@ CREATE TABLE meter_versions (
   environment_id text NOT NULL,
   event_name text NOT NULL,
   filters jsonb NOT NULL DEFAULT '[]',
+  -- What becomes of an event (contract/aggregation.ts); the same in every version of a meter.
+  aggregation_type text NOT NULL DEFAULT 'COUNT',
+  aggregation_field text,
+  aggregation_expression text,
+  aggregation_multiplier numeric CHECK (aggregation_multiplier > 0),
+  aggregation_group_by text,
   -- Usage rows written by the live stream of this definition carry this number.
   generation bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   -- The pointer: readers sum the usage rows of these generations and of no other. Empty until the backfill of a meter
@@ -30,10 +36,17 @@ CREATE TABLE meter_versions (
   read_generations bigint[] NOT NULL DEFAULT '{}',
   activated_in bigint NOT NULL REFERENCES catalog_versions,
   retired_in bigint REFERENCES catalog_versions,
+  -- Of a version that takes a change back: the earlier version with the same filters, whose rows show it. It has none itself
+  -- and is in force in no catalog.
+  reverts_to integer,
+  -- When the pointer left these rows, while they are still fed. Null while they are read or not readable yet.
+  unread_since timestamptz,
   PRIMARY KEY (meter_id, version),
-  UNIQUE (generation)
+  UNIQUE (generation),
+  FOREIGN KEY (meter_id, reverts_to) REFERENCES meter_versions (meter_id, version)
 );
 CREATE INDEX meter_versions_in_force ON meter_versions (activated_in, retired_in);
+CREATE INDEX meter_versions_unread ON meter_versions (unread_since) WHERE retired_in IS NULL;
 SELECT isolate_environment('meter_versions');
 
 -- One row a partition: everything that a successor needs to go on, or to finish what its predecessor began.
@@ -52,6 +65,11 @@ CREATE TABLE aggregator_checkpoints (
   -- The last finished batch, for the sanity check at take.
   last_batch_start bigint,
   last_batch_rows integer,
+  -- Who owns the partition, beside the epoch that fences it. An owner keeps its partitions when others join or leave, so that
+  -- little moves; owners are a matter of speed, and correctness is the epoch's.
+  owner text,
+  -- The living member that gave the partition up and still knows its ids: it gets it back rather than another.
+  kept_by text,
   updated_at timestamptz(3) NOT NULL DEFAULT now(),
   PRIMARY KEY (log, partition)
 );
@@ -88,43 +106,19 @@ CREATE TABLE meter_backfills (
   PRIMARY KEY (meter_id, version),
   FOREIGN KEY (meter_id, version) REFERENCES meter_versions
 );
-CREATE INDEX meter_backfills_running ON meter_backfills (started_at) WHERE status = 'running';
+-- Those that failed wait for another attempt; they are tried again like those that were never begun.
+CREATE INDEX meter_backfills_open ON meter_backfills (started_at) WHERE status <> 'completed';
 SELECT isolate_environment('meter_backfills');
 
--- Puts a new definition of a meter in force, inside the transaction that writes the meter. For every partition, in
--- order: no batch may start with an older catalog from now on, and the live stream owns what lies at or above the end of
--- the batch that is already promised. Any other choice of the vector loses or doubles events (model: meter.*).
--- SECURITY DEFINER, since the calling role sees neither checkpoints nor other tenants.
-CREATE FUNCTION activate_meter_version(
-  meter text, definition_version integer, tenant text, environment text, name text, definition_filters jsonb
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
-DECLARE
-  catalog bigint;
-BEGIN
-  UPDATE catalog_counter SET version = version + 1 RETURNING version INTO catalog;
-  INSERT INTO catalog_versions (version) VALUES (catalog);
-  UPDATE meter_versions SET retired_in = catalog WHERE meter_id = meter AND retired_in IS NULL;
-  INSERT INTO meter_versions
-    (meter_id, version, tenant_id, environment_id, event_name, filters, activated_in)
-  VALUES (meter, definition_version, tenant, environment, name, definition_filters, catalog);
-  PERFORM 1 FROM aggregator_checkpoints ORDER BY log, partition FOR UPDATE;
-  UPDATE aggregator_checkpoints SET min_version = catalog;
-  INSERT INTO meter_vectors (meter_id, version, log, partition, live_from)
-  SELECT meter, definition_version, log, partition, coalesce(pending_end, next_offset)
-  FROM aggregator_checkpoints;
-  IF EXISTS (SELECT FROM meter_vectors
-             WHERE meter_id = meter AND version = definition_version AND live_from > 0) THEN
-    INSERT INTO meter_backfills (meter_id, version, tenant_id, environment_id)
-    VALUES (meter, definition_version, tenant, environment);
-  ELSE
-    UPDATE meter_versions SET read_generations = ARRAY[generation]
-    WHERE meter_id = meter AND version = definition_version;
-  END IF;
-  RETURN catalog;
-END
-$$;
-REVOKE ALL ON FUNCTION activate_meter_version FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION activate_meter_version TO minutebook_app;
+-- Where the counting of an archived meter ended: it counts the events below, by partition. Partitions without a row came
+-- later: it counts none of theirs.
+CREATE TABLE meter_ends (
+  meter_id text NOT NULL REFERENCES meters,
+  log text NOT NULL,
+  partition integer NOT NULL,
+  counted_below bigint NOT NULL,
+  PRIMARY KEY (meter_id, log, partition)
+);
 
 -- Aggregator processes that share the partitions. Sharing is for speed only: that two processes believe to own one
 -- partition is harmless, since the epoch fences the older one.
@@ -132,5 +126,25 @@ CREATE TABLE aggregator_members (
   log text NOT NULL,
   member_id text NOT NULL,
   heartbeat_at timestamptz NOT NULL DEFAULT now(),
+  -- A member on its way out is alive and owns what it has not released, and gets nothing any more.
+  is_leaving boolean NOT NULL DEFAULT false,
   PRIMARY KEY (log, member_id)
 );
+
+-- Which dead letters were replayed, when and by whom. The letters themselves are in ClickHouse (dead_letters_v1).
+CREATE TABLE dead_letter_replays (
+  id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  -- The environment that the record names once it can be decoded.
+  tenant_id text NOT NULL,
+  environment_id text NOT NULL,
+  log text NOT NULL,
+  partition integer NOT NULL,
+  log_offset bigint NOT NULL,
+  -- Events that were appended to the log again.
+  events integer NOT NULL CHECK (events >= 0),
+  replayed_at timestamptz(3) NOT NULL,
+  -- The user of the key, or `operator` for the command line.
+  replayed_by text NOT NULL
+);
+CREATE INDEX dead_letter_replays_of_letter ON dead_letter_replays (log, partition, log_offset);
+SELECT isolate_environment('dead_letter_replays');

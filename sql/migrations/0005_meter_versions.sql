@@ -7,40 +7,6 @@
 -- Locks, always in this order: meter_backfills (aggregator only), meters, catalog_counter, meter_versions,
 -- aggregator_checkpoints.
 
-ALTER TABLE meter_versions
-  -- What becomes of an event (contract/aggregation.ts); the same in every version of a meter.
-  ADD COLUMN aggregation_type text NOT NULL DEFAULT 'COUNT',
-  ADD COLUMN aggregation_field text,
-  ADD COLUMN aggregation_expression text,
-  ADD COLUMN aggregation_multiplier numeric CHECK (aggregation_multiplier > 0),
-  ADD COLUMN aggregation_group_by text,
-  -- Of a version that takes a change back: the earlier version with the same filters, whose rows show it. It has none itself
-  -- and is in force in no catalog.
-  ADD COLUMN reverts_to integer,
-  -- When the pointer left these rows, while they are still fed. Null while they are read or not readable yet.
-  ADD COLUMN unread_since timestamptz,
-  ADD FOREIGN KEY (meter_id, reverts_to) REFERENCES meter_versions (meter_id, version);
-CREATE INDEX meter_versions_unread ON meter_versions (unread_since) WHERE retired_in IS NULL;
-
--- The pointer: the version that readers see now. Behind `version` while stored events are being applied to a change.
-ALTER TABLE meters ADD COLUMN read_version integer;
-UPDATE meters SET read_version = version;
-ALTER TABLE meters ALTER COLUMN read_version SET NOT NULL;
-
--- Where the counting of an archived meter ended: it counts the events below, by partition. Partitions without a row came
--- later: it counts none of theirs.
-CREATE TABLE meter_ends (
-  meter_id text NOT NULL REFERENCES meters,
-  log text NOT NULL,
-  partition integer NOT NULL,
-  counted_below bigint NOT NULL,
-  PRIMARY KEY (meter_id, log, partition)
-);
-
--- Backfills that wait for another attempt have status failed; they are tried again like those that were never begun.
-DROP INDEX meter_backfills_running;
-CREATE INDEX meter_backfills_open ON meter_backfills (started_at) WHERE status <> 'completed';
-
 -- The state of a backfill as readers of its meter see it (api.md 3.1).
 CREATE FUNCTION backfill_in_sight(backfill meter_backfills) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -57,8 +23,8 @@ END
 $$;
 REVOKE ALL ON FUNCTION backfill_in_sight FROM PUBLIC;
 
--- Carries it over, as before, but only of the version that the meter has now.
-CREATE OR REPLACE FUNCTION show_meter_backfill() RETURNS trigger
+-- Carries it over to the meter, where readers of the API look, while it is of the version that the meter has now.
+CREATE FUNCTION show_meter_backfill() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 BEGIN
   UPDATE meters SET backfill = backfill_in_sight(NEW)
@@ -66,6 +32,9 @@ BEGIN
   RETURN NULL;
 END
 $$;
+
+CREATE TRIGGER show_meter_backfill AFTER INSERT OR UPDATE ON meter_backfills
+  FOR EACH ROW EXECUTE FUNCTION show_meter_backfill();
 
 -- A new number of the catalog; the lock on the counter makes the order of commits the order of the numbers.
 CREATE FUNCTION next_catalog_version() RETURNS bigint LANGUAGE plpgsql AS $$
@@ -116,7 +85,6 @@ REVOKE ALL ON FUNCTION point_meter_at FROM PUBLIC;
 -- fed on, every other one is retired: at most two are fed, however often a meter changes. The live stream of the new one owns
 -- what lies at or above its vector, a backfill what lies below.
 -- SECURITY DEFINER, since the calling role sees neither checkpoints nor other tenants.
-DROP FUNCTION activate_meter_version;
 CREATE FUNCTION activate_meter_version(
   meter text, definition_version integer, tenant text, environment text, name text, definition_filters jsonb,
   aggregation jsonb DEFAULT '{"type": "COUNT"}'

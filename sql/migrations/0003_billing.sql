@@ -1,4 +1,4 @@
--- The catalog, customers and subscriptions, and the answers kept for repeated requests (api.md 1.9, 3-5). Every table is
+-- The catalog, customers, subscriptions and entitlements, and the answers kept for repeated requests (api.md 1.9, 3-5). Every table is
 -- isolated by environment; every reference between them carries the environment, so that no row can point into another.
 
 CREATE TABLE meters (
@@ -17,6 +17,11 @@ CREATE TABLE meters (
   reset_usage text NOT NULL CHECK (reset_usage IN ('BILLING_PERIOD', 'NEVER')),
   -- Grows by one with every change of the definition; meter_versions holds each of them.
   version integer NOT NULL CHECK (version >= 1),
+  -- The pointer: the version that readers see now. Behind `version` while stored events are being applied to a change.
+  read_version integer NOT NULL,
+  -- State of the backfill as the API shows it (api.md 3.1), carried over from meter_backfills by a trigger; null for a meter
+  -- that no event had come before.
+  backfill jsonb,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
   created_at timestamptz(3) NOT NULL,
@@ -49,6 +54,7 @@ CREATE TABLE features (
   created_by text,
   updated_at timestamptz(3) NOT NULL,
   updated_by text,
+  UNIQUE (tenant_id, environment_id, id),
   FOREIGN KEY (tenant_id, environment_id, meter_id)
     REFERENCES meters (tenant_id, environment_id, id)
 );
@@ -119,6 +125,10 @@ CREATE TABLE prices (
   sequence integer NOT NULL,
   start_date timestamptz(3) NOT NULL,
   end_date timestamptz(3) CHECK (end_date >= start_date),
+  -- On a price of one subscription: [{id, start {hour, minute}, end {hour, minute}, commitment_type, commitment_value,
+  -- overage_factor, true_up_enabled, price_id}]; null on every other price (domain.md 11.5).
+  commitment_time_buckets jsonb
+    CHECK (commitment_time_buckets IS NULL OR entity_type = 'SUBSCRIPTION'),
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
   created_at timestamptz(3) NOT NULL,
@@ -251,6 +261,16 @@ CREATE TABLE subscription_line_items (
   invoice_cadence text NOT NULL,
   start_date timestamptz(3) NOT NULL,
   end_date timestamptz(3),
+  -- What is committed to; null for a line without a commitment of its own.
+  commitment_type text CHECK (commitment_type IN ('amount', 'quantity')),
+  commitment_amount numeric CHECK ((commitment_amount IS NOT NULL) = (commitment_type IS NOT DISTINCT FROM 'amount')),
+  commitment_quantity numeric
+    CHECK ((commitment_quantity IS NOT NULL) = (commitment_type IS NOT DISTINCT FROM 'quantity')),
+  commitment_duration text,
+  commitment_overage_factor numeric
+    CHECK ((commitment_overage_factor IS NOT NULL) = (commitment_type IS NOT NULL) AND commitment_overage_factor >= 1),
+  commitment_true_up_enabled boolean NOT NULL DEFAULT false,
+  commitment_windowed boolean NOT NULL DEFAULT false,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
   created_at timestamptz(3) NOT NULL,
@@ -267,6 +287,44 @@ CREATE INDEX subscription_line_items_of_subscription
 CREATE INDEX subscription_line_items_of_price
   ON subscription_line_items (tenant_id, environment_id, price_id);
 SELECT isolate_environment('subscription_line_items');
+
+CREATE TABLE entitlements (
+  id text PRIMARY KEY,
+  tenant_id text NOT NULL,
+  environment_id text NOT NULL,
+  feature_id text NOT NULL,
+  -- That of the feature, which never changes.
+  feature_type text NOT NULL CHECK (feature_type IN ('metered', 'boolean', 'static')),
+  entity_type text NOT NULL CHECK (entity_type IN ('PLAN', 'ADDON', 'SUBSCRIPTION')),
+  entity_id text NOT NULL,
+  -- Of a subscription's: the entitlement that it replaces.
+  parent_entitlement_id text,
+  is_enabled boolean NOT NULL,
+  is_soft_limit boolean NOT NULL,
+  static_value text CHECK (static_value IS NOT NULL OR feature_type <> 'static'),
+  -- Null: unlimited.
+  usage_limit bigint CHECK (usage_limit >= 0),
+  -- Null: the billing period.
+  usage_reset_period text,
+  display_order integer,
+  start_date timestamptz(3),
+  end_date timestamptz(3) CHECK (end_date >= start_date),
+  metadata jsonb NOT NULL,
+  status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
+  created_at timestamptz(3) NOT NULL,
+  created_by text,
+  updated_at timestamptz(3) NOT NULL,
+  updated_by text,
+  UNIQUE (tenant_id, environment_id, id),
+  FOREIGN KEY (tenant_id, environment_id, feature_id)
+    REFERENCES features (tenant_id, environment_id, id),
+  FOREIGN KEY (tenant_id, environment_id, parent_entitlement_id)
+    REFERENCES entitlements (tenant_id, environment_id, id)
+);
+CREATE INDEX entitlements_newest ON entitlements (tenant_id, environment_id, created_at, id);
+CREATE INDEX entitlements_of_owner ON entitlements (tenant_id, environment_id, entity_id, created_at, id);
+CREATE INDEX entitlements_of_feature ON entitlements (tenant_id, environment_id, feature_id);
+SELECT isolate_environment('entitlements');
 
 -- What was answered to a request that carried an Idempotency-Key, kept for 24 hours.
 CREATE TABLE idempotency_keys (
