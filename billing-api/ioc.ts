@@ -2,7 +2,7 @@ import type { Application, Request } from 'express';
 import type { Clock } from '../runtime/clock.js';
 import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
-import type { BillingDatabase } from './records/transaction.js';
+import type { BillingDatabase } from './records/unit.js';
 import type { UsageStore } from './usage/store/usage-store.js';
 import type { ReadDataUntil } from './usage/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';

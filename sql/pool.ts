@@ -2,6 +2,7 @@ import {
   createPool,
   SchemaValidationError,
   sql,
+  type CommonQueryMethods,
   type DatabasePool,
   type DatabaseTransactionConnection,
   type DriverTypeParser,
@@ -66,7 +67,21 @@ function reportingOutages(pool: DatabasePool): DatabasePool {
   });
 }
 
-/** PostgreSQL as the product sees it: a bounded pool, and the two ways to run a transaction. */
+/** What a transaction throws to be rolled back although nothing is broken. */
+export class Rollback extends Error {}
+
+/** From here to the end of the transaction row-level security shows one environment only. */
+async function enterEnvironment(
+  connection: CommonQueryMethods,
+  environment: Environment,
+): Promise<void> {
+  await connection.query(sql.type(z.unknown())`
+    SELECT set_config('role', 'minutebook_app', true),
+           set_config('minutebook.tenant_id', ${environment.tenantId}, true),
+           set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
+}
+
+/** PostgreSQL as the product sees it: a bounded pool, and the ways to run a transaction. */
 export class Database {
   /** For statements that serve all tenants: it runs as the owner, whom isolation does not bind. */
   readonly slonik: DatabasePool;
@@ -84,16 +99,46 @@ export class Database {
    * the server rolls it back (deadlock, serialization), so it must do nothing but SQL.
    * @throws DependencyError when PostgreSQL fails; whatever `work` throws, after rolling back.
    */
-  asEnvironment<T>(
+  async asEnvironment<T>(
     environment: Environment,
     work: (connection: DatabaseTransactionConnection) => Promise<T>,
   ): Promise<T> {
-    return this.slonik.transaction(async (connection) => {
+    const outcome = await this.slonik.connect(async (pooled) => {
+      try {
+        const result = await pooled.transaction(async (connection) => {
+          await enterEnvironment(connection, environment);
+          return work(connection);
+        });
+        return { result };
+      } catch (error) {
+        // An error that leaves `connect` closes the connection; this one is no fault of it.
+        if (error instanceof Rollback) return { rollback: error };
+        throw error;
+      }
+    });
+    if ('rollback' in outcome) throw outcome.rollback;
+    return outcome.result;
+  }
+
+  /**
+   * Runs statements that only read, as the application role in one environment. All of them see
+   * one state of the database, that of the first statement (REPEATABLE READ), whatever others
+   * commit meanwhile; the server refuses writes and row locks.
+   * @throws DependencyError when PostgreSQL fails; whatever `work` throws.
+   */
+  readSnapshot<T>(
+    environment: Environment,
+    work: (connection: CommonQueryMethods) => Promise<T>,
+  ): Promise<T> {
+    // Not `transaction`, which leaves no room for the isolation level in its first statement: it
+    // would take a round trip of its own. An error closes the connection and thereby ends it.
+    return this.slonik.connect(async (connection) => {
       await connection.query(sql.type(z.unknown())`
-        SELECT set_config('role', 'minutebook_app', true),
-               set_config('minutebook.tenant_id', ${environment.tenantId}, true),
-               set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
-      return work(connection);
+        START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+      await enterEnvironment(connection, environment);
+      const result = await work(connection);
+      await connection.query(sql.type(z.unknown())`COMMIT`);
+      return result;
     });
   }
 

@@ -1,9 +1,8 @@
 import { CUSTOMERS, type CustomerRow } from './customers-store.js';
 import { insertRows, newRecordColumns, type NewRow } from '../records/records.js';
-import { writeAs } from '../records/transaction.js';
+import { type WriteDependencies, writeUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
 import { countryNamed } from './countries.js';
-import type { Writing } from '../records/dependencies.js';
 import { MemberReader } from '../records/member-rules.js';
 import { alreadyExists, isRefusal, type Refusal } from '../records/refusal.js';
 
@@ -59,14 +58,14 @@ function customerColumnsFrom(request: CustomerRequest): NewRow | Refusal {
 
 /** POST /customers. */
 export async function createCustomer(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   request: CustomerRequest,
 ): Promise<CustomerRow | Refusal> {
   const columns = customerColumnsFrom(request);
   if (isRefusal(columns)) return columns;
   const row = { ...newRecordColumns(caller, createId('cust'), clock.now()), ...columns };
-  return writeAs(database, caller, async (transaction) => {
+  return writeUnit({ database, clock, createId }, caller, async ({ tx: transaction }) => {
     const [customer] = await insertRows(transaction, CUSTOMERS, [row]);
     return customer ?? alreadyExists('customer', 'external_id');
   });

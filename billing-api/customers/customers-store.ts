@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { recordColumns } from '../records/records.js';
 import { RECORD_MEMBERS } from '../records/search-table.js';
-import type { BillingDatabase, Transaction } from '../records/transaction.js';
+import type { BillingDatabase, Transaction } from '../records/unit.js';
 
 const customerRow = z.object({
   ...recordColumns,

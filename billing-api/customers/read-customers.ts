@@ -5,9 +5,8 @@ import {
   type CustomerRow,
 } from './customers-store.js';
 import { hasMetadata, isEqual, isOneOf, searchTable, type Page } from '../records/search-table.js';
-import { readAs } from '../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import {
   readSearch,
@@ -17,11 +16,11 @@ import {
 
 /** GET /customers/{id}, whatever the status, and GET /customers/external/{external_id}. */
 export async function readCustomer(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   reference: { readonly id: string } | { readonly externalId: string },
 ): Promise<CustomerRow | Refusal> {
-  const customer = await readAs(database, caller.environment, (transaction) =>
+  const customer = await readUnit({ database }, caller.environment, ({ tx: transaction }) =>
     'id' in reference
       ? findCustomer(transaction, reference.id)
       : findCustomerByExternalId(transaction, reference.externalId),
@@ -39,7 +38,7 @@ export type CustomerSearchRequest = SearchBodyRequest & {
 
 /** POST /customers/search. */
 export async function searchCustomers(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   request: CustomerSearchRequest,
 ): Promise<(Page<CustomerRow> & { readonly command: SearchCommand }) | Refusal> {
@@ -52,7 +51,7 @@ export async function searchCustomers(
     ...isEqual('email', request.email),
     ...hasMetadata(request.metadata),
   ];
-  const page = await readAs(database, caller.environment, (transaction) =>
+  const page = await readUnit({ database }, caller.environment, ({ tx: transaction }) =>
     searchTable(transaction, CUSTOMERS, { command, extra }),
   );
   return { ...page, command };

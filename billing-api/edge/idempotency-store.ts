@@ -4,7 +4,7 @@ import type { Environment } from '../../contract/environment.js';
 import { formatInstant, HOUR_MS, type InstantMs } from '../../contract/instant.js';
 import { instantColumn, noRows } from '../../sql/columns.js';
 import type { IdempotencyClaim } from '../records/caller.js';
-import type { BillingDatabase, Transaction } from '../records/transaction.js';
+import type { BillingDatabase, Transaction } from '../records/unit.js';
 
 const KEPT_MS = 24 * HOUR_MS;
 /**

@@ -13,7 +13,7 @@ import {
   type RequestIdentity,
   type StoredAnswer,
 } from './idempotency-store.js';
-import type { BillingDatabase } from '../records/transaction.js';
+import type { BillingDatabase } from '../records/unit.js';
 import type { IdempotencyClaim } from '../records/caller.js';
 import { HttpFailure } from './failure.js';
 import { accessOf } from './permissions.js';

@@ -1,4 +1,3 @@
-import type { Clock } from '../../runtime/clock.js';
 import { assertPresent } from '../../runtime/failure.js';
 import {
   lockEntitlement,
@@ -7,10 +6,9 @@ import {
   type EntitlementRow,
 } from './entitlements-store.js';
 import { findFeature } from '../catalog/features/features-store.js';
-import { writeAs, type Transaction } from '../records/transaction.js';
+import { type WriteDependencies, type Transaction, writeUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
 import { lockOwner, resetRefusal } from './create-entitlements.js';
-import type { Reading } from '../records/dependencies.js';
 import { endProblem, featureRefusal } from './entitlement-request.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../records/refusal.js';
@@ -25,8 +23,6 @@ export type EntitlementChange = {
   readonly display_order?: number | null | undefined;
   readonly end_date?: string | null | undefined;
 };
-
-type Changing = Reading & { readonly clock: Clock };
 
 /** The entitlement as the change leaves it. */
 function changed(row: EntitlementRow, change: EntitlementChange): EntitlementRow | Refusal {
@@ -68,31 +64,39 @@ async function findForChange(
 
 /** PUT /entitlements/{id}. */
 export function changeEntitlement(
-  { database, clock }: Changing,
+  dependencies: WriteDependencies,
   caller: Caller,
   wish: { readonly id: string; readonly change: EntitlementChange },
 ): Promise<EntitlementRow | Refusal> {
-  const by = { userId: caller.userId, now: clock.now() };
-  return writeAs(database, caller, async (transaction): Promise<EntitlementRow | Refusal> => {
-    const before = await findForChange(transaction, wish.id);
-    if (isRefusal(before)) return before;
-    const row = changed(before, wish.change);
-    if (isRefusal(row)) return row;
-    const refusal = await ruleRefusal(transaction, row, before);
-    return refusal ?? updateEntitlement(transaction, row, by);
-  });
+  const by = { userId: caller.userId, now: dependencies.clock.now() };
+  return writeUnit(
+    dependencies,
+    caller,
+    async ({ tx: transaction }): Promise<EntitlementRow | Refusal> => {
+      const before = await findForChange(transaction, wish.id);
+      if (isRefusal(before)) return before;
+      const row = changed(before, wish.change);
+      if (isRefusal(row)) return row;
+      const refusal = await ruleRefusal(transaction, row, before);
+      return refusal ?? updateEntitlement(transaction, row, by);
+    },
+  );
 }
 
 /** DELETE /entitlements/{id}: it is archived and counts no more (domain.md 4). */
 export function archiveEntitlement(
-  { database, clock }: Changing,
+  dependencies: WriteDependencies,
   caller: Caller,
   id: string,
 ): Promise<EntitlementRow | Refusal> {
-  const by = { userId: caller.userId, now: clock.now() };
-  return writeAs(database, caller, async (transaction): Promise<EntitlementRow | Refusal> => {
-    const row = await findForChange(transaction, id);
-    if (isRefusal(row)) return row;
-    return updateEntitlement(transaction, { ...row, status: 'archived' }, by);
-  });
+  const by = { userId: caller.userId, now: dependencies.clock.now() };
+  return writeUnit(
+    dependencies,
+    caller,
+    async ({ tx: transaction }): Promise<EntitlementRow | Refusal> => {
+      const row = await findForChange(transaction, id);
+      if (isRefusal(row)) return row;
+      return updateEntitlement(transaction, { ...row, status: 'archived' }, by);
+    },
+  );
 }

@@ -10,9 +10,8 @@ import { findFeature } from '../catalog/features/features-store.js';
 import { holdPublishedPlan, lockPublishedPlans } from '../catalog/plans/plans-store.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../records/records.js';
 import { lockSubscription } from '../subscriptions/subscriptions-store.js';
-import { writeAs, type Transaction } from '../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
-import type { Writing } from '../records/dependencies.js';
 import {
   entitlementCommandFrom,
   featureRefusal,
@@ -145,13 +144,13 @@ function indexed(refusal: Refusal, index: number, isBulk: boolean): Refusal {
 
 /** POST /entitlements and POST /entitlements/bulk: all of the request, in its order, or none. */
 export async function createEntitlements(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   { items, isBulk }: { readonly items: readonly EntitlementRequest[]; readonly isBulk: boolean },
 ): Promise<readonly EntitlementRow[] | Refusal> {
   const now = clock.now();
   const ids = items.map(() => createId('ent')).sort();
-  return writeAs(database, caller, async (transaction) => {
+  return writeUnit({ database, clock, createId }, caller, async ({ tx: transaction }) => {
     const rows: EntitlementRow[] = [];
     for (const [index, item] of items.entries()) {
       const command = entitlementCommandFrom(item);

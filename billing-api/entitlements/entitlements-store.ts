@@ -4,7 +4,7 @@ import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { instantColumn, integerColumn } from '../../sql/columns.js';
 import { instantValue, recordColumns } from '../records/records.js';
 import { RECORD_MEMBERS } from '../records/search-table.js';
-import type { Transaction } from '../records/transaction.js';
+import type { Transaction } from '../records/unit.js';
 
 const entitlementRow = z.object({
   ...recordColumns,

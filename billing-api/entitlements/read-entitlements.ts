@@ -2,9 +2,8 @@ import { ENTITLEMENTS, findEntitlement, type EntitlementRow } from './entitlemen
 import { findFeatures, type FeatureRow } from '../catalog/features/features-store.js';
 import { findPlan, findPlans, type PlanRow } from '../catalog/plans/plans-store.js';
 import { isEqual, isOneOf, isFlag, searchTable, type Page } from '../records/search-table.js';
-import { readAs, type Transaction } from '../records/transaction.js';
+import { type ReadDependencies, type Transaction, readUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import {
   readSearch,
@@ -47,22 +46,22 @@ async function findSurroundings(
 
 /** What entitlements that were just written refer to: they are answered as they are read. */
 export function readSurroundings(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   rows: readonly EntitlementRow[],
 ): Promise<EntitlementSurroundings> {
-  return readAs(database, caller.environment, (transaction) =>
+  return readUnit({ database }, caller.environment, ({ tx: transaction }) =>
     findSurroundings(transaction, rows, new Set(EXPANDABLE)),
   );
 }
 
 /** GET /entitlements/{id} with all that it refers to, whatever its status. */
 export function readEntitlement(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   id: string,
 ): Promise<{ row: EntitlementRow; surroundings: EntitlementSurroundings } | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const row = await findEntitlement(transaction, id);
     if (row === null) return notFound('entitlement', id);
     const surroundings = await findSurroundings(transaction, [row], new Set(EXPANDABLE));
@@ -89,11 +88,13 @@ function conditionsOf(request: EntitlementSearchRequest) {
 
 /** POST /entitlements/search. */
 export function searchEntitlements(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   request: EntitlementSearchRequest,
 ): Promise<EntitlementPage | Refusal> {
-  return readAs(database, caller.environment, (transaction) => find(transaction, request));
+  return readUnit({ database }, caller.environment, ({ tx: transaction }) =>
+    find(transaction, request),
+  );
 }
 
 async function find(
@@ -111,11 +112,11 @@ async function find(
 
 /** GET /plans/{id}/entitlements. */
 export function listPlanEntitlements(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   { planId, ...request }: SearchBodyRequest & { readonly planId: string },
 ): Promise<EntitlementPage | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     if ((await findPlan(transaction, planId)) === null) return notFound('plan', planId);
     return find(transaction, { ...request, plan_ids: [planId] });
   });

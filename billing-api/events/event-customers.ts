@@ -5,7 +5,7 @@ import {
   findCustomerByExternalId,
   type CustomerRow,
 } from '../customers/customers-store.js';
-import { readAs, type BillingDatabase } from '../records/transaction.js';
+import { type BillingDatabase, readUnit } from '../records/unit.js';
 
 type CustomerReferences = {
   readonly external_customer_id?: string | undefined;
@@ -27,7 +27,7 @@ export async function findEventCustomerKeys(
 ): Promise<readonly string[] | null> {
   const { external_customer_id: externalId, customer_id: id } = request;
   if (externalId === undefined && id === undefined) return null;
-  return readAs(database, environment, async (transaction) => {
+  return readUnit({ database }, environment, async ({ tx: transaction }) => {
     const sets: ReadonlySet<string>[] = [];
     if (externalId !== undefined) {
       const customer = await findCustomerByExternalId(transaction, externalId);

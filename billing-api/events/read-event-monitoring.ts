@@ -12,7 +12,7 @@ import type { ReadDataUntil } from '../usage/data-until.js';
 import type { CountEventSlots } from './event-slots.js';
 import type { PendingLog } from './pending-log.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
+import type { ReadDependencies } from '../records/unit.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { readRange } from '../records/time-range.js';
@@ -34,7 +34,7 @@ export type EventMonitoring = {
   readonly points: readonly { readonly startMs: InstantMs; readonly count: number }[];
 };
 
-export type MonitoringDependencies = Reading & {
+export type MonitoringDependencies = ReadDependencies & {
   readonly clock: Clock;
   readonly dataUntil: ReadDataUntil;
   readonly pendingLog: PendingLog;

@@ -11,7 +11,7 @@ import type {
   StoredEvent,
 } from './events-store.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
+import type { ReadDependencies } from '../records/unit.js';
 import { findEventCustomerKeys } from './event-customers.js';
 import { formatEventPageKey, readEventPageKey, type EventPageKey } from './event-page-key.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -54,7 +54,10 @@ export type EventsPage = {
   readonly offset: number;
 };
 
-export type EventsReading = Reading & { readonly events: EventStore; readonly clock: Clock };
+export type EventsReading = ReadDependencies & {
+  readonly events: EventStore;
+  readonly clock: Clock;
+};
 
 type KeyMember = 'iter_first_key' | 'iter_last_key';
 

@@ -4,7 +4,7 @@ import { instantColumn } from '../../sql/columns.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { Caller } from './caller.js';
 import { textKeyed } from './text-keyed.js';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from './unit.js';
 
 export const recordStatus = z.enum(['published', 'deleted', 'archived']);
 

@@ -11,7 +11,7 @@ import type {
   Operand,
   SearchCommand,
 } from './search-request.js';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from './unit.js';
 
 /**
  * A table that can be searched. The names of its members come from this declaration and never from

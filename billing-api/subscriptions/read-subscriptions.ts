@@ -23,9 +23,8 @@ import {
   type LineItemRow,
   type SubscriptionRow,
 } from './subscriptions-store.js';
-import { readAs, type Transaction } from '../records/transaction.js';
+import { type ReadDependencies, type Transaction, readUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import {
@@ -102,11 +101,11 @@ export type SubscriptionReading = {
 
 /** GET /subscriptions/{id} with everything that belongs to it, whatever its status. */
 export function readSubscription(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   id: string,
 ): Promise<SubscriptionReading | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const subscription = await findSubscription(transaction, id);
     if (subscription === null) return notFound('subscription', id);
     const wish = { withCustomers: true, withLineItems: true };
@@ -176,7 +175,7 @@ export type SubscriptionPage = Page<SubscriptionRow> & {
 
 /** POST /subscriptions/search. */
 export async function searchSubscriptions(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   request: SubscriptionSearchRequest,
 ): Promise<SubscriptionPage | Refusal> {
@@ -185,7 +184,7 @@ export async function searchSubscriptions(
   if (isRefusal(command)) return command;
   const dates = readDates(request);
   if (isRefusal(dates)) return dates;
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const extra = [
       ...conditionsOf(request, dates),
       ...(await ofExternalCustomer(transaction, request.external_customer_id)),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { instantColumn, numericColumn } from '../../sql/columns.js';
 import { recordColumns } from '../records/records.js';
 import { RECORD_MEMBERS } from '../records/search-table.js';
-import type { Transaction } from '../records/transaction.js';
+import type { Transaction } from '../records/unit.js';
 
 const billingPeriod = z.enum(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL']);
 

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
-import type { BillingDatabase } from '../records/transaction.js';
+import type { BillingDatabase } from '../records/unit.js';
 
 const checkpointRow = z.object({
   log: z.string(),

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { instantColumn } from '../../sql/columns.js';
 import { readCheckpoints } from './checkpoints.js';
-import type { BillingDatabase } from '../records/transaction.js';
+import type { BillingDatabase } from '../records/unit.js';
 
 /** Events received before this instant are in every number that is read from now on. */
 export type ReadDataUntil = () => Promise<InstantMs | null>;

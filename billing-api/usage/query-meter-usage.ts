@@ -4,7 +4,7 @@ import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import type { Figures, WindowFigures } from '../domain/usage/usage-view.js';
 import { findCustomersByExternalId } from '../customers/customers-store.js';
 import { findMeterReadings, type MeterReading } from '../catalog/meters/meter-readings.js';
-import { readAs } from '../records/transaction.js';
+import { readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -54,7 +54,7 @@ async function customersOf(
   if (ids === undefined || ids.length === 0) {
     return usageOfEverybody(dependencies, caller, asks);
   }
-  const customers = await readAs(dependencies.database, caller.environment, (transaction) =>
+  const customers = await readUnit(dependencies, caller.environment, ({ tx: transaction }) =>
     findCustomersByExternalId(transaction, ids),
   );
   const known = new Set(customers.map((customer) => customer.external_id));

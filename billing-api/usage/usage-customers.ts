@@ -6,18 +6,17 @@ import {
   type CustomerReading,
 } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './data-until.js';
-import { readAs } from '../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
 import type { UsageStore } from './store/usage-store.js';
 import type { Caller } from '../records/caller.js';
-import type { Reading } from '../records/dependencies.js';
 import { questionsOf, type UsageAsk } from './read-views.js';
 import { notFound, Refusal } from '../records/refusal.js';
 
 /** Every event of the range is compared with each of them. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
-export type UsageReading = Reading & {
+export type UsageReading = ReadDependencies & {
   readonly usage: UsageStore;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
@@ -30,7 +29,7 @@ export type CustomerReference = {
 
 /** The customer that a request names; null when it names none. */
 export async function findNamedCustomer(
-  { database }: Reading,
+  { database }: ReadDependencies,
   { environment }: Caller,
   { external_customer_id: externalId, customer_id: id }: CustomerReference,
 ): Promise<CustomerReading | null | Refusal> {
@@ -63,7 +62,7 @@ export async function usageOfEverybody(
   if (keys === null) {
     return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
   }
-  const unknown = await readAs(database, environment, (transaction) =>
+  const unknown = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
   if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {

@@ -1,10 +1,9 @@
 import { FEATURES, type FeatureRow } from './features-store.js';
 import { findMetersForUse, type MeterRow } from '../meters/meters-store.js';
 import { insertRows, newRecordColumns, type NewRow } from '../../records/records.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { meterColumnsFrom, storeMeter, type MeterRequest } from '../meters/create-meter.js';
-import type { Writing } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import {
   alreadyExists,
@@ -119,7 +118,7 @@ function inlineMeterColumns(request: FeatureRequest): NewRow | null | Refusal {
 
 /** POST /features: a feature, together with its meter when the request brings one. */
 export async function createFeature(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   request: FeatureRequest,
 ): Promise<CreatedFeature | Refusal> {
@@ -137,12 +136,16 @@ export async function createFeature(
     return request.meter_id === undefined ? null : namedMeter(transaction, request.meter_id);
   };
 
-  return writeAs(database, caller, async (transaction): Promise<CreatedFeature | Refusal> => {
-    const meter = await meterOf(transaction);
-    if (isRefusal(meter)) return meter;
-    const common = newRecordColumns(caller, ids.feature, now);
-    const row = { ...common, ...columns, meter_id: meter?.id ?? null };
-    const [feature] = await insertRows(transaction, FEATURES, [row]);
-    return feature === undefined ? alreadyExists('feature', 'lookup_key') : { feature, meter };
-  });
+  return writeUnit(
+    { database, clock, createId },
+    caller,
+    async ({ tx: transaction }): Promise<CreatedFeature | Refusal> => {
+      const meter = await meterOf(transaction);
+      if (isRefusal(meter)) return meter;
+      const common = newRecordColumns(caller, ids.feature, now);
+      const row = { ...common, ...columns, meter_id: meter?.id ?? null };
+      const [feature] = await insertRows(transaction, FEATURES, [row]);
+      return feature === undefined ? alreadyExists('feature', 'lookup_key') : { feature, meter };
+    },
+  );
 }

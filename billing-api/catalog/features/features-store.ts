@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { recordColumns } from '../../records/records.js';
 import { RECORD_MEMBERS } from '../../records/search-table.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 
 const alertLevel = z.object({ condition: z.enum(['above', 'below']), threshold: z.number() });
 

@@ -1,9 +1,8 @@
 import { FEATURES, findFeature, type FeatureRow } from './features-store.js';
 import { findMeters, type MeterRow } from '../meters/meters-store.js';
 import { hasText, isEqual, isOneOf, searchTable, type Page } from '../../records/search-table.js';
-import { readAs } from '../../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import {
   readSearch,
@@ -28,11 +27,11 @@ export type FeaturePage = Page<FeatureRow> & {
 
 /** GET /features/{id} with its meter, whatever its status. */
 export function readFeature(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   id: string,
 ): Promise<{ feature: FeatureRow; meters: ReadonlyMap<string, MeterRow> } | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const feature = await findFeature(transaction, id);
     if (feature === null) return notFound('feature', id);
     const meterIds = feature.meter_id === null ? [] : [feature.meter_id];
@@ -42,7 +41,7 @@ export function readFeature(
 
 /** POST /features/search. */
 export async function searchFeatures(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   request: FeatureSearchRequest,
 ): Promise<FeaturePage | Refusal> {
@@ -57,7 +56,7 @@ export async function searchFeatures(
     ...hasText('name', request.name_contains),
     ...isEqual('type', request.type),
   ];
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const page = await searchTable(transaction, FEATURES, { command, extra });
     const ids = command.expand.has('meter') ? page.rows.flatMap((row) => row.meter_id ?? []) : [];
     return { ...page, command, meters: await findMeters(transaction, ids) };

@@ -5,9 +5,8 @@ import {
   updateMeter,
 } from './meter-changes-store.js';
 import type { MeterRow } from './meters-store.js';
-import { writeAs } from '../../records/transaction.js';
+import { type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Writing } from '../../records/dependencies.js';
 import { notFound, Refusal } from '../../records/refusal.js';
 
 /**
@@ -15,22 +14,26 @@ import { notFound, Refusal } from '../../records/refusal.js';
  * (domain.md 4).
  */
 export async function archiveMeter(
-  { database, clock }: Pick<Writing, 'database' | 'clock'>,
+  dependencies: WriteDependencies,
   caller: Caller,
   id: string,
 ): Promise<MeterRow | Refusal> {
-  const now = clock.now();
-  return writeAs(database, caller, async (transaction): Promise<MeterRow | Refusal> => {
-    const meter = await lockMeterForArchive(transaction, id);
-    if (meter === null) return notFound('meter', id);
-    if (meter.status !== 'published') {
-      return new Refusal('invalid_operation', `the meter is already ${meter.status}`);
-    }
-    if (await hasLivePrice(transaction, id, now)) {
-      return new Refusal('invalid_operation', 'the meter has a price that has not ended');
-    }
-    await endDefinition(transaction, id);
-    const by = { userId: caller.userId, now };
-    return updateMeter(transaction, { ...meter, status: 'archived' }, by);
-  });
+  const now = dependencies.clock.now();
+  return writeUnit(
+    dependencies,
+    caller,
+    async ({ tx: transaction }): Promise<MeterRow | Refusal> => {
+      const meter = await lockMeterForArchive(transaction, id);
+      if (meter === null) return notFound('meter', id);
+      if (meter.status !== 'published') {
+        return new Refusal('invalid_operation', `the meter is already ${meter.status}`);
+      }
+      if (await hasLivePrice(transaction, id, now)) {
+        return new Refusal('invalid_operation', 'the meter has a price that has not ended');
+      }
+      await endDefinition(transaction, id);
+      const by = { userId: caller.userId, now };
+      return updateMeter(transaction, { ...meter, status: 'archived' }, by);
+    },
+  );
 }

@@ -9,9 +9,8 @@ import {
   type MeterMembers,
 } from './meter-changes-store.js';
 import { activateDefinition, type MeterRow } from './meters-store.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Writing } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isSameFilters, readMeterFilters } from './meter-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -82,27 +81,31 @@ function refusalOf(meter: MeterRow, wish: MeterChangeWish): Refusal | null {
 
 /** PUT /meters/{id}. */
 export async function changeMeter(
-  { database, clock }: Pick<Writing, 'database' | 'clock'>,
+  dependencies: WriteDependencies,
   caller: Caller,
   wish: MeterChangeWish,
 ): Promise<MeterRow | Refusal> {
   const members = membersFrom(wish.change);
   if (isRefusal(members)) return members;
-  const by = { userId: caller.userId, now: clock.now() };
-  return writeAs(database, caller, async (transaction): Promise<MeterRow | Refusal> => {
-    const meter = await lockMeter(transaction, wish.id);
-    if (meter === null) return notFound('meter', wish.id);
-    const refusal = refusalOf(meter, wish);
-    if (refusal !== null) return refusal;
-    const { filters, ...others } = members;
-    const kept = { ...meter, ...others };
-    if (filters === undefined || isSameFilters(filters, meter.filters)) {
-      return updateMeter(transaction, kept, by);
-    }
-    if (meter.backfill.status === 'running') {
-      const message = `version ${meter.version} of the meter is being applied to stored events`;
-      return new Refusal('version_conflict', message);
-    }
-    return changeFilters(transaction, { ...kept, filters }, by);
-  });
+  const by = { userId: caller.userId, now: dependencies.clock.now() };
+  return writeUnit(
+    dependencies,
+    caller,
+    async ({ tx: transaction }): Promise<MeterRow | Refusal> => {
+      const meter = await lockMeter(transaction, wish.id);
+      if (meter === null) return notFound('meter', wish.id);
+      const refusal = refusalOf(meter, wish);
+      if (refusal !== null) return refusal;
+      const { filters, ...others } = members;
+      const kept = { ...meter, ...others };
+      if (filters === undefined || isSameFilters(filters, meter.filters)) {
+        return updateMeter(transaction, kept, by);
+      }
+      if (meter.backfill.status === 'running') {
+        const message = `version ${meter.version} of the meter is being applied to stored events`;
+        return new Refusal('version_conflict', message);
+      }
+      return changeFilters(transaction, { ...kept, filters }, by);
+    },
+  );
 }

@@ -3,9 +3,8 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { insertMeter, type MeterRow } from './meters-store.js';
 import { newRecordColumns, type NewRow } from '../../records/records.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Writing } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { readAggregation, readMeterFilters, type AggregationRequest } from './meter-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -51,7 +50,7 @@ export async function storeMeter(transaction: Transaction, meter: NewMeter): Pro
 
 /** POST /meters: a meter that counts all events, those that came before it included. */
 export async function createMeter(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   request: MeterRequest,
 ): Promise<MeterRow | Refusal> {
@@ -59,7 +58,7 @@ export async function createMeter(
   if (isRefusal(columns)) return columns;
   const id = createId('meter');
   const now = clock.now();
-  return writeAs(database, caller, (transaction) =>
+  return writeUnit({ database, clock, createId }, caller, ({ tx: transaction }) =>
     storeMeter(transaction, { caller, id, now, columns }),
   );
 }

@@ -4,7 +4,7 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn, noRows } from '../../../sql/columns.js';
 import { METERS, findMeter, type MeterRow } from './meters-store.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 
 /**
  * A meter that is about to change, with the lock under which its versions and pointer are written.

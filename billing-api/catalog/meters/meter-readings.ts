@@ -6,7 +6,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { METERS } from './meters-store.js';
-import type { BillingDatabase } from '../../records/transaction.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 /** Where the counting of an archived meter ended in one partition of a log. */
 export type MeterEnd = {

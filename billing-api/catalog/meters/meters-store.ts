@@ -5,7 +5,7 @@ import { integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { insertRows, recordColumns, type NewRow } from '../../records/records.js';
 import { RECORD_MEMBERS } from '../../records/search-table.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 
 const backfillColumn = z.object({
   status: z.enum(['none', 'running', 'completed', 'failed']),

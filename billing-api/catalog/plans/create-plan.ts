@@ -1,8 +1,7 @@
 import { PLANS, type PlanRow } from './plans-store.js';
 import { insertRows, newRecordColumns } from '../../records/records.js';
-import { writeAs } from '../../records/transaction.js';
+import { type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Writing } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { alreadyExists, type Refusal } from '../../records/refusal.js';
 
@@ -16,7 +15,7 @@ export type PlanRequest = {
 
 /** POST /plans. */
 export async function createPlan(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   request: PlanRequest,
 ): Promise<PlanRow | Refusal> {
@@ -32,7 +31,7 @@ export async function createPlan(
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const row = { ...newRecordColumns(caller, createId('plan'), clock.now()), ...columns };
-  return writeAs(database, caller, async (transaction) => {
+  return writeUnit({ database, clock, createId }, caller, async ({ tx: transaction }) => {
     const [plan] = await insertRows(transaction, PLANS, [row]);
     return plan ?? alreadyExists('plan', 'lookup_key');
   });

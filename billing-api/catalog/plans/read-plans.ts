@@ -6,9 +6,8 @@ import { findMeters, type MeterRow } from '../meters/meters-store.js';
 import { PLANS, findPlan, type PlanRow } from './plans-store.js';
 import { findLivePrices, type PriceRow } from '../prices/prices-store.js';
 import { hasText, isOneOf, searchTable, type Page } from '../../records/search-table.js';
-import { readAs, type Transaction } from '../../records/transaction.js';
+import { type ReadDependencies, type Transaction, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import {
   readSearch,
@@ -39,7 +38,7 @@ export type PlanContents = {
   readonly features: readonly FeatureRow[];
 };
 
-type PlanReading = Reading & { readonly clock: Clock };
+type PlanReading = ReadDependencies & { readonly clock: Clock };
 
 async function findContents(
   transaction: Transaction,
@@ -66,7 +65,7 @@ export function readPlan(
   caller: Caller,
   id: string,
 ): Promise<{ plan: PlanRow; contents: PlanContents } | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const plan = await findPlan(transaction, id);
     if (plan === null) return notFound('plan', id);
     const expand = new Set(EXPANDABLE);
@@ -93,7 +92,7 @@ export async function searchPlans(
     ...isOneOf('lookup_key', request.lookup_keys),
     ...hasText('name', request.name_contains),
   ];
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const page = await searchTable(transaction, PLANS, { command, extra });
     const entityIds = page.rows.map((row) => row.id);
     const wish = { entityIds, expand: command.expand, now: clock.now() };

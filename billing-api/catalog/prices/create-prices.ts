@@ -10,9 +10,8 @@ import { lockPublishedPlans, type PlanRow } from '../plans/plans-store.js';
 import { priceTermsToColumns } from './price-terms.js';
 import { countLivePrices, insertPlanPrices, type PriceRow } from './prices-store.js';
 import { newRecordColumns, type NewRow } from '../../records/records.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Writing } from '../../records/dependencies.js';
 import type { PriceCommand } from './price-command.js';
 import { alreadyExists, invalid, isRefusal, notFound, Refusal } from '../../records/refusal.js';
 
@@ -168,11 +167,13 @@ function inRequestOrder(
 
 /** POST /prices and POST /prices/bulk: all prices of the request, in its order, or none. */
 export async function createPrices(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   request: { readonly commands: readonly PriceCommand[]; readonly isBulk: boolean },
 ): Promise<readonly PriceRow[] | Refusal> {
   const ids = request.commands.map(() => createId('price')).sort();
   const prices: NewPrices = { ...request, caller, ids, now: clock.now() };
-  return writeAs(database, caller, (transaction) => storePrices(transaction, prices));
+  return writeUnit({ database, clock, createId }, caller, ({ tx: transaction }) =>
+    storePrices(transaction, prices),
+  );
 }

@@ -5,7 +5,7 @@ import { instantColumn, integerColumn, noRows, numericColumn } from '../../../sq
 import { insertRows, recordColumns, type NewRow } from '../../records/records.js';
 import { RECORD_MEMBERS } from '../../records/search-table.js';
 import { textKeyed } from '../../records/text-keyed.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 
 const tierColumn = z.object({
   unit_amount: z.string(),

@@ -12,9 +12,8 @@ import {
   type ExtraConditions,
   type Page,
 } from '../../records/search-table.js';
-import { readAs, type Transaction } from '../../records/transaction.js';
+import { type ReadDependencies, type Transaction, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import {
@@ -64,11 +63,11 @@ export type PriceReading = { readonly price: PriceRow; readonly surroundings: Pr
 
 /** GET /prices/{id} and GET /prices/lookup/{lookup_key}, with all they refer to. */
 export function readPrice(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   reference: { readonly id: string } | { readonly lookupKey: string },
 ): Promise<PriceReading | Refusal> {
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const isById = 'id' in reference;
     const price = isById
       ? await findPrice(transaction, reference.id)
@@ -81,11 +80,11 @@ export function readPrice(
 
 /** What prices that were just created refer to, so that they are answered as they are read. */
 export function readSurroundings(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   prices: readonly PriceRow[],
 ): Promise<PriceSurroundings> {
-  return readAs(database, caller.environment, (transaction) =>
+  return readUnit({ database }, caller.environment, ({ tx: transaction }) =>
     findSurroundings(transaction, prices, new Set(EXPANDABLE)),
   );
 }
@@ -118,7 +117,7 @@ export type PricePage = Page<PriceRow> & {
 
 /** POST /prices/search; prices that have ended only on request. */
 export async function searchPrices(
-  { database, clock }: Reading & { readonly clock: Clock },
+  { database, clock }: ReadDependencies & { readonly clock: Clock },
   caller: Caller,
   request: PriceSearchRequest,
 ): Promise<PricePage | Refusal> {
@@ -129,7 +128,7 @@ export async function searchPrices(
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const extra = priceConditions(request, startBeforeMs, clock.now());
-  return readAs(database, caller.environment, async (transaction) => {
+  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
     const page = await searchTable(transaction, PRICES, { command, extra });
     const surroundings = await findSurroundings(transaction, page.rows, command.expand);
     return { ...page, command, surroundings };

@@ -13,9 +13,8 @@ import {
   type LineItemRow,
   type SubscriptionRow,
 } from '../../subscriptions/subscriptions-store.js';
-import { readAs } from '../../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { findMetering, lineItemFrom, type Metering } from '../../subscriptions/lines/line-items.js';
 import {
   findSurroundings,
@@ -54,22 +53,26 @@ type Found = {
 };
 
 function findRows(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   { externalId, featureIds }: Wish,
 ): Promise<Found | Refusal> {
-  return readAs(database, caller.environment, async (transaction): Promise<Found | Refusal> => {
-    const customer = await findCustomerByExternalId(transaction, externalId);
-    if (customer === null) return notFound('customer', externalId);
-    const [unknown] = await findUnknownFeatureIds(transaction, featureIds);
-    if (unknown !== undefined) return notFound('feature', unknown);
-    const subscriptions = await findSubscriptionsOfCustomer(transaction, customer.id);
-    const wish = { withCustomers: false, withLineItems: true };
-    const surroundings = await findSurroundings(transaction, subscriptions, wish);
-    const meterIds = surroundings.lineItems.flatMap((item) => item.meter_id ?? []);
-    const features = await findFeaturesOfMeters(transaction, meterIds);
-    return { customer, subscriptions, surroundings, features };
-  });
+  return readUnit(
+    { database },
+    caller.environment,
+    async ({ tx: transaction }): Promise<Found | Refusal> => {
+      const customer = await findCustomerByExternalId(transaction, externalId);
+      if (customer === null) return notFound('customer', externalId);
+      const [unknown] = await findUnknownFeatureIds(transaction, featureIds);
+      if (unknown !== undefined) return notFound('feature', unknown);
+      const subscriptions = await findSubscriptionsOfCustomer(transaction, customer.id);
+      const wish = { withCustomers: false, withLineItems: true };
+      const surroundings = await findSurroundings(transaction, subscriptions, wish);
+      const meterIds = surroundings.lineItems.flatMap((item) => item.meter_id ?? []);
+      const features = await findFeaturesOfMeters(transaction, meterIds);
+      return { customer, subscriptions, surroundings, features };
+    },
+  );
 }
 
 /** The line in the part of the range in which it exists; none when that is empty. */
@@ -92,7 +95,7 @@ function lineOf(
 
 /** The usage line items of a customer that overlap a range, in line order. */
 export async function findAnalyticsLines(
-  dependencies: Reading,
+  dependencies: ReadDependencies,
   caller: Caller,
   wish: Wish,
 ): Promise<AnalyticsLines | Refusal> {

@@ -4,7 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { instantColumn, integerColumn, noRows } from '../../../sql/columns.js';
 import { letterIdOf, type LetterPlace } from './dead-letters-store.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 
 /** One time that a dead letter was appended to the log again. */
 export type Replay = {

@@ -1,8 +1,7 @@
 import type { Environment } from '../../../contract/environment.js';
 import { findReplays, type Replay } from './dead-letter-replays.js';
 import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters-store.js';
-import { readAs, type BillingDatabase } from '../../records/transaction.js';
-import type { Reading } from '../../records/dependencies.js';
+import { type BillingDatabase, type ReadDependencies, readUnit } from '../../records/unit.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
 
@@ -29,7 +28,9 @@ function replaysOf(
   letters: readonly DeadLetter[],
 ): Promise<ReadonlyMap<string, readonly Replay[]>> {
   if (environment === null) return findReplays(database.slonik, letters);
-  return readAs(database, environment, (transaction) => findReplays(transaction, letters));
+  return readUnit({ database }, environment, ({ tx: transaction }) =>
+    findReplays(transaction, letters),
+  );
 }
 
 /**
@@ -37,7 +38,7 @@ function replaysOf(
  * for an operator, who has none.
  */
 export async function readDeadLetters(
-  dependencies: Reading & { readonly deadLetters: DeadLetters },
+  dependencies: ReadDependencies & { readonly deadLetters: DeadLetters },
   environment: Environment | null,
   request: DeadLettersRequest,
 ): Promise<DeadLettersPage | Refusal> {

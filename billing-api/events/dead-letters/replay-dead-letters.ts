@@ -15,12 +15,16 @@ import {
   type LetterPlace,
 } from './dead-letters-store.js';
 import type { EventLogDoor } from '../pending-log.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import {
+  type ReadDependencies,
+  type Transaction,
+  type WriteDependencies,
+  writeUnit,
+} from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 
-export type ReplayDependencies = Reading & {
+export type ReplayDependencies = ReadDependencies & {
   readonly deadLetters: DeadLetters;
   readonly eventLog: EventLogDoor;
   readonly clock: Clock;
@@ -111,7 +115,7 @@ function noteAll(
 
 /** POST /events/dead-letters/replay: letters of the caller's environment. */
 export async function replayDeadLetters(
-  dependencies: ReplayDependencies,
+  dependencies: ReplayDependencies & WriteDependencies,
   caller: Caller,
   ids: readonly string[],
 ): Promise<readonly ReplayResult[] | Refusal> {
@@ -120,7 +124,7 @@ export async function replayDeadLetters(
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, environment, places);
   const by = { now: dependencies.clock.now(), replayedBy: caller.userId };
-  const noted = await writeAs(dependencies.database, caller, noteAll(replayed, by));
+  const noted = await writeUnit(dependencies, caller, ({ tx }) => noteAll(replayed, by)(tx));
   return isRefusal(noted) ? noted : results;
 }
 

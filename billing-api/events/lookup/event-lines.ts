@@ -5,7 +5,7 @@ import type { SubscriptionTerms } from '../../domain/subscription.js';
 import { findMeteredLines, type MeteredLine } from './event-lines-store.js';
 import type { StoredEvent } from '../events-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
 
 /** A line item that bills an event, and where its usage window begins. */

@@ -4,7 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { meterMatches } from '../../../contract/meter.js';
 import type { StoredEvent } from '../events-store.js';
 import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
-import type { BillingDatabase } from '../../records/transaction.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 /**
  * What the meters of an environment count now, of one event name or of all; an archived meter

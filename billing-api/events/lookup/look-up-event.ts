@@ -10,13 +10,12 @@ import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import { hashText } from '../../records/hash-text.js';
 import type { MeterReading } from '../../catalog/meters/meter-readings.js';
 import type { PendingLog, PendingRecord } from '../pending-log.js';
-import { readAs } from '../../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { findLinesOfEvent, type EventLine } from './event-lines.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 
-export type LookUpDependencies = Reading & {
+export type LookUpDependencies = ReadDependencies & {
   readonly events: EventStore;
   readonly pendingLog: PendingLog;
   readonly countRepeats: CountRepeats;
@@ -105,7 +104,7 @@ async function explain(
   const named = await findCountingMeters(database, environment, event.eventName);
   const counting = named.filter((meter) => countsEvent(meter, event));
   const meterIds = counting.map(({ meterId }) => meterId);
-  return readAs(database, environment, async (transaction) => {
+  return readUnit({ database }, environment, async ({ tx: transaction }) => {
     const customers = await findCustomersOfKey(transaction, event.customerKey);
     const customerIds = customers.map(({ id }) => id);
     const features = await findFeaturesOfMeters(transaction, meterIds);

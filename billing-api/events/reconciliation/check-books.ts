@@ -7,7 +7,7 @@ import type { Metrics } from '../../../runtime/metrics.js';
 import { readCheckpoints } from '../../usage/checkpoints.js';
 import { createFinishedEvents } from './finished-events.js';
 import { findMetersToRecount, recountMeters } from './usage-recount.js';
-import type { BillingDatabase } from '../../records/transaction.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 const CHECK_MS = MINUTE_MS;
 /** Closed hours of receipt that are balanced each time. */

@@ -6,9 +6,8 @@ import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { findCountingMeters } from '../lookup/event-meters.js';
 import type { FateHour, FinishedEvents, HoursQuestion } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
-import { readAs } from '../../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readRange } from '../../records/time-range.js';
@@ -43,7 +42,7 @@ export type Reconciliation = {
   readonly totals: Balance;
 };
 
-export type ReconciliationDependencies = Reading & {
+export type ReconciliationDependencies = ReadDependencies & {
   readonly clock: Clock;
   readonly finishedEvents: FinishedEvents;
   readonly pendingLog: PendingLog;
@@ -139,7 +138,7 @@ async function readFates(
     return new Refusal('invalid_operation', problem);
   }
   const meters = await findCountingMeters(database, environment, null);
-  const unknownKeys = await readAs(database, environment, (transaction) =>
+  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
   return finishedEvents.fates(question, { meters, unknownKeys });

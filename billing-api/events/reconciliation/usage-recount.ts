@@ -7,7 +7,7 @@ import { integerColumn } from '../../../sql/columns.js';
 import { countingMeter, type PartitionBound } from './finished-events.js';
 import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
-import type { BillingDatabase } from '../../records/transaction.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 const RECOUNT_MINUTES = queryFile('recount-usage-minutes');
 const RECOUNT_EVENTS = queryFile('recount-usage-events');

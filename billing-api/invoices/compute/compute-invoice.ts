@@ -10,7 +10,7 @@ import type { SubscriptionTerms } from '../../domain/subscription.js';
 import type { CustomerRow } from '../../customers/customers-store.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { LineItemRow } from '../../subscriptions/subscriptions-store.js';
-import { readAs } from '../../records/transaction.js';
+import { readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
@@ -100,7 +100,7 @@ async function featuresOf(
   lines: readonly AskedLine[],
 ): Promise<ReadonlyMap<string, string>> {
   const meterIds = lines.map(({ meter }) => meter.meterId);
-  const features = await readAs(database, caller.environment, (transaction) =>
+  const features = await readUnit({ database }, caller.environment, ({ tx: transaction }) =>
     findFeaturesOfMeters(transaction, meterIds),
   );
   const newestFirst = [...features].reverse();
@@ -163,7 +163,7 @@ export async function computeInvoice(
   const [dataUntil, metering, entitlements] = await Promise.all([
     dependencies.dataUntil(),
     findMetering(dependencies, caller, wish.lineItems),
-    readAs(dependencies.database, caller.environment, (transaction) =>
+    readUnit(dependencies, caller.environment, ({ tx: transaction }) =>
       findEntitlementSources(transaction, subscription),
     ),
   ]);

@@ -8,7 +8,7 @@ import { windowAt } from '../../domain/calendar/usage-windows.js';
 import type { EventStore, StoredEvent } from '../../events/events-store.js';
 import type { MeterReading } from '../../catalog/meters/meter-readings.js';
 import { findLineItem, type LineItemRow } from '../../subscriptions/subscriptions-store.js';
-import { readAs } from '../../records/transaction.js';
+import { readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { computeInvoice, type ComputedInvoice } from '../compute/compute-invoice.js';
 import {
@@ -64,7 +64,7 @@ async function findLine(
   caller: Caller,
   id: string,
 ): Promise<Found | Refusal> {
-  const row = await readAs(dependencies.database, caller.environment, (transaction) =>
+  const row = await readUnit(dependencies, caller.environment, ({ tx: transaction }) =>
     findLineItem(transaction, id),
   );
   if (row === null) return notFound('line item', id);

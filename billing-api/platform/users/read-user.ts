@@ -1,10 +1,13 @@
 import { findUser, type UserRow } from './users-store.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import { notFound, type Refusal } from '../../records/refusal.js';
 
 /** GET /users/me. */
-export async function readUser({ database }: Reading, caller: Caller): Promise<UserRow | Refusal> {
+export async function readUser(
+  { database }: ReadDependencies,
+  caller: Caller,
+): Promise<UserRow | Refusal> {
   const { tenantId } = caller.environment;
   const user = await findUser(database, { tenantId, userId: caller.userId });
   return user ?? notFound('user', caller.userId);

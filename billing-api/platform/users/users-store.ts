@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { instantColumn } from '../../../sql/columns.js';
 import { recordColumns } from '../../records/records.js';
 import { textKeyed } from '../../records/text-keyed.js';
-import type { BillingDatabase } from '../../records/transaction.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 const userRow = z.object({
   id: recordColumns.id,

@@ -12,11 +12,10 @@ import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import { findLivePrices, findPrices, type PriceRow } from '../../catalog/prices/prices-store.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';
 import { SUBSCRIPTIONS, type LineItemRow, type SubscriptionRow } from '../subscriptions-store.js';
-import { writeAs, type Transaction } from '../../records/transaction.js';
+import { type Transaction, type WriteDependencies, writeUnit } from '../../records/unit.js';
 import { draftAddedLines } from './added-lines.js';
 import type { Caller } from '../../records/caller.js';
 import { commitLines } from '../lines/commit-lines.js';
-import type { Writing } from '../../records/dependencies.js';
 import { termsOfDraft, type DraftContext, type LineDraft } from '../lines/line-draft.js';
 import { draftPlanLines } from '../lines/override-prices.js';
 import {
@@ -102,7 +101,7 @@ function priceRuleRefusal(
     : null;
 }
 
-type NewSubscription = Pick<Writing, 'createId'> & {
+type NewSubscription = Pick<WriteDependencies, 'createId'> & {
   readonly caller: Caller;
   readonly id: string;
   readonly now: InstantMs;
@@ -240,11 +239,13 @@ async function storeSubscription(
  * matches (domain.md 9.4), oldest price first, and those of its own.
  */
 export async function createSubscription(
-  { database, clock, createId }: Writing,
+  { database, clock, createId }: WriteDependencies,
   caller: Caller,
   command: SubscriptionCommand,
 ): Promise<CreatedSubscription | Refusal> {
   const id = createId('subs');
   const creation: NewSubscription = { caller, createId, id, now: clock.now(), command };
-  return writeAs(database, caller, (transaction) => storeSubscription(transaction, creation));
+  return writeUnit({ database, clock, createId }, caller, ({ tx: transaction }) =>
+    storeSubscription(transaction, creation),
+  );
 }

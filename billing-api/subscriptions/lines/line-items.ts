@@ -7,9 +7,8 @@ import { findMeters, type MeterRow } from '../../catalog/meters/meters-store.js'
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import type { PriceRow } from '../../catalog/prices/prices-store.js';
 import type { LineItemRow } from '../subscriptions-store.js';
-import { readAs } from '../../records/transaction.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import type { Reading } from '../../records/dependencies.js';
 import { lineCommitmentFrom } from './stored-commitments.js';
 
 function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
@@ -69,7 +68,7 @@ export function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
 
 /** The meters of these line items as of now. */
 export async function findMetering(
-  { database }: Reading,
+  { database }: ReadDependencies,
   caller: Caller,
   lineItems: readonly LineItemRow[],
 ): Promise<Metering> {
@@ -77,7 +76,7 @@ export async function findMetering(
   const { environment } = caller;
   const [readings, meters] = await Promise.all([
     findMeterReadings(database, environment, ids),
-    readAs(database, environment, (transaction) => findMeters(transaction, ids)),
+    readUnit({ database }, environment, ({ tx: transaction }) => findMeters(transaction, ids)),
   ]);
   return { meters, readings };
 }

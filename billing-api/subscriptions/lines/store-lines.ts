@@ -9,7 +9,7 @@ import { priceTermsToColumns } from '../../catalog/prices/price-terms.js';
 import { PRICES, type PriceRow, type TimeBucketColumn } from '../../catalog/prices/prices-store.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';
 import { LINE_ITEMS, type LineItemRow } from '../subscriptions-store.js';
-import type { Transaction } from '../../records/transaction.js';
+import type { Transaction } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import type { DraftPrice, LineDraft, NewPrice, TimeBucketDraft } from './line-draft.js';
 import { alreadyExists, type Refusal } from '../../records/refusal.js';

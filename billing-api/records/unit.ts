@@ -1,0 +1,90 @@
+import { sql, type CommonQueryMethods } from 'slonik';
+import type { Environment } from '../../contract/environment.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { IdSource } from '../../runtime/ids.js';
+import { noRows } from '../../sql/columns.js';
+import { Rollback, type Database } from '../../sql/pool.js';
+import type { Caller, IdempotencyClaim } from './caller.js';
+import { isRefusal, type Refusal } from './refusal.js';
+
+export type BillingDatabase = Database;
+
+/** Runs the statements of one transaction; row-level security shows it one environment only. */
+export type Transaction = CommonQueryMethods;
+
+/** What an operation that reads needs. */
+export type ReadDependencies = { readonly database: BillingDatabase };
+
+/** What an operation that writes needs. */
+export type WriteDependencies = ReadDependencies & {
+  readonly clock: Clock;
+  readonly createId: IdSource;
+};
+
+/** One consistent reading of one environment. */
+export type ReadUnit = { readonly tx: Transaction };
+
+/**
+ * One change of one environment, with everything that may differ from run to run: who makes it,
+ * the instant at which it happens, and where its ids come from. Whatever must be stored together
+ * with a change, such as an audit entry, is a member of the unit.
+ */
+export type Unit = ReadUnit & {
+  readonly caller: Caller;
+  /** One instant for the whole change. */
+  readonly now: InstantMs;
+  readonly newId: IdSource;
+};
+
+/** Carries a refusal out of the transaction that it rolls back; never leaves this file. */
+class RefusedUnit extends Rollback {
+  constructor(readonly refusal: Refusal) {
+    super('refused');
+  }
+}
+
+/**
+ * Reads one environment: all statements see the same snapshot, whatever is committed meanwhile,
+ * and none of them can write or lock.
+ */
+export function readUnit<T>(
+  { database }: ReadDependencies,
+  environment: Environment,
+  work: (unit: ReadUnit) => Promise<T>,
+): Promise<T> {
+  return database.readSnapshot(environment, (tx) => work({ tx }));
+}
+
+/**
+ * Changes one environment in one transaction: all of it or, when `work` answers with a refusal,
+ * nothing. What `work` reads for the answer belongs to the same transaction. A claim on an
+ * Idempotency-Key is marked as applied in it, so that a repeat after a crash never does the work
+ * twice. `work` may run several times (deadlocks), so it must do nothing but SQL.
+ */
+export async function writeUnit<T>(
+  { database, clock, createId }: WriteDependencies,
+  caller: Caller,
+  work: (unit: Unit) => Promise<T | Refusal>,
+): Promise<T | Refusal> {
+  const now = clock.now();
+  try {
+    return await database.asEnvironment(caller.environment, async (tx) => {
+      const result = await work({ tx, caller, now, newId: createId });
+      if (isRefusal(result)) throw new RefusedUnit(result);
+      if (caller.claim !== null) await markApplied(tx, caller.claim);
+      return result;
+    });
+  } catch (error) {
+    if (error instanceof RefusedUnit) return error.refusal;
+    throw error;
+  }
+}
+
+/** @throws when the claim has been taken over: the whole change is then rolled back. */
+async function markApplied(tx: Transaction, claim: IdempotencyClaim): Promise<void> {
+  const result = await tx.query(sql.type(noRows)`
+    UPDATE idempotency_keys SET state = 'applied'
+    WHERE key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`);
+  if (result.rowCount !== 1) throw new Error('the claim on the Idempotency-Key was taken over');
+}
