@@ -7,8 +7,7 @@ import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
-import { encodeDeltas } from '../fold/encode-rows.js';
-import { applyFold } from '../fold/fold-versions.js';
+import { encodeBatch, encodeDeltas } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import type { UsageDelta } from '../fold/usage-deltas.js';
@@ -113,10 +112,10 @@ function recordOf(drawn: Drawn, offset: number, partition = 0): DecodedRecord {
 /** Stores events as the live stream does, without any meter. */
 async function store(client: ClickHouse, partition: number, records: readonly DecodedRecord[]) {
   const range = { logId: 'log', partition, start: 0, end: records.length };
-  const input = { range, records, seen: new Map(), meters: indexMeters([], hashText) };
+  const folded = foldBatch(records, new Map(), indexMeters([], hashText));
   const usage = new UsageStore(client, 'log', partition);
   await usage.raiseGate(1);
-  await usage.insert(1, insertStatement('events', 2), applyFold(2, input).encoded.events.text);
+  await usage.insert(1, insertStatement('events'), encodeBatch(range, folded).events.text);
 }
 
 const READ = `SELECT meter_id, customer_key, toString(minute) AS minute, source, group_key,

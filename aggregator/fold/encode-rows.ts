@@ -2,7 +2,7 @@ import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.
 import { plain } from '../../contract/decimal.js';
 import type { Latest } from '../../contract/usage-cell.js';
 import type { AcceptedCount } from './count-accepted.js';
-import type { FoldedBatch, FoldedEvents } from './fold-batch.js';
+import type { FoldedBatch } from './fold-batch.js';
 import type { UsageDelta } from './usage-deltas.js';
 
 /** `[start, end)` of one partition of one log. */
@@ -21,16 +21,13 @@ export type BatchTable = (typeof BATCH_TABLES)[number];
 export type EncodedRows = { readonly rows: number; readonly text: string };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;
 
-/** One line an item. Part of every fold version, as are the tables of events. */
-export function encodeLines<T>(
-  items: readonly T[],
-  toRow: (item: T) => readonly unknown[],
-): EncodedRows {
+/** One line an item. */
+function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknown[]): EncodedRows {
   const lines = items.map((item) => JSON.stringify(toRow(item)));
   return { rows: lines.length, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
 }
 
-function encodeEvents(range: BatchRange, batch: FoldedEvents): EncodedRows {
+function encodeEvents(range: BatchRange, batch: FoldedBatch): EncodedRows {
   return encodeLines(batch.unique, ({ environment, event, ...at }) => [
     environment.tenantId,
     environment.environmentId,
@@ -51,7 +48,7 @@ function encodeEvents(range: BatchRange, batch: FoldedEvents): EncodedRows {
   ]);
 }
 
-function encodeIds(range: BatchRange, batch: FoldedEvents): EncodedRows {
+function encodeIds(range: BatchRange, batch: FoldedBatch): EncodedRows {
   return encodeLines(batch.unique, ({ event, ...at }) => [
     range.logId,
     range.partition,
@@ -68,7 +65,7 @@ function encodeIds(range: BatchRange, batch: FoldedEvents): EncodedRows {
 /** Texts that name a batch in the usage table. */
 export type BatchMarker = { readonly source: string; readonly groupKey: string };
 
-/** The row that says "this batch is in"; see clickhouse/migrations/0002_aggregations.sql. */
+/** The row that says "this batch is in"; see clickhouse/migrations/0001_usage.sql. */
 export function markerOf(range: BatchRange): BatchMarker {
   return {
     source: `${range.logId}:${range.partition}`,
@@ -120,7 +117,7 @@ export function encodeDeltas(deltas: readonly UsageDelta[]): EncodedRows {
   return encodeLines(deltas, deltaRow);
 }
 
-/** How many events were decoded; see clickhouse/migrations/0002_aggregations.sql. */
+/** How many events were decoded; see clickhouse/migrations/0001_usage.sql. */
 function acceptedRow(accepted: AcceptedCount, marker: BatchMarker): readonly unknown[] {
   const { environment, hourMs, eventCount } = accepted;
   const { tenantId, environmentId } = environment;
@@ -148,7 +145,7 @@ function conflictPayload(event: UsageEvent): string {
   });
 }
 
-function encodeRepeats(range: BatchRange, batch: FoldedEvents): EncodedRows {
+function encodeRepeats(range: BatchRange, batch: FoldedBatch): EncodedRows {
   return encodeLines(batch.repeats, ({ candidate, isConflict }) => [
     range.logId,
     range.partition,
@@ -164,7 +161,7 @@ function encodeRepeats(range: BatchRange, batch: FoldedEvents): EncodedRows {
   ]);
 }
 
-function encodeDeadLetters(range: BatchRange, batch: FoldedEvents): EncodedRows {
+function encodeDeadLetters(range: BatchRange, batch: FoldedBatch): EncodedRows {
   return encodeLines(batch.deadLetters, (letter) => [
     range.logId,
     range.partition,
@@ -175,25 +172,18 @@ function encodeDeadLetters(range: BatchRange, batch: FoldedEvents): EncodedRows 
   ]);
 }
 
-/** The tables that hold events and not usage. Part of every fold version. */
-export function encodeEventTables(
-  range: BatchRange,
-  batch: FoldedEvents,
-): Omit<EncodedBatch, 'usage'> {
-  return {
-    events: encodeEvents(range, batch),
-    ids: encodeIds(range, batch),
-    repeats: encodeRepeats(range, batch),
-    deadLetters: encodeDeadLetters(range, batch),
-  };
-}
-
 /**
  * The lines of every table of a batch. Encoded here, since encoding rows as objects costs the
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
-  return { ...encodeEventTables(range, batch), usage: encodeUsage(range, batch) };
+  return {
+    events: encodeEvents(range, batch),
+    ids: encodeIds(range, batch),
+    usage: encodeUsage(range, batch),
+    repeats: encodeRepeats(range, batch),
+    deadLetters: encodeDeadLetters(range, batch),
+  };
 }
 
 /**

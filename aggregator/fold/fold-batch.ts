@@ -5,8 +5,8 @@ import type { MeterIndex } from './meter-index.js';
 import { separateRepeats, type Repeat, type StoredId } from './separate-repeats.js';
 import { unreadableValues, usageDeltas, type UsageDelta } from './usage-deltas.js';
 
-/** What became of the events of a batch. */
-export type FoldedEvents = {
+/** Everything that a batch adds to the stores, in an order that depends on its records alone. */
+export type FoldedBatch = {
   readonly unique: readonly Candidate[];
   readonly repeats: readonly Repeat[];
   readonly deadLetters: readonly DeadLetter[];
@@ -14,16 +14,12 @@ export type FoldedEvents = {
   readonly countedEvents: number;
   /** Values taken as 0 because they could not be read, by type of their meter. */
   readonly unreadable: ReadonlyMap<AggregationType, number>;
-};
-
-/** Everything that a batch adds to the stores, in an order that depends on its records alone. */
-export type FoldedBatch = FoldedEvents & {
   readonly deltas: readonly UsageDelta[];
   readonly accepted: readonly AcceptedCount[];
 };
 
-/** The records that could not be decoded. Part of every fold version. */
-export function deadLettersOf(records: readonly DecodedRecord[]): readonly DeadLetter[] {
+/** The records that could not be decoded. */
+function deadLettersOf(records: readonly DecodedRecord[]): readonly DeadLetter[] {
   return records.flatMap(({ deadLetter }) => (deadLetter === null ? [] : [deadLetter]));
 }
 

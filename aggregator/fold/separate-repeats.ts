@@ -23,7 +23,7 @@ function storedIdOf(candidate: Candidate): StoredId {
 
 /**
  * Separates first occurrences from repeats: of ids counted earlier, and of ids earlier in this
- * batch. Part of every fold version.
+ * batch.
  */
 export function separateRepeats(
   records: readonly DecodedRecord[],

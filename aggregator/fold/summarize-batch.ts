@@ -1,6 +1,6 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import type { UndecodableReason } from '../../contract/usage-event.js';
-import type { FoldedEvents } from './fold-batch.js';
+import type { FoldedBatch } from './fold-batch.js';
 
 /** What is still asked of a batch once it is encoded; its events need not stay in memory. */
 export type BatchSummary = {
@@ -17,7 +17,7 @@ export type BatchSummary = {
 };
 
 /** Counts what became of the events of a batch. */
-export function summarizeBatch(folded: FoldedEvents): BatchSummary {
+export function summarizeBatch(folded: FoldedBatch): BatchSummary {
   const { unique, repeats, deadLetters, countedEvents, unreadable } = folded;
   return {
     idHashes: unique.map(({ idHash }) => idHash),

@@ -91,9 +91,9 @@ async function writeGuarded(
 
 async function insert(
   { store }: PartitionDependencies,
-  { epoch, table, foldVersion, text }: Of<'insert'>,
+  { epoch, table, text }: Of<'insert'>,
 ): Promise<Outcome> {
-  const { outcome } = await store.insert(epoch, insertStatement(table, foldVersion), text);
+  const { outcome } = await store.insert(epoch, insertStatement(table), text);
   return { kind: outcome };
 }
 

@@ -1,6 +1,6 @@
 import { batchLength } from '../fold/cut-batch.js';
-import { digestTexts } from '../fold/encode-rows.js';
-import { applyFold, FOLD_VERSION } from '../fold/fold-versions.js';
+import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
+import { foldBatch } from '../fold/fold-batch.js';
 import type { StoredId } from '../fold/separate-repeats.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
 import type { Batch, Catalog, Draft, Surroundings } from './state.js';
@@ -15,7 +15,7 @@ export function draftBatch(
   const taken = records.slice(0, batchLength(records, eventsMax));
   const last = taken.at(-1);
   if (last === undefined) return null;
-  return { records: taken, catalog, end: last.offset + 1, foldVersion: FOLD_VERSION };
+  return { records: taken, catalog, end: last.offset + 1 };
 }
 
 /** Distinct ids of a draft, each of which may have been counted before. */
@@ -35,11 +35,11 @@ export function buildBatch(
 ): Batch {
   const { draft, seen } = facts;
   const { logId, partition, digestOf } = surroundings;
-  const { records, catalog, foldVersion } = draft;
+  const { records, catalog } = draft;
   const range = { logId, partition, start, end: draft.end };
-  const input = { range, records, seen, meters: catalog.meters };
-  const { folded, encoded } = applyFold(foldVersion, input);
+  const folded = foldBatch(records, seen, catalog.meters);
+  const encoded = encodeBatch(range, folded);
   const digest = digestOf(digestTexts(encoded));
   const summary = summarizeBatch(folded);
-  return { range, catalogVersion: catalog.version, foldVersion, summary, encoded, digest };
+  return { range, catalogVersion: catalog.version, summary, encoded, digest };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FOLD_VERSION } from '../fold/fold-version.js';
 import { FIRST_STEP, nextStep } from './machine.js';
 import type { Checkpoint, Outcome, Step, Surroundings } from './state.js';
 
@@ -71,4 +72,30 @@ describe('the protocol of one partition', () => {
     const there = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
     expect(after(...there).command).toEqual({ kind: 'warm_filter', below: 2 });
   });
+});
+
+describe('a batch that was intended and not finished', () => {
+  const intent = { end: 1, catalogVersion: 1, foldVersion: FOLD_VERSION, digest: '' };
+
+  /** The take, up to the filter, of a partition with this intent. */
+  function warmed(foldVersion: number): Step {
+    const row = { ...checkpoint, pending: { ...intent, foldVersion } };
+    const outcomes = inspected(row, { rowsBeyond: 0, lastBatch: null });
+    return after(...outcomes, { kind: 'filter_warm' });
+  }
+
+  it('is read again when this release knows its fold', () => {
+    expect(warmed(FOLD_VERSION).command).toEqual({ kind: 'refetch', from: 0, intent });
+  });
+
+  it.each([FOLD_VERSION - 1, FOLD_VERSION + 1])(
+    'stops the partition when its fold is version %i',
+    (foldVersion) => {
+      const step = warmed(foldVersion);
+      // Only the owner of the present epoch may call a contradiction one.
+      expect(step.command).toEqual({ kind: 'reread' });
+      const halted = nextStep(surroundings, step.state, { kind: 'reread', checkpoint });
+      expect(halted.command).toEqual({ kind: 'halt', reason: 'unknown_fold_version' });
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { BATCH_TABLES, type BatchTable } from '../fold/encode-rows.js';
-import { isFoldVersion } from '../fold/fold-versions.js';
+import { FOLD_VERSION } from '../fold/fold-version.js';
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
 import { judgeInspection, tablesToInsert } from './judge.js';
 import {
@@ -57,17 +57,17 @@ function fetchNext(checkpoint: Checkpoint): Step {
 function afterWarming(checkpoint: Checkpoint): Step {
   const intent = checkpoint.pending;
   if (intent === null) return fetchNext(checkpoint);
-  const { foldVersion } = intent;
-  if (!isFoldVersion(foldVersion)) return halt(checkpoint, 'unknown_fold_version');
+  // Another fold would write other rows than the intent's owner began to write.
+  if (intent.foldVersion !== FOLD_VERSION) return halt(checkpoint, 'unknown_fold_version');
   return {
-    state: { phase: 'refetching', checkpoint, intent, foldVersion },
+    state: { phase: 'refetching', checkpoint, intent },
     command: { kind: 'refetch', from: checkpoint.nextOffset, intent },
   };
 }
 
 function intentOf(batch: Batch): Intent {
-  const { range, catalogVersion, foldVersion, digest } = batch;
-  return { end: range.end, catalogVersion, foldVersion, digest };
+  const { range, catalogVersion, digest } = batch;
+  return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
 }
 
 function intend(checkpoint: Checkpoint, batch: Batch, isReplacement: boolean): Step {
@@ -91,11 +91,11 @@ function insertNext(checkpoint: Checkpoint, batch: Batch, remaining: readonly Ba
   const table = remaining[0];
   if (table === undefined) return finish(checkpoint, batch);
   const { epoch } = checkpoint;
-  const { range, foldVersion } = batch;
+  const { range } = batch;
   const { text } = batch.encoded[table];
   return {
     state: { phase: 'inserting', checkpoint, batch, remaining },
-    command: { kind: 'insert', epoch, range, table, foldVersion, text },
+    command: { kind: 'insert', epoch, range, table, text },
   };
 }
 
@@ -168,7 +168,7 @@ function lookUp(
   const draft =
     state.phase === 'fetching'
       ? draftBatch(records, catalog, surroundings.eventsMax)
-      : { records, catalog, end: state.intent.end, foldVersion: state.foldVersion };
+      : { records, catalog, end: state.intent.end };
   if (draft === null) return fetchNext(checkpoint);
   // A reading that stops short of the promise must not become a shorter batch: its events would be
   // lost.

@@ -1,6 +1,5 @@
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable, EncodedBatch } from '../fold/encode-rows.js';
-import type { FoldVersion } from '../fold/fold-versions.js';
 import type { MeterIndex } from '../fold/meter-index.js';
 import type { StoredId } from '../fold/separate-repeats.js';
 import type { BatchSummary } from '../fold/summarize-batch.js';
@@ -38,7 +37,6 @@ export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 export type Batch = {
   readonly range: BatchRange;
   readonly catalogVersion: number;
-  readonly foldVersion: FoldVersion;
   readonly summary: BatchSummary;
   readonly encoded: EncodedBatch;
   readonly digest: string;
@@ -102,8 +100,6 @@ export type Command =
       readonly epoch: number;
       readonly range: BatchRange;
       readonly table: BatchTable;
-      /** Decides which columns the lines have. */
-      readonly foldVersion: FoldVersion;
       readonly text: string;
     }
   | {
@@ -149,8 +145,6 @@ export type Draft = {
   readonly records: readonly DecodedRecord[];
   readonly catalog: Catalog;
   readonly end: number;
-  /** That of the promise, for a batch that is read again. */
-  readonly foldVersion: FoldVersion;
 };
 
 /** Where the owner of a partition stands; each phase names the command that is under way. */
@@ -165,7 +159,6 @@ export type State =
       readonly phase: 'refetching';
       readonly checkpoint: Checkpoint;
       readonly intent: Intent;
-      readonly foldVersion: FoldVersion;
     }
   | {
       readonly phase: 'looking_up';

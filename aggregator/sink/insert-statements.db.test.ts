@@ -5,7 +5,8 @@ import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { decodeRecord } from '../fold/candidate.js';
-import { applyFold, FOLD_VERSIONS } from '../fold/fold-versions.js';
+import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
+import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { hashText } from '../partition/hash-text.js';
 import { insertStatement } from './insert-statements.js';
@@ -58,11 +59,12 @@ const EVENTS = TEXTS.map((n, index): UsageEvent => ({
   properties: { n, g: `"\\\t\n${index}` },
 }));
 
-function batchAt(offset: number, events: readonly UsageEvent[]) {
+/** A batch of one record with these events, as the aggregator sends it. */
+function batchAt(offset: number, events: readonly UsageEvent[]): EncodedBatch {
   const value = encodeEventRecord({ environment, receivedAtMs: 5, events });
   const records = [decodeRecord({ offset, appendedAtMs: 9, value }, hashText)];
   const range = { logId: 'log', partition: 0, start: offset, end: offset + 1 };
-  return { range, records, seen: new Map(), meters: METERS };
+  return encodeBatch(range, foldBatch(records, new Map(), METERS));
 }
 
 const READ = `SELECT meter_id, group_key, sum(event_count) AS events,
@@ -81,8 +83,8 @@ describe('the insert of usage', () => {
     await store.raiseGate(1);
     // In two batches, so that rows of one minute meet in the table.
     for (const [offset, events] of [EVENTS.slice(0, 2), EVENTS.slice(2)].entries()) {
-      const { encoded } = applyFold(2, batchAt(offset, events));
-      const sent = await store.insert(1, insertStatement('usage', 2), encoded.usage.text);
+      const { usage } = batchAt(offset, events);
+      const sent = await store.insert(1, insertStatement('usage'), usage.text);
       expect(sent.outcome).toBe('inserted');
     }
     const rows = await clickhouse.client.query(READ, {}, readRow);
@@ -93,6 +95,7 @@ describe('the insert of usage', () => {
       ['0:1', '2'],
       ['1:2', '2'],
     ]);
+    expect(rows.find((row) => row.meter_id === 'count')).toMatchObject({ events: '4' });
     expect(rows.find((row) => row.meter_id === 'average')).toMatchObject({
       events: '4',
       unreadable: '1',
@@ -118,17 +121,6 @@ describe('the insert of usage', () => {
     ]);
   });
 
-  test('takes the lines of every fold version', async ({ clickhouse }) => {
-    const store = new UsageStore(clickhouse.client, 'log', 0);
-    await store.raiseGate(1);
-    for (const version of FOLD_VERSIONS) {
-      const { encoded } = applyFold(version, batchAt(version, EVENTS));
-      await store.insert(1, insertStatement('usage', version), encoded.usage.text);
-    }
-    const rows = await clickhouse.client.query(READ, {}, readRow);
-    expect(rows.find((row) => row.meter_id === 'count')).toMatchObject({ events: '8' });
-  });
-
   test('makes few parts of ten thousand sources and of every month to 2199', async ({
     clickhouse,
   }) => {
@@ -143,9 +135,9 @@ describe('the insert of usage', () => {
         timestampMs,
       } as UsageEvent;
     });
-    const { encoded } = applyFold(2, batchAt(0, events));
+    const encoded = batchAt(0, events);
     for (const table of ['events', 'ids', 'usage'] as const) {
-      await store.insert(1, insertStatement(table, 2), encoded[table].text);
+      await store.insert(1, insertStatement(table), encoded[table].text);
     }
     const parts = await clickhouse.client.query(
       `SELECT table, toString(sum(rows)) AS rows, toString(count()) AS parts FROM system.parts

@@ -1,5 +1,4 @@
 import type { BatchTable } from '../fold/encode-rows.js';
-import { FOLD_VERSION, type FoldVersion } from '../fold/fold-versions.js';
 
 /**
  * Column name, type of the encoded value, and the expression stored (the value itself when absent).
@@ -16,19 +15,6 @@ const milliseconds = (name: string): Column => [
   name,
   'Int64',
   `fromUnixTimestamp64Milli(${name}, 'UTC')`,
-];
-
-/** What every fold version writes of a usage row. */
-const COUNTING_COLUMNS: readonly Column[] = [
-  ['tenant_id', 'String'],
-  ['environment_id', 'String'],
-  ['customer_key', 'String'],
-  ['meter_id', 'String'],
-  ['generation', 'UInt64'],
-  ['minute', 'Int64', "toDateTime64(minute, 0, 'UTC')"],
-  ['source', 'String'],
-  ['group_key', 'String'],
-  ['event_count', 'UInt64'],
 ];
 
 const DECIMAL = 'Decimal(76, 18)';
@@ -74,7 +60,15 @@ const FORMS: Readonly<Record<BatchTable, Form>> = {
     table: 'usage_minute_v1',
     settings: 'SETTINGS input_format_json_compact_allow_variable_number_of_columns = 1',
     columns: [
-      ...COUNTING_COLUMNS,
+      ['tenant_id', 'String'],
+      ['environment_id', 'String'],
+      ['customer_key', 'String'],
+      ['meter_id', 'String'],
+      ['generation', 'UInt64'],
+      ['minute', 'Int64', "toDateTime64(minute, 0, 'UTC')"],
+      ['source', 'String'],
+      ['group_key', 'String'],
+      ['event_count', 'UInt64'],
       // From here on a row may end early: columns that its meter does not need stay 0 or empty.
       ['unreadable_count', 'UInt64'],
       ['value_sum', DECIMAL],
@@ -113,9 +107,6 @@ const FORMS: Readonly<Record<BatchTable, Form>> = {
   },
 };
 
-/** Of a release before this one: only pending batches of that release are written so. */
-const USAGE_1: Form = { table: 'usage_minute_v1', columns: COUNTING_COLUMNS };
-
 const GATE = `WHERE throwIf((SELECT max(epoch) FROM ingest_gate_v1
   WHERE log_id = {gate_log_id:String} AND log_partition = {gate_partition:UInt32}
   ) != {gate_epoch:UInt64}) = 0`;
@@ -138,7 +129,6 @@ const INSERTS: Readonly<Record<BatchTable, string>> = {
   repeats: insertOf(FORMS.repeats, GATE),
   deadLetters: insertOf(FORMS.deadLetters, GATE),
 };
-const USAGE_INSERT_1 = insertOf(USAGE_1, GATE);
 
 /** Usage rows of a backfill (`encodeDeltas`): its generation is its own, so nothing fences it. */
 export const BACKFILL_INSERT = insertOf(FORMS.usage, '');
@@ -146,8 +136,8 @@ export const BACKFILL_INSERT = insertOf(FORMS.usage, '');
 /**
  * The insert statement of a table, gated: it refuses itself (code 395) when the gate of its
  * partition stands at another epoch than `gate_epoch`, so a request that starts late can do no
- * harm. The fold version decides what a line of usage holds.
+ * harm.
  */
-export function insertStatement(table: BatchTable, foldVersion: FoldVersion): string {
-  return table === 'usage' && foldVersion !== FOLD_VERSION ? USAGE_INSERT_1 : INSERTS[table];
+export function insertStatement(table: BatchTable): string {
+  return INSERTS[table];
 }

@@ -197,7 +197,7 @@ function checkFold(
   return (
     checkRepeats(facts, partition) ??
     checkUsage(facts, world, at) ??
-    (scenario.plan.hasEarlierFold ? null : checkAccepted(facts, partition))
+    checkAccepted(facts, partition)
   );
 }
 

@@ -16,9 +16,9 @@ const retryInEpoch: Machine = (surroundings, state, outcome) => {
   const { checkpoint, batch, remaining } = state;
   const table = remaining[0] ?? 'events';
   const { text } = batch.encoded[table];
-  const { range, foldVersion } = batch;
+  const { range } = batch;
   const { epoch } = checkpoint;
-  return { state, command: { kind: 'insert', epoch, range, table, foldVersion, text } };
+  return { state, command: { kind: 'insert', epoch, range, table, text } };
 };
 
 const finishBeforeLastInsert: Machine = (surroundings, state, outcome) => {
@@ -94,14 +94,4 @@ const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
 export function machineOf(mutation: Mutation | null): Machine {
   const mutants: Readonly<Partial<Record<Mutation, Machine>>> = MUTANTS;
   return (mutation === null ? undefined : mutants[mutation]) ?? nextStep;
-}
-
-/** A release that folds its own batches as the version before does, and keeps any promise. */
-export function ofEarlierFold(machine: Machine): Machine {
-  return (surroundings, state, outcome) => {
-    const step = machine(surroundings, state, outcome);
-    if (step.state.phase !== 'looking_up' || step.state.intent !== null) return step;
-    const draft = { ...step.state.draft, foldVersion: 1 as const };
-    return { ...step, state: { ...step.state, draft } };
-  };
 }

@@ -41,7 +41,7 @@ export function tell(
 ): PartitionWorld {
   const owner = partition.owners[to.owner];
   const surroundings = scenario.surroundings[index]?.[to.owner];
-  const machine = scenario.machines[to.owner];
+  const machine = scenario.machine;
   if (owner === undefined || surroundings === undefined || machine === undefined) return partition;
   const step = machine(surroundings, owner.step.state, to.outcome);
   return withOwner(partition, to.owner, { ...owner, step, request: null });

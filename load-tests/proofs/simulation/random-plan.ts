@@ -79,7 +79,6 @@ export function drawPlan(random: () => number): RandomPlan {
     recordsAtStart: random() < 0.5 ? between(random, 0, 10) : 100,
     lateRows: random() < 0.2,
     hasOtherRelease: contradiction === 'releases',
-    hasEarlierFold: random() < 0.1,
     limits: {
       epochs: UNLIMITED,
       timeouts: UNLIMITED,

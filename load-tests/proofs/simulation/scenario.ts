@@ -7,7 +7,7 @@ import {
   type DecodedRecord,
 } from '../../../aggregator/fold/candidate.js';
 import type { Surroundings } from '../../../aggregator/protocol/state.js';
-import { machineOf, ofEarlierFold, type Machine } from './mutant-machine.js';
+import { machineOf, type Machine } from './mutant-machine.js';
 import type { Mutation } from './mutations.js';
 
 /** An event as a plan writes it: its id, with `*` behind it when its plan is "pro". */
@@ -45,8 +45,6 @@ export type ScenarioPlan = {
   readonly lateRows: boolean;
   /** Whether owner 1 runs another release, whose rows, and so digests, differ. */
   readonly hasOtherRelease: boolean;
-  /** Whether owner 1 runs the release before, which promises batches of the earlier fold. */
-  readonly hasEarlierFold: boolean;
   readonly limits: Limits;
 };
 
@@ -71,8 +69,7 @@ export type Scenario = {
   readonly partitions: readonly PartitionFacts[];
   /** By partition and owner. */
   readonly surroundings: readonly (readonly Surroundings[])[];
-  /** By owner. */
-  readonly machines: readonly Machine[];
+  readonly machine: Machine;
 };
 
 const ENVIRONMENT = { tenantId: 'tenant', environmentId: 'environment' };
@@ -187,9 +184,5 @@ export function createScenario(plan: ScenarioPlan, mutation: Mutation | null = n
   const surroundings = plan.logs.map((_, partition) =>
     owners.map((owner) => surroundingsOf(plan, partition, owner)),
   );
-  const machine = machineOf(mutation);
-  const machines = owners.map((owner) =>
-    plan.hasEarlierFold && owner === 1 ? ofEarlierFold(machine) : machine,
-  );
-  return { plan, mutation, partitions, surroundings, machines };
+  return { plan, mutation, partitions, surroundings, machine: machineOf(mutation) };
 }

@@ -116,7 +116,7 @@ function withoutBackfill(version: MeterVersion): MeterVersion {
   return version.backfill === 'completed' ? version : { ...version, backfill: 'none' };
 }
 
-/** activate_meter_version (0006_meter_aggregations.sql): the next meter of the plan. */
+/** activate_meter_version (0005_meter_versions.sql): the next meter of the plan. */
 export function activateMeterVersion(scenario: Scenario, world: World): World {
   const { meters } = world;
   const { mutation } = scenario;

@@ -22,7 +22,6 @@ function small(log: readonly RecordPlan[], change: Partial<ScenarioPlan> = {}): 
     recordsAtStart: log.length,
     lateRows: false,
     hasOtherRelease: false,
-    hasEarlierFold: false,
     limits: NOTHING,
     ...change,
   };

@@ -33,8 +33,8 @@ const batchKey = remembered(
     `${range.start}-${range.end},${catalogVersion},${digest}`,
 );
 
-const draftKey = ({ records, catalog, end, foldVersion }: Draft): string =>
-  `${records.length},${catalog.version},${end},${foldVersion}`;
+const draftKey = ({ records, catalog, end }: Draft): string =>
+  `${records.length},${catalog.version},${end}`;
 
 function stateKey(state: State): string {
   const pieces: string[] = [state.phase];

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { COUNT_EVENTS, type AggregationType } from '../../contract/aggregation.js';
+import type { MeterDefinition } from '../../contract/meter.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { decodeRecord } from './candidate.js';
+import { digestTexts, encodeBatch } from './encode-rows.js';
+import { foldBatch } from './fold-batch.js';
+import { FOLD_VERSION } from './fold-version.js';
+import { indexMeters } from './meter-index.js';
+
+const environment = { tenantId: 't1', environmentId: 'e1' };
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashText = (text: string): string => sha256(text).slice(0, 32);
+
+const base: UsageEvent = {
+  eventId: 'a',
+  eventName: 'request',
+  externalCustomerId: 'acme',
+  customerId: null,
+  source: '',
+  timestampMs: 60_000,
+  isTimestampGiven: true,
+  properties: { n: '2.5' },
+};
+
+function meterOf(type: AggregationType, index: number): MeterDefinition {
+  const aggregation = {
+    ...COUNT_EVENTS,
+    type,
+    field: type === 'COUNT' ? null : 'n',
+    multiplier: type === 'SUM_WITH_MULTIPLIER' ? '3' : null,
+    groupBy: type === 'MAX' ? 'region' : null,
+  };
+  const meterId = `m-${type}`;
+  const filters = type === 'SUM' ? [{ key: 'plan', values: ['pro', 'max'] }] : [];
+  const generation = index + 1;
+  return {
+    environment,
+    meterId,
+    version: 1,
+    eventName: 'request',
+    filters,
+    aggregation,
+    generation,
+  };
+}
+
+/** Repeats, a conflict, two sources, two forms of customer, unreadable values, a dead letter. */
+const VALUES = [
+  encodeEventRecord({
+    environment,
+    receivedAtMs: 7,
+    events: [
+      base,
+      { ...base, eventId: 'b', properties: { n: '1e3', plan: 'pro' }, source: 'web' },
+      {
+        ...base,
+        eventId: 'c',
+        timestampMs: 119_999,
+        customerId: 'c1',
+        externalCustomerId: null,
+        properties: { n: 'none', region: 'eu' },
+      },
+      { ...base, properties: { n: '1' } },
+      base,
+    ],
+  }),
+  encodeEventRecord({
+    environment,
+    receivedAtMs: 3_600_007,
+    events: [{ ...base, eventId: 'd', properties: { n: '-4', plan: 'max' } }],
+  }),
+  '{',
+];
+
+/** The types of version 1. A type that is added writes rows of its own and changes no other. */
+const TYPES: readonly AggregationType[] = [
+  ...(['COUNT', 'SUM', 'AVG', 'COUNT_UNIQUE', 'LATEST'] as const),
+  ...(['SUM_WITH_MULTIPLIER', 'MAX', 'WEIGHTED_SUM'] as const),
+];
+/** Digest of the rows that the fold of each version wrote when it was introduced. */
+const DIGESTS: Readonly<Record<number, string>> = {
+  1: 'a9808a9242a28b015f33711d708673e42553deae5a10d99f68783bad95dd944d',
+};
+
+it('writes the same bytes as long as the fold version is the same', () => {
+  const records = VALUES.map((value, offset) =>
+    decodeRecord({ offset, appendedAtMs: 9, value }, hashText),
+  );
+  const range = { logId: 'log', partition: 0, start: 0, end: VALUES.length };
+  const folded = foldBatch(records, new Map(), indexMeters(TYPES.map(meterOf), hashText));
+  const texts = digestTexts(encodeBatch(range, folded));
+  expect(folded.repeats.map(({ isConflict }) => isConflict)).toEqual([true, false]);
+  expect(sha256(texts.join(''))).toBe(DIGESTS[FOLD_VERSION]);
+});
