@@ -21,6 +21,7 @@ const SOURCE_FOLDERS = [
   'clickhouse',
   'load-tests',
   'cli',
+  'docs',
   '.config',
 ];
 
