@@ -15,9 +15,56 @@ const programWalls = programs.map((program) => ({
   to: { path: `^(${programs.filter((other) => other !== program).join('|')})/` },
 }));
 
+/** The folders of the pure core in the order in which they may import each other. */
+const domainFolders = [
+  'calendar',
+  'price',
+  'usage',
+  'entitlement',
+  'commitment',
+  'rating',
+  'adjustments',
+  'invoice',
+];
+const domain = '^billing-api/domain/';
+
+const domainOrder = domainFolders.slice(0, -1).map((folder, index) => ({
+  name: `domain-${folder}-imports-earlier-folders-only`,
+  comment:
+    'A folder of the domain imports only those before it in the list of domainFolders, types included.',
+  severity: 'error',
+  from: { path: `${domain}${folder}/`, pathNot: tests },
+  to: { path: `${domain}(${domainFolders.slice(index + 1).join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
     ...programWalls,
+    ...domainOrder,
+    {
+      name: 'domain-folders-are-in-the-order',
+      comment:
+        'Every file of the domain stands in a folder of domainFolders; only money.ts does not.',
+      severity: 'error',
+      from: {},
+      to: {
+        path: domain,
+        pathNot: `${domain}(money(\\.test)?\\.ts$|(${domainFolders.join('|')})/)`,
+      },
+    },
+    {
+      name: 'domain-money-is-below-all-folders',
+      severity: 'error',
+      from: { path: `${domain}money\\.ts$` },
+      to: { path: domain },
+    },
+    {
+      name: 'domain-has-no-cycles',
+      comment: 'Between files of the domain, type imports are part of a cycle.',
+      severity: 'error',
+      from: { path: domain },
+      to: { circular: true },
+    },
     {
       name: 'no-cycles',
       severity: 'error',

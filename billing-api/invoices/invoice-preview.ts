@@ -1,7 +1,7 @@
 import { plain } from '../../contract/decimal.js';
 import { formatInstant } from '../../contract/instant.js';
 import { DUE_DAYS_DEFAULT, dueDateOf, netDaysOf } from '../domain/invoice/due-date.js';
-import type { LineItem } from '../domain/subscription.js';
+import type { LineItem } from '../domain/invoice/line-item.js';
 import type { CommitmentInfo, InvoiceLine } from '../domain/invoice/invoice.js';
 import { formatMoney } from '../domain/money.js';
 import type { InvoicePreview } from './preview-invoice.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SubscriptionTerms } from '../domain/subscription.js';
+import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import { MemberReader } from '../records/member-rules.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-invoice.js';
 

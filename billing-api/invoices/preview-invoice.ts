@@ -1,6 +1,6 @@
 import { formatInstant, type InstantMs, type Interval } from '../../contract/instant.js';
 import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../domain/subscription.js';
+import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { LineItemRow, SubscriptionRow } from '../subscriptions/subscriptions-store.js';
 import type { Caller } from '../records/caller.js';
 import { computeInvoice, type ComputedInvoice } from './compute/compute-invoice.js';

@@ -2,9 +2,11 @@ import { ONE, ZERO, decimalOf } from '../../contract/decimal.js';
 import { parseInstant } from '../../contract/instant.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
 import type { Price } from '../domain/price/price.js';
-import type { LineItem, LineMeter, SubscriptionTerms } from '../domain/subscription.js';
+import type { LineItem } from '../domain/invoice/line-item.js';
+import type { LineMeter } from '../domain/usage/line-meter.js';
+import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { InvoiceInputs } from '../domain/invoice/invoice.js';
-import type { LineUsage } from '../domain/invoice/line-usage.js';
+import type { LineUsage } from '../domain/usage/line-usage.js';
 
 /** Records that the tests of this folder vary; each has only ordinary members. */
 

@@ -1,5 +1,5 @@
 import { assertPresent } from '../../runtime/failure.js';
-import type { LineUsage, UsageShare } from '../domain/invoice/line-usage.js';
+import type { LineUsage, UsageShare } from '../domain/usage/line-usage.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
 import { NO_SPLIT, type UsagePart, type UsageView } from '../domain/usage/usage-view.js';
 import type { MemberReader } from '../records/member-rules.js';

@@ -1,6 +1,6 @@
 import { buildInvoice } from '../../billing-api/domain/invoice/build-invoice.js';
 import type { InvoiceInputs } from '../../billing-api/domain/invoice/invoice.js';
-import type { BucketUsage } from '../../billing-api/domain/invoice/line-usage.js';
+import type { BucketUsage } from '../../billing-api/domain/usage/line-usage.js';
 import { formatMoney } from '../../billing-api/domain/money.js';
 import {
   JANUARY,

@@ -8,7 +8,7 @@ import type {
   PriceUnitType,
   TierMode,
 } from '../../domain/price/price.js';
-import type { BillingCadence } from '../../domain/subscription.js';
+import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 

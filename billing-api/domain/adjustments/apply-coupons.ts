@@ -3,8 +3,7 @@ import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight, roundMoney } from '../money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
-import type { InvoiceLine } from '../invoice/invoice.js';
-import type { DiscountTrace } from '../invoice/line-trace.js';
+import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
 /** What coupons take off one line; parallel to the lines. */
 type LineDiscounts = {
@@ -15,8 +14,8 @@ type LineDiscounts = {
 };
 
 /** What coupons make of lines. */
-export type CouponResult = {
-  readonly lines: readonly InvoiceLine[];
+export type CouponResult<Line extends AdjustedLine> = {
+  readonly lines: readonly Line[];
   readonly applications: readonly CouponApplication[];
 };
 
@@ -69,7 +68,7 @@ function sumOf(values: readonly Decimal[]): Decimal {
 /** The indexes of the lines that a coupon is for: none with an amount of 0 or less (14.5). */
 function targetsOf(
   { lineItemId }: CouponAssociation,
-  lines: readonly InvoiceLine[],
+  lines: readonly AdjustedLine[],
 ): readonly number[] {
   return [...lines.keys()].filter((index) => {
     const line = lines[index];
@@ -128,7 +127,7 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
  * itself and split over its lines in proportion to what is left of them; no line is discounted
  * below 0.
  */
-export function applyCoupons(lines: readonly InvoiceLine[], context: CouponContext): CouponResult {
+export function applyCoupons<Line extends AdjustedLine>(lines: readonly Line[], context: CouponContext): CouponResult<Line> {
   const { coupons, period, currency } = context;
   const state = lines.map(({ amount }): LineDiscounts => ({
     amount,
@@ -153,7 +152,7 @@ export function applyCoupons(lines: readonly InvoiceLine[], context: CouponConte
   return { lines: lines.map((line, index) => discounted(line, state[index])), applications };
 }
 
-function discounted(line: InvoiceLine, discounts: LineDiscounts | undefined): InvoiceLine {
+function discounted<Line extends AdjustedLine>(line: Line, discounts: LineDiscounts | undefined): Line {
   if (discounts === undefined || discounts.traces.length === 0) return line;
   const { lineItem, invoice, traces } = discounts;
   const trace = { ...line.trace, discounts: traces };

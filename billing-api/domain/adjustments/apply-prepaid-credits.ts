@@ -2,7 +2,7 @@ import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
 import { floorMoney } from '../money.js';
 import type { PriceType } from '../price/price.js';
 import type { PrepaidDebit, PrepaidWallet } from './adjustments.js';
-import type { InvoiceLine } from '../invoice/invoice.js';
+import type { AdjustedLine } from './adjusted-line.js';
 
 export type PrepaidContext = {
   readonly wallets: readonly PrepaidWallet[];
@@ -12,8 +12,8 @@ export type PrepaidContext = {
 };
 
 /** What wallets make of lines. */
-export type PrepaidResult = {
-  readonly lines: readonly InvoiceLine[];
+export type PrepaidResult<Line extends AdjustedLine> = {
+  readonly lines: readonly Line[];
   readonly debits: readonly PrepaidDebit[];
 };
 
@@ -23,22 +23,22 @@ function byBalance(left: PrepaidWallet, right: PrepaidWallet): number {
   return balances || ages || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
 }
 
-function typeOf({ lineItem }: InvoiceLine): PriceType {
+function typeOf({ lineItem }: AdjustedLine): PriceType {
   return lineItem?.price.type ?? 'FIXED';
 }
 
-function mayPay({ allowedPriceTypes }: PrepaidWallet, line: InvoiceLine): boolean {
+function mayPay({ allowedPriceTypes }: PrepaidWallet, line: AdjustedLine): boolean {
   return allowedPriceTypes.includes('ALL') || allowedPriceTypes.includes(typeOf(line));
 }
 
-function needOf(line: InvoiceLine): Decimal {
+function needOf(line: AdjustedLine): Decimal {
   const { amount, lineItemDiscount, invoiceLevelDiscount, prepaidCreditsApplied } = line;
   const net = amount.minus(lineItemDiscount).minus(invoiceLevelDiscount);
   return maxOf(ZERO, net.minus(prepaidCreditsApplied));
 }
 
 /** Indexes of the lines in the order in which credits pay them: usage first. */
-function payingOrder(lines: readonly InvoiceLine[]): readonly number[] {
+function payingOrder(lines: readonly AdjustedLine[]): readonly number[] {
   const indexes = [...lines.keys()];
   const isUsage = (index: number): boolean => {
     const line = lines[index];
@@ -48,7 +48,7 @@ function payingOrder(lines: readonly InvoiceLine[]): readonly number[] {
 }
 
 /** Pays lines from one wallet; answers what it paid. */
-function payFrom(wallet: PrepaidWallet, lines: InvoiceLine[], moneyMax: Decimal): Decimal {
+function payFrom<Line extends AdjustedLine>(wallet: PrepaidWallet, lines: Line[], moneyMax: Decimal): Decimal {
   let money = moneyMax;
   for (const index of payingOrder(lines)) {
     const line = lines[index];
@@ -65,10 +65,10 @@ function payFrom(wallet: PrepaidWallet, lines: InvoiceLine[], moneyMax: Decimal)
  * greatest balance first, never more than a line needs after its discounts (domain.md 20.7).
  * Nothing is debited: the answer says what would be.
  */
-export function applyPrepaidCredits(
-  lines: readonly InvoiceLine[],
+export function applyPrepaidCredits<Line extends AdjustedLine>(
+  lines: readonly Line[],
   { wallets, currency, limit }: PrepaidContext,
-): PrepaidResult {
+): PrepaidResult<Line> {
   const paid = [...lines];
   const debits: PrepaidDebit[] = [];
   let left = maxOf(ZERO, limit);

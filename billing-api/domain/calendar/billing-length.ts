@@ -1,4 +1,4 @@
-import type { BillingPeriod } from '../subscription.js';
+import type { BillingPeriod } from './billing-grid.js';
 
 /** A length of time as domain.md 9.4 compares lengths: lengths of different units never match. */
 export type BillingLength = { readonly unit: 'day' | 'week' | 'month'; readonly count: number };

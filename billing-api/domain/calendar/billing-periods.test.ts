@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
-import type { BillingGrid, BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { BillingGrid, BillingPeriod } from './billing-grid.js';
+import type { PeriodTerms } from './billing-grid.js';
 import type { AnchorRequest } from './billing-periods.js';
 import {
   boundaryAt,
@@ -25,8 +26,7 @@ const shown = (instant: number): string => formatInstant(instant).replace(':00.0
 const dates = (instants: readonly number[]): string[] =>
   instants.map((ms) => shown(ms).slice(0, 10));
 
-const MONTHLY: SubscriptionTerms = {
-  currency: 'usd',
+const MONTHLY: PeriodTerms = {
   billingCadence: 'RECURRING',
   billingCycle: 'anniversary',
   billingPeriod: 'MONTHLY',
@@ -36,12 +36,10 @@ const MONTHLY: SubscriptionTerms = {
   endMs: null,
   timezone: 'UTC',
   trialEndMs: null,
-  prorationBehavior: 'none',
-  commitment: null,
 };
 
 /** Terms that start at their anchor. */
-const from = (date: string, change: Partial<SubscriptionTerms> = {}): SubscriptionTerms => ({
+const from = (date: string, change: Partial<PeriodTerms> = {}): PeriodTerms => ({
   ...MONTHLY,
   startMs: at(date),
   billingAnchorMs: at(date),
@@ -241,7 +239,7 @@ describe('anchor (12.1)', () => {
     const timezone = 'America/Asuncion';
     const billingAnchorMs = resolveBillingAnchor({ ...request, startMs, timezone });
     const terms = { ...MONTHLY, startMs, billingAnchorMs, timezone, billingCycle: 'calendar' };
-    const grid: SubscriptionTerms = { ...terms, billingCycle: 'calendar' };
+    const grid: PeriodTerms = { ...terms, billingCycle: 'calendar' };
     // 01:00 local on 1 October, 00:00 local on 1 September and 1 November.
     expect([-1, 0, 1].map((k) => shown(boundaryAt(grid, k)))).toEqual([
       '2017-09-01T04:00Z',
@@ -259,12 +257,12 @@ describe('anchor (12.1)', () => {
 });
 
 describe('periods (12.4, 12.8)', () => {
-  const spanOf = (terms: SubscriptionTerms, instant: string): string[] | null => {
+  const spanOf = (terms: PeriodTerms, instant: string): string[] | null => {
     const period = periodContaining(terms, at(instant));
     return period === null ? null : [shown(period.startMs), shown(period.endMs)];
   };
 
-  it.each<[Partial<SubscriptionTerms>, string, string, string]>([
+  it.each<[Partial<PeriodTerms>, string, string, string]>([
     [{ billingPeriod: 'ANNUAL' }, '2025-01-10', '2025-06-15', '2025-06-15'],
     [{ billingPeriodCount: 3 }, '2025-01-10', '2025-02-15', '2025-02-15'],
     [{}, '2025-01-10', '2025-06-15', '2025-01-15'],
@@ -281,7 +279,7 @@ describe('periods (12.4, 12.8)', () => {
     const startMs = day('2026-01-01');
     const anchor = { billingCycle: 'calendar', billingPeriod: 'MONTHLY', timezone: 'UTC' } as const;
     const billingAnchorMs = resolveBillingAnchor({ ...anchor, startMs, billingAnchorMs: null });
-    const terms: SubscriptionTerms = { ...MONTHLY, billingCycle: 'calendar', billingAnchorMs };
+    const terms: PeriodTerms = { ...MONTHLY, billingCycle: 'calendar', billingAnchorMs };
     expect(firstPeriod(terms)).toEqual({ startMs, endMs: day('2026-02-01') });
   });
 
@@ -313,7 +311,7 @@ describe('periods (12.4, 12.8)', () => {
   });
 
   it('a ONETIME subscription has exactly one', () => {
-    const terms: SubscriptionTerms = { ...MONTHLY, billingCadence: 'ONETIME' };
+    const terms: PeriodTerms = { ...MONTHLY, billingCadence: 'ONETIME' };
     expect(spanOf(terms, '2026-01-15T00:00:00Z')).not.toBeNull();
     expect(spanOf(terms, '2026-02-01T00:00:00Z')).toBeNull();
     expect(nextPeriod(terms, firstPeriod(terms))).toBeNull();
@@ -357,7 +355,7 @@ describe('laws', () => {
       startMs: instants,
       timezone: fc.constantFrom(...zones),
     })
-    .map((members): SubscriptionTerms => {
+    .map((members): PeriodTerms => {
       const billingAnchorMs = resolveBillingAnchor({ ...members, billingAnchorMs: null });
       return { ...MONTHLY, ...members, billingAnchorMs };
     });

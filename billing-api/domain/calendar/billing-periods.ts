@@ -1,12 +1,7 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { billingLengthOf } from './billing-length.js';
 import { overlapOf } from './interval.js';
-import type {
-  BillingCycle,
-  BillingGrid,
-  BillingPeriod,
-  SubscriptionTerms,
-} from '../subscription.js';
+import type { BillingCycle, BillingGrid, BillingPeriod, PeriodTerms } from './billing-grid.js';
 import type { LocalDateTime } from './local-time.js';
 import {
   daysBetween,
@@ -70,7 +65,7 @@ export function gridPeriodAt(grid: BillingGrid, instant: InstantMs): Interval {
 }
 
 /** `[start, first boundary after start)`, or shorter when the subscription ends before. */
-export function firstPeriod(terms: SubscriptionTerms): Interval {
+export function firstPeriod(terms: PeriodTerms): Interval {
   const { endMs } = gridPeriodAt(terms, terms.startMs);
   return { startMs: terms.startMs, endMs: Math.min(endMs, terms.endMs ?? Infinity) };
 }
@@ -79,7 +74,7 @@ export function firstPeriod(terms: SubscriptionTerms): Interval {
  * The time in which a subscription exists, `Infinity` while it has no end. A ONETIME subscription
  * ends with its only period (domain.md 12.8).
  */
-export function lifeOf(terms: SubscriptionTerms): Interval {
+export function lifeOf(terms: PeriodTerms): Interval {
   if (terms.billingCadence === 'ONETIME') return firstPeriod(terms);
   return { startMs: terms.startMs, endMs: terms.endMs ?? Infinity };
 }
@@ -88,7 +83,7 @@ export function lifeOf(terms: SubscriptionTerms): Interval {
  * The billing period that contains an instant (domain.md 12.4); null before the start and from the
  * end on.
  */
-export function periodContaining(terms: SubscriptionTerms, instant: InstantMs): Interval | null {
+export function periodContaining(terms: PeriodTerms, instant: InstantMs): Interval | null {
   const life = lifeOf(terms);
   if (instant < life.startMs || instant >= life.endMs) return null;
   return overlapOf(gridPeriodAt(terms, instant), life);
@@ -98,7 +93,7 @@ export function periodContaining(terms: SubscriptionTerms, instant: InstantMs): 
  * The billing period that begins where an interval ends; null when none begins there: the
  * subscription has ended, or the interval ends inside a period.
  */
-export function nextPeriod(terms: SubscriptionTerms, period: Interval): Interval | null {
+export function nextPeriod(terms: PeriodTerms, period: Interval): Interval | null {
   const next = periodContaining(terms, period.endMs);
   return next?.startMs === period.endMs ? next : null;
 }
@@ -107,7 +102,7 @@ export function nextPeriod(terms: SubscriptionTerms, period: Interval): Interval
  * The period a reader means by "current": the one that contains `now`, the first before the start,
  * the last after the end.
  */
-export function currentPeriod(terms: SubscriptionTerms, now: InstantMs): Interval {
+export function currentPeriod(terms: PeriodTerms, now: InstantMs): Interval {
   const life = lifeOf(terms);
   const instant = Math.min(Math.max(now, life.startMs), life.endMs - 1);
   return periodContaining(terms, instant) ?? firstPeriod(terms);

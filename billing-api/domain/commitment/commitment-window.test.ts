@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
 import { MONTHLY, day } from '../../testing/invoice-samples.js';
-import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
+import type { PeriodTerms } from '../calendar/billing-grid.js';
 import { commitmentWindowAt, isLastOf } from './commitment-window.js';
 
 const window = (
   date: string,
   duration: BillingPeriod | null,
-  change: Partial<SubscriptionTerms> = {},
+  change: Partial<PeriodTerms> = {},
 ): string => {
   const { startMs, endMs } = commitmentWindowAt(day(date), duration, { ...MONTHLY, ...change });
   return [startMs, endMs].map((ms) => formatInstant(ms).slice(0, 10)).join(' ');

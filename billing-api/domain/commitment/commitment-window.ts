@@ -1,10 +1,10 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
-import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
 
 /** Whether a commitment lasts longer than one billing period, count included (domain.md 11.2). */
-function isLonger(duration: BillingPeriod | null, terms: SubscriptionTerms): boolean {
+function isLonger(duration: BillingPeriod | null, terms: PeriodTerms): boolean {
   if (duration === null) return false;
   const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
   return (multipleOf(length, billingLengthOf(terms)) ?? 1) > 1;
@@ -19,7 +19,7 @@ function isLonger(duration: BillingPeriod | null, terms: SubscriptionTerms): boo
 export function commitmentWindowAt(
   instant: InstantMs,
   duration: BillingPeriod | null,
-  terms: SubscriptionTerms,
+  terms: PeriodTerms,
 ): Interval {
   const period = periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
   if (duration === null || !isLonger(duration, terms)) return period;
@@ -37,6 +37,6 @@ export function commitmentWindowAt(
  * Whether a period is the last one of a commitment window, in which a true-up falls due: it ends
  * with the window, after it, or with the subscription (domain.md 11.2).
  */
-export function isLastOf(window: Interval, period: Interval, terms: SubscriptionTerms): boolean {
+export function isLastOf(window: Interval, period: Interval, terms: PeriodTerms): boolean {
   return period.endMs >= Math.min(window.endMs, lifeOf(terms).endMs);
 }

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { PriceModel } from '../price/price.js';
-import type { BillingPeriod } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 /** Money, or a quantity that the price of the line or of the time bucket makes money of. */
 export type CommitmentType = 'amount' | 'quantity';

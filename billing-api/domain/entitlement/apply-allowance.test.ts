@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { DAY_MS, type Interval } from '../../../contract/instant.js';
-import type { BucketUsage, IntervalUsage } from '../invoice/line-usage.js';
+import type { BucketUsage, IntervalUsage } from '../usage/line-usage.js';
 import { day, usageOf } from '../../testing/invoice-samples.js';
 import { applyAllowances, type UsedLine } from './apply-allowance.js';
 import type { LineAllowance } from './line-allowance.js';

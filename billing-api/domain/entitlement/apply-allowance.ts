@@ -1,7 +1,7 @@
 import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import type { AllowanceTrace, AllowanceWindow } from '../invoice/line-trace.js';
-import type { BucketUsage, LineUsage } from '../invoice/line-usage.js';
+import type { AllowanceTrace, AllowanceWindow } from './allowance-trace.js';
+import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import {
   billedOf,
   freeOf,

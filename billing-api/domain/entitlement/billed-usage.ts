@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { AllowanceTrace } from '../invoice/line-trace.js';
-import type { BucketUsage } from '../invoice/line-usage.js';
+import type { AllowanceTrace } from './allowance-trace.js';
+import type { BucketUsage } from '../usage/line-usage.js';
 
 /** What of a line's usage is priced. */
 export type BilledUsage = {

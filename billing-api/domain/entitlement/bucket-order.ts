@@ -1,4 +1,4 @@
-import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
+import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
 
 function isAscending<T>(items: readonly T[], isBefore: (left: T, right: T) => boolean): boolean {
   return items.every((item, index) => {

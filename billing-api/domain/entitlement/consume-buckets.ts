@@ -1,5 +1,5 @@
 import { ZERO, minOf, type Decimal } from '../../../contract/decimal.js';
-import type { BucketUsage } from '../invoice/line-usage.js';
+import type { BucketUsage } from '../usage/line-usage.js';
 
 /** What an allowance leaves of buckets. */
 export type ConsumedBuckets = {

@@ -3,7 +3,7 @@ import { ZERO, decimalOf } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { buildInvoice } from '../invoice/build-invoice.js';
 import type { InvoicePlanInputs } from '../invoice/invoice.js';
-import type { LineUsage, UsagePlan } from '../invoice/line-usage.js';
+import type { LineUsage, UsagePlan } from '../usage/line-usage.js';
 import { planUsage } from '../invoice/plan-usage.js';
 import {
   JANUARY,

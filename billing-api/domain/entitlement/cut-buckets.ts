@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import type { BucketGroup, BucketUsage } from '../invoice/line-usage.js';
-import type { LineMeter } from '../subscription.js';
+import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
+import type { LineMeter } from '../usage/line-meter.js';
 import type { LineAllowance } from './line-allowance.js';
 
 /** A bucketed line and what it has free. */

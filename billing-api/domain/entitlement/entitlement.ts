@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import type { BillingPeriod } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 /** How often an allowance begins anew; NEVER: one allowance for the life of the subscription. */
 export type UsageResetPeriod = BillingPeriod | 'NEVER';

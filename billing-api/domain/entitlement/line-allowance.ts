@@ -1,7 +1,8 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
-import type { LineMeter, SubscriptionTerms } from '../subscription.js';
+import type { LineMeter } from '../usage/line-meter.js';
+import type { PeriodTerms } from '../calendar/billing-grid.js';
 import { effectiveEntitlements } from './effective-entitlement.js';
 import type { EntitlementSource, UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
@@ -31,7 +32,7 @@ export type LineAllowance = {
 export type AllowanceQuestion = {
   readonly meter: LineMeter;
   readonly window: Interval;
-  readonly terms: SubscriptionTerms;
+  readonly terms: PeriodTerms;
   readonly entitlements: readonly EntitlementSource[];
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
 import { MONTHLY } from '../../testing/invoice-samples.js';
-import type { SubscriptionTerms } from '../subscription.js';
+import type { PeriodTerms } from '../calendar/billing-grid.js';
 import type { UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
 
@@ -15,7 +15,7 @@ const shown = (instant: number): string => formatInstant(instant).replace(':00.0
 const windows = (
   interval: readonly [string, string],
   resetPeriod: UsageResetPeriod | null,
-  change: Partial<SubscriptionTerms> = {},
+  change: Partial<PeriodTerms> = {},
 ): string[] => {
   const [startMs, endMs] = [at(interval[0]), at(interval[1])];
   return resetWindowsIn({ startMs, endMs }, resetPeriod, { ...MONTHLY, ...change }).map(

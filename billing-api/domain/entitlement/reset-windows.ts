@@ -2,10 +2,10 @@ import type { Interval } from '../../../contract/instant.js';
 import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
 import { windowsIn } from '../calendar/usage-windows.js';
-import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
 import type { UsageResetPeriod } from './entitlement.js';
 
-function isBillingPeriod(period: BillingPeriod, terms: SubscriptionTerms): boolean {
+function isBillingPeriod(period: BillingPeriod, terms: PeriodTerms): boolean {
   const length = billingLengthOf({ billingPeriod: period, billingPeriodCount: 1 });
   return multipleOf(length, billingLengthOf(terms)) === 1;
 }
@@ -35,7 +35,7 @@ function periodsIn(
 export function resetWindowsIn(
   interval: Interval,
   resetPeriod: UsageResetPeriod | null,
-  terms: SubscriptionTerms,
+  terms: PeriodTerms,
 ): readonly Interval[] {
   if (resetPeriod === 'NEVER') return [lifeOf(terms)];
   if (resetPeriod === null || isBillingPeriod(resetPeriod, terms)) {

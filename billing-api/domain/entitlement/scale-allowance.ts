@@ -1,5 +1,5 @@
 import { Decimal } from '../../../contract/decimal.js';
-import type { Proration } from '../invoice/line-trace.js';
+import type { Proration } from '../calendar/proration.js';
 
 /**
  * The limit of a metered allowance for a short first period, under create_prorations (domain.md

@@ -5,7 +5,7 @@ import { formatMoney } from '../money.js';
 import type { Price } from '../price/price.js';
 import { buildInvoice } from './build-invoice.js';
 import type { InvoiceInputs } from './invoice.js';
-import type { LineUsage } from './line-usage.js';
+import type { LineUsage } from '../usage/line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,

@@ -4,7 +4,8 @@ import { splitCharges, type ChargePart } from '../commitment/split-charges.js';
 import { roundMoney } from '../money.js';
 import { commitmentPeriodOf, restOf, type CommitmentPeriod } from './commitment-period.js';
 import type { InvoiceInputs, InvoiceLine } from './invoice.js';
-import type { CommitmentTrace, Rounding } from './line-trace.js';
+import type { CommitmentTrace } from '../commitment/commitment-trace.js';
+import type { Rounding } from './line-trace.js';
 import type { RatedLine } from './rate-line.js';
 
 /** A line of the invoice with its amount, or one of two parts of a line that was split. */

@@ -1,10 +1,10 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
-import { commitmentMoney } from '../commitment/commitment-money.js';
+import { commitmentMoney } from '../rating/commitment-money.js';
 import type { CommitmentTerms, LineCommitment } from '../commitment/commitment.js';
 import { commitmentPeriodOf, restOf } from './commitment-period.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
-import type { CommitmentTrace } from './line-trace.js';
+import type { CommitmentTrace } from '../commitment/commitment-trace.js';
 import { ownTerms } from './own-terms.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */

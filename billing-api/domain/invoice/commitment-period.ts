@@ -1,7 +1,8 @@
 import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { commitmentWindowAt, isLastOf } from '../commitment/commitment-window.js';
-import type { BillingPeriod, SubscriptionTerms } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
+import type { SubscriptionTerms } from './subscription-terms.js';
 import type { InvoiceInputs } from './invoice.js';
 
 /** A commitment and the billing period in which its window is looked for. */

@@ -2,7 +2,10 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
-import type { BillingPeriod, LineItem, SubscriptionTerms } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
+import type { LineItem } from './line-item.js';
+import type { SubscriptionTerms } from './subscription-terms.js';
+import type { Proration } from '../calendar/proration.js';
 import type {
   AppliedTax,
   CouponApplication,
@@ -11,8 +14,8 @@ import type {
   PrepaidWallet,
   TaxAssociation,
 } from '../adjustments/adjustments.js';
-import type { LineTrace, Proration } from './line-trace.js';
-import type { GroupedUsage, LineUsage, SourceUsage } from './line-usage.js';
+import type { LineTrace } from './line-trace.js';
+import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 
 /**
  * Which lines an invoice takes (domain.md 13.3). `period_end`: renewal and preview, ARREAR lines of

@@ -3,7 +3,7 @@ import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
 import { cutTo } from '../calendar/interval.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
-import type { BucketUsage, LineUsage } from './line-usage.js';
+import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import { withAllowance, type PlannedUsageLine } from './plan-usage.js';
 import type { MeasuredUsage } from './rate-line.js';
 

@@ -1,4 +1,5 @@
-import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { LineItem } from './line-item.js';
+import type { SubscriptionTerms } from './subscription-terms.js';
 
 /**
  * The subscription with the length of a line's own billing period, which may be longer: periods

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../../contract/instant.js';
 import type { LineCommitment } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import { minorDigitsOf } from '../money.js';
-import type { LineItem } from '../subscription.js';
+import type { LineItem } from './line-item.js';
 import type {
   CouponAssociation,
   PrepaidWallet,
@@ -13,7 +13,7 @@ import type {
 } from '../adjustments/adjustments.js';
 import { buildInvoice } from './build-invoice.js';
 import type { InvoiceInputs, InvoiceResult } from './invoice.js';
-import type { LineUsage } from './line-usage.js';
+import type { LineUsage } from '../usage/line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
 import type { Price } from '../price/price.js';
-import type { LineItem } from '../subscription.js';
+import type { LineItem } from './line-item.js';
 import type { InvoicePlanInputs } from './invoice.js';
 import { planLines } from './plan-lines.js';
 import {

@@ -2,9 +2,10 @@ import type { Interval } from '../../../contract/instant.js';
 import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
 import { overlapOf } from '../calendar/interval.js';
-import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { LineItem } from './line-item.js';
+import type { SubscriptionTerms } from './subscription-terms.js';
+import type { Proration } from '../calendar/proration.js';
 import type { InvoicedLine, InvoicePlanInputs, PlannedLine } from './invoice.js';
-import type { Proration } from './line-trace.js';
 import { ownTerms } from './own-terms.js';
 
 /**

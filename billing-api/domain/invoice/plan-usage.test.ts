@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatInstant, parseInstant, type Interval } from '../../../contract/instant.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
-import type { LineMeter } from '../subscription.js';
+import type { LineMeter } from '../usage/line-meter.js';
 import type { InvoicePlanInputs } from './invoice.js';
 import { planUsage } from './plan-usage.js';
 import {

@@ -2,9 +2,9 @@ import type { Interval } from '../../../contract/instant.js';
 import { windowsWithin } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
-import type { LineMeter } from '../subscription.js';
+import type { LineMeter } from '../usage/line-meter.js';
 import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
-import type { UsagePlan } from './line-usage.js';
+import type { UsagePlan } from '../usage/line-usage.js';
 import { planLines } from './plan-lines.js';
 
 /** A usage line, its meter and what it has free; the same before and after its usage is read. */

@@ -7,8 +7,9 @@ import { ratePrice } from '../rating/rate-price.js';
 import { sumWindows } from '../rating/sum-windows.js';
 import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
 import type { InvoiceInputs, PlannedLine } from './invoice.js';
-import type { PricedWindow, Proration } from './line-trace.js';
-import type { BucketUsage, LineUsage } from './line-usage.js';
+import type { PricedWindow } from '../rating/priced-window.js';
+import type { Proration } from '../calendar/proration.js';
+import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import type { PlannedUsageLine } from './plan-usage.js';
 
 /** The usage of a line, and what an allowance leaves of it. */

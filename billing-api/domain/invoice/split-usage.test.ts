@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { formatMoney } from '../money.js';
-import type { GroupedUsage, SourceUsage } from './line-usage.js';
+import type { GroupedUsage, SourceUsage } from '../usage/line-usage.js';
 import { splitByGrouping, splitBySource } from './split-usage.js';
 
 const share = (source: string, usage: string, eventCount = 1): SourceUsage => ({

@@ -1,7 +1,7 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
 import { allocateByWeight } from '../money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';
-import type { GroupedUsage, SourceUsage, UsageShare } from './line-usage.js';
+import type { GroupedUsage, SourceUsage, UsageShare } from '../usage/line-usage.js';
 
 /** `usage_analytics` of a line (domain.md 13.6): what each source of events costs. */
 export function splitBySource(

@@ -1,7 +1,8 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { minorDigitsOf, roundMoney } from '../money.js';
 import type { Price } from '../price/price.js';
-import type { LineItem, SubscriptionTerms } from '../subscription.js';
+import type { LineItem } from './line-item.js';
+import type { SubscriptionTerms } from './subscription-terms.js';
 import type { ChargedLine } from './charge-lines.js';
 import { commitmentInfoOf } from './commitment-info.js';
 import type { InvoiceLine } from './invoice.js';

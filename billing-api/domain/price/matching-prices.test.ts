@@ -3,7 +3,7 @@ import { FIXED_PRICE } from '../../testing/invoice-samples.js';
 import { matchingPrices } from './matching-prices.js';
 import type { PriceMatch } from './matching-prices.js';
 import type { Price } from './price.js';
-import type { BillingPeriod } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const MONTHLY: PriceMatch = { currency: 'usd', billingPeriod: 'MONTHLY', billingPeriodCount: 1 };

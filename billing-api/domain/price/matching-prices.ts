@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import type { Price } from './price.js';
-import type { BillingPeriod } from '../subscription.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 /** What a subscription asks of a price. */
 export type PriceMatch = {

@@ -9,7 +9,7 @@ import type {
   PriceUnitType,
   TierMode,
 } from './price.js';
-import type { BillingCadence } from '../subscription.js';
+import type { BillingCadence } from '../calendar/billing-grid.js';
 
 /** A member that may be missing: absent, `undefined` and `null` mean the same. */
 type Maybe<T> = T | null | undefined;

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import type { BillingCadence, BillingPeriod } from '../subscription.js';
+import type { BillingCadence, BillingPeriod } from '../calendar/billing-grid.js';
 
 export type PriceType = 'USAGE' | 'FIXED';
 export type BillingModel = 'FLAT_FEE' | 'PACKAGE' | 'TIERED';

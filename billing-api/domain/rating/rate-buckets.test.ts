@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { HOUR_MS } from '../../../contract/instant.js';
-import type { BucketUsage } from '../invoice/line-usage.js';
+import type { BucketUsage } from '../usage/line-usage.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import type { Price } from '../price/price.js';
 import { rateBuckets } from './rate-buckets.js';

@@ -1,5 +1,5 @@
-import type { PricedWindow } from '../invoice/line-trace.js';
-import type { BucketUsage } from '../invoice/line-usage.js';
+import type { PricedWindow } from './priced-window.js';
+import type { BucketUsage } from '../usage/line-usage.js';
 import type { PriceModel } from '../price/price.js';
 import { createCharger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Decimal, ONE, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant } from '../../../contract/instant.js';
 import type { CommitmentTerms, CommitmentTimeBucket } from '../commitment/commitment.js';
-import type { BucketUsage } from '../invoice/line-usage.js';
+import type { BucketUsage } from '../usage/line-usage.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import { rateCommittedWindows, type CommittedWindows } from './rate-committed-windows.js';
 import { sumWindows } from './sum-windows.js';

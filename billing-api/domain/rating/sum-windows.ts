@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
-import type { PricedWindow, WindowCommitment, WindowRule } from '../invoice/line-trace.js';
+import type { PricedWindow, WindowCommitment, WindowRule } from './priced-window.js';
 import { windowCharge } from './window-charge.js';
 
 /** Windows of one rule on one side of their commitment. */

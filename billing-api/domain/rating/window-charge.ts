@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
-import type { PricedWindow, WindowCommitment } from '../invoice/line-trace.js';
+import type { PricedWindow, WindowCommitment } from './priced-window.js';
 
 /** What one window costs; exact. */
 export type WindowCharge = CommitmentSplit & {

@@ -1,8 +1,8 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
-import { commitmentMoney } from '../commitment/commitment-money.js';
+import { commitmentMoney } from './commitment-money.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
-import type { WindowRule } from '../invoice/line-trace.js';
-import type { BucketGroup } from '../invoice/line-usage.js';
+import type { WindowRule } from './priced-window.js';
+import type { BucketGroup } from '../usage/line-usage.js';
 import type { Charger } from './create-charger.js';
 
 /** What the groups of a window come to: package rounding and tiers start anew in each (8.5). */

@@ -1,7 +1,7 @@
 import type { Interval } from '../../../contract/instant.js';
 import { lifeOf } from '../../domain/calendar/billing-periods.js';
 import { overlapOf } from '../../domain/calendar/interval.js';
-import type { LineItem } from '../../domain/subscription.js';
+import type { LineItem } from '../../domain/invoice/line-item.js';
 import { findCustomerByExternalId, type CustomerRow } from '../../customers/customers-store.js';
 import {
   findFeaturesOfMeters,

@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { meterMatches } from '../../../contract/meter.js';
 import { periodContaining } from '../../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../../domain/subscription.js';
+import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
 import { findMeteredLines, type MeteredLine } from './event-lines-store.js';
 import type { StoredEvent } from '../events-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';

@@ -8,8 +8,9 @@ import type {
   IntervalUsage,
   LineUsage,
   UsagePlan,
-} from '../../domain/invoice/line-usage.js';
-import type { BillingGrid, LineItem } from '../../domain/subscription.js';
+} from '../../domain/usage/line-usage.js';
+import type { BillingGrid } from '../../domain/calendar/billing-grid.js';
+import type { LineItem } from '../../domain/invoice/line-item.js';
 import { NO_SPLIT, type UsagePart, type UsageView } from '../../domain/usage/usage-view.js';
 import type { MeterReading } from '../../catalog/meters/meter-readings.js';
 import { subjectOf } from '../../usage/store/usage-question.js';

@@ -3,15 +3,11 @@ import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { localText } from '../../domain/calendar/local-time.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
-import type {
-  AllowanceTrace,
-  CommitmentTrace,
-  LineTrace,
-  PricedWindow,
-  Proration,
-  Rounding,
-  UsageTrace,
-} from '../../domain/invoice/line-trace.js';
+import type { AllowanceTrace } from '../../domain/entitlement/allowance-trace.js';
+import type { CommitmentTrace } from '../../domain/commitment/commitment-trace.js';
+import type { PricedWindow } from '../../domain/rating/priced-window.js';
+import type { Proration } from '../../domain/calendar/proration.js';
+import type { LineTrace, Rounding, UsageTrace } from '../../domain/invoice/line-trace.js';
 import { formatMoney } from '../../domain/money.js';
 import type { PricingTrace } from '../../domain/rating/pricing-trace.js';
 import { windowCharge } from '../../domain/rating/window-charge.js';

@@ -3,7 +3,7 @@ import { billingLengthOf } from '../../domain/calendar/billing-length.js';
 import { firstPeriod, resolveBillingAnchor } from '../../domain/calendar/billing-periods.js';
 import { matchingPrices } from '../../domain/price/matching-prices.js';
 import type { PriceTerms } from '../../domain/price/price.js';
-import type { SubscriptionTerms } from '../../domain/subscription.js';
+import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
 import { holdPublishedCustomer, type CustomerRow } from '../../customers/customers-store.js';
 import { ENTITLEMENTS, findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { findMetersForUse } from '../../catalog/meters/meters-store.js';

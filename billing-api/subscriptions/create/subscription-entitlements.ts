@@ -7,7 +7,7 @@ import {
 } from '../../domain/calendar/billing-length.js';
 import { gridPeriodAt } from '../../domain/calendar/billing-periods.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
-import type { SubscriptionTerms } from '../../domain/subscription.js';
+import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
 import type { EntitlementReset, EntitlementRow } from '../../entitlements/entitlements-store.js';
 import { instantValue, type NewRow } from '../../records/records.js';
 import type { MemberReader } from '../../records/member-rules.js';

@@ -4,9 +4,9 @@ import type {
   BillingCadence,
   BillingCycle,
   BillingPeriod,
-  ProrationBehavior,
-  SubscriptionTerms,
-} from '../../domain/subscription.js';
+} from '../../domain/calendar/billing-grid.js';
+import type { ProrationBehavior } from '../../domain/calendar/proration.js';
+import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
 import type { NewRow } from '../../records/records.js';
 import type { SubscriptionRow } from '../subscriptions-store.js';
 import { readAddedLines, type AddedLine, type AddedLineRequest } from './added-lines.js';

@@ -1,6 +1,6 @@
 import { plain } from '../../../contract/decimal.js';
 import type { PriceTerms } from '../../domain/price/price.js';
-import type { BillingPeriod } from '../../domain/subscription.js';
+import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import {
   billingLengthOf,
   multipleOf,

@@ -5,7 +5,7 @@ import {
   type BilledEvery,
 } from '../../domain/calendar/billing-length.js';
 import { minorDigitsOf } from '../../domain/money.js';
-import type { BillingPeriod } from '../../domain/subscription.js';
+import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { readTimeBuckets, type TimeBucketRequest, type TimeBucketWish } from './time-buckets.js';
 

@@ -1,7 +1,8 @@
 import { decimalOf } from '../../../contract/decimal.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { LineItem, LineMeter } from '../../domain/subscription.js';
+import type { LineItem } from '../../domain/invoice/line-item.js';
+import type { LineMeter } from '../../domain/usage/line-meter.js';
 import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
 import { findMeters, type MeterRow } from '../../catalog/meters/meters-store.js';
 import { priceFromRow } from '../../catalog/prices/price-terms.js';

@@ -11,7 +11,7 @@ import type {
   PriorCommitment,
 } from '../../../../billing-api/domain/invoice/invoice.js';
 import { planUsage } from '../../../../billing-api/domain/invoice/plan-usage.js';
-import type { SubscriptionTerms } from '../../../../billing-api/domain/subscription.js';
+import type { SubscriptionTerms } from '../../../../billing-api/domain/invoice/subscription-terms.js';
 import type { EarlierInvoice, InvoiceQuestion } from '../invoice-question.js';
 import type { Subscription } from '../subscription.js';
 import { productCoupons, productTaxes, productWallets } from './product-adjustments.js';

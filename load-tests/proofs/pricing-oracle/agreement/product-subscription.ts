@@ -5,11 +5,9 @@ import type {
 } from '../../../../billing-api/domain/commitment/commitment.js';
 import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-periods.js';
 import type { EntitlementSource as ProductSource } from '../../../../billing-api/domain/entitlement/entitlement.js';
-import type {
-  LineItem as ProductLineItem,
-  LineMeter,
-  SubscriptionTerms,
-} from '../../../../billing-api/domain/subscription.js';
+import type { LineItem as ProductLineItem } from '../../../../billing-api/domain/invoice/line-item.js';
+import type { LineMeter } from '../../../../billing-api/domain/usage/line-meter.js';
+import type { SubscriptionTerms } from '../../../../billing-api/domain/invoice/subscription-terms.js';
 import type {
   Commitment,
   EntitlementSource,

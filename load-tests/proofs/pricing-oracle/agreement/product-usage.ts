@@ -1,5 +1,5 @@
 import type { Interval } from '../../../../contract/instant.js';
-import type { LineUsage, UsagePlan } from '../../../../billing-api/domain/invoice/line-usage.js';
+import type { LineUsage, UsagePlan } from '../../../../billing-api/domain/usage/line-usage.js';
 import { groupsIn, quantityIn, type Measured } from '../measured-usage.js';
 import type { Subscription } from '../subscription.js';
 import { measuredOf } from '../usage-charge.js';

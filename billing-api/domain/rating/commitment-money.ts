@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { PriceModel } from '../price/price.js';
-import { ratePrice } from '../rating/rate-price.js';
-import type { CommitmentTerms } from './commitment.js';
+import { ratePrice } from './rate-price.js';
+import type { CommitmentTerms } from '../commitment/commitment.js';
 
 /**
  * C of domain.md 11.3: the committed money, or what the committed quantity costs at the price,

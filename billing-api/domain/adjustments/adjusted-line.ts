@@ -1,0 +1,24 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { PriceType } from '../price/price.js';
+
+/** What one coupon took off a line. */
+export type DiscountTrace = {
+  readonly couponAssociationId: string;
+  /** What the discount was computed from, over all lines it applies to. */
+  readonly base: Decimal;
+  /** Of this line. */
+  readonly amount: Decimal;
+};
+
+/** What coupons and prepaid credits read of an invoice line, and what they fill in. */
+export type AdjustedLine = {
+  /** Null for a line of the plan as a whole, such as a true-up. */
+  readonly lineItem: { readonly id: string; readonly price: { readonly type: PriceType } } | null;
+  readonly amount: Decimal;
+  /** By coupons on the line item. */
+  readonly lineItemDiscount: Decimal;
+  /** Its share of coupons on the invoice. */
+  readonly invoiceLevelDiscount: Decimal;
+  readonly prepaidCreditsApplied: Decimal;
+  readonly trace: { readonly discounts: readonly DiscountTrace[] };
+};

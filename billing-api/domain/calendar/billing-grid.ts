@@ -1,0 +1,36 @@
+import type { InstantMs } from '../../../contract/instant.js';
+
+/** How often a subscription is billed; `billingPeriodCount` multiplies it (domain.md 12). */
+export type BillingPeriod = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'QUARTERLY' | 'HALF_YEARLY' | 'ANNUAL';
+
+export type BillingCadence = 'RECURRING' | 'ONETIME';
+export type BillingCycle = 'anniversary' | 'calendar';
+
+/**
+ * What the boundaries of billing periods are computed from (domain.md 12.2): every boundary is the
+ * anchor moved by a whole number of steps in the wall-clock time of `timezone`.
+ */
+export type BillingGrid = {
+  readonly billingCycle: BillingCycle;
+  readonly billingPeriod: BillingPeriod;
+  /** At least 1. */
+  readonly billingPeriodCount: number;
+  /** The resolved anchor, never absent: `resolveBillingAnchor` makes it at creation. */
+  readonly billingAnchorMs: InstantMs;
+  /** An IANA name; fixed for the life of the subscription (domain.md 12.6). */
+  readonly timezone: string;
+};
+
+/** The part of a subscription that decides its billing periods. */
+export type PeriodTerms = BillingGrid & {
+  readonly billingCadence: BillingCadence;
+  readonly startMs: InstantMs;
+  /**
+   * The instant at which the subscription ceases to exist: the earlier of `end_date` and the
+   * effective cancellation (with `cancel_at_period_end`, the end of the current period); null while
+   * it has no end.
+   */
+  readonly endMs: InstantMs | null;
+  /** End of the trial; usage before it is not billed. Null where there was no trial. */
+  readonly trialEndMs: InstantMs | null;
+};

@@ -1,0 +1,5 @@
+/** Whether charges of a partial period are scaled to the part that they cover (domain.md 13.4). */
+export type ProrationBehavior = 'create_prorations' | 'none';
+
+/** `coveredMs / fullMs` of a full charge or commitment; exact milliseconds. */
+export type Proration = { readonly coveredMs: number; readonly fullMs: number };

@@ -1,0 +1,20 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { CommitmentType } from './commitment.js';
+
+/** The share of a commitment in a line (domain.md 11). */
+export type CommitmentTrace = {
+  readonly level: 'subscription' | 'line';
+  readonly type: CommitmentType;
+  /** C in money. */
+  readonly amount: Decimal;
+  /** The part of C that earlier invoices and earlier lines of this one used up. */
+  readonly usedBefore: Decimal;
+  readonly inCommitment: Decimal;
+  /** What goes beyond the commitment, at the normal price. */
+  readonly overageBase: Decimal;
+  readonly overageFactor: Decimal;
+  readonly overage: Decimal;
+  readonly trueUp: Decimal;
+  /** The whole charge of which this line is one of two parts; null for a whole one. */
+  readonly splitOf: Decimal | null;
+};

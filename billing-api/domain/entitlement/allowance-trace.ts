@@ -1,0 +1,21 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
+import type { UsageResetPeriod } from './entitlement.js';
+
+/** How an allowance lowered the billed quantity of a line (domain.md 10.2). */
+export type AllowanceTrace = {
+  /** Null means unlimited: nothing is billed, and there are no windows. */
+  readonly limit: Decimal | null;
+  readonly resetPeriod: UsageResetPeriod | null;
+  /** Reset windows that meet the usage window, in the order of time. */
+  readonly windows: readonly AllowanceWindow[];
+};
+
+/** One reset window of an allowance, before and after a line. */
+export type AllowanceWindow = Interval & {
+  /** Usage of the window before the line, including that of other lines which share it. */
+  readonly usedBefore: Decimal;
+  readonly usedUntil: Decimal;
+  /** What was left for the line. */
+  readonly free: Decimal;
+};

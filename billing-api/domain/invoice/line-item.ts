@@ -1,0 +1,25 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type { LineCommitment } from '../commitment/commitment.js';
+import type { Price } from '../price/price.js';
+import type { LineMeter } from '../usage/line-meter.js';
+
+/** A subscription line item: one price of the subscription over the time `[startMs, endMs)`. */
+export type LineItem = {
+  readonly id: string;
+  /** With `id` the line order of domain.md 1. */
+  readonly createdAtMs: InstantMs;
+  readonly entityType: 'plan' | 'addon' | 'subscription';
+  readonly entityId: string;
+  readonly displayName: string;
+  readonly planDisplayName: string | null;
+  /** The factor of a FIXED price; 0 on USAGE lines (domain.md 9.1). */
+  readonly quantity: Decimal;
+  readonly startMs: InstantMs;
+  readonly endMs: InstantMs | null;
+  readonly price: Price;
+  /** Present exactly when the price is of type USAGE. */
+  readonly meter: LineMeter | null;
+  /** Only with a meter. */
+  readonly commitment: LineCommitment | null;
+};

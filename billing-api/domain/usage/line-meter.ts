@@ -1,0 +1,19 @@
+import type { AggregationType } from '../../../contract/aggregation.js';
+import type { MeterFilter } from '../../../contract/meter.js';
+import type { WindowSize } from '../calendar/usage-windows.js';
+import type { ResetUsage } from './usage-view.js';
+
+/** The meter of a usage line as it stands when the invoice is computed. */
+export type LineMeter = {
+  readonly id: string;
+  readonly version: number;
+  readonly displayName: string;
+  readonly eventName: string;
+  readonly aggregationType: AggregationType;
+  readonly filters: readonly MeterFilter[];
+  readonly resetUsage: ResetUsage;
+  /** Cuts the usage window into buckets that are priced one by one; null without buckets. */
+  readonly bucketSize: WindowSize | null;
+  /** Property that cuts every bucket further; only with `bucketSize`. */
+  readonly groupBy: string | null;
+};
