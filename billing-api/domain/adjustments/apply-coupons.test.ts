@@ -40,7 +40,10 @@ const coupon = (
   applicationCount: 0,
   ...change,
 });
-const apply = (lines: readonly InvoiceLine[], ...coupons: CouponAssociation[]): CouponResult<InvoiceLine> =>
+const apply = (
+  lines: readonly InvoiceLine[],
+  ...coupons: CouponAssociation[]
+): CouponResult<InvoiceLine> =>
   applyCoupons(lines, { coupons, period: JANUARY.period, currency: 'usd' });
 const ofLine = { lineItemId: 'item_0' };
 /** `discount of line coupons / discount of invoice coupons` of every line. */

@@ -127,7 +127,10 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
  * itself and split over its lines in proportion to what is left of them; no line is discounted
  * below 0.
  */
-export function applyCoupons<Line extends AdjustedLine>(lines: readonly Line[], context: CouponContext): CouponResult<Line> {
+export function applyCoupons<Line extends AdjustedLine>(
+  lines: readonly Line[],
+  context: CouponContext,
+): CouponResult<Line> {
   const { coupons, period, currency } = context;
   const state = lines.map(({ amount }): LineDiscounts => ({
     amount,
@@ -152,7 +155,10 @@ export function applyCoupons<Line extends AdjustedLine>(lines: readonly Line[], 
   return { lines: lines.map((line, index) => discounted(line, state[index])), applications };
 }
 
-function discounted<Line extends AdjustedLine>(line: Line, discounts: LineDiscounts | undefined): Line {
+function discounted<Line extends AdjustedLine>(
+  line: Line,
+  discounts: LineDiscounts | undefined,
+): Line {
   if (discounts === undefined || discounts.traces.length === 0) return line;
   const { lineItem, invoice, traces } = discounts;
   const trace = { ...line.trace, discounts: traces };

@@ -48,7 +48,11 @@ function payingOrder(lines: readonly AdjustedLine[]): readonly number[] {
 }
 
 /** Pays lines from one wallet; answers what it paid. */
-function payFrom<Line extends AdjustedLine>(wallet: PrepaidWallet, lines: Line[], moneyMax: Decimal): Decimal {
+function payFrom<Line extends AdjustedLine>(
+  wallet: PrepaidWallet,
+  lines: Line[],
+  moneyMax: Decimal,
+): Decimal {
   let money = moneyMax;
   for (const index of payingOrder(lines)) {
     const line = lines[index];

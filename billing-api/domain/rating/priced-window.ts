@@ -3,7 +3,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { Proration } from '../calendar/proration.js';
 import type { PriceModel } from '../price/price.js';
 
-/** How windows are charged; all windows of a line, or of one of its time buckets, share one rule. */
+/** How windows are charged: those of a line, or of one of its time buckets, share one rule. */
 export type WindowRule = {
   readonly price: PriceModel & { readonly id: string };
   /** Null outside of all time buckets. */
