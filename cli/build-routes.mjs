@@ -1,23 +1,35 @@
 /**
- * Writes billing-api/generated: the routes and the OpenAPI document of the controllers. Runs before
- * the TypeScript compiler, which needs the routes. Does nothing when no source has changed.
+ * Writes billing-api/generated: the routes, the operation table and the OpenAPI document of the
+ * controllers. Runs before the TypeScript compiler, which needs the first two. Does nothing when no
+ * source has changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  completedPaths,
+  documentOf,
+  mergedPaths,
+  withOpenAnswers,
+  withoutInt32,
+} from './routes/document.mjs';
+import { checkRoutes, operationsModule, operationsOf } from './routes/operations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const output = join(root, 'billing-api', 'generated');
 const stamp = join(output, 'sources.sha256');
 
-/** Files whose text decides the result: controllers, DTOs, settings, the fragment, this script. */
+/** Files whose text decides the result: controllers, DTOs, settings, the fragment, these scripts. */
 function sourceFiles() {
   const api = join(root, 'billing-api');
   const sources = readdirSync(api, { recursive: true })
     .filter((name) => /\.(ts|json)$/.test(name) && !/\.test\.ts$|^generated/.test(name))
     .map((name) => join(api, name));
-  return [...sources, join(root, '.config', 'tsoa.json'), fileURLToPath(import.meta.url)].sort();
+  const here = dirname(fileURLToPath(import.meta.url));
+  const parts = readdirSync(join(here, 'routes')).map((name) => join(here, 'routes', name));
+  const settings = join(root, '.config', 'tsoa.json');
+  return [...sources, ...parts, settings, fileURLToPath(import.meta.url)].sort();
 }
 
 function hashOfSources() {
@@ -26,73 +38,34 @@ function hashOfSources() {
   return hash.digest('hex');
 }
 
-/** tsoa calls every integer int32; ours reach 2^53. */
-function withoutInt32(value) {
-  if (Array.isArray(value)) return value.map(withoutInt32);
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).filter(
-    ([name, member]) => !(name === 'format' && member === 'int32'),
-  );
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutInt32(member)]));
-}
-
-/** Headers that the edge reads for every operation of a path. */
-function addHeaders(item) {
-  for (const [method, operation] of Object.entries(item)) {
-    const names = method === 'get' ? ['RequestId'] : ['RequestId', 'IdempotencyKey'];
-    if ('409' in operation.responses && ['get', 'put'].includes(method)) names.push('IfMatch');
-    const headers = names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
-    operation.parameters = [...(operation.parameters ?? []), ...headers];
-    // An empty list would say that no key is needed.
-    delete operation.security;
-  }
-}
-
-/** What each operation answers when it succeeds: recorded from a run, checked by a test. */
-function addExamples(path, item) {
-  const examples = readJson('openapi-examples.json');
-  for (const [method, operation] of Object.entries(item)) {
-    const example = examples[`${method.toUpperCase()} ${path}`];
-    const success = operation.responses['201'] ?? operation.responses['200'];
-    if (example === undefined) throw new Error(`${method} ${path} has no example`);
-    const [content] = Object.values(success.content);
-    content.example = example;
-  }
-}
-
 function readJson(name) {
   return JSON.parse(readFileSync(join(root, 'billing-api', 'edge', name), 'utf8'));
 }
 
-/** Adds what the controllers do not know: the event routes, servers and shared descriptions. */
+/**
+ * Writes the operation table, and completes the document with what follows from it and with the
+ * event routes, which ingest serves.
+ */
 function completeSpec() {
   const file = join(output, 'openapi.json');
   const spec = withoutInt32(JSON.parse(readFileSync(file, 'utf8')));
   const fragment = readJson('openapi-fragment.json');
   // Controllers carry the /v1 of their routes; the servers end in it.
-  const paths = Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]);
-  for (const [path, item] of paths) {
-    addHeaders(item);
-    addExamples(path, item);
-  }
-  const ours = Object.fromEntries(paths);
-  // A path may have operations of both, such as GET and POST /events.
-  const served = Object.entries(fragment.paths).map(([path, item]) => [
-    path,
-    { ...item, ...ours[path] },
-  ]);
-  const merged = {
-    ...spec,
-    ...fragment.document,
-    paths: Object.fromEntries([...paths, ...served].sort(([a], [b]) => (a < b ? -1 : 1))),
-    components: {
-      ...spec.components,
-      parameters: fragment.components.parameters,
-      responses: fragment.components.responses,
-      schemas: { ...spec.components.schemas, ...fragment.components.schemas },
-    },
-  };
-  writeFileSync(file, `${JSON.stringify(merged, null, 2)}\n`);
+  const ours = Object.fromEntries(
+    Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]),
+  );
+  const routed = operationsOf(ours, { servedBy: 'billing-api' });
+  checkRoutes(routed, readFileSync(join(output, 'routes.ts'), 'utf8'));
+  const operations = [...routed, ...operationsOf(fragment.paths, { servedBy: 'ingest' })];
+  writeFileSync(join(output, 'operations.ts'), operationsModule(operations));
+  const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {
+    ...spec.components.schemas,
+    ...fragment.components.schemas,
+  });
+  const examples = readJson('openapi-examples.json');
+  const complete = completedPaths(paths, operations, examples);
+  const document = documentOf({ spec, fragment, paths: complete, schemas });
+  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
 }
 
 /** The generated routes fail our strict settings, and take `["x"]` for the enum value `x`. */

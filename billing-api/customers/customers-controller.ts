@@ -1,11 +1,11 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Path,
   Post,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -13,7 +13,6 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { createCustomer } from './create-customer.js';
 import { readCustomer, searchCustomers } from './read-customers.js';
-import type { ErrorDto } from '../records/record-dto.js';
 import {
   customerToDto,
   type CreateCustomerBody,
@@ -27,15 +26,6 @@ import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/customers')
 @Tags('Customers')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class CustomersController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -43,6 +33,7 @@ export class CustomersController extends Controller {
 
   /** @summary Create a customer */
   @Post()
+  @Extension('x-operation', { entity: 'customer', access: 'write' })
   @SuccessResponse(201, 'Created')
   public async createCustomer(
     @Request() request: HttpRequest,
@@ -55,6 +46,7 @@ export class CustomersController extends Controller {
 
   /** @summary Search customers */
   @Post('search')
+  @Extension('x-operation', { entity: 'customer', access: 'read' })
   public async searchCustomers(
     @Request() request: HttpRequest,
     @Body() body: SearchCustomersBody,
@@ -68,6 +60,7 @@ export class CustomersController extends Controller {
 
   /** @summary Read a customer by your own id of it */
   @Get('external/{external_id}')
+  @Extension('x-operation', { entity: 'customer', access: 'read' })
   public async readCustomerByExternalId(
     @Request() request: HttpRequest,
     @Path() external_id: string,
@@ -80,6 +73,7 @@ export class CustomersController extends Controller {
 
   /** @summary Read a customer */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'customer', access: 'read' })
   public async readCustomer(
     @Request() request: HttpRequest,
     @Path() id: string,

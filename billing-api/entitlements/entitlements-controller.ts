@@ -2,12 +2,12 @@ import {
   Body,
   Controller,
   Delete,
+  Extension,
   Get,
   Path,
   Post,
   Put,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -18,7 +18,7 @@ import { archiveEntitlement, changeEntitlement } from './change-entitlement.js';
 import { createEntitlements } from './create-entitlements.js';
 import type { EntitlementRequest } from './entitlement-request.js';
 import { readEntitlement, readSurroundings, searchEntitlements } from './read-entitlements.js';
-import type { ErrorDto, MessageDto } from '../records/record-dto.js';
+import type { MessageDto } from '../records/record-dto.js';
 import {
   entitlementToDto,
   type ChangeEntitlementBody,
@@ -35,15 +35,6 @@ import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/entitlements')
 @Tags('Entitlements')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class EntitlementsController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -54,6 +45,7 @@ export class EntitlementsController extends Controller {
    * @summary Create an entitlement
    */
   @Post()
+  @Extension('x-operation', { entity: 'entitlement', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createEntitlement(
     @Request() request: HttpRequest,
@@ -68,6 +60,7 @@ export class EntitlementsController extends Controller {
    * @summary Create entitlements
    */
   @Post('bulk')
+  @Extension('x-operation', { entity: 'entitlement', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createEntitlements(
     @Request() request: HttpRequest,
@@ -78,6 +71,7 @@ export class EntitlementsController extends Controller {
 
   /** @summary Search entitlements */
   @Post('search')
+  @Extension('x-operation', { entity: 'entitlement', access: 'read' })
   public async searchEntitlements(
     @Request() request: HttpRequest,
     @Body() body: SearchEntitlementsBody,
@@ -91,6 +85,7 @@ export class EntitlementsController extends Controller {
 
   /** @summary Read an entitlement */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'entitlement', access: 'read' })
   public async readEntitlement(
     @Request() request: HttpRequest,
     @Path() id: string,
@@ -104,6 +99,7 @@ export class EntitlementsController extends Controller {
    * @summary Change an entitlement
    */
   @Put('{id}')
+  @Extension('x-operation', { entity: 'entitlement', access: 'write' })
   public async changeEntitlement(
     @Request() request: HttpRequest,
     @Path() id: string,
@@ -120,6 +116,7 @@ export class EntitlementsController extends Controller {
    * @summary Archive an entitlement
    */
   @Delete('{id}')
+  @Extension('x-operation', { entity: 'entitlement', access: 'write' })
   public async archiveEntitlement(
     @Request() request: HttpRequest,
     @Path() id: string,

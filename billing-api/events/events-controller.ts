@@ -1,12 +1,12 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Post,
   Queries,
   Query,
   Request,
-  Response,
   Route,
   Tags,
 } from '@tsoa/runtime';
@@ -16,7 +16,6 @@ import { lookUpEvent } from './lookup/look-up-event.js';
 import { readEventMonitoring } from './read-event-monitoring.js';
 import { readEvents } from './read-events.js';
 import { readReconciliation } from './reconciliation/read-reconciliation.js';
-import type { ErrorDto } from '../records/record-dto.js';
 import {
   conflictToDto,
   eventsPageToDto,
@@ -42,12 +41,6 @@ import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/events')
 @Tags('Events')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class EventsController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -59,6 +52,7 @@ export class EventsController extends Controller {
    * @summary List events
    */
   @Get()
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async listEvents(
     @Request() request: HttpRequest,
     @Queries() query: EventsQuery,
@@ -73,8 +67,7 @@ export class EventsController extends Controller {
    * @summary Query events
    */
   @Post('query')
-  @Response<ErrorDto>(409, 'The Idempotency-Key is taken')
-  @Response<ErrorDto>(413, 'The body is larger than 2 MiB')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async queryEvents(
     @Request() request: HttpRequest,
     @Body() body: EventsQueryBody,
@@ -92,7 +85,7 @@ export class EventsController extends Controller {
    * @minLength id 1
    */
   @Get('lookup')
-  @Response<ErrorDto>(404, 'No event with this id was accepted')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
   public async lookUpEvent(
     @Request() request: HttpRequest,
     @Query() id: string,
@@ -107,6 +100,7 @@ export class EventsController extends Controller {
    * @summary List conflicts
    */
   @Get('conflicts')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async listConflicts(
     @Request() request: HttpRequest,
     @Queries() query: EventConflictsQuery,
@@ -121,6 +115,7 @@ export class EventsController extends Controller {
    * @summary Monitor events
    */
   @Get('monitoring')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async readMonitoring(
     @Request() request: HttpRequest,
     @Queries() query: EventMonitoringQuery,
@@ -135,6 +130,7 @@ export class EventsController extends Controller {
    * @summary Reconcile events
    */
   @Get('reconciliation')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async readReconciliation(
     @Request() request: HttpRequest,
     @Queries() query: ReconciliationQuery,

@@ -1,7 +1,6 @@
-import { Body, Controller, Post, Request, Response, Route, Tags } from '@tsoa/runtime';
+import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { previewInvoice } from './preview-invoice.js';
-import type { ErrorDto } from '../records/record-dto.js';
 import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
 import { invoicePreviewToDto } from './invoice-preview.js';
 import { accepted } from '../edge/failure.js';
@@ -10,15 +9,6 @@ import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/invoices')
 @Tags('Invoices')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class InvoicesController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -30,6 +20,7 @@ export class InvoicesController extends Controller {
    * @summary Preview an invoice
    */
   @Post('preview')
+  @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy', notFound: true })
   public async previewInvoice(
     @Request() request: HttpRequest,
     @Body() body: PreviewInvoiceBody,

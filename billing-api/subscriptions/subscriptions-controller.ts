@@ -1,11 +1,11 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Path,
   Post,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -15,7 +15,6 @@ import { createSubscription } from './create/create-subscription.js';
 import { readSubscriptionUsage } from '../invoices/subscription-usage/read-subscription-usage.js';
 import { readSubscription, searchSubscriptions } from './read-subscriptions.js';
 import { subscriptionCommandFrom } from './create/subscription-request.js';
-import type { ErrorDto } from '../records/record-dto.js';
 import { subscriptionToDto, subscriptionToListDto } from './subscription-answer.js';
 import type {
   CreateSubscriptionBody,
@@ -35,15 +34,6 @@ import { tagVersion } from '../records/versions.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class SubscriptionsController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -55,6 +45,12 @@ export class SubscriptionsController extends Controller {
    * @summary Create a subscription
    */
   @Post()
+  @Extension('x-operation', {
+    entity: 'subscription',
+    access: 'write',
+    notFound: true,
+    versioned: true,
+  })
   @SuccessResponse(201, 'Created')
   public async createSubscription(
     @Request() request: HttpRequest,
@@ -78,6 +74,12 @@ export class SubscriptionsController extends Controller {
    * @summary Price the usage of a subscription
    */
   @Post('usage')
+  @Extension('x-operation', {
+    entity: 'subscription',
+    access: 'read',
+    rate: 'heavy',
+    notFound: true,
+  })
   public async readSubscriptionUsage(
     @Request() request: HttpRequest,
     @Body() body: SubscriptionUsageBody,
@@ -90,6 +92,7 @@ export class SubscriptionsController extends Controller {
 
   /** @summary Search subscriptions */
   @Post('search')
+  @Extension('x-operation', { entity: 'subscription', access: 'read' })
   public async searchSubscriptions(
     @Request() request: HttpRequest,
     @Body() body: SearchSubscriptionsBody,
@@ -105,6 +108,7 @@ export class SubscriptionsController extends Controller {
 
   /** @summary Read a subscription with its line items */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'subscription', access: 'read', versioned: true })
   public async readSubscription(
     @Request() request: HttpRequest,
     @Path() id: string,

@@ -13,13 +13,24 @@ function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** OpenAPI 3.0 says `nullable`, JSON Schema does not know it: null becomes one of the choices. */
+/** Objects with named members and no word about others. */
+function isOpen(schema: Json): boolean {
+  return isJson(schema['properties']) && schema['additionalProperties'] === undefined;
+}
+
+/**
+ * OpenAPI 3.0 says `nullable`, JSON Schema does not know it: null becomes one of the choices. The
+ * document leaves answers open for clients; here a member that it does not list is a mistake.
+ */
 function toJsonSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toJsonSchema);
   if (!isJson(schema)) return schema;
   const { nullable, ...rest } = schema;
   const members = Object.entries(rest).map(([name, value]) => [name, toJsonSchema(value)]);
-  const plain: unknown = Object.fromEntries(members);
+  const plain: unknown = Object.fromEntries([
+    ...members,
+    ...(isOpen(schema) ? [['additionalProperties', false]] : []),
+  ]);
   return nullable === true ? { anyOf: [plain, { type: 'null' }] } : plain;
 }
 
@@ -72,15 +83,23 @@ export class OpenApiContract {
     return found;
   }
 
+  /** Where a response is described: there, or among those that operations share. */
+  #responseAt(place: readonly string[]): readonly string[] {
+    const response = this.#at(['paths', ...place]);
+    const reference = isJson(response) ? response['$ref'] : undefined;
+    return typeof reference === 'string' ? reference.split('/').slice(1) : ['paths', ...place];
+  }
+
   #validatorOf(place: readonly string[]): ValidateFunction | null {
     const name = place.join(' ');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const content = this.#at(['paths', ...place, 'content']);
+    const response = this.#responseAt(place);
+    const content = this.#at([...response, 'content']);
     // An answer has one form: JSON, or what else the operation says.
     const [mediaType] = isJson(content) ? Object.keys(content) : [];
     if (mediaType === undefined) return null;
-    const members = ['paths', ...place, 'content', mediaType, 'schema'];
+    const members = [...response, 'content', mediaType, 'schema'];
     if (this.#at(members) === undefined) return null;
     const pointer = members.map((m) =>
       encodeURIComponent(m.replaceAll('~', '~0').replaceAll('/', '~1')),

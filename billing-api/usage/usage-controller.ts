@@ -1,8 +1,7 @@
-import { Body, Controller, Post, Request, Response, Route, Tags } from '@tsoa/runtime';
+import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readEventUsage } from './read-event-usage.js';
 import { readMeterUsage } from './read-meter-usage.js';
-import type { ErrorDto } from '../records/record-dto.js';
 import {
   usageToDto,
   type EventUsageBody,
@@ -15,15 +14,6 @@ import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/events/usage')
 @Tags('Usage')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class UsageController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -35,6 +25,7 @@ export class UsageController extends Controller {
    * @summary Read the usage of a meter
    */
   @Post('meter')
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
   public async readMeterUsage(
     @Request() request: HttpRequest,
     @Body() body: MeterUsageBody,
@@ -48,6 +39,7 @@ export class UsageController extends Controller {
    * @summary Aggregate events
    */
   @Post()
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
   public async readEventUsage(
     @Request() request: HttpRequest,
     @Body() body: EventUsageBody,

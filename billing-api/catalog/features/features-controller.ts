@@ -1,11 +1,11 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Path,
   Post,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -13,7 +13,6 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { createFeature } from './create-feature.js';
 import { readFeature, searchFeatures } from './read-features.js';
-import type { ErrorDto } from '../../records/record-dto.js';
 import {
   featureToDto,
   type CreateFeatureBody,
@@ -27,15 +26,6 @@ import type { ControllerDependencies } from '../../ioc.js';
 
 @Route('v1/features')
 @Tags('Features')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class FeaturesController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -46,6 +36,7 @@ export class FeaturesController extends Controller {
    * @summary Create a feature
    */
   @Post()
+  @Extension('x-operation', { entity: 'feature', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createFeature(
     @Request() request: HttpRequest,
@@ -60,6 +51,7 @@ export class FeaturesController extends Controller {
 
   /** @summary Search features */
   @Post('search')
+  @Extension('x-operation', { entity: 'feature', access: 'read' })
   public async searchFeatures(
     @Request() request: HttpRequest,
     @Body() body: SearchFeaturesBody,
@@ -78,6 +70,7 @@ export class FeaturesController extends Controller {
 
   /** @summary Read a feature with its meter */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'feature', access: 'read' })
   public async readFeature(
     @Request() request: HttpRequest,
     @Path() id: string,

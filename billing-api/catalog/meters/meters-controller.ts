@@ -2,13 +2,13 @@ import {
   Body,
   Controller,
   Delete,
+  Extension,
   Get,
   Path,
   Post,
   Put,
   Query,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -18,7 +18,7 @@ import { archiveMeter } from './archive-meter.js';
 import { changeMeter } from './change-meter.js';
 import { createMeter } from './create-meter.js';
 import { listMeters, readMeter } from './read-meters.js';
-import type { DateTime, ErrorDto, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
+import type { DateTime, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
 import {
   meterToDto,
   type ChangeMeterBody,
@@ -34,15 +34,6 @@ import { expectedVersions, tagVersion } from '../../records/versions.js';
 
 @Route('v1/meters')
 @Tags('Meters')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class MetersController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -54,6 +45,7 @@ export class MetersController extends Controller {
    * @summary Create a meter
    */
   @Post()
+  @Extension('x-operation', { entity: 'meter', access: 'write', versioned: true })
   @SuccessResponse(201, 'Created')
   public async createMeter(
     @Request() request: HttpRequest,
@@ -81,6 +73,7 @@ export class MetersController extends Controller {
    * @maximum offset 1000000000
    */
   @Get()
+  @Extension('x-operation', { entity: 'meter', access: 'read' })
   public async listMeters(
     @Request() request: HttpRequest,
     @Query() limit?: number,
@@ -106,6 +99,7 @@ export class MetersController extends Controller {
 
   /** @summary Read a meter */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'meter', access: 'read', versioned: true })
   public async readMeter(@Request() request: HttpRequest, @Path() id: string): Promise<MeterDto> {
     const meter = accepted(await readMeter(this.dependencies, callerOf(request), id));
     tagVersion(this, request, meter.version);
@@ -120,6 +114,7 @@ export class MetersController extends Controller {
    * @summary Change a meter
    */
   @Put('{id}')
+  @Extension('x-operation', { entity: 'meter', access: 'write', versioned: true })
   public async changeMeter(
     @Request() request: HttpRequest,
     @Path() id: string,
@@ -136,6 +131,7 @@ export class MetersController extends Controller {
    * @summary Archive a meter
    */
   @Delete('{id}')
+  @Extension('x-operation', { entity: 'meter', access: 'write' })
   public async archiveMeter(
     @Request() request: HttpRequest,
     @Path() id: string,

@@ -1,12 +1,12 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Path,
   Post,
   Query,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -15,7 +15,7 @@ import type { Request as HttpRequest } from 'express';
 import { createPlan } from './create-plan.js';
 import { readPlan, searchPlans } from './read-plans.js';
 import { listPlanEntitlements } from '../../entitlements/read-entitlements.js';
-import type { DateTime, ErrorDto, RecordStatusDto } from '../../records/record-dto.js';
+import type { DateTime, RecordStatusDto } from '../../records/record-dto.js';
 import { entitlementToDto, type EntitlementListDto } from '../../entitlements/entitlement-dto.js';
 import { planContentsToDto } from './plan-contents.js';
 import {
@@ -32,15 +32,6 @@ import { listRequestFrom } from '../../records/list-request.js';
 
 @Route('v1/plans')
 @Tags('Plans')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class PlansController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -48,6 +39,7 @@ export class PlansController extends Controller {
 
   /** @summary Create a plan */
   @Post()
+  @Extension('x-operation', { entity: 'plan', access: 'write' })
   @SuccessResponse(201, 'Created')
   public async createPlan(
     @Request() request: HttpRequest,
@@ -61,6 +53,7 @@ export class PlansController extends Controller {
 
   /** @summary Search plans */
   @Post('search')
+  @Extension('x-operation', { entity: 'plan', access: 'read' })
   public async searchPlans(
     @Request() request: HttpRequest,
     @Body() body: SearchPlansBody,
@@ -89,6 +82,7 @@ export class PlansController extends Controller {
    * @maximum offset 1000000000
    */
   @Get('{id}/entitlements')
+  @Extension('x-operation', { entity: 'plan', access: 'read' })
   public async listEntitlements(
     @Request() request: HttpRequest,
     @Path() id: string,
@@ -114,6 +108,7 @@ export class PlansController extends Controller {
 
   /** @summary Read a plan with its prices, meters, features and entitlements */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'plan', access: 'read' })
   public async readPlan(@Request() request: HttpRequest, @Path() id: string): Promise<PlanDto> {
     const found = accepted(await readPlan(this.dependencies, callerOf(request), id));
     return planToDto(found.plan, planContentsToDto(found.plan, found.contents, 'all'));

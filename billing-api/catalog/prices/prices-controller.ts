@@ -1,11 +1,11 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Path,
   Post,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -15,7 +15,6 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { createPrices } from './create-prices.js';
 import { priceCommandFrom, priceCommandsFrom, type PriceCommand } from './price-command.js';
 import { readPrice, readSurroundings, searchPrices } from './read-prices.js';
-import type { ErrorDto } from '../../records/record-dto.js';
 import {
   priceToDto,
   type CreatePriceBody,
@@ -31,15 +30,6 @@ import type { ControllerDependencies } from '../../ioc.js';
 
 @Route('v1/prices')
 @Tags('Prices')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class PricesController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -51,6 +41,7 @@ export class PricesController extends Controller {
    * @summary Create a price
    */
   @Post()
+  @Extension('x-operation', { entity: 'price', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createPrice(
     @Request() request: HttpRequest,
@@ -66,6 +57,7 @@ export class PricesController extends Controller {
    * @summary Create prices
    */
   @Post('bulk')
+  @Extension('x-operation', { entity: 'price', access: 'write', notFound: true })
   @SuccessResponse(201, 'Created')
   public async createPrices(
     @Request() request: HttpRequest,
@@ -77,6 +69,7 @@ export class PricesController extends Controller {
 
   /** @summary Search prices */
   @Post('search')
+  @Extension('x-operation', { entity: 'price', access: 'read' })
   public async searchPrices(
     @Request() request: HttpRequest,
     @Body() body: SearchPricesBody,
@@ -90,6 +83,7 @@ export class PricesController extends Controller {
 
   /** @summary Read a price by its lookup key */
   @Get('lookup/{lookup_key}')
+  @Extension('x-operation', { entity: 'price', access: 'read' })
   public async readPriceByLookupKey(
     @Request() request: HttpRequest,
     @Path() lookup_key: string,
@@ -101,6 +95,7 @@ export class PricesController extends Controller {
 
   /** @summary Read a price */
   @Get('{id}')
+  @Extension('x-operation', { entity: 'price', access: 'read' })
   public async readPrice(@Request() request: HttpRequest, @Path() id: string): Promise<PriceDto> {
     const found = accepted(await readPrice(this.dependencies, callerOf(request), { id }));
     return priceToDto(found.price, found.surroundings);

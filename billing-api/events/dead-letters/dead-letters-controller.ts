@@ -1,11 +1,11 @@
 import {
   Body,
   Controller,
+  Extension,
   Get,
   Post,
   Queries,
   Request,
-  Response,
   Route,
   SuccessResponse,
   Tags,
@@ -13,7 +13,6 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { readDeadLetters } from './read-dead-letters.js';
 import { replayDeadLetters } from './replay-dead-letters.js';
-import type { ErrorDto } from '../../records/record-dto.js';
 import {
   lettersToDto,
   replaysToDto,
@@ -28,12 +27,6 @@ import type { ControllerDependencies } from '../../ioc.js';
 
 @Route('v1/events/dead-letters')
 @Tags('Events')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database or the event log does not answer')
 export class DeadLettersController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -45,6 +38,7 @@ export class DeadLettersController extends Controller {
    * @summary List dead letters
    */
   @Get()
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
   public async listDeadLetters(
     @Request() request: HttpRequest,
     @Queries() query: DeadLettersQuery,
@@ -59,10 +53,8 @@ export class DeadLettersController extends Controller {
    * @summary Replay dead letters
    */
   @Post('replay')
+  @Extension('x-operation', { entity: 'event', access: 'write', rate: 'heavy', notFound: true })
   @SuccessResponse(200, 'What became of each')
-  @Response<ErrorDto>(404, 'A dead letter that the request names does not exist')
-  @Response<ErrorDto>(409, 'The Idempotency-Key is taken')
-  @Response<ErrorDto>(413, 'The body is larger than 2 MiB')
   public async replayDeadLetters(
     @Request() request: HttpRequest,
     @Body() body: ReplayDeadLettersBody,

@@ -1,18 +1,18 @@
 import {
   Controller,
+  Extension,
   Get,
   Path,
   Produces,
   Query,
   Request,
-  Response,
   Route,
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../../runtime/failure.js';
 import { readLineEvents } from './read-line-events.js';
-import type { DateTime, ErrorDto } from '../../records/record-dto.js';
+import type { DateTime } from '../../records/record-dto.js';
 import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
@@ -23,15 +23,6 @@ const CSV_LIMIT_DEFAULT = 1_000;
 
 @Route('v1/subscriptions/lineitems')
 @Tags('Subscriptions')
-@Response<ErrorDto>(400, 'The request breaks a rule')
-@Response<ErrorDto>(401, 'Credentials are missing or unknown')
-@Response<ErrorDto>(403, 'The key may not do this')
-@Response<ErrorDto>(404, 'A record that the request names does not exist')
-@Response<ErrorDto>(409, 'A unique member or the Idempotency-Key is taken')
-@Response<ErrorDto>(413, 'The body is larger than 2 MiB')
-@Response<ErrorDto>(429, 'Too many requests')
-@Response<ErrorDto>(500, 'Unforeseen failure')
-@Response<ErrorDto>(503, 'A database does not answer')
 export class LineItemsController extends Controller {
   constructor(private readonly dependencies: ControllerDependencies) {
     super();
@@ -50,6 +41,7 @@ export class LineItemsController extends Controller {
    * @maximum limit 1000
    */
   @Get('{id}/events')
+  @Extension('x-operation', { entity: 'subscription', access: 'read', rate: 'heavy' })
   public async listLineEvents(
     @Request() request: HttpRequest,
     @Path() id: string,
@@ -75,6 +67,7 @@ export class LineItemsController extends Controller {
    * @maximum limit 10000
    */
   @Get('{id}/events.csv')
+  @Extension('x-operation', { entity: 'subscription', access: 'read', rate: 'heavy' })
   @Produces('text/csv')
   public async downloadLineEvents(
     @Request() request: HttpRequest,

@@ -1,0 +1,170 @@
+/**
+ * The OpenAPI document: what tsoa knows of the controllers, with everything that is the same on all
+ * of them and follows from the operation table.
+ */
+import { ERROR_RESPONSES, responsesOf } from './responses.mjs';
+
+const SCHEMA = '#/components/schemas/';
+
+/** A copy of a JSON value whose objects have been through `change`, inner ones first. */
+function rewritten(value, change) {
+  if (Array.isArray(value)) return value.map((each) => rewritten(each, change));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, each]) => [name, rewritten(each, change)]);
+  return change(Object.fromEntries(members));
+}
+
+/** tsoa calls every integer int32; ours reach 2^53. */
+export function withoutInt32(spec) {
+  return rewritten(spec, ({ format, ...rest }) =>
+    format === undefined || format === 'int32' ? rest : { ...rest, format },
+  );
+}
+
+function addReferences(value, names, schemas) {
+  rewritten(value, (object) => {
+    const name =
+      typeof object.$ref === 'string' && object.$ref.startsWith(SCHEMA)
+        ? object.$ref.slice(SCHEMA.length)
+        : null;
+    if (name !== null && !names.has(name)) {
+      names.add(name);
+      addReferences(schemas[name], names, schemas);
+    }
+    return object;
+  });
+}
+
+/** Names of the schemas that one side of all operations uses: `requestBody` or `responses`. */
+function schemasOf(side, paths, schemas) {
+  const names = new Set();
+  for (const item of Object.values(paths)) {
+    for (const operation of Object.values(item)) addReferences(operation[side], names, schemas);
+  }
+  return names;
+}
+
+const opened = (value) =>
+  rewritten(value, ({ additionalProperties, ...rest }) =>
+    additionalProperties === undefined || additionalProperties === false
+      ? rest
+      : { ...rest, additionalProperties },
+  );
+
+const inputName = (name) => `${name.replace(/Dto$/, '')}Input`;
+
+/**
+ * Request bodies are closed, answers are open: a client must not break when an answer gains a
+ * member. A schema that both use is therefore there twice, the closed one as `…Input`.
+ */
+export function withOpenAnswers(paths, schemas) {
+  const requested = schemasOf('requestBody', paths, schemas);
+  const answered = schemasOf('responses', paths, schemas);
+  const shared = new Set([...requested].filter((name) => answered.has(name)));
+  const toInput = (value) =>
+    rewritten(value, (object) => {
+      const name = object.$ref?.startsWith?.(SCHEMA) ? object.$ref.slice(SCHEMA.length) : '';
+      return shared.has(name) ? { ...object, $ref: `${SCHEMA}${inputName(name)}` } : object;
+    });
+  const result = {};
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (answered.has(name)) result[name] = opened(schema);
+    else result[name] = toInput(schema);
+    if (shared.has(name)) result[inputName(name)] = toInput(schema);
+  }
+  const ours = Object.entries(paths).map(([path, item]) => {
+    const operations = Object.entries(item).map(([method, { requestBody, ...operation }]) => [
+      method,
+      {
+        ...operation,
+        responses: opened(operation.responses),
+        ...(requestBody === undefined ? {} : { requestBody: toInput(requestBody) }),
+      },
+    ]);
+    return [path, Object.fromEntries(operations)];
+  });
+  return { paths: Object.fromEntries(ours), schemas: result };
+}
+
+function parametersOf(operation, documented) {
+  const names = ['RequestId'];
+  if (operation.isRepeatable) names.push('IdempotencyKey');
+  if (operation.isVersioned && operation.method !== 'POST') names.push('IfMatch');
+  const headers = operation.isPublic ? [] : names.map((name) => `#/components/parameters/${name}`);
+  return [...(documented ?? []), ...headers.map(($ref) => ({ $ref }))];
+}
+
+/** The example of a success, under the first media type of its answer. */
+function addExample(response, example) {
+  const [content] = Object.values(response.content ?? {});
+  if (content !== undefined && example !== undefined) content.example = example;
+}
+
+/**
+ * One operation of the document.
+ * @param entry its row of the operation table.
+ * @param example what it answered when the examples were recorded; undefined when it was not.
+ */
+function completed(entry, operation, example) {
+  const { 'x-operation': _declared, security: _none, parameters, ...rest } = operation;
+  const hasBody = operation.requestBody !== undefined;
+  const responses = responsesOf(entry, operation.responses, hasBody);
+  addExample(responses[entry.successStatus], example);
+  const all = parametersOf(entry, parameters);
+  return {
+    ...rest,
+    ...(all.length === 0 ? {} : { parameters: all }),
+    responses,
+    security: entry.isPublic ? [] : [{ ApiKeyAuth: [] }],
+  };
+}
+
+/** Paths with everything that follows from the operation table. */
+export function completedPaths(paths, operations, examples) {
+  const entries = new Map(
+    operations.map((entry) => [`${entry.method} ${entry.path.replace(/^\/v1(?=\/)/, '')}`, entry]),
+  );
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => {
+      const members = Object.entries(item).map(([method, value]) => {
+        const key = `${method.toUpperCase()} ${path}`;
+        const entry = entries.get(key);
+        return [method, entry === undefined ? value : completed(entry, value, examples[key])];
+      });
+      return [path, Object.fromEntries(members)];
+    }),
+  );
+}
+
+/** A path may have operations of both, such as GET and POST /events. */
+export function mergedPaths(left, right) {
+  const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort();
+  return Object.fromEntries(names.map((path) => [path, { ...left[path], ...right[path] }]));
+}
+
+/** Tags that the fragment does not describe are listed by name. */
+function tagsOf(described, paths) {
+  const known = new Set(described.map(({ name }) => name));
+  const used = Object.values(paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) => operation.tags ?? []),
+  );
+  const others = [...new Set(used)].filter((name) => !known.has(name)).sort();
+  return [...described, ...others.map((name) => ({ name }))];
+}
+
+/** The whole document. */
+export function documentOf({ spec, fragment, paths, schemas }) {
+  return {
+    ...spec,
+    ...fragment.document,
+    tags: tagsOf(fragment.document.tags, paths),
+    paths,
+    components: {
+      ...spec.components,
+      headers: fragment.components.headers,
+      parameters: fragment.components.parameters,
+      responses: { ...ERROR_RESPONSES, ...fragment.components.responses },
+      schemas,
+    },
+  };
+}

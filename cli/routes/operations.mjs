@@ -1,0 +1,151 @@
+/**
+ * The operation table: what the controllers and the fragment declare with `x-operation`, one entry
+ * for each operation. A declaration that is missing, misspelt or contradictory fails the build.
+ */
+const METHODS = ['get', 'post', 'put', 'delete'];
+const KNOWN_MEMBERS = {
+  entity: 'string',
+  access: 'string',
+  rate: 'string',
+  public: 'boolean',
+  repeatable: 'boolean',
+  versioned: 'boolean',
+  notFound: 'boolean',
+};
+/** Roles treat these differently from all others, so a misspelt entity would widen a role. */
+const ENTITY_OF_PATH = { '/events': 'event', '/users': 'user', '/settings': 'setting' };
+
+function problemOfMember(name, value) {
+  if (!(name in KNOWN_MEMBERS)) return `has the unknown member ${name}`;
+  const type = KNOWN_MEMBERS[name];
+  return typeof value === type ? null : `must have a ${type} as ${name}`;
+}
+
+function entityProblem(path, entity) {
+  if (!/^[a-z]+(_[a-z]+)*$/.test(entity ?? '')) return 'needs an entity in lower case';
+  const [, segment] = path.split('/');
+  const expected = ENTITY_OF_PATH[`/${segment}`];
+  return expected === undefined || entity === expected ? null : `must have the entity ${expected}`;
+}
+
+/** Rules that hold between the members of one declaration, the method and the path. */
+function contradictionOf({ method, path }, declared) {
+  const { access, rate = 'default', repeatable, versioned } = declared;
+  if (!['read', 'write'].includes(access)) return 'needs access: read or write';
+  if (!['default', 'heavy', 'ingest'].includes(rate)) {
+    return 'must have the rate default, heavy or ingest';
+  }
+  if (access === 'write' && method === 'get') return 'is a GET and must not write';
+  if (access === 'read' && ['put', 'delete'].includes(method)) return `is a ${method} and writes`;
+  if (repeatable === true && access === 'read') return 'is a read, to which no key applies';
+  if (versioned === true && method === 'delete') return 'is a DELETE and answers no version';
+  return entityProblem(path, declared.entity);
+}
+
+function declarationOf(place, operation) {
+  const declared = operation['x-operation'];
+  const name = `${place.method.toUpperCase()} ${place.path}`;
+  if (declared === undefined) {
+    throw new Error(
+      `${name} is not declared: add @Extension('x-operation', { entity, access }) below its route`,
+    );
+  }
+  const problems = Object.entries(declared).map(([member, value]) =>
+    problemOfMember(member, value),
+  );
+  if (declared.public !== true) problems.push(contradictionOf(place, declared));
+  const problem = problems.find((each) => each !== null);
+  if (problem !== undefined) throw new Error(`${name}: x-operation ${problem}`);
+  return declared;
+}
+
+function successStatusOf(operation) {
+  return Math.min(...Object.keys(operation.responses).map(Number));
+}
+
+/**
+ * The entry of one operation.
+ * @param place `{method, path, base, servedBy}`; `base` is the `/v1` of the server.
+ */
+function entryOf(place, operation) {
+  const declared = declarationOf(place, operation);
+  const isWrite = declared.access === 'write';
+  return {
+    id: operation.operationId,
+    method: place.method.toUpperCase(),
+    path: `${place.base}${place.path}`,
+    entity: declared.entity ?? null,
+    access: declared.access ?? 'read',
+    rate: declared.rate ?? 'default',
+    isPublic: declared.public === true,
+    isRepeatable: declared.repeatable ?? isWrite,
+    isVersioned: declared.versioned === true,
+    successStatus: successStatusOf(operation),
+    servedBy: place.servedBy,
+    mayBeMissing: declared.notFound === true || place.path.includes('{'),
+  };
+}
+
+/** All operations of some paths of an OpenAPI document, with the methods in upper case. */
+export function operationsOf(paths, { servedBy }) {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method] !== undefined).map((method) => {
+      // Operational routes lie beside /v1, and say so with a server of their own.
+      const base = item.servers === undefined ? '/v1' : '';
+      return entryOf({ method, path, base, servedBy }, item[method]);
+    }),
+  );
+}
+
+/** `/v1/plans/{id}` of the routes' `/v1/plans/:id`. */
+function templateOf(route) {
+  return route.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** A path that a template matches, and that no literal segment of another template equals. */
+function couldHide(earlier, later) {
+  const [left, right] = [earlier, later].map((template) => template.split('/'));
+  if (left.length !== right.length || earlier === later) return false;
+  return left.every((segment, at) => segment.startsWith('{') || segment === right[at]);
+}
+
+/**
+ * Compares the declarations with the generated routes: the same operations, and none hidden by one
+ * that is registered before it.
+ */
+export function checkRoutes(operations, routesText) {
+  const routes = [...routesText.matchAll(/app\.(get|post|put|delete)\('([^']+)'/g)].map(
+    ([, method, path]) => ({ method: method.toUpperCase(), path: templateOf(path) }),
+  );
+  const nameOf = ({ method, path }) => `${method} ${path}`;
+  const declared = new Set(operations.map(nameOf));
+  const registered = new Set(routes.map(nameOf));
+  for (const name of registered) {
+    if (!declared.has(name)) throw new Error(`${name} has a route and no declaration`);
+  }
+  for (const name of declared) {
+    if (!registered.has(name)) throw new Error(`${name} is declared and has no route`);
+  }
+  routes.forEach((later, index) => {
+    const hiding = routes
+      .slice(0, index)
+      .find((earlier) => earlier.method === later.method && couldHide(earlier.path, later.path));
+    if (hiding === undefined) return;
+    throw new Error(`${nameOf(hiding)} hides ${nameOf(later)}: declare the latter before it`);
+  });
+}
+
+/** The TypeScript of generated/operations.ts. */
+export function operationsModule(operations) {
+  const rows = operations.map(({ mayBeMissing: _documented, ...row }) => JSON.stringify(row));
+  return [
+    '// Generated by cli/build-routes.mjs from the declarations of the controllers.',
+    "import type { Operation } from '../edge/operation-table.js';",
+    '',
+    '/** Every operation of the API, declared once beside its route. */',
+    'export const OPERATIONS: readonly Operation[] = [',
+    ...rows.map((row) => `  ${row},`),
+    '];',
+    '',
+  ].join('\n');
+}

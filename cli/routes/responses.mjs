@@ -1,0 +1,140 @@
+/** Which errors and headers an operation documents: they follow from its declaration. */
+const REQUEST_ID = { 'X-Request-ID': ref('headers', 'RequestId') };
+const RATE = {
+  'RateLimit-Policy': ref('headers', 'RateLimitPolicy'),
+  RateLimit: ref('headers', 'RateLimit'),
+};
+const RETRY = { 'Retry-After': ref('headers', 'RetryAfter') };
+
+function ref(kind, name) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function conflictOf({ isRepeatable, isVersioned, method }) {
+  const isCompared = isVersioned && method !== 'POST';
+  if (isRepeatable) return isCompared ? 'ConflictOrVersion' : 'Conflict';
+  return isCompared ? 'OtherVersion' : null;
+}
+
+/** Status to the name of the shared response. */
+function errorNamesOf(operation, hasBody) {
+  if (operation.isPublic) return {};
+  const conflict = conflictOf(operation);
+  return {
+    400: 'BadRequest',
+    401: 'Unauthenticated',
+    403: 'Forbidden',
+    ...(operation.mayBeMissing ? { 404: 'NotFound' } : {}),
+    ...(conflict === null ? {} : { 409: conflict }),
+    ...(hasBody ? { 413: 'TooLarge' } : {}),
+    429: 'TooManyRequests',
+    500: 'InternalError',
+    503: 'Unavailable',
+  };
+}
+
+/** The responses of an operation; what it documents itself stays. */
+export function responsesOf(operation, documented, hasBody) {
+  const derived = Object.entries(errorNamesOf(operation, hasBody));
+  const errors = derived.map(([status, name]) => [status, ref('responses', name)]);
+  const success = documented[operation.successStatus];
+  const headers = {
+    ...REQUEST_ID,
+    ...(operation.isPublic ? {} : RATE),
+    ...(operation.isVersioned ? { ETag: ref('headers', 'ETag') } : {}),
+    ...(operation.isRepeatable
+      ? { 'Idempotency-Replayed': ref('headers', 'IdempotencyReplayed') }
+      : {}),
+    ...success.headers,
+  };
+  return {
+    ...Object.fromEntries(errors),
+    ...documented,
+    [operation.successStatus]: { ...success, headers },
+  };
+}
+
+function errorResponse(description, body, headers = {}) {
+  const schema = ref('schemas', 'ErrorDto');
+  const named = Array.isArray(body)
+    ? { examples: Object.fromEntries(body.map((each) => [nameOf(each), { value: each }])) }
+    : { example: body };
+  return {
+    description,
+    headers: { ...REQUEST_ID, ...headers },
+    content: { 'application/json': { schema, ...named } },
+  };
+}
+
+/** One name for each example of a response. */
+function nameOf({ code, message }) {
+  return message.includes('still running') ? 'still_running' : code;
+}
+
+function error(code, status, message, details) {
+  return { code, http_status_code: status, message, ...(details && { details }) };
+}
+
+const KEY_TAKEN = error('already_exists', 409, 'the Idempotency-Key was used for another request');
+const STILL_RUNNING = error(
+  'version_conflict',
+  409,
+  'the first request with this Idempotency-Key is still running',
+);
+const OTHER_VERSION = error('version_conflict', 409, 'the record has version 2');
+
+/** The shared responses, each with an example that the product really answers. */
+export const ERROR_RESPONSES = {
+  BadRequest: errorResponse(
+    'The request breaks a rule',
+    error('validation_error', 400, 'colour is not a member of this request', {
+      colour: 'is not a member of this request',
+    }),
+    RATE,
+  ),
+  Unauthenticated: errorResponse(
+    'Credentials are missing or unknown',
+    error('permission_denied', 401, 'the API key is unknown, expired or revoked'),
+  ),
+  Forbidden: errorResponse(
+    'The key may not do this',
+    error('permission_denied', 403, 'a publishable key can only send events'),
+    RATE,
+  ),
+  NotFound: errorResponse(
+    'A record that the request names does not exist',
+    error('not_found', 404, 'plan plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X does not exist'),
+    RATE,
+  ),
+  Conflict: errorResponse(
+    'A unique member or the Idempotency-Key is taken',
+    [KEY_TAKEN, STILL_RUNNING],
+    { ...RATE, ...RETRY },
+  ),
+  OtherVersion: errorResponse('The record has another version', OTHER_VERSION, RATE),
+  ConflictOrVersion: errorResponse(
+    'The record has another version, or a unique member or the Idempotency-Key is taken',
+    [KEY_TAKEN, OTHER_VERSION, STILL_RUNNING],
+    { ...RATE, ...RETRY },
+  ),
+  TooLarge: errorResponse(
+    'The body is too large',
+    error('validation_error', 413, 'the body is larger than 2 MiB'),
+    RATE,
+  ),
+  TooManyRequests: errorResponse(
+    'Too many requests',
+    error('too_many_requests', 429, 'more than 500 requests of the default class in a second'),
+    { ...RATE, ...RETRY },
+  ),
+  InternalError: errorResponse(
+    'Unforeseen failure',
+    error('internal_error', 500, 'internal error'),
+    RATE,
+  ),
+  Unavailable: errorResponse(
+    'A database does not answer, or does not hold the answer yet; a repeat may succeed',
+    error('service_unavailable', 503, 'postgres does not answer; try again'),
+    { ...RATE, ...RETRY },
+  ),
+};
