@@ -8,7 +8,7 @@
 WITH JSONExtract({narrowMeters:String}, 'Array(Tuple(event_name String, filters Array(Tuple(key String, values Array(String))), is_ended Bool, ends Array(Tuple(log String, partition UInt32, counted_below UInt64))))')
   AS narrow_meters
 SELECT hour_ms, countIf(is_known AND is_matched) AS counted, countIf(NOT is_known) AS unmatched_customer,
-  countIf(is_known AND NOT is_matched) AS unmatched_meter, countIf(is_unverified) AS unverified
+  countIf(is_known AND NOT is_matched) AS unmatched_meter
 FROM
 (
   SELECT intDiv(toUnixTimestamp64Milli(e.received_at), 3600000) * 3600000 AS hour_ms,
@@ -19,15 +19,14 @@ FROM
           AND has(tupleElement(f, 'values'), e.properties[tupleElement(f, 'key')]), tupleElement(m, 'filters'))
         AND (NOT tupleElement(m, 'is_ended') OR arrayExists(x -> tupleElement(x, 'log') = e.log_id
           AND tupleElement(x, 'partition') = e.log_partition AND e.log_offset < tupleElement(x, 'counted_below'),
-          tupleElement(m, 'ends'))), narrow_meters)) AS is_matched,
-    e.log_offset < bound.verified_from AS is_unverified
+          tupleElement(m, 'ends'))), narrow_meters)) AS is_matched
   FROM events_v1 AS e
   INNER JOIN
   (
     SELECT tupleElement(b, 'log_id') AS log_id, tupleElement(b, 'log_partition') AS log_partition,
-      tupleElement(b, 'next_offset') AS next_offset, tupleElement(b, 'verified_from') AS verified_from
+      tupleElement(b, 'next_offset') AS next_offset
     FROM (SELECT arrayJoin(JSONExtract({bounds:String},
-      'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64, verified_from UInt64))')) AS b)
+      'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64))')) AS b)
   ) AS bound ON e.log_id = bound.log_id AND e.log_partition = bound.log_partition
   WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
     AND e.received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')

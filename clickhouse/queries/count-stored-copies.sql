@@ -3,8 +3,7 @@
 -- Grain:   one row per environment, hour and kind.
 -- Params:  tenantId, environmentId, or empty texts for all; fromMs, toMs: whole hours; bounds: JSON as of
 --          sum-accepted-events.sql; kinds: what is wanted of `event` and `repeat`.
-SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts,
-  countIf(log_offset < bound.verified_from) AS unverified
+SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts
 FROM
 (
   SELECT tenant_id, environment_id, intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
@@ -30,9 +29,9 @@ FROM
 INNER JOIN
 (
   SELECT tupleElement(b, 'log_id') AS log_id, tupleElement(b, 'log_partition') AS log_partition,
-    tupleElement(b, 'next_offset') AS next_offset, tupleElement(b, 'verified_from') AS verified_from
+    tupleElement(b, 'next_offset') AS next_offset
   FROM (SELECT arrayJoin(JSONExtract({bounds:String},
-    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64, verified_from UInt64))')) AS b)
+    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64))')) AS b)
 ) AS bound ON copy.log_id = bound.log_id AND copy.log_partition = bound.log_partition
 WHERE log_offset < bound.next_offset
 GROUP BY tenant_id, environment_id, hour_ms, kind

@@ -19,7 +19,7 @@ LEFT JOIN
   SELECT tupleElement(b, 'log_id') AS log_id, tupleElement(b, 'log_partition') AS log_partition,
     tupleElement(b, 'next_offset') AS next_offset
   FROM (SELECT arrayJoin(JSONExtract({bounds:String},
-    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64, verified_from UInt64))')) AS b)
+    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64))')) AS b)
 ) AS bound ON e.log_id = bound.log_id AND e.log_partition = bound.log_partition
 WHERE e.timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
   AND e.timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')

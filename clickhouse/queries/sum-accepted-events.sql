@@ -1,7 +1,7 @@
 -- Purpose: how many events were decoded, counted before anything else happened to them, by hour of receipt.
 -- Grain:   one row per environment and hour.
 -- Params:  tenantId, environmentId, or empty texts for all; fromMs, toMs: whole hours; bounds: JSON [{log_id, log_partition,
---          next_offset, verified_from}] of every partition: only batches that end at or below next_offset are finished.
+--          next_offset}] of every partition: only batches that end at or below next_offset are finished.
 -- Index:   usage_minute_v1 by tenant, environment, customer ('' stands first), meter, generation, minute.
 SELECT u.tenant_id AS tenant_id, u.environment_id AS environment_id, toInt64(u.minute) * 1000 AS hour_ms,
   sum(u.event_count) AS accepted
@@ -11,7 +11,7 @@ INNER JOIN
   SELECT concat(tupleElement(b, 'log_id'), ':', toString(tupleElement(b, 'log_partition'))) AS source,
     tupleElement(b, 'next_offset') AS next_offset
   FROM (SELECT arrayJoin(JSONExtract({bounds:String},
-    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64, verified_from UInt64))')) AS b)
+    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64))')) AS b)
 ) AS bound ON u.source = bound.source
 WHERE ({tenantId:String} = '' OR u.tenant_id = {tenantId:String})
   AND ({environmentId:String} = '' OR u.environment_id = {environmentId:String})

@@ -5,7 +5,7 @@ import { messageOf } from '../../../runtime/failure.js';
 import type { Log } from '../../../runtime/log.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { readCheckpoints } from '../../usage/checkpoints.js';
-import { createFinishedEvents } from './finished-events.js';
+import { boundsOf, createFinishedEvents } from './finished-events.js';
 import { findMetersToRecount, recountMeters } from './usage-recount.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
@@ -28,7 +28,7 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
   const finished = createFinishedEvents(engines.clickHouse);
   const endMs = Math.floor(now / HOUR_MS) * HOUR_MS;
   const hours = { startMs: endMs - HOURS_BALANCED * HOUR_MS, endMs };
-  const bounds = await finished.bounds(await readCheckpoints(engines.database));
+  const bounds = boundsOf(await readCheckpoints(engines.database));
   const question = { environment: null, hours, bounds };
   const [accepted, copies] = await Promise.all([
     finished.accepted(question),
@@ -41,7 +41,7 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
     differences.set(key, (differences.get(key) ?? 0) + events);
   };
   for (const hour of accepted) add(hour, hour.accepted);
-  for (const hour of copies) add(hour, hour.unverified - hour.copies);
+  for (const hour of copies) add(hour, -hour.copies);
   return [...differences.values()].reduce((sum, difference) => sum + Math.abs(difference), 0);
 }
 
@@ -58,7 +58,7 @@ export async function recountNextMeters(
   const { meters, lastId } = await findMetersToRecount(database, wish);
   const endMs = minuteOf(now);
   const minutes = { startMs: endMs - HOURS_RECOUNTED * HOUR_MS, endMs };
-  const bounds = await createFinishedEvents(clickHouse).bounds(await readCheckpoints(database));
+  const bounds = boundsOf(await readCheckpoints(database));
   const found = await recountMeters(clickHouse, meters, { minutes, bounds });
   for (const [meterId, drift] of found) {
     if (drift === 0) state.drifts.delete(meterId);

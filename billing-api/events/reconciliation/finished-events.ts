@@ -7,12 +7,11 @@ import type { Checkpoints } from '../../usage/checkpoints.js';
 import type { MeterReading } from '../../catalog/meters/meter-readings.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 
-/** How far a partition is finished, and from where on its batches say how much they decoded. */
+/** How far a partition is finished: every batch that ends at or below `next_offset` is. */
 export type PartitionBound = {
   readonly log_id: string;
   readonly log_partition: number;
   readonly next_offset: number;
-  readonly verified_from: number;
 };
 
 /** What was decoded or is stored of one environment in one hour of receipt. */
@@ -24,8 +23,6 @@ export type AcceptedHour = HourOfEnvironment & { readonly accepted: number };
 export type CopiesHour = HourOfEnvironment & {
   readonly copies: number;
   readonly conflicts: number;
-  /** Copies of batches that do not say how much they decoded. */
-  readonly unverified: number;
 };
 
 /** Events of one hour of receipt by what becomes of them. */
@@ -34,7 +31,6 @@ export type FateHour = {
   readonly counted: number;
   readonly unmatchedCustomer: number;
   readonly unmatchedMeter: number;
-  readonly unverified: number;
 };
 
 /** Hours of receipt of one environment, or of all; only finished batches count. */
@@ -46,7 +42,6 @@ export type HoursQuestion = {
 };
 
 const SUM_ACCEPTED = queryFile('sum-accepted-events');
-const FIRST_COUNTED = queryFile('find-first-counted-offsets');
 const COUNT_FATES = queryFile('count-finished-events');
 const COUNT_COPIES = queryFile('count-stored-copies');
 const LIST_CUSTOMERS = queryFile('list-received-customers');
@@ -63,14 +58,12 @@ const copiesRow = z.object({
   hour_ms: integerColumn,
   copies: integerColumn,
   conflicts: integerColumn,
-  unverified: integerColumn,
 });
 const fateRow = z.object({
   hour_ms: integerColumn,
   counted: integerColumn,
   unmatched_customer: integerColumn,
   unmatched_meter: integerColumn,
-  unverified: integerColumn,
 });
 
 function rangeOf({ environment, hours }: HoursQuestion) {
@@ -116,18 +109,11 @@ function matchingParameters(meters: readonly MeterReading[]) {
 }
 
 /** The bounds of all partitions that were ever begun, by checkpoints that were read before. */
-async function findBounds(
-  clickHouse: ClickHouse,
-  checkpoints: Checkpoints,
-): Promise<readonly PartitionBound[]> {
-  const row = z.object({ source: z.string(), first_offset: integerColumn });
-  const rows = await clickHouse.query(FIRST_COUNTED, {}, row);
-  const firsts = new Map(rows.map((found) => [found.source, found.first_offset]));
+export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
   return checkpoints.all.map(({ log, partition, nextOffset }) => ({
     log_id: log,
     log_partition: partition,
     next_offset: nextOffset,
-    verified_from: Math.min(firsts.get(`${log}:${partition}`) ?? nextOffset, nextOffset),
   }));
 }
 
@@ -139,14 +125,13 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
     const all = { ...rangeOf(question), ...parameters, kinds };
     const rows = await clickHouse.query(statement, all, copiesRow);
     return rows.map((row): CopiesHour => {
-      const { copies: found, conflicts, unverified } = row;
+      const { copies: found, conflicts } = row;
       const hour = { environment: environmentOf(row), hourMs: row.hour_ms };
-      return { ...hour, copies: found, conflicts, unverified };
+      return { ...hour, copies: found, conflicts };
     });
   };
 
   return {
-    bounds: (checkpoints: Checkpoints) => findBounds(clickHouse, checkpoints),
     /** Events that finished batches say they decoded. */
     accepted: async (question: HoursQuestion): Promise<readonly AcceptedHour[]> => {
       const texts = { bounds: JSON.stringify(question.bounds) };
@@ -189,7 +174,6 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
         counted: row.counted,
         unmatchedCustomer: row.unmatched_customer,
         unmatchedMeter: row.unmatched_meter,
-        unverified: row.unverified,
       }));
     },
   };

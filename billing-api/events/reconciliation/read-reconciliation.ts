@@ -4,7 +4,12 @@ import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/checkpoints.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { findCountingMeters } from '../lookup/event-meters.js';
-import type { FateHour, FinishedEvents, HoursQuestion } from './finished-events.js';
+import {
+  boundsOf,
+  type FateHour,
+  type FinishedEvents,
+  type HoursQuestion,
+} from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
@@ -33,8 +38,6 @@ export type Balance = {
   readonly duplicate: number;
   readonly conflict: number;
   readonly pending: number;
-  /** Of `accepted`: taken from what is stored, of batches that do not say how much they decoded. */
-  readonly unverified: number;
 };
 
 export type Reconciliation = {
@@ -56,7 +59,6 @@ const EMPTY: Balance = {
   duplicate: 0,
   conflict: 0,
   pending: 0,
-  unverified: 0,
 };
 
 /** 0 once nothing is pending, unless events were lost or doubled. */
@@ -157,13 +159,10 @@ async function addFinished(
   ]);
   if (isRefusal(fates)) return fates;
   for (const hour of accepted) ledger.add(hour.hourMs, { accepted: hour.accepted });
-  for (const { hourMs, copies, conflicts, unverified } of repeats) {
-    const stored = { duplicate: copies, conflict: conflicts };
-    ledger.add(hourMs, { ...stored, accepted: unverified, unverified });
+  for (const { hourMs, copies, conflicts } of repeats) {
+    ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
-  for (const { hourMs, unverified, ...fate } of fates) {
-    ledger.add(hourMs, { ...fate, accepted: unverified, unverified });
-  }
+  for (const { hourMs, ...fate } of fates) ledger.add(hourMs, fate);
   return null;
 }
 
@@ -178,7 +177,7 @@ export async function readReconciliation(
   const { environment } = caller;
   // First of all: what is finished by these stays so, and the rest is read from the log.
   const checkpoints = await readCheckpoints(dependencies.database);
-  const bounds = await dependencies.finishedEvents.bounds(checkpoints);
+  const bounds = boundsOf(checkpoints);
   const ledger = new Ledger(hours);
   const refusal =
     (await addFinished(dependencies, ledger, { environment, hours, bounds })) ??

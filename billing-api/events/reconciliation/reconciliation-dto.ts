@@ -30,11 +30,6 @@ export interface BalanceDto {
   pending: number;
   /** 0, unless events were lost or doubled. @isInt */
   difference: number;
-  /**
-   * Of `accepted`: events of batches that an older release wrote, which did not count what it
-   * decoded. They are taken from what is stored, so they cannot show a difference. @isInt
-   */
-  unverified: number;
 }
 
 export interface ReconciliationHourDto extends BalanceDto {
@@ -59,7 +54,6 @@ function balanceToDto(balance: Balance): BalanceDto {
     conflict: balance.conflict,
     pending: balance.pending,
     difference: differenceOf(balance),
-    unverified: balance.unverified,
   };
 }
 
