@@ -27,7 +27,7 @@ import { createConflictList, createRepeatCount } from './events/event-conflicts-
 import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
-import { createPendingLog, type EventLogDoor } from './events/pending-log.js';
+import { createPendingLog, type LazyEventLog } from './events/pending-log.js';
 import { createUsageStore } from './usage/store/usage-store.js';
 
 export type BillingAppDependencies = {
@@ -35,7 +35,7 @@ export type BillingAppDependencies = {
   readonly clickHouse: ClickHouse;
   readonly apiKeys: ApiKeyDirectory;
   /** Opened by the first request that needs it. */
-  readonly eventLog: EventLogDoor;
+  readonly eventLog: LazyEventLog;
   /** Up to when events are counted; see createPostgresDataUntil. */
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;

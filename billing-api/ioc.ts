@@ -10,7 +10,7 @@ import type { CountRepeats, ListConflicts } from './events/event-conflicts-store
 import type { CountEventSlots } from './events/event-slots.js';
 import type { EventStore } from './events/events-store.js';
 import type { FinishedEvents } from './events/reconciliation/finished-events.js';
-import type { EventLogDoor, PendingLog } from './events/pending-log.js';
+import type { LazyEventLog, PendingLog } from './events/pending-log.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
 export type ControllerDependencies = {
@@ -23,7 +23,7 @@ export type ControllerDependencies = {
   readonly countEventSlots: CountEventSlots;
   readonly finishedEvents: FinishedEvents;
   readonly deadLetters: DeadLetters;
-  readonly eventLog: EventLogDoor;
+  readonly eventLog: LazyEventLog;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
   readonly createId: IdSource;

@@ -11,7 +11,7 @@ import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { createDatabase, type Database } from '../sql/pool.js';
 import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
-import { startBookChecks } from './events/reconciliation/check-books.js';
+import { startReconciliation } from './events/reconciliation/reconcile.js';
 import { createLogAccess } from './events/log-access.js';
 import { startKeyRemoval } from './edge/remove-expired-keys.js';
 
@@ -50,7 +50,7 @@ function createApp(
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
   const metrics = createMetrics();
   const books = { database, clickHouse, clock: systemClock, log, metrics };
-  lifecycle.onClose('book checks', startBookChecks(books));
+  lifecycle.onClose('book checks', startReconciliation(books));
   return createBillingApp({
     database,
     clickHouse,

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
-import { startBookChecks } from '../billing-api/events/reconciliation/check-books.js';
+import { startReconciliation } from '../billing-api/events/reconciliation/reconcile.js';
 import { createLogAccess } from '../billing-api/events/log-access.js';
 import { startKeyRemoval } from '../billing-api/edge/remove-expired-keys.js';
 import { createClickHouse } from '../clickhouse/client.js';
@@ -86,7 +86,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     otherProbes: { event_log: () => writer.ping() },
   });
   const books = { database, clickHouse: clickhouse, clock: systemClock, log: logger, metrics };
-  lifecycle.onClose('book checks', startBookChecks(books));
+  lifecycle.onClose('book checks', startReconciliation(books));
   const removal = startKeyRemoval({ database, clock: systemClock, log: logger });
   lifecycle.onClose('key removal', removal);
   const server = createIngest({

@@ -69,18 +69,18 @@ export async function findCustomersByExternalId(
 
 const customerReadingRow = customerRow.pick({ id: true, external_id: true, timezone: true });
 /** What readers of usage must know of a customer. */
-export type CustomerReading = z.output<typeof customerReadingRow>;
+export type UsageCustomer = z.output<typeof customerReadingRow>;
 
 /**
  * The customer with this id, or the published one with this external id. One statement of the
  * owner, like findMeterReadings: a transaction under row-level security takes four round trips,
  * which a usage question waits for.
  */
-export async function findCustomerReading(
+export async function findUsageCustomer(
   database: BillingDatabase,
   { tenantId, environmentId }: Environment,
   reference: { readonly id: string } | { readonly externalId: string },
-): Promise<CustomerReading | null> {
+): Promise<UsageCustomer | null> {
   const named =
     'id' in reference
       ? sql.fragment`id = ${reference.id}`

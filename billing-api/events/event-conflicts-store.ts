@@ -25,7 +25,7 @@ export type StoredConflict = {
   readonly receivedAtMs: InstantMs;
 };
 
-export type ConflictQuestion = {
+export type ConflictQuery = {
   readonly environment: Environment;
   /** Of receipt. */
   readonly window: Interval;
@@ -57,7 +57,7 @@ function payloadFromText(text: string): EventPayload {
 }
 
 /** One page of conflicts, newest first, and how many there are in all. @throws DependencyError. */
-export type ListConflicts = (question: ConflictQuestion) => Promise<{
+export type ListConflicts = (question: ConflictQuery) => Promise<{
   readonly rows: readonly StoredConflict[];
   readonly total: number;
 }>;

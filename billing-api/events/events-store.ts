@@ -5,7 +5,7 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
-import type { MeterEnd } from '../catalog/meters/meter-readings.js';
+import type { MeterEnd } from '../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../records/query-file.js';
 import { textKeyed } from '../records/text-keyed.js';
 
@@ -24,7 +24,7 @@ export type StoredEvent = {
 };
 
 /** Which events of an environment are wanted; conditions are joined by AND. */
-export type EventQuestion = {
+export type EventQuery = {
   readonly environment: Environment;
   /** Of the events' own timestamps. */
   readonly window: Interval;
@@ -106,7 +106,7 @@ const eventRow = z
 
 const oneOrNone = (text: string | null): readonly string[] => (text === null ? [] : [text]);
 
-function parametersOf(question: EventQuestion, offsets: readonly number[]): QueryParameters {
+function parametersOf(question: EventQuery, offsets: readonly number[]): QueryParameters {
   return {
     ...question.environment,
     fromMs: question.window.startMs,
@@ -188,21 +188,21 @@ export function createEventStore(clickHouse: ClickHouse) {
     findEventPositions(clickHouse, environment, ids);
 
   /** Offsets that narrow the question down; null when nothing can match it. */
-  const offsetsOf = async (question: EventQuestion): Promise<readonly number[] | null> => {
+  const offsetsOf = async (question: EventQuery): Promise<readonly number[] | null> => {
     if (question.customerKeys?.length === 0) return null;
     if (question.eventId === null) return [];
     const positions = await findPositions(question.environment, [question.eventId]);
     return positions.size === 0 ? null : [...positions.values()].map(({ offset }) => offset);
   };
 
-  const statementOf = (question: EventQuestion, select: string, tail: string) =>
+  const statementOf = (question: EventQuery, select: string, tail: string) =>
     withLongTexts(`${select}\n${FILTER_EVENTS}\n${tail}`, {
       filters: JSON.stringify(question.filters),
     });
 
   return {
     /** Events in order. */
-    list: async (question: EventQuestion, cut: EventCut): Promise<readonly StoredEvent[]> => {
+    list: async (question: EventQuery, cut: EventCut): Promise<readonly StoredEvent[]> => {
       const offsets = await offsetsOf(question);
       if (offsets === null) return [];
       const { statement, parameters } = statementOf(question, COLUMNS, tailOf(cut));
@@ -217,7 +217,7 @@ export function createEventStore(clickHouse: ClickHouse) {
       return clickHouse.query(statement, all, eventRow);
     },
     /** How many events the question is about, wherever a page is cut. */
-    count: async (question: EventQuestion): Promise<number> => {
+    count: async (question: EventQuery): Promise<number> => {
       const offsets = await offsetsOf(question);
       if (offsets === null) return 0;
       const { statement, parameters } = statementOf(question, 'SELECT count() AS total', '');

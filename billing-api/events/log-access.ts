@@ -13,9 +13,9 @@ import {
   createPostgresDataUntil,
   type ReadDataUntil,
 } from '../usage/data-until.js';
-import type { EventLogDoor } from './pending-log.js';
+import type { LazyEventLog } from './pending-log.js';
 
-type LogAccess = { readonly eventLog: EventLogDoor; readonly dataUntil: ReadDataUntil };
+type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadDataUntil };
 
 /**
  * The event log as the billing API uses it. Nothing is opened before a request needs it, so that

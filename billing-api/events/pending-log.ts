@@ -10,7 +10,7 @@ import type { Checkpoints } from '../usage/checkpoints.js';
 import type { EventPosition } from './event-positions.js';
 
 /** The event log, opened by whoever first needs it. */
-export type EventLogDoor = {
+export type LazyEventLog = {
   readonly reader: () => Promise<EventLogReader>;
   readonly writer: () => Promise<EventLogWriter>;
 };
@@ -116,7 +116,7 @@ function outageOf(error: unknown): unknown {
 }
 
 /** Reads what is pending, one scan at a time, since a reader has one position a partition. */
-export function createPendingLog(door: EventLogDoor, limits: ScanLimits = LIMITS): PendingLog {
+export function createPendingLog(door: LazyEventLog, limits: ScanLimits = LIMITS): PendingLog {
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);

@@ -5,7 +5,7 @@ import { propertyFiltersProblem } from '../domain/price/property-filters.js';
 import type {
   EventCut,
   EventOrder,
-  EventQuestion,
+  EventQuery,
   EventStore,
   PlaceInOrder,
   StoredEvent,
@@ -54,7 +54,7 @@ export type EventsPage = {
   readonly offset: number;
 };
 
-export type EventsReading = ReadDependencies & {
+export type EventReadDependencies = ReadDependencies & {
   readonly events: EventStore;
   readonly clock: Clock;
 };
@@ -62,7 +62,7 @@ export type EventsReading = ReadDependencies & {
 type KeyMember = 'iter_first_key' | 'iter_last_key';
 
 type Wish = {
-  readonly question: Omit<EventQuestion, 'customerKeys' | 'environment'>;
+  readonly question: Omit<EventQuery, 'customerKeys' | 'environment'>;
   readonly order: EventOrder;
   readonly keys: Readonly<Record<KeyMember, EventPageKey | null>>;
 };
@@ -70,7 +70,7 @@ type Wish = {
 function readFilters(
   reader: MemberReader,
   given: EventsRequest['property_filters'],
-): EventQuestion['filters'] {
+): EventQuery['filters'] {
   const filters = typeof given === 'string' ? readPropertyFiltersText(given) : (given ?? {});
   if (typeof filters === 'string') {
     reader.note('property_filters', filters);
@@ -115,7 +115,7 @@ function wishFrom(request: EventsRequest, now: InstantMs): Wish | Refusal {
 
 /** The place of a key in the order. A name is not in the key: its event is asked for it. */
 async function placeOf(
-  { events }: EventsReading,
+  { events }: EventReadDependencies,
   environment: Environment,
   { wish, member }: { readonly wish: Wish; readonly member: KeyMember },
 ): Promise<PlaceInOrder | null | Refusal> {
@@ -148,7 +148,7 @@ function pageFrom(found: readonly StoredEvent[], cut: EventCut, total: number | 
  * meanwhile neither repeat nor hide others.
  */
 export async function readEvents(
-  dependencies: EventsReading,
+  dependencies: EventReadDependencies,
   caller: Caller,
   request: EventsRequest,
 ): Promise<EventsPage | Refusal> {

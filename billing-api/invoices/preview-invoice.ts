@@ -9,7 +9,7 @@ import { MemberReader } from '../records/member-rules.js';
 import { readSubscription, type SubscriptionReading } from '../subscriptions/read-subscriptions.js';
 import { isRefusal, Refusal } from '../records/refusal.js';
 import { termsFromRow } from '../subscriptions/create/subscription-request.js';
-import type { UsageReading } from '../usage/usage-customers.js';
+import type { UsageReadDependencies } from '../usage/usage-customers.js';
 
 export type PreviewRequest = {
   readonly subscription_id: string;
@@ -86,7 +86,7 @@ function isPreviewable(subscription: SubscriptionRow): boolean {
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
 export async function previewInvoice(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: PreviewRequest,
 ): Promise<InvoicePreview | Refusal> {

@@ -15,7 +15,7 @@ import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
 import { OpenApiContract } from './openapi-contract.js';
 import { createPostgresDataUntil } from '../usage/data-until.js';
-import type { EventLogDoor } from '../events/pending-log.js';
+import type { LazyEventLog } from '../events/pending-log.js';
 
 /** How long ingest may hold an event before the log has it. */
 export const IN_FLIGHT_MS = 8_000;
@@ -49,7 +49,7 @@ export type BillingUnderTest = {
   /** `call('POST', '/v1/plans', { body })`; the answer keeps the OpenAPI document. */
   readonly call: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
   /** The log in PostgreSQL; made at its first use. */
-  readonly eventLog: EventLogDoor;
+  readonly eventLog: LazyEventLog;
   /** The body of a POST that must be answered with a success. */
   readonly make: (path: string, body: unknown) => Promise<Answer['body']>;
 };
@@ -113,7 +113,7 @@ function openTestLog(url: string) {
   return { reader, writer };
 }
 
-function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: EventLogDoor) {
+function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: LazyEventLog) {
   const { database, clickhouse: clickHouse } = engines;
   return createBillingApp({
     database,

@@ -1,19 +1,23 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
-import type { Figures, WindowFigures } from '../domain/usage/usage-view.js';
+import type { Figures, WindowFigures } from '../domain/usage/aggregation-spec.js';
 import { findCustomersByExternalId } from '../customers/customers-store.js';
-import { findMeterReadings, type MeterReading } from '../catalog/meters/meter-readings.js';
+import { findEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import { readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { meterAskOf, readTerms, type UsageTerms } from './read-meter-usage.js';
-import { readViews, type UsageAsk } from './read-views.js';
+import { readUsage, type UsageQuery } from './read-usage.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import type { RangeRequest } from '../records/time-range.js';
 import { tooManyRows, wholeOf } from './usage-answer.js';
-import { usageOfCustomers, usageOfEverybody, type UsageReading } from './usage-customers.js';
+import {
+  usageOfCustomers,
+  usageOfEverybody,
+  type UsageReadDependencies,
+} from './usage-customers.js';
 
 export type MeterUsageQuery = RangeRequest & {
   readonly meter_ids: readonly string[];
@@ -22,7 +26,7 @@ export type MeterUsageQuery = RangeRequest & {
 };
 
 export type MeterUsageItem = {
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   readonly total: Figures;
   readonly points: readonly WindowFigures[];
 };
@@ -35,11 +39,11 @@ export type MeterUsageItems = {
 const POINTS_MAX = 100_000;
 
 async function findMeters(
-  { database }: UsageReading,
+  { database }: UsageReadDependencies,
   { environment }: Caller,
   ids: readonly string[],
-): Promise<readonly MeterReading[] | Refusal> {
-  const readings = await findMeterReadings(database, environment, ids);
+): Promise<readonly EffectiveMeter[] | Refusal> {
+  const readings = await findEffectiveMeters(database, environment, ids);
   const unknown = ids.find((id) => !readings.has(id));
   if (unknown !== undefined) return notFound('meter', unknown);
   return [...new Set(ids)].map((id) => assertPresent(readings.get(id), 'a meter that was found'));
@@ -47,9 +51,9 @@ async function findMeters(
 
 /** The customers that the query names, or everybody. */
 async function customersOf(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
-  { ids, asks }: { readonly ids: readonly string[] | undefined; asks: readonly UsageAsk[] },
+  { ids, asks }: { readonly ids: readonly string[] | undefined; asks: readonly UsageQuery[] },
 ): Promise<UsageCustomers | Refusal> {
   if (ids === undefined || ids.length === 0) {
     return usageOfEverybody(dependencies, caller, asks);
@@ -63,8 +67,11 @@ async function customersOf(
 }
 
 /** Totals and points only: groups of a meter are added up as its quantity is. */
-function asksOf(meters: readonly MeterReading[], terms: UsageTerms): readonly UsageAsk[] | Refusal {
-  const asks: UsageAsk[] = [];
+function asksOf(
+  meters: readonly EffectiveMeter[],
+  terms: UsageTerms,
+): readonly UsageQuery[] | Refusal {
+  const asks: UsageQuery[] = [];
   let points = 0;
   for (const meter of meters) {
     const ask = meterAskOf({ meter, customer: null }, terms);
@@ -81,7 +88,7 @@ function asksOf(meters: readonly MeterReading[], terms: UsageTerms): readonly Us
 
 /** POST /meter-usage/query (api.md 10.3). */
 export async function queryMeterUsage(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: MeterUsageQuery,
 ): Promise<MeterUsageItems | Refusal> {
@@ -99,7 +106,7 @@ export async function queryMeterUsage(
   const customers = await customersOf(dependencies, caller, { ids, asks });
   if (isRefusal(customers)) return customers;
   const whose = { environment: caller.environment, customers };
-  const answers = await readViews(dependencies.usage, whose, asks);
+  const answers = await readUsage(dependencies.usage, whose, asks);
   if (answers === null) return tooManyRows({ buckets: null });
   const items = meters.map((meter, index) => ({
     meter,

@@ -1,8 +1,8 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import { plain } from '../../contract/decimal.js';
-import type { CustomerReading } from '../customers/customers-store.js';
+import type { UsageCustomer } from '../customers/customers-store.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
-import type { UsageSplit } from '../domain/usage/usage-view.js';
+import type { UsageSplit } from '../domain/usage/aggregation-spec.js';
 import type { UsageSubject } from './store/usage-question.js';
 import type { Caller } from '../records/caller.js';
 import { readGroups } from './usage-grouping.js';
@@ -16,10 +16,10 @@ import {
   type UsageRequest,
   type UsageTerms,
 } from './read-meter-usage.js';
-import type { UsageAsk } from './read-views.js';
+import type { UsageQuery } from './read-usage.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { viewsOf, type UsageAnswer } from './usage-answer.js';
-import { findNamedCustomer, type UsageReading } from './usage-customers.js';
+import { findNamedCustomer, type UsageReadDependencies } from './usage-customers.js';
 import { cutsOf } from './usage-range.js';
 
 export type EventUsageRequest = UsageRequest & {
@@ -97,8 +97,8 @@ export function eventQuestionFrom(request: EventUsageRequest, now: number): Ques
 
 function askOf(
   { terms, subject, split }: Question,
-  customer: CustomerReading | null,
-): (UsageAsk & { readonly split: UsageSplit }) | Refusal {
+  customer: UsageCustomer | null,
+): (UsageQuery & { readonly split: UsageSplit }) | Refusal {
   const { aggregation } = subject;
   const { windowSize, bucketSize } = terms;
   const timezone = terms.timezone ?? customer?.timezone ?? 'UTC';
@@ -113,7 +113,7 @@ function askOf(
 
 /** POST /events/usage (api.md 10.3): an aggregation that no meter need have. */
 export async function readEventUsage(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: EventUsageRequest,
 ): Promise<UsageAnswer | Refusal> {

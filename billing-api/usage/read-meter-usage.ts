@@ -2,21 +2,21 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import { propertyFiltersProblem } from '../domain/price/property-filters.js';
-import type { UsageScope, UsageSplit } from '../domain/usage/usage-view.js';
-import type { CustomerReading } from '../customers/customers-store.js';
-import { findMeterReadings, type MeterReading } from '../catalog/meters/meter-readings.js';
+import type { AggregationSpec, UsageSplit } from '../domain/usage/aggregation-spec.js';
+import type { UsageCustomer } from '../customers/customers-store.js';
+import { findEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import { subjectOf } from './store/usage-question.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { OF_BUCKETS } from '../catalog/meters/meter-rules.js';
-import { readViews, type UsageAsk } from './read-views.js';
+import { readUsage, type UsageQuery } from './read-usage.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { resultsOf, tooManyRows, viewsOf, wholeOf, type UsageAnswer } from './usage-answer.js';
 import {
   findNamedCustomer,
   usageOf,
   type CustomerReference,
-  type UsageReading,
+  type UsageReadDependencies,
 } from './usage-customers.js';
 import { readRange, type RangeRequest } from '../records/time-range.js';
 import { cutsOf } from './usage-range.js';
@@ -68,17 +68,17 @@ export function readTerms(reader: MemberReader, request: UsageRequest, now: Inst
   };
 }
 
-type Subject = { readonly meter: MeterReading; readonly customer: CustomerReading | null };
+type Subject = { readonly meter: EffectiveMeter; readonly customer: UsageCustomer | null };
 
 /** The meter and the customer that the request names. */
 async function findSubject(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: MeterUsageRequest,
 ): Promise<Subject | Refusal> {
   const [customer, readings] = await Promise.all([
     findNamedCustomer(dependencies, caller, request),
-    findMeterReadings(dependencies.database, caller.environment, [request.meter_id]),
+    findEffectiveMeters(dependencies.database, caller.environment, [request.meter_id]),
   ]);
   const meter = readings.get(request.meter_id);
   if (meter === undefined) return notFound('meter', request.meter_id);
@@ -87,15 +87,18 @@ async function findSubject(
 
 /** What is wrong with buckets for an aggregation (domain.md 3.2), or null. */
 export function bucketProblem(
-  type: UsageScope['type'],
-  resetUsage: UsageScope['resetUsage'],
+  type: AggregationSpec['type'],
+  resetUsage: AggregationSpec['resetUsage'],
 ): string | null {
   if (!OF_BUCKETS.has(type)) return `does not go with ${type}; only with COUNT, SUM and MAX`;
   return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
 }
 
 /** The buckets of a question: the meter's own always apply (api.md 10.3). */
-function bucketSizeOf(meter: MeterReading, asked: WindowSize | null): WindowSize | null | Refusal {
+function bucketSizeOf(
+  meter: EffectiveMeter,
+  asked: WindowSize | null,
+): WindowSize | null | Refusal {
   if (asked === null || asked === meter.bucketSize) return meter.bucketSize;
   if (meter.bucketSize !== null) {
     return invalid({ bucket_size: `is ${meter.bucketSize} on this meter` });
@@ -104,7 +107,7 @@ function bucketSizeOf(meter: MeterReading, asked: WindowSize | null): WindowSize
   return problem === null ? asked : invalid({ bucket_size: problem });
 }
 
-function splitOf({ aggregation, bucketSize }: MeterReading): UsageSplit {
+function splitOf({ aggregation, bucketSize }: EffectiveMeter): UsageSplit {
   const group = aggregation.groupBy !== null && bucketSize !== null;
   return { source: false, group, properties: [] };
 }
@@ -113,7 +116,7 @@ function splitOf({ aggregation, bucketSize }: MeterReading): UsageSplit {
 export function meterAskOf(
   { meter, customer }: Subject,
   terms: UsageTerms,
-): (UsageAsk & { readonly split: UsageSplit }) | Refusal {
+): (UsageQuery & { readonly split: UsageSplit }) | Refusal {
   const bucketSize = bucketSizeOf(meter, terms.bucketSize);
   if (isRefusal(bucketSize)) return bucketSize;
   const timezone = terms.timezone ?? customer?.timezone ?? 'UTC';
@@ -133,17 +136,17 @@ export function meterAskOf(
 
 /** How a meter makes one number of a range. */
 export function scopeOf(
-  { aggregation, resetUsage }: Pick<MeterReading, 'aggregation' | 'resetUsage'>,
+  { aggregation, resetUsage }: Pick<EffectiveMeter, 'aggregation' | 'resetUsage'>,
   range: Interval,
   buckets: readonly Interval[] | null,
-): UsageScope {
+): AggregationSpec {
   const { type, groupBy } = aggregation;
   return { type, resetUsage, range, buckets, hasGroups: groupBy !== null };
 }
 
 /** POST /events/usage/meter (api.md 10.3). */
 export async function readMeterUsage(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: MeterUsageRequest,
 ): Promise<UsageAnswer | Refusal> {
@@ -163,15 +166,15 @@ export async function readMeterUsage(
 }
 
 type Asked = {
-  readonly ask: UsageAsk & { readonly split: UsageSplit };
-  readonly customer: CustomerReading | null;
+  readonly ask: UsageQuery & { readonly split: UsageSplit };
+  readonly customer: UsageCustomer | null;
   /** Of now or before. */
   readonly dataUntil: InstantMs | null;
 };
 
 /** Reads what a usage endpoint asks and puts it into one answer. */
 export async function answerUsage(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   { ask, customer, dataUntil }: Asked,
 ): Promise<UsageAnswer | Refusal> {
@@ -179,7 +182,7 @@ export async function answerUsage(
   const customers = await usageOf(dependencies, caller, { ask, customer });
   if (isRefusal(customers)) return customers;
   const whose = { environment: caller.environment, customers };
-  const answers = await readViews(dependencies.usage, whose, [ask]);
+  const answers = await readUsage(dependencies.usage, whose, [ask]);
   if (answers === null) return tooManyRows(scope);
   const [whole, shown] = answers[0] ?? [];
   const results = resultsOf(shown, split, subject.aggregation.groupBy);

@@ -7,10 +7,10 @@ import {
   NO_SPLIT,
   type Figures,
   type UsagePart,
-  type UsageScope,
+  type AggregationSpec,
   type UsageSplit,
-  type UsageView,
-} from '../domain/usage/usage-view.js';
+  type UsageSlicing,
+} from '../domain/usage/aggregation-spec.js';
 import { invalid, type Refusal } from '../records/refusal.js';
 
 /** Rows of an answer: a few tens of megabytes. */
@@ -37,8 +37,8 @@ export type UsageAnswer = {
 export function viewsOf(
   windows: readonly Interval[] | null,
   split: UsageSplit,
-): readonly UsageView[] {
-  const whole: UsageView = { windows: null, split: NO_SPLIT };
+): readonly UsageSlicing[] {
+  const whole: UsageSlicing = { windows: null, split: NO_SPLIT };
   return windows === null && !isSplit(split) ? [whole] : [whole, { windows, split }];
 }
 
@@ -78,7 +78,7 @@ export function resultsOf(
 }
 
 /** More cells than the store reads at once. */
-export function tooManyRows(scope: Pick<UsageScope, 'buckets'>): Refusal {
+export function tooManyRows(scope: Pick<AggregationSpec, 'buckets'>): Refusal {
   const member = scope.buckets === null ? 'group_by' : 'bucket_size';
   return invalid({
     [member]: 'there are more than 1000000 groups and windows; narrow the question',

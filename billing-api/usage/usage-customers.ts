@@ -1,22 +1,22 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
-  findCustomerReading,
+  findUsageCustomer,
   findUnknownCustomerKeys,
-  type CustomerReading,
+  type UsageCustomer,
 } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
 import type { UsageStore } from './store/usage-store.js';
 import type { Caller } from '../records/caller.js';
-import { questionsOf, type UsageAsk } from './read-views.js';
+import { questionsOf, type UsageQuery } from './read-usage.js';
 import { notFound, Refusal } from '../records/refusal.js';
 
 /** Every event of the range is compared with each of them. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
-export type UsageReading = ReadDependencies & {
+export type UsageReadDependencies = ReadDependencies & {
   readonly usage: UsageStore;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
@@ -32,19 +32,19 @@ export async function findNamedCustomer(
   { database }: ReadDependencies,
   { environment }: Caller,
   { external_customer_id: externalId, customer_id: id }: CustomerReference,
-): Promise<CustomerReading | null | Refusal> {
+): Promise<UsageCustomer | null | Refusal> {
   // The external id decides when both are given, as with events (domain.md 7.2).
   if (externalId !== undefined) {
-    const customer = await findCustomerReading(database, environment, { externalId });
+    const customer = await findUsageCustomer(database, environment, { externalId });
     return customer ?? notFound('customer', externalId);
   }
   if (id === undefined) return null;
-  return (await findCustomerReading(database, environment, { id })) ?? notFound('customer', id);
+  return (await findUsageCustomer(database, environment, { id })) ?? notFound('customer', id);
 }
 
 /** The usage of customers that are known by name. */
 export function usageOfCustomers(
-  customers: readonly Pick<CustomerReading, 'id' | 'external_id'>[],
+  customers: readonly Pick<UsageCustomer, 'id' | 'external_id'>[],
 ): UsageCustomers {
   const keys = customers.flatMap(({ id, external_id: externalId }) =>
     customerKeysOf({ id, externalId }),
@@ -54,9 +54,9 @@ export function usageOfCustomers(
 
 /** Everybody's usage: of all customers that exist, since that of unknown ones waits for them. */
 export async function usageOfEverybody(
-  { database, usage }: UsageReading,
+  { database, usage }: UsageReadDependencies,
   { environment }: Caller,
-  asks: readonly UsageAsk[],
+  asks: readonly UsageQuery[],
 ): Promise<UsageCustomers | Refusal> {
   const keys = await usage.listCustomerKeys(environment, questionsOf(asks));
   if (keys === null) {
@@ -73,9 +73,9 @@ export async function usageOfEverybody(
 
 /** The usage of one customer, or of everybody when there is none. */
 export async function usageOf(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
-  { ask, customer }: { readonly ask: UsageAsk; readonly customer: CustomerReading | null },
+  { ask, customer }: { readonly ask: UsageQuery; readonly customer: UsageCustomer | null },
 ): Promise<UsageCustomers | Refusal> {
   if (customer !== null) return usageOfCustomers([customer]);
   return usageOfEverybody(dependencies, caller, [ask]);

@@ -1,7 +1,7 @@
 import { assertPresent } from '../../runtime/failure.js';
 import type { LineUsage, UsageShare } from '../domain/usage/line-usage.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
-import { NO_SPLIT, type UsagePart, type UsageView } from '../domain/usage/usage-view.js';
+import { NO_SPLIT, type UsagePart, type UsageSlicing } from '../domain/usage/aggregation-spec.js';
 import type { MemberReader } from '../records/member-rules.js';
 
 /** How an invoice splits the usage of its lines (domain.md 13.6). */
@@ -46,7 +46,7 @@ export function readGroups(reader: MemberReader, names: readonly string[]): Grou
 type LineGrouping = Grouping & { readonly featureId: string };
 
 /** What an invoice shows of a line: the whole window, then each split that was asked for. */
-export function viewsOfLine(grouping: Grouping): readonly UsageView[] {
+export function viewsOfLine(grouping: Grouping): readonly UsageSlicing[] {
   const splits = [
     NO_SPLIT,
     ...(grouping.hasSource ? [{ ...NO_SPLIT, source: true }] : []),

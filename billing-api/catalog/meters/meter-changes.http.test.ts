@@ -5,7 +5,7 @@ import type { Database } from '../../../sql/pool.js';
 import { withSession } from '../../../sql/session.js';
 import type { Answer, BillingUnderTest } from '../../testing/billing-harness.js';
 import { makeSubscription, test } from '../../testing/billing-test.js';
-import { findMeterReadings, type MeterReading } from './meter-readings.js';
+import { findEffectiveMeters, type EffectiveMeter } from './effective-meters.js';
 
 const EU = [{ key: 'region', values: ['eu'] }];
 const US = [{ key: 'region', values: ['us'] }];
@@ -50,8 +50,8 @@ async function readingOf(
   database: Database,
   api: BillingUnderTest,
   id: string,
-): Promise<Pick<MeterReading, 'version' | 'filters' | 'generations'>> {
-  const reading = (await findMeterReadings(database, api.environment, [id])).get(id);
+): Promise<Pick<EffectiveMeter, 'version' | 'filters' | 'generations'>> {
+  const reading = (await findEffectiveMeters(database, api.environment, [id])).get(id);
   if (reading === undefined) throw new Error('no reading');
   const { version, filters, generations } = reading;
   return { version, filters, generations };
@@ -324,7 +324,7 @@ describe('DELETE /meters/{id}', () => {
     expect((await api.call('GET', `/v1/meters/${id}`)).body.status).toBe('archived');
     expect(await fedVersions(database, id)).toEqual([]);
     expect(await readingOf(database, api, id)).toEqual(before);
-    const reading = (await findMeterReadings(database, api.environment, [id])).get(id);
+    const reading = (await findEffectiveMeters(database, api.environment, [id])).get(id);
     expect(reading?.ends).toEqual([
       { log: LOG, partition: 0, countedBelow: 15 },
       { log: LOG, partition: 1, countedBelow: 20 },

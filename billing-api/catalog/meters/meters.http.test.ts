@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
-import { findMeterReadings } from './meter-readings.js';
+import { findEffectiveMeters } from './effective-meters.js';
 
 const METER = { name: 'Calls', event_name: ' call ', aggregation: { type: 'COUNT' } };
 
@@ -53,7 +53,7 @@ describe('POST /meters', () => {
       const answered = { ...absent, group_by: null, bucket_size: null, ...aggregation, multiplier };
       expect(meter.aggregation).toEqual(answered);
       expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);
-      const readings = await findMeterReadings(database.database, api.environment, [meter.id]);
+      const readings = await findEffectiveMeters(database.database, api.environment, [meter.id]);
       const isCount = aggregation.type === 'COUNT';
       expect(readings.get(meter.id)).toMatchObject({
         aggregation: {

@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 
 /** What a usage is held against. */
-export type CommitmentRest = {
+export type RemainingCommitment = {
   /** Money of the commitment that is not used up yet; 0 or more. */
   readonly available: Decimal;
   readonly overageFactor: Decimal;
@@ -25,7 +25,7 @@ export type CommitmentSplit = {
  * missing is trued up where that is due; what goes beyond is multiplied by the overage factor. A
  * usage that meets the commitment exactly has neither.
  */
-export function applyCommitment(usage: Decimal, rest: CommitmentRest): CommitmentSplit {
+export function applyCommitment(usage: Decimal, rest: RemainingCommitment): CommitmentSplit {
   const { available, overageFactor, isTrueUpDue } = rest;
   if (usage.greaterThan(available)) {
     const overageBase = usage.minus(available);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { roundMoney } from '../money.js';
-import { splitCharges, type CommitmentPot, type UsageCharge } from './split-charges.js';
+import { splitCharges, type CommitmentBalance, type UsageCharge } from './split-charges.js';
 
-const pot = (available: string, overageFactor: string): CommitmentPot => ({
+const pot = (available: string, overageFactor: string): CommitmentBalance => ({
   available: decimalOf(available),
   overageFactor: decimalOf(overageFactor),
   currency: 'usd',
@@ -15,7 +15,7 @@ const charge = (amount: string, quantity = amount): UsageCharge => ({
   charge: decimalOf(amount),
 });
 /** `quantity amount`, overage marked with `+`, line by line. */
-const split = (charges: readonly UsageCharge[], from: CommitmentPot): string[][] =>
+const split = (charges: readonly UsageCharge[], from: CommitmentBalance): string[][] =>
   splitCharges(charges, from).map((parts) =>
     parts.map(
       ({ isOverage, quantity, amount }) =>

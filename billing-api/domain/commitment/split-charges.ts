@@ -5,7 +5,7 @@ import { allocate, roundMoney } from '../money.js';
 export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal };
 
 /** What is left of the commitment before the first line, and what happens beyond it. */
-export type CommitmentPot = {
+export type CommitmentBalance = {
   /** R of domain.md 11.1, whole minor units. */
   readonly available: Decimal;
   readonly overageFactor: Decimal;
@@ -32,7 +32,7 @@ const QUANTITY_DIGITS = 12;
 
 function splitCharge(
   { quantity, charge }: UsageCharge,
-  pot: CommitmentPot,
+  pot: CommitmentBalance,
   usedBefore: Decimal,
 ): readonly Unrounded[] {
   const left = pot.available.minus(usedBefore);
@@ -75,7 +75,7 @@ function amountsOf(parts: readonly Unrounded[], currency: string): readonly Deci
  */
 export function splitCharges(
   charges: readonly UsageCharge[],
-  pot: CommitmentPot,
+  pot: CommitmentBalance,
 ): readonly (readonly ChargePart[])[] {
   const { currency } = pot;
   let used = ZERO;

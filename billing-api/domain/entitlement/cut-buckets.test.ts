@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ZERO, decimalOf } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { buildInvoice } from '../invoice/build-invoice.js';
-import type { InvoicePlanInputs } from '../invoice/invoice.js';
-import type { LineUsage, UsagePlan } from '../usage/line-usage.js';
-import { planUsage } from '../invoice/plan-usage.js';
+import type { LineSelectionInputs } from '../invoice/invoice.js';
+import type { LineUsage, UsageRequirement } from '../usage/line-usage.js';
+import { requiredUsage } from '../invoice/required-usage.js';
 import {
   JANUARY,
   METER,
@@ -20,7 +20,7 @@ const TEN_A_DAY: EntitlementSource = { ...TEN_FREE, usageResetPeriod: 'DAILY' };
 
 type Event = { readonly atMs: number; readonly text: string; readonly value: string };
 
-function usageOf(plan: UsagePlan, events: readonly Event[]): LineUsage {
+function usageOf(plan: UsageRequirement, events: readonly Event[]): LineUsage {
   const inside = ({ startMs, endMs }: Interval): readonly Event[] =>
     events.filter(({ atMs }) => startMs <= atMs && atMs < endMs);
   const sumOf = (of: readonly Event[]) =>
@@ -45,12 +45,14 @@ function usageOf(plan: UsagePlan, events: readonly Event[]): LineUsage {
 function lineOf(bucketSize: WindowSize, events: readonly Event[]) {
   const price = { ...USAGE_PRICE, amount: decimalOf('1') };
   const meter = { ...METER, aggregationType: 'SUM', bucketSize, groupBy: 'region' } as const;
-  const plan: InvoicePlanInputs = {
+  const plan: LineSelectionInputs = {
     ...JANUARY,
     lineItems: [usageLine('calls', { price, meter })],
     entitlements: [TEN_A_DAY],
   };
-  const usage = new Map(planUsage(plan).map((each) => [each.lineItemId, usageOf(each, events)]));
+  const usage = new Map(
+    requiredUsage(plan).map((each) => [each.lineItemId, usageOf(each, events)]),
+  );
   const [line] = buildInvoice({ ...JANUARY, ...plan, usage }).lines;
   const windows = line?.trace.windows ?? [];
   return {

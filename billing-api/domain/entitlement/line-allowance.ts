@@ -29,7 +29,7 @@ export type LineAllowance = {
 };
 
 /** The usage window of a line and what surrounds it. */
-export type AllowanceQuestion = {
+export type AllowanceQuery = {
   readonly meter: LineMeter;
   readonly window: Interval;
   readonly terms: PeriodTerms;
@@ -37,7 +37,7 @@ export type AllowanceQuestion = {
 };
 
 /** Usage before the subscription, or before the end of its trial, uses nothing up. */
-function resetWindowOf(window: Interval, { window: used, terms }: AllowanceQuestion): ResetWindow {
+function resetWindowOf(window: Interval, { window: used, terms }: AllowanceQuery): ResetWindow {
   const startMs = Math.max(window.startMs, terms.trialEndMs ?? terms.startMs);
   return {
     window,
@@ -55,7 +55,7 @@ function sumOf(limits: readonly (Decimal | null)[]): Decimal | null {
  * The allowance of a usage line; null where no enabled entitlement is of its meter. The reset
  * periods of several features of one meter are equal by validation; the first one is taken.
  */
-export function allowanceOfLine(question: AllowanceQuestion): LineAllowance | null {
+export function allowanceOfLine(question: AllowanceQuery): LineAllowance | null {
   const { meter, window, terms } = question;
   const entitled = effectiveEntitlements(question.entitlements, window.endMs - 1).filter(
     ({ featureType, meterId }) => featureType === 'metered' && meterId === meter.id,

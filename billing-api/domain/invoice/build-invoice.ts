@@ -4,9 +4,9 @@ import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../adjustments/apply-taxes.js';
 import { chargeLines } from './charge-lines.js';
 import { invoiceTotals } from './invoice-totals.js';
-import type { InvoiceInputs, InvoiceLine, InvoiceResult, PlannedLine } from './invoice.js';
+import type { InvoiceInputs, InvoiceLine, InvoiceResult, BillableLine } from './invoice.js';
 import { measureUsage } from './measure-usage.js';
-import { planLines } from './plan-lines.js';
+import { selectLines } from './select-lines.js';
 import { rateFixedLine, rateUsageLine, type RatedLine } from './rate-line.js';
 import { trueUpLine } from './true-up-line.js';
 import { writeLine } from './write-line.js';
@@ -59,12 +59,12 @@ function discountOf({ lineItemDiscount, invoiceLevelDiscount }: InvoiceLine): De
 
 /** Rounded lines before coupons, in line order; a true-up last. */
 function linesOf(inputs: InvoiceInputs): readonly InvoiceLine[] {
-  const { lines, trueUp } = chargeLines(rateLines(planLines(inputs), inputs), inputs);
+  const { lines, trueUp } = chargeLines(rateLines(selectLines(inputs), inputs), inputs);
   const written = lines.map((line) => writeLine(line, inputs.subscription));
   return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];
 }
 
-function rateLines(planned: readonly PlannedLine[], inputs: InvoiceInputs): readonly RatedLine[] {
+function rateLines(planned: readonly BillableLine[], inputs: InvoiceInputs): readonly RatedLine[] {
   const usage = measureUsage(planned, inputs);
   return planned.map((plan) => {
     const used = usage.get(plan);

@@ -3,9 +3,9 @@ import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commi
 import { commitmentMoney } from '../rating/commitment-money.js';
 import type { CommitmentTerms, LineCommitment } from '../commitment/commitment.js';
 import { commitmentPeriodOf, restOf } from './commitment-period.js';
-import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { InvoiceInputs, BillableLine } from './invoice.js';
 import type { CommitmentTrace } from '../commitment/commitment-trace.js';
-import { ownTerms } from './own-terms.js';
+import { lineBillingTerms } from './line-billing-terms.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */
 export type CommittedCharge = {
@@ -35,7 +35,7 @@ export function committedWindows(
  */
 export function commitLine(
   usageAmount: Decimal,
-  { lineItem, period }: PlannedLine,
+  { lineItem, period }: BillableLine,
   committed: {
     readonly commitment: LineCommitment;
     readonly terms: CommitmentTerms;
@@ -47,7 +47,7 @@ export function commitLine(
   const money = commitmentMoney(terms, lineItem.price);
   const { usedBefore, isLast } = commitmentPeriodOf(inputs, {
     duration: commitment.duration,
-    terms: ownTerms(lineItem, inputs.subscription),
+    terms: lineBillingTerms(lineItem, inputs.subscription),
     startMs: period.startMs,
     lineItemId: lineItem.id,
   });

@@ -6,7 +6,7 @@ import type { SubscriptionTerms } from './subscription-terms.js';
 import type { InvoiceInputs } from './invoice.js';
 
 /** A commitment and the billing period in which its window is looked for. */
-export type CommitmentQuestion = {
+export type CommitmentQuery = {
   readonly duration: BillingPeriod | null;
   /** The subscription, with the line's own billing period for a line. */
   readonly terms: SubscriptionTerms;
@@ -26,7 +26,7 @@ export type CommitmentPeriod = {
 /** Prior use, and whether the invoice is the last one of the commitment's window (11.2). */
 export function commitmentPeriodOf(
   inputs: InvoiceInputs,
-  question: CommitmentQuestion,
+  question: CommitmentQuery,
 ): CommitmentPeriod {
   const { duration, terms, startMs, lineItemId } = question;
   const window = commitmentWindowAt(startMs, duration, terms);

@@ -32,7 +32,7 @@ export type InvoicedLine = {
 };
 
 /** What decides the lines of an invoice, and which usage they need, before any usage is read. */
-export type InvoicePlanInputs = {
+export type LineSelectionInputs = {
   readonly subscription: SubscriptionTerms;
   /** The period the invoice is for: a billing period of the subscription, or a part of one. */
   readonly period: Interval;
@@ -45,7 +45,7 @@ export type InvoicePlanInputs = {
 };
 
 /** One line that the invoice will have. For a USAGE line `period` is its usage window (7.7). */
-export type PlannedLine = {
+export type BillableLine = {
   readonly lineItem: LineItem;
   /** Half-open; empty (start = end) for a ONETIME charge. */
   readonly period: Interval;
@@ -63,7 +63,7 @@ export type PriorCommitment = {
   readonly amount: Decimal;
 };
 
-export type InvoiceInputs = InvoicePlanInputs & {
+export type InvoiceInputs = LineSelectionInputs & {
   /**
    * By line item id; every USAGE line of the plan must have an entry, also when nothing was used.
    */

@@ -2,14 +2,14 @@ import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
 import { cutTo } from '../calendar/interval.js';
-import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { InvoiceInputs, BillableLine } from './invoice.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
-import { withAllowance, type PlannedUsageLine } from './plan-usage.js';
+import { withAllowance, type BillableUsageLine } from './required-usage.js';
 import type { MeasuredUsage } from './rate-line.js';
 
 /** A usage line with its usage and what of it is billed. */
 export type MeasuredLine = {
-  readonly line: PlannedUsageLine;
+  readonly line: BillableUsageLine;
   readonly measured: MeasuredUsage;
 };
 
@@ -17,7 +17,7 @@ export type MeasuredLine = {
  * The usage that was read for a line.
  * @throws TypeError when it is not what was planned.
  */
-function usageOf({ lineItem, meter }: PlannedUsageLine, inputs: InvoiceInputs): LineUsage {
+function usageOf({ lineItem, meter }: BillableUsageLine, inputs: InvoiceInputs): LineUsage {
   const usage = inputs.usage.get(lineItem.id);
   if (usage === undefined) throw new TypeError(`no usage was read for line item ${lineItem.id}`);
   if ((usage.buckets === null) !== (meter.bucketSize === null)) {
@@ -27,7 +27,7 @@ function usageOf({ lineItem, meter }: PlannedUsageLine, inputs: InvoiceInputs): 
 }
 
 /** A text that is the same for lines which look at the same events of their meter. */
-function streamOf({ lineItem }: PlannedLine): string {
+function streamOf({ lineItem }: BillableLine): string {
   const texts = Object.entries(lineItem.price.filterValues).map(([key, values]) =>
     JSON.stringify([key, [...values].sort()]),
   );
@@ -36,7 +36,7 @@ function streamOf({ lineItem }: PlannedLine): string {
 
 /** Prices apply to whole buckets, also to those that the allowance cut. */
 function wholeBuckets(
-  line: PlannedUsageLine,
+  line: BillableUsageLine,
   parts: readonly BucketUsage[] | null,
   { subscription }: InvoiceInputs,
 ): readonly BucketUsage[] | null {
@@ -54,9 +54,9 @@ function wholeBuckets(
  * lines may share an allowance. The lines are in line order.
  */
 export function measureUsage(
-  planned: readonly PlannedLine[],
+  planned: readonly BillableLine[],
   inputs: InvoiceInputs,
-): ReadonlyMap<PlannedLine, MeasuredLine> {
+): ReadonlyMap<BillableLine, MeasuredLine> {
   const lines = planned.filter(({ lineItem }) => lineItem.price.type === 'USAGE');
   const read = lines.map((plan) => {
     const line = withAllowance(plan, inputs);

@@ -6,18 +6,18 @@ import { rateCommittedWindows } from '../rating/rate-committed-windows.js';
 import { ratePrice } from '../rating/rate-price.js';
 import { sumWindows } from '../rating/sum-windows.js';
 import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
-import type { InvoiceInputs, PlannedLine } from './invoice.js';
+import type { InvoiceInputs, BillableLine } from './invoice.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { Proration } from '../calendar/proration.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
-import type { PlannedUsageLine } from './plan-usage.js';
+import type { BillableUsageLine } from './required-usage.js';
 
 /** The usage of a line, and what an allowance leaves of it. */
 export type MeasuredUsage = { readonly usage: LineUsage; readonly billed: BilledUsage };
 
 /** A line whose charge is known to the last digit and not yet rounded. */
 export type RatedLine = {
-  readonly planned: PlannedLine;
+  readonly billable: BillableLine;
   /** Null exactly for FIXED lines. */
   readonly measured: MeasuredUsage | null;
   /** What was used, before an allowance: the events behind a line add up to it. */
@@ -32,13 +32,13 @@ export type RatedLine = {
 };
 
 /** A FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
-export function rateFixedLine(planned: PlannedLine): RatedLine {
+export function rateFixedLine(planned: BillableLine): RatedLine {
   const { lineItem, proration } = planned;
   const { quantity } = lineItem;
   const { amount, trace } = ratePrice(lineItem.price, quantity);
   const charge = proration === null ? amount : prorate(amount, proration);
   const none = { measured: null, windows: null, committed: null };
-  return { ...none, planned, quantity, charge, pricing: trace };
+  return { ...none, billable: planned, quantity, charge, pricing: trace };
 }
 
 /** Multiplies before it divides, so that a full period takes nothing away. */
@@ -49,13 +49,13 @@ function prorate(charge: Decimal, { coveredMs, fullMs }: Proration): Decimal {
 /** What a usage costs before a commitment for the period, or under one for every window. */
 type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
 
-function priceQuantity(planned: PlannedLine, quantity: Decimal): Priced {
+function priceQuantity(planned: BillableLine, quantity: Decimal): Priced {
   const { amount, trace } = ratePrice(planned.lineItem.price, quantity);
   return { charge: amount, pricing: trace, windows: null, committed: null };
 }
 
 function priceBuckets(
-  planned: PlannedUsageLine,
+  planned: BillableUsageLine,
   buckets: readonly BucketUsage[],
   inputs: InvoiceInputs,
 ): Priced {
@@ -75,7 +75,7 @@ function priceBuckets(
 
 /** A usage line: price, then the commitment of the line (domain.md 11). */
 export function rateUsageLine(
-  planned: PlannedUsageLine,
+  planned: BillableUsageLine,
   measured: MeasuredUsage,
   inputs: InvoiceInputs,
 ): RatedLine {
@@ -83,7 +83,7 @@ export function rateUsageLine(
   const { usage: quantity } = measured.usage;
   const priced =
     buckets === null ? priceQuantity(planned, billed) : priceBuckets(planned, buckets, inputs);
-  const rated: RatedLine = { planned, measured, quantity, ...priced };
+  const rated: RatedLine = { billable: planned, measured, quantity, ...priced };
   const { commitment } = planned.lineItem;
   const terms = commitment?.terms ?? null;
   if (commitment === null || commitment.isWindowed || terms === null) return rated;

@@ -20,7 +20,7 @@ export const UNADJUSTED = {
 /** The line as it stands on the invoice: its amount, the parts of the amount, and the trace. */
 export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): InvoiceLine {
   const { kind, rated, quantity, amount, metadata } = charged;
-  const { planned, measured, committed } = rated;
+  const { billable: planned, measured, committed } = rated;
   const { lineItem, period } = planned;
   const { currency } = terms;
   return {
@@ -55,7 +55,7 @@ function priceUnitAmountOf(amount: Decimal, price: Price): Decimal | null {
 
 function traceOf(charged: ChargedLine, terms: SubscriptionTerms): LineTrace {
   const { rated, exact, amount, mode, commitment } = charged;
-  const { planned, measured, pricing, windows } = rated;
+  const { billable: planned, measured, pricing, windows } = rated;
   return {
     timezone: terms.timezone,
     window: planned.period,

@@ -1,7 +1,7 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { WindowSize } from '../calendar/usage-windows.js';
-import type { ResetUsage } from './usage-view.js';
+import type { ResetUsage } from './aggregation-spec.js';
 
 /** The meter of a usage line as it stands when the invoice is computed. */
 export type LineMeter = {

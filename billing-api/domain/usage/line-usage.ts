@@ -5,7 +5,7 @@ import type { Interval } from '../../../contract/instant.js';
  * Which usage of a line must be read before it can be priced. Everything that is asked for is the
  * usage of the line's meter, narrowed by its price's filter values.
  */
-export type UsagePlan = {
+export type UsageRequirement = {
   readonly lineItemId: string;
   /** The usage window (domain.md 7.7). */
   readonly window: Interval;

@@ -2,7 +2,7 @@ import { Decimal, plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { formatMoney } from '../../domain/money.js';
 import type { FeatureRow } from '../../catalog/features/features-store.js';
-import type { WindowFigures } from '../../domain/usage/usage-view.js';
+import type { WindowFigures } from '../../domain/usage/aggregation-spec.js';
 import type { Analytics, AnalyticsItem } from './read-analytics.js';
 import { instantToDto, type DateTime, type DecimalText } from '../../records/record-dto.js';
 import {

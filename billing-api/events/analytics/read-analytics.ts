@@ -12,8 +12,8 @@ import {
   type UsagePart,
   type UsageSplit,
   type WindowFigures,
-} from '../../domain/usage/usage-view.js';
-import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+} from '../../domain/usage/aggregation-spec.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { subjectOf } from '../../usage/store/usage-question.js';
 import { findAnalyticsLines, type AnalyticsLine, type AnalyticsLines } from './analytics-lines.js';
 import type { Caller } from '../../records/caller.js';
@@ -25,11 +25,11 @@ import {
   scopeOf,
   type PropertyFilters,
 } from '../../usage/read-meter-usage.js';
-import { readViews, type UsageAsk } from '../../usage/read-views.js';
+import { readUsage, type UsageQuery } from '../../usage/read-usage.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readRange, type RangeRequest } from '../../records/time-range.js';
 import { tooManyRows } from '../../usage/usage-answer.js';
-import { usageOfCustomers, type UsageReading } from '../../usage/usage-customers.js';
+import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { cutsOf } from '../../usage/usage-range.js';
 
 const RANGE_DAYS = 7;
@@ -52,7 +52,7 @@ export type AnalyticsRequest = RangeRequest & {
 /** A line, or one part of it when the analysis splits by source or properties. */
 export type AnalyticsItem = {
   readonly line: AnalyticsLine;
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   /** Null unless the analysis splits by source. */
   readonly source: string | null;
   readonly sources: readonly string[];
@@ -98,10 +98,10 @@ function readQuestion(request: AnalyticsRequest, now: InstantMs): Question | Ref
   return reader.refusal() ?? question;
 }
 
-type LineAsk = { readonly usage: UsageAsk; readonly sources: UsageAsk };
+type LineAsk = { readonly usage: UsageQuery; readonly sources: UsageQuery };
 
 /** What to read of a line: its parts, their windows, and which sources there are. */
-function askOf(line: AnalyticsLine, meter: MeterReading, question: Question): LineAsk | Refusal {
+function askOf(line: AnalyticsLine, meter: EffectiveMeter, question: Question): LineAsk | Refusal {
   const { range, subscription, lineItem } = line;
   const { split, narrowedBy, sources, windowSize } = question;
   const { aggregation, bucketSize } = meter;
@@ -163,7 +163,7 @@ function costsOf(
 }
 
 type Answered = {
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   readonly question: Question;
   /** Views of the usage, and of the sources. */
   readonly usage: readonly (readonly UsagePart[])[];
@@ -208,7 +208,7 @@ function sumOf(items: readonly AnalyticsItem[]): Decimal | null {
 
 /** POST /events/analytics (api.md 10.4). */
 export async function readAnalytics(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: AnalyticsRequest,
 ): Promise<Analytics | Refusal> {
@@ -242,13 +242,13 @@ export async function readAnalytics(
 
 /** Reads all lines in one round trip. */
 async function readItems(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   wish: AnalyticsLines & { readonly question: Question },
 ): Promise<readonly AnalyticsItem[] | Refusal> {
   const { customer, lines, metering, question } = wish;
-  const asks: UsageAsk[] = [];
-  const meters: MeterReading[] = [];
+  const asks: UsageQuery[] = [];
+  const meters: EffectiveMeter[] = [];
   for (const line of lines) {
     const meter = assertPresent(metering.readings.get(line.row.meter_id ?? ''), 'the line meter');
     const ask = askOf(line, meter, question);
@@ -257,7 +257,7 @@ async function readItems(
     meters.push(meter);
   }
   const whose = { environment: caller.environment, customers: usageOfCustomers([customer]) };
-  const answers = await readViews(dependencies.usage, whose, asks);
+  const answers = await readUsage(dependencies.usage, whose, asks);
   if (answers === null) return tooManyRows({ buckets: null });
   return lines.flatMap((line, index) =>
     itemsOf(line, {

@@ -21,7 +21,7 @@ export type DeadLetter = LetterPlace & {
   readonly payloadBytes: number;
 };
 
-export type LettersQuestion = {
+export type DeadLetterQuery = {
   /** Whose letters: those whose payload names this environment; null for all. */
   readonly environment: Environment | null;
   /** Of the time at which the log appended them. */
@@ -111,7 +111,7 @@ export function createDeadLetters(clickHouse: ClickHouse) {
       window,
       limit,
       offset,
-    }: LettersQuestion): Promise<{
+    }: DeadLetterQuery): Promise<{
       readonly letters: readonly DeadLetter[];
       readonly total: number;
     }> => {

@@ -14,7 +14,7 @@ import {
   type DeadLetters,
   type LetterPlace,
 } from './dead-letters-store.js';
-import type { EventLogDoor } from '../pending-log.js';
+import type { LazyEventLog } from '../pending-log.js';
 import {
   type ReadDependencies,
   type Transaction,
@@ -26,7 +26,7 @@ import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 
 export type ReplayDependencies = ReadDependencies & {
   readonly deadLetters: DeadLetters;
-  readonly eventLog: EventLogDoor;
+  readonly eventLog: LazyEventLog;
   readonly clock: Clock;
 };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Environment } from '../../../contract/environment.js';
 import { meterMatches } from '../../../contract/meter.js';
 import type { StoredEvent } from '../events-store.js';
-import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
+import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /**
@@ -14,19 +14,19 @@ export async function findCountingMeters(
   database: BillingDatabase,
   environment: Environment,
   eventName: string | null,
-): Promise<readonly MeterReading[]> {
+): Promise<readonly EffectiveMeter[]> {
   const meters = await database.slonik.any(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM meters
     WHERE tenant_id = ${environment.tenantId} AND environment_id = ${environment.environmentId}
       AND status <> 'deleted' AND (${eventName}::text IS NULL OR event_name = ${eventName})
     ORDER BY created_at, id`);
   const ids = meters.map(({ id }) => id);
-  const readings = await findMeterReadings(database, environment, ids);
+  const readings = await findEffectiveMeters(database, environment, ids);
   return ids.flatMap((id) => readings.get(id) ?? []);
 }
 
 /** Whether a meter counts an event: it matches, and the meter had not ended before it. */
-export function countsEvent(meter: MeterReading, event: StoredEvent): boolean {
+export function countsEvent(meter: EffectiveMeter, event: StoredEvent): boolean {
   if (!meterMatches(meter, event)) return false;
   if (meter.ends === null) return true;
   const { logId, partition, offset } = event.position;

@@ -3,16 +3,16 @@ import { compileValueRule, type EventValue } from '../../../contract/event-value
 import { customerKeyOfEvent } from '../../../contract/usage-event.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/checkpoints.js';
 import type { CountRepeats } from '../event-conflicts-store.js';
-import { findCustomersOfKey } from './event-lines-store.js';
+import { findCustomersOfKey } from './metered-lines.js';
 import { countsEvent, findCountingMeters } from './event-meters.js';
 import type { EventStore, StoredEvent } from '../events-store.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import { hashText } from '../../records/hash-text.js';
-import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { PendingLog, PendingRecord } from '../pending-log.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import { findLinesOfEvent, type EventLine } from './event-lines.js';
+import { findLinesOfEvent, type EventLine } from './lines-of-event.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 
 export type LookUpDependencies = ReadDependencies & {
@@ -23,7 +23,7 @@ export type LookUpDependencies = ReadDependencies & {
 
 /** What an event adds to one meter that counts it. */
 export type EventOnMeter = {
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   /** The oldest published feature of the meter. */
   readonly featureId: string | null;
   readonly value: EventValue;
@@ -78,7 +78,7 @@ async function findPending(
 }
 
 /** Texts of the rule's properties; null for one that the event does not have. */
-function valueOn(meter: MeterReading, event: StoredEvent): EventValue {
+function valueOn(meter: EffectiveMeter, event: StoredEvent): EventValue {
   const rule = compileValueRule(meter.aggregation, hashText);
   const textOf = (property: string): string | null =>
     Object.hasOwn(event.properties, property) ? (event.properties[property] ?? null) : null;

@@ -4,7 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { Checkpoints } from '../../usage/checkpoints.js';
-import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 
 /** How far a partition is finished: every batch that ends at or below `next_offset` is. */
@@ -20,13 +20,13 @@ export type HourOfEnvironment = {
   readonly hourMs: InstantMs;
 };
 export type AcceptedHour = HourOfEnvironment & { readonly accepted: number };
-export type CopiesHour = HourOfEnvironment & {
+export type HourStored = HourOfEnvironment & {
   readonly copies: number;
   readonly conflicts: number;
 };
 
 /** Events of one hour of receipt by what becomes of them. */
-export type FateHour = {
+export type HourOutcomes = {
   readonly hourMs: InstantMs;
   readonly counted: number;
   readonly unmatchedCustomer: number;
@@ -34,7 +34,7 @@ export type FateHour = {
 };
 
 /** Hours of receipt of one environment, or of all; only finished batches count. */
-export type HoursQuestion = {
+export type HoursQuery = {
   readonly environment: Environment | null;
   /** Whole hours. */
   readonly hours: Interval;
@@ -66,7 +66,7 @@ const fateRow = z.object({
   unmatched_meter: integerColumn,
 });
 
-function rangeOf({ environment, hours }: HoursQuestion) {
+function rangeOf({ environment, hours }: HoursQuery) {
   return {
     tenantId: environment?.tenantId ?? '',
     environmentId: environment?.environmentId ?? '',
@@ -81,7 +81,7 @@ const environmentOf = (row: { tenant_id: string; environment_id: string }): Envi
 });
 
 /** A meter as the queries want it. */
-export function countingMeter(meter: MeterReading) {
+export function countingMeter(meter: EffectiveMeter) {
   return {
     event_name: meter.eventName,
     filters: meter.filters,
@@ -94,10 +94,10 @@ export function countingMeter(meter: MeterReading) {
   };
 }
 
-function matchingParameters(meters: readonly MeterReading[]) {
-  const isWhole = ({ filters, ends }: MeterReading): boolean =>
+function matchingParameters(meters: readonly EffectiveMeter[]) {
+  const isWhole = ({ filters, ends }: EffectiveMeter): boolean =>
     filters.length === 0 && ends === null;
-  const namesOf = (some: readonly MeterReading[]): string[] => [
+  const namesOf = (some: readonly EffectiveMeter[]): string[] => [
     ...new Set(some.map(({ eventName }) => eventName)),
   ];
   const narrow = meters.filter((meter) => !isWhole(meter));
@@ -119,12 +119,12 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
 
 /** Finished events and repeats by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouse) {
-  const copies = async (question: HoursQuestion, kinds: readonly string[]) => {
+  const copies = async (question: HoursQuery, kinds: readonly string[]) => {
     const texts = { bounds: JSON.stringify(question.bounds) };
     const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);
     const all = { ...rangeOf(question), ...parameters, kinds };
     const rows = await clickHouse.query(statement, all, copiesRow);
-    return rows.map((row): CopiesHour => {
+    return rows.map((row): HourStored => {
       const { copies: found, conflicts } = row;
       const hour = { environment: environmentOf(row), hourMs: row.hour_ms };
       return { ...hour, copies: found, conflicts };
@@ -133,7 +133,7 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
 
   return {
     /** Events that finished batches say they decoded. */
-    accepted: async (question: HoursQuestion): Promise<readonly AcceptedHour[]> => {
+    accepted: async (question: HoursQuery): Promise<readonly AcceptedHour[]> => {
       const texts = { bounds: JSON.stringify(question.bounds) };
       const { statement, parameters } = withLongTexts(SUM_ACCEPTED, texts);
       const all = { ...rangeOf(question), ...parameters };
@@ -143,14 +143,11 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
         return { environment: environmentOf(row), hourMs, accepted };
       });
     },
-    repeats: (question: HoursQuestion) => copies(question, ['repeat']),
+    repeats: (question: HoursQuery) => copies(question, ['repeat']),
     /** Events and repeats together, whatever becomes of them. */
-    copies: (question: HoursQuestion) => copies(question, ['event', 'repeat']),
+    copies: (question: HoursQuery) => copies(question, ['event', 'repeat']),
     /** Customer keys of events received in these hours; null when there are more than `max`. */
-    customerKeys: async (
-      question: HoursQuestion,
-      max: number,
-    ): Promise<readonly string[] | null> => {
+    customerKeys: async (question: HoursQuery, max: number): Promise<readonly string[] | null> => {
       const parameters = { ...rangeOf(question), rowsMax: max + 1 };
       const row = z.object({ customer_key: z.string() });
       const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
@@ -158,9 +155,9 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
     },
     /** What becomes of events with these meters, when these customer keys belong to nobody. */
     fates: async (
-      question: HoursQuestion,
-      by: { readonly meters: readonly MeterReading[]; readonly unknownKeys: readonly string[] },
-    ): Promise<readonly FateHour[]> => {
+      question: HoursQuery,
+      by: { readonly meters: readonly EffectiveMeter[]; readonly unknownKeys: readonly string[] },
+    ): Promise<readonly HourOutcomes[]> => {
       const { narrowMeters, ...names } = matchingParameters(by.meters);
       const { statement, parameters } = withLongTexts(COUNT_FATES, {
         bounds: JSON.stringify(question.bounds),

@@ -6,9 +6,9 @@ import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { findCountingMeters } from '../lookup/event-meters.js';
 import {
   boundsOf,
-  type FateHour,
+  type HourOutcomes,
   type FinishedEvents,
-  type HoursQuestion,
+  type HoursQuery,
 } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
@@ -132,8 +132,8 @@ async function addPending(
 async function readFates(
   { database, finishedEvents }: ReconciliationDependencies,
   environment: Environment,
-  question: HoursQuestion,
-): Promise<readonly FateHour[] | Refusal> {
+  question: HoursQuery,
+): Promise<readonly HourOutcomes[] | Refusal> {
   const keys = await finishedEvents.customerKeys(question, CUSTOMERS_MAX);
   if (keys === null) {
     const problem = `events of more than ${CUSTOMERS_MAX} customers; take a shorter range`;
@@ -149,7 +149,7 @@ async function readFates(
 async function addFinished(
   dependencies: ReconciliationDependencies,
   ledger: Ledger,
-  question: HoursQuestion & { readonly environment: Environment },
+  question: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
   const { finishedEvents } = dependencies;
   const [accepted, repeats, fates] = await Promise.all([

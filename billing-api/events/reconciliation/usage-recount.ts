@@ -5,7 +5,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { countingMeter, type PartitionBound } from './finished-events.js';
-import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
+import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
@@ -19,7 +19,7 @@ const eventsRow = z.object({ ...cell, finished: integerColumn, stored: integerCo
 /** A meter with rows to recount, of any tenant. */
 export type RecountedMeter = {
   readonly environment: Environment;
-  readonly reading: MeterReading;
+  readonly reading: EffectiveMeter;
 };
 
 const meterRow = z.object({
@@ -45,7 +45,7 @@ export async function findMetersToRecount(
   }
   const meters: RecountedMeter[] = [];
   for (const { environment, ids } of groups.values()) {
-    for (const reading of (await findMeterReadings(database, environment, ids)).values()) {
+    for (const reading of (await findEffectiveMeters(database, environment, ids)).values()) {
       if (reading.generations.length > 0) meters.push({ environment, reading });
     }
   }

@@ -2,10 +2,10 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { windowCountAtLeast } from '../../domain/calendar/usage-windows.js';
 import { buildInvoice } from '../../domain/invoice/build-invoice.js';
-import type { InvoicePlanInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
+import type { LineSelectionInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import type { LineUsage } from '../../domain/usage/line-usage.js';
-import { planLines } from '../../domain/invoice/plan-lines.js';
-import { planUsage } from '../../domain/invoice/plan-usage.js';
+import { selectLines } from '../../domain/invoice/select-lines.js';
+import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
 import type { CustomerRow } from '../../customers/customers-store.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
@@ -15,17 +15,17 @@ import type { Caller } from '../../records/caller.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 import { findMetering, lineItemFrom, type Metering } from '../../subscriptions/lines/line-items.js';
-import { askOfLine, usageOfLine, type AskedLine } from './line-usage.js';
+import { askOfLine, usageOfLine, type LineUsageQuery } from './line-usage-query.js';
 import type { SubscriptionReading } from '../../subscriptions/read-subscriptions.js';
-import { readViews } from '../../usage/read-views.js';
+import { readUsage } from '../../usage/read-usage.js';
 import { Refusal, isRefusal } from '../../records/refusal.js';
 import { subscriptionCommitmentFrom } from '../../subscriptions/lines/stored-commitments.js';
 import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
-import { usageOfCustomers, type UsageReading } from '../../usage/usage-customers.js';
+import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { BUCKETS_MAX } from '../../usage/usage-range.js';
 
 /** Which invoice is computed. */
-export type ComputeWish = {
+export type InvoiceQuery = {
   readonly reading: SubscriptionReading;
   /** A billing period, or an interval that the reader checked. */
   readonly period: Interval;
@@ -46,15 +46,15 @@ export type ComputedInvoice = {
 
 type LinesWish = {
   readonly customer: CustomerRow;
-  readonly plan: InvoicePlanInputs;
+  readonly plan: LineSelectionInputs;
   readonly metering: Metering;
   readonly grouping: Grouping;
 };
 
 /** The usage lines of an invoice, each with what it needs to know. */
-function askedLines({ plan, metering }: LinesWish): readonly AskedLine[] {
+function askedLines({ plan, metering }: LinesWish): readonly LineUsageQuery[] {
   const lineItems = new Map(plan.lineItems.map((lineItem) => [lineItem.id, lineItem]));
-  return planUsage(plan).map((usagePlan) => {
+  return requiredUsage(plan).map((usagePlan) => {
     const lineItem = assertPresent(lineItems.get(usagePlan.lineItemId), 'a planned line item');
     const meter = metering.readings.get(lineItem.meter?.id ?? '');
     return {
@@ -67,14 +67,14 @@ function askedLines({ plan, metering }: LinesWish): readonly AskedLine[] {
 }
 
 /** Reads the usage of all lines at once; a line without events has an entry of 0. */
-async function readUsage(
-  dependencies: UsageReading,
+async function readLineUsage(
+  dependencies: UsageReadDependencies,
   caller: Caller,
   wish: LinesWish,
 ): Promise<ReadonlyMap<string, LineUsage> | Refusal> {
   const { customer, grouping } = wish;
   const lines = askedLines(wish);
-  const answers = await readViews(
+  const answers = await readUsage(
     dependencies.usage,
     { environment: caller.environment, customers: usageOfCustomers([customer]) },
     lines.map((line) => askOfLine(line, grouping)),
@@ -95,9 +95,9 @@ async function readUsage(
 
 /** The oldest published feature of each meter. */
 async function featuresOf(
-  { database }: UsageReading,
+  { database }: UsageReadDependencies,
   caller: Caller,
-  lines: readonly AskedLine[],
+  lines: readonly LineUsageQuery[],
 ): Promise<ReadonlyMap<string, string>> {
   const meterIds = lines.map(({ meter }) => meter.meterId);
   const features = await readUnit({ database }, caller.environment, ({ tx: transaction }) =>
@@ -118,8 +118,8 @@ function billedTerms({ subscription, surroundings }: SubscriptionReading): Subsc
  * Buckets are listed one by one: lines with far too many are refused before. A line may cover more
  * than the interval, where its own billing period is longer.
  */
-function lengthRefusal(plan: InvoicePlanInputs): Refusal | null {
-  const long = planLines(plan).find(({ lineItem: { meter }, period }) => {
+function lengthRefusal(plan: LineSelectionInputs): Refusal | null {
+  const long = selectLines(plan).find(({ lineItem: { meter }, period }) => {
     const size = meter?.bucketSize ?? null;
     return size !== null && windowCountAtLeast(period, size) > BUCKETS_MAX;
   });
@@ -130,10 +130,10 @@ function lengthRefusal(plan: InvoicePlanInputs): Refusal | null {
 }
 
 function planOf(
-  { reading, period, lineItems }: ComputeWish,
+  { reading, period, lineItems }: InvoiceQuery,
   metering: Metering,
-  entitlements: InvoicePlanInputs['entitlements'],
-): InvoicePlanInputs {
+  entitlements: LineSelectionInputs['entitlements'],
+): LineSelectionInputs {
   const { prices } = reading.surroundings;
   return {
     subscription: billedTerms(reading),
@@ -151,9 +151,9 @@ function planOf(
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
 export async function computeInvoice(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
-  wish: ComputeWish,
+  wish: InvoiceQuery,
 ): Promise<ComputedInvoice | Refusal> {
   const { reading, grouping, hideZeroCharges, now } = wish;
   const { subscription, surroundings } = reading;
@@ -170,7 +170,7 @@ export async function computeInvoice(
   const plan = planOf(wish, metering, entitlements);
   const refusal = lengthRefusal(plan);
   if (refusal !== null) return refusal;
-  const usage = await readUsage(dependencies, caller, { customer, plan, metering, grouping });
+  const usage = await readLineUsage(dependencies, caller, { customer, plan, metering, grouping });
   if (isRefusal(usage)) return usage;
   // No invoice is stored yet, and coupons, taxes and wallets cannot be made yet.
   const none = { priorCommitments: [], coupons: [], taxes: [], wallets: [] };

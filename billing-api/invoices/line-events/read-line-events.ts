@@ -6,7 +6,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { currentPeriod } from '../../domain/calendar/billing-periods.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import type { EventStore, StoredEvent } from '../../events/events-store.js';
-import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { findLineItem, type LineItemRow } from '../../subscriptions/subscriptions-store.js';
 import { readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
@@ -24,7 +24,7 @@ import {
 } from '../../subscriptions/read-subscriptions.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
-import { usageOfCustomers, type UsageReading } from '../../usage/usage-customers.js';
+import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 
 export type LineEventsRequest = {
   readonly id: string;
@@ -55,12 +55,12 @@ export type LineEventsPage = {
   readonly eventCount: number;
 };
 
-export type LineEventsReading = UsageReading & { readonly events: EventStore };
+export type LineEventReadDependencies = UsageReadDependencies & { readonly events: EventStore };
 
 type Found = { readonly row: LineItemRow; readonly reading: SubscriptionReading };
 
 async function findLine(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   id: string,
 ): Promise<Found | Refusal> {
@@ -91,7 +91,7 @@ function wishFrom(request: LineEventsRequest, { reading }: Found, now: InstantMs
 }
 
 type Counted = {
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   /** The usage window; of a meter that never resets all that led to it. */
   readonly window: Interval;
   /** Start of the window of an event, which must not be asked for an earlier one afterwards. */
@@ -100,7 +100,7 @@ type Counted = {
 
 /** Events come in the order of time, so that a window is looked up once. */
 function windowStarts(
-  meter: MeterReading,
+  meter: EffectiveMeter,
   window: Interval,
   { subscription }: SubscriptionReading,
 ): Counted['windowStartOf'] {
@@ -115,7 +115,7 @@ function windowStarts(
 }
 
 /** Texts stand for their hashes: they are shown, not compared. */
-function ruleOf(meter: MeterReading): ValueRule {
+function ruleOf(meter: EffectiveMeter): ValueRule {
   return compileValueRule(meter.aggregation, (text) => text);
 }
 
@@ -138,12 +138,12 @@ function lineEventsOf(events: readonly StoredEvent[], counted: Counted): readonl
 }
 
 /** Until its backfill is complete a meter shows nothing, not even the events themselves. */
-function isShown({ generations }: MeterReading): boolean {
+function isShown({ generations }: EffectiveMeter): boolean {
   return generations.length > 0;
 }
 
 async function readPage(
-  { events }: LineEventsReading,
+  { events }: LineEventReadDependencies,
   caller: Caller,
   page: Counted & {
     readonly computed: ComputedInvoice;
@@ -185,7 +185,7 @@ const NOTHING: LineEventsPage = { items: [], nextCursor: null, quantity: ZERO, e
 
 /** The line as an invoice of the period has it. */
 function computeLine(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   { row, reading, period, now }: Found & Pick<Wish, 'period'> & { readonly now: InstantMs },
 ): Promise<ComputedInvoice | Refusal> {
@@ -199,7 +199,7 @@ function computeLine(
  * price of the line let through, so that they aggregate to the quantity of the line.
  */
 export async function readLineEvents(
-  dependencies: LineEventsReading,
+  dependencies: LineEventReadDependencies,
   caller: Caller,
   request: LineEventsRequest,
 ): Promise<LineEventsPage | Refusal> {

@@ -11,7 +11,7 @@ import { currentPeriod } from '../../domain/calendar/billing-periods.js';
 import { readSubscription } from '../../subscriptions/read-subscriptions.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
-import type { UsageReading } from '../../usage/usage-customers.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 export type SubscriptionUsageRequest = {
   readonly subscription_id: string;
@@ -64,7 +64,7 @@ function readRange(
 
 /** POST /subscriptions/usage: computed as the usage lines of an invoice are. */
 export async function readSubscriptionUsage(
-  dependencies: UsageReading,
+  dependencies: UsageReadDependencies,
   caller: Caller,
   request: SubscriptionUsageRequest,
 ): Promise<SubscriptionUsage | Refusal> {

@@ -3,7 +3,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
 import type { LineMeter } from '../../domain/usage/line-meter.js';
-import { findMeterReadings, type MeterReading } from '../../catalog/meters/meter-readings.js';
+import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { findMeters, type MeterRow } from '../../catalog/meters/meters-store.js';
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import type { PriceRow } from '../../catalog/prices/prices-store.js';
@@ -12,7 +12,7 @@ import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { lineCommitmentFrom } from './stored-commitments.js';
 
-function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
+function lineMeterOf(meter: MeterRow, reading: EffectiveMeter): LineMeter {
   return {
     id: meter.id,
     version: reading.version,
@@ -29,7 +29,7 @@ function lineMeterOf(meter: MeterRow, reading: MeterReading): LineMeter {
 /** The meters of line items: as they are stored, and as readers see them. */
 export type Metering = {
   readonly meters: ReadonlyMap<string, MeterRow>;
-  readonly readings: ReadonlyMap<string, MeterReading>;
+  readonly readings: ReadonlyMap<string, EffectiveMeter>;
 };
 
 function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
@@ -76,7 +76,7 @@ export async function findMetering(
   const ids = lineItems.flatMap((item) => item.meter_id ?? []);
   const { environment } = caller;
   const [readings, meters] = await Promise.all([
-    findMeterReadings(database, environment, ids),
+    findEffectiveMeters(database, environment, ids),
     readUnit({ database }, environment, ({ tx: transaction }) => findMeters(transaction, ids)),
   ]);
   return { meters, readings };

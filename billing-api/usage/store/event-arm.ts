@@ -3,7 +3,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
-import type { MeterEnd } from '../../catalog/meters/meter-readings.js';
+import type { MeterEnd } from '../../catalog/meters/effective-meters.js';
 import { minuteSumsOf, NOTHING } from './usage-question.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');

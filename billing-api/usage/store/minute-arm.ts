@@ -1,4 +1,4 @@
-import { isSplit } from '../../domain/usage/usage-view.js';
+import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { countColumns, MINUTE_INSTANT, sumColumns } from './minute-columns.js';
 import { readTemplate } from './sql-template.js';
 import { armsBy, type Placed, type StatementBuilder, type UsageArm } from './statement-builder.js';

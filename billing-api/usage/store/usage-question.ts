@@ -2,8 +2,8 @@ import type { AggregationType, MeterAggregation } from '../../../contract/aggreg
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
-import type { UsageSplit } from '../../domain/usage/usage-view.js';
-import type { MeterEnd, MeterReading } from '../../catalog/meters/meter-readings.js';
+import type { UsageSplit } from '../../domain/usage/aggregation-spec.js';
+import type { MeterEnd, EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 
 /** Whose events count, and as what: a meter in force, or a rule made up for one question. */
 export type UsageSubject = {
@@ -21,7 +21,7 @@ export type UsageSubject = {
 };
 
 /** A meter as it is in force. */
-export function subjectOf(meter: MeterReading): UsageSubject {
+export function subjectOf(meter: EffectiveMeter): UsageSubject {
   const { eventName, filters, aggregation, meterId, generations, ends } = meter;
   return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
 }

@@ -3,7 +3,7 @@ import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { addTally, createUsageCell, type Latest } from '../../../contract/usage-cell.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
-import type { CellSeries } from '../../domain/usage/usage-view.js';
+import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
 import { cellOfCount, EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
 import type { Run } from './window-parts.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
-import { NO_SPLIT } from '../../domain/usage/usage-view.js';
+import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
 import { CELLS_MAX, type UsageQuestion } from './usage-question.js';
 import { UsageRow } from './usage-rows.js';
 import { usageStatementOf } from './usage-statement.js';

@@ -2,7 +2,7 @@ import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
-import type { CellSeries, UsageKey } from '../../domain/usage/usage-view.js';
+import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
 import { CELLS_MAX, type UsageQuestion, type UsageWish } from './usage-question.js';

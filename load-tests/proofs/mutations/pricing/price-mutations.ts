@@ -59,7 +59,7 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'prorate(amount, proration)',
     'prorate(amount.toDecimalPlaces(2), proration)',
   ]),
-  mutation(['a short first period is scaled always', '13.4'], 'invoice/plan-lines.ts', [
+  mutation(['a short first period is scaled always', '13.4'], 'invoice/select-lines.ts', [
     "if (!isFirst || own.prorationBehavior === 'create_prorations') return grid;",
     'return grid;',
   ]),

@@ -7,10 +7,10 @@ import {
 import type {
   InvoiceInputs,
   InvoicedLine,
-  InvoicePlanInputs,
+  LineSelectionInputs,
   PriorCommitment,
 } from '../../../../billing-api/domain/invoice/invoice.js';
-import { planUsage } from '../../../../billing-api/domain/invoice/plan-usage.js';
+import { requiredUsage } from '../../../../billing-api/domain/invoice/required-usage.js';
 import type { SubscriptionTerms } from '../../../../billing-api/domain/invoice/subscription-terms.js';
 import type { EarlierInvoice, InvoiceQuestion } from '../invoice-question.js';
 import type { Subscription } from '../subscription.js';
@@ -81,7 +81,7 @@ export function productInputs(
   const terms = productTerms(subscription);
   const period = periodAt(terms, question.periodIndex);
   const isOpening = question.reference === 'period_start';
-  const plan: InvoicePlanInputs = {
+  const plan: LineSelectionInputs = {
     subscription: terms,
     period,
     referencePoint: isOpening ? 'period_start' : 'period_end',
@@ -90,7 +90,7 @@ export function productInputs(
     alreadyInvoiced: invoicedLines(question.earlier).toReversed(),
     entitlements: productEntitlements(subscription).toReversed(),
   };
-  const usage = planUsage(plan).map(
+  const usage = requiredUsage(plan).map(
     (asked) => [asked.lineItemId, productUsage(subscription, asked)] as const,
   );
   return {

@@ -1,5 +1,8 @@
 import type { Interval } from '../../../../contract/instant.js';
-import type { LineUsage, UsagePlan } from '../../../../billing-api/domain/usage/line-usage.js';
+import type {
+  LineUsage,
+  UsageRequirement,
+} from '../../../../billing-api/domain/usage/line-usage.js';
 import { groupsIn, quantityIn, type Measured } from '../measured-usage.js';
 import type { Subscription } from '../subscription.js';
 import { measuredOf } from '../usage-charge.js';
@@ -26,7 +29,7 @@ function bucketUsage(measured: Measured, bucket: Interval) {
 }
 
 /** What the product asks for, out of the oracle's own aggregation of the events. */
-export function productUsage(subscription: Subscription, plan: UsagePlan): LineUsage {
+export function productUsage(subscription: Subscription, plan: UsageRequirement): LineUsage {
   const item = subscription.items.find(({ id }) => id === plan.lineItemId);
   if (item?.type !== 'USAGE') throw new Error(`no usage item ${plan.lineItemId}`);
   const measured = measuredOf(subscription, item);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutOverlap } from './line-usage.js';
+import { withoutOverlap } from './line-usage-query.js';
 
 const interval = fc
   .tuple(fc.nat(50), fc.integer({ min: 1, max: 20 }))

@@ -3,12 +3,12 @@ import { windowsWithin } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import { allowanceOfLine, type LineAllowance } from '../entitlement/line-allowance.js';
 import type { LineMeter } from '../usage/line-meter.js';
-import type { InvoicePlanInputs, PlannedLine } from './invoice.js';
-import type { UsagePlan } from '../usage/line-usage.js';
-import { planLines } from './plan-lines.js';
+import type { LineSelectionInputs, BillableLine } from './invoice.js';
+import type { UsageRequirement } from '../usage/line-usage.js';
+import { selectLines } from './select-lines.js';
 
 /** A usage line, its meter and what it has free; the same before and after its usage is read. */
-export type PlannedUsageLine = PlannedLine & {
+export type BillableUsageLine = BillableLine & {
   readonly meter: LineMeter;
   readonly allowance: LineAllowance | null;
 };
@@ -17,7 +17,7 @@ export type PlannedUsageLine = PlannedLine & {
  * The allowance of a planned usage line.
  * @throws TypeError for a line without a meter.
  */
-export function withAllowance(line: PlannedLine, inputs: InvoicePlanInputs): PlannedUsageLine {
+export function withAllowance(line: BillableLine, inputs: LineSelectionInputs): BillableUsageLine {
   const { lineItem, period } = line;
   const { meter } = lineItem;
   if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
@@ -29,7 +29,7 @@ export function withAllowance(line: PlannedLine, inputs: InvoicePlanInputs): Pla
   };
 }
 
-function bucketsOf(line: PlannedUsageLine, inputs: InvoicePlanInputs) {
+function bucketsOf(line: BillableUsageLine, inputs: LineSelectionInputs) {
   const { meter, period } = line;
   const { bucketSize: size } = meter;
   if (size === null) return null;
@@ -39,7 +39,7 @@ function bucketsOf(line: PlannedUsageLine, inputs: InvoicePlanInputs) {
 }
 
 /** Of a bucketed meter the buckets themselves tell what the usage window holds. */
-function intervalsOf({ meter, period, allowance }: PlannedUsageLine): readonly Interval[] {
+function intervalsOf({ meter, period, allowance }: BillableUsageLine): readonly Interval[] {
   const intervals = (allowance?.windows ?? []).flatMap(({ before, until }) => [
     ...(before === null ? [] : [before]),
     ...(meter.bucketSize === null ? [until] : []),
@@ -53,8 +53,8 @@ function intervalsOf({ meter, period, allowance }: PlannedUsageLine): readonly I
  * Which usage an invoice needs, for every USAGE line in line order. All of it may be read in one
  * round trip.
  */
-export function planUsage(inputs: InvoicePlanInputs): readonly UsagePlan[] {
-  return planLines(inputs)
+export function requiredUsage(inputs: LineSelectionInputs): readonly UsageRequirement[] {
+  return selectLines(inputs)
     .filter(({ lineItem }) => lineItem.price.type === 'USAGE')
     .map((planned) => {
       const line = withAllowance(planned, inputs);

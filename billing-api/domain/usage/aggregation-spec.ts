@@ -6,7 +6,7 @@ import type { WindowCell } from './window-cell.js';
 export type ResetUsage = 'BILLING_PERIOD' | 'NEVER';
 
 /** What is aggregated, and how: a meter's rule over one range of time. */
-export type UsageScope = {
+export type AggregationSpec = {
   readonly type: AggregationType;
   readonly resetUsage: ResetUsage;
   /** The usage window; half-open, exact to the millisecond. */
@@ -32,7 +32,7 @@ export type UsageSplit = {
 export const NO_SPLIT: UsageSplit = { source: false, group: false, properties: [] };
 
 /** One way to look at a scope. */
-export type UsageView = {
+export type UsageSlicing = {
   /**
    * In the order of time, without overlap; null for the range as one window. Where nothing is
    * carried over (reset_usage BILLING_PERIOD) they may leave gaps and lie outside of the range.

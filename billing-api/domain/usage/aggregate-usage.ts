@@ -5,10 +5,10 @@ import {
   type CellSeries,
   type UsageKey,
   type UsagePart,
-  type UsageScope,
-  type UsageView,
+  type AggregationSpec,
+  type UsageSlicing,
   type WindowFigures,
-} from './usage-view.js';
+} from './aggregation-spec.js';
 import { addCells, EMPTY_CELL, type WindowCell } from './window-cell.js';
 import { valueOfWindow, valueWithHistory } from './window-value.js';
 
@@ -56,7 +56,7 @@ function createIndexFinder(intervals: readonly Interval[]): (instant: InstantMs)
 }
 
 /** The key of a series as far as a view tells keys apart: it may ask for less than was read. */
-function keyIn({ split }: UsageView, { source, group, texts }: UsageKey): UsageKey {
+function keyIn({ split }: UsageSlicing, { source, group, texts }: UsageKey): UsageKey {
   return {
     source: split.source ? source : '',
     group: split.group ? group : '',
@@ -69,8 +69,8 @@ function textOfKey({ source, group, texts }: UsageKey): string {
 }
 
 type Viewed = {
-  readonly scope: UsageScope;
-  readonly view: UsageView;
+  readonly scope: AggregationSpec;
+  readonly view: UsageSlicing;
   readonly windows: readonly Interval[];
 };
 
@@ -129,7 +129,7 @@ function gather(viewed: Viewed, found: readonly CellSeries[]): readonly KeyWindo
 
 /** The cells of each bucket as one, those of each group apart where buckets have groups. */
 function bucketCells(
-  { hasGroups }: UsageScope,
+  { hasGroups }: AggregationSpec,
   buckets: readonly Interval[],
   cells: readonly SlotCell[],
 ): readonly WindowCell[] {
@@ -149,7 +149,7 @@ function bucketCells(
  * of COUNT, SUM and MAX, do not depend on when a bucket begins and ends.
  */
 function valueOfBuckets(
-  scope: UsageScope,
+  scope: AggregationSpec,
   buckets: readonly Interval[],
   cells: readonly SlotCell[],
 ): Decimal {
@@ -201,9 +201,9 @@ function compareTexts(left: string, right: string): number {
  * The cells may be cut finer than the view, in time and by key, where they add up
  * (`areCellsAdditive`).
  */
-export function tabulateUsage(
-  scope: UsageScope,
-  view: UsageView,
+export function aggregateUsage(
+  scope: AggregationSpec,
+  view: UsageSlicing,
   found: readonly CellSeries[],
 ): readonly UsagePart[] {
   const viewed = { scope, view, windows: view.windows ?? [scope.range] };

@@ -75,7 +75,7 @@ export async function recountNextMeters(
  * processes may do it; each reads only.
  * @returns what ends it.
  */
-export function startBookChecks(
+export function startReconciliation(
   program: Engines & { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): () => Promise<void> {
   const { clock, log, metrics } = program;

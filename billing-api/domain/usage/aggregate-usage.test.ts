@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { Decimal, plain } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { tabulateUsage } from './tabulate-usage.js';
+import { aggregateUsage } from './aggregate-usage.js';
 import {
   NO_SPLIT,
   type CellSeries,
   type UsageKey,
-  type UsageScope,
-  type UsageView,
-} from './usage-view.js';
+  type AggregationSpec,
+  type UsageSlicing,
+} from './aggregation-spec.js';
 import { EMPTY_CELL, type WindowCell } from './window-cell.js';
 
 const RANGE: Interval = { startMs: 1_000, endMs: 5_000 };
 const windowsOf = (...bounds: readonly number[]): readonly Interval[] =>
   bounds.slice(1).map((endMs, index) => ({ startMs: bounds[index] ?? 0, endMs }));
 
-const COUNT: UsageScope = {
+const COUNT: AggregationSpec = {
   type: 'COUNT',
   resetUsage: 'BILLING_PERIOD',
   range: RANGE,
   buckets: null,
   hasGroups: false,
 };
-const WHOLE: UsageView = { windows: null, split: NO_SPLIT };
+const WHOLE: UsageSlicing = { windows: null, split: NO_SPLIT };
 
 const cellAt = (
   slotMs: number,
@@ -41,13 +41,13 @@ const countAt = (slotMs: number, eventCount: number, key: Partial<UsageKey> = {}
 const maxAt = (slotMs: number, value: string, group = ''): CellSeries =>
   cellAt(slotMs, { eventCount: 1, valueMax: new Decimal(value) }, { group });
 
-const tableOf = (scope: UsageScope, view: UsageView, cells: readonly CellSeries[]) =>
-  tabulateUsage(scope, view, cells).map(({ windows, ...key }) => [
+const tableOf = (scope: AggregationSpec, view: UsageSlicing, cells: readonly CellSeries[]) =>
+  aggregateUsage(scope, view, cells).map(({ windows, ...key }) => [
     key.source || key.group || key.texts.join(),
     ...windows.map(({ window, value }) => [window.startMs, plain(value)]),
   ]);
 
-describe('tabulateUsage', () => {
+describe('aggregateUsage', () => {
   it('leaves out what lies in a gap between windows, before them and behind them', () => {
     const view = { windows: [...windowsOf(0, 1_000), ...windowsOf(3_000, 4_000)], split: NO_SPLIT };
     const cells = [-500, 0, 1_000, 2_999, 3_000, 4_000].map((slotMs, n) =>
@@ -103,7 +103,7 @@ describe('tabulateUsage', () => {
 
   it('adds the values of buckets, one for each group', () => {
     const buckets = windowsOf(1_000, 2_000, 3_000, 4_000, 5_000);
-    const scope: UsageScope = { ...COUNT, type: 'MAX', buckets };
+    const scope: AggregationSpec = { ...COUNT, type: 'MAX', buckets };
     // MAX per HOUR of domain.md 8.5: 3, 5, none, 2.
     const hours = [maxAt(1_000, '3'), maxAt(1_000, '1'), maxAt(2_000, '5'), maxAt(4_000, '2')];
     expect(tableOf(scope, WHOLE, hours)).toEqual([['', [1_000, '10']]]);
@@ -118,14 +118,18 @@ describe('tabulateUsage', () => {
   });
 
   it('counts a bucket in the window in which it begins', () => {
-    const scope: UsageScope = { ...COUNT, type: 'MAX', buckets: windowsOf(1_000, 3_000, 5_000) };
+    const scope: AggregationSpec = {
+      ...COUNT,
+      type: 'MAX',
+      buckets: windowsOf(1_000, 3_000, 5_000),
+    };
     const view = { ...WHOLE, windows: windowsOf(1_000, 2_000, 5_000) };
     const cells = [maxAt(1_000, '3'), maxAt(3_000, '4')];
     expect(tableOf(scope, view, cells)).toEqual([['', [1_000, '3'], [2_000, '4']]]);
   });
 
   it('counts history in every window of a meter that never resets', () => {
-    const scope: UsageScope = { ...COUNT, resetUsage: 'NEVER' };
+    const scope: AggregationSpec = { ...COUNT, resetUsage: 'NEVER' };
     const view = { ...WHOLE, windows: windowsOf(1_000, 3_000, 5_000) };
     const cells = [countAt(0, 10), countAt(1_000, 1), countAt(3_000, 2)];
     expect(tableOf(scope, view, cells)).toEqual([['', [1_000, '11'], [3_000, '13']]]);

@@ -20,7 +20,7 @@ export type MeterEnd = {
  * What readers of a meter must ask the usage tables for, as of now. All of it belongs to one
  * version, so whoever asks for minutes and events with one reading never mixes two definitions.
  */
-export type MeterReading = {
+export type EffectiveMeter = {
   readonly meterId: string;
   /** The version in sight: while a change is being applied to stored events, the one before it. */
   readonly version: number;
@@ -53,7 +53,7 @@ const readingRow = z.object({
     .nullable(),
 });
 
-function readingFromRow(row: z.output<typeof readingRow>): MeterReading {
+function readingFromRow(row: z.output<typeof readingRow>): EffectiveMeter {
   return {
     meterId: row.meter_id,
     version: row.version,
@@ -71,11 +71,11 @@ function readingFromRow(row: z.output<typeof readingRow>): MeterReading {
  * The definitions that readers of these meters see, with the pointer to their rows, as of one
  * instant.
  */
-export async function findMeterReadings(
+export async function findEffectiveMeters(
   database: BillingDatabase,
   environment: Environment,
   meterIds: readonly string[],
-): Promise<ReadonlyMap<string, MeterReading>> {
+): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
   // The rows of a version that takes a change back are those of the version it reverts to.
   const rows = await database.slonik.any(sql.type(readingRow)`

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
 import type { Price } from '../price/price.js';
 import type { LineItem } from './line-item.js';
-import type { InvoicePlanInputs } from './invoice.js';
-import { planLines } from './plan-lines.js';
+import type { LineSelectionInputs } from './invoice.js';
+import { selectLines } from './select-lines.js';
 import {
   FIXED_PRICE,
   JANUARY,
@@ -17,13 +17,13 @@ import {
 
 const date = (instant: number): string => formatInstant(instant).slice(0, 10);
 /** `item start end` of every planned line. */
-const planned = (change: Partial<InvoicePlanInputs>): string[] =>
-  planLines({ ...JANUARY, ...change }).map(
+const planned = (change: Partial<LineSelectionInputs>): string[] =>
+  selectLines({ ...JANUARY, ...change }).map(
     ({ lineItem, period }) => `${lineItem.id} ${date(period.startMs)} ${date(period.endMs)}`,
   );
 /** Covered and full days of every planned line. */
-const scaled = (change: Partial<InvoicePlanInputs>): (string | null)[] =>
-  planLines({ ...JANUARY, ...change }).map(({ proration }) =>
+const scaled = (change: Partial<LineSelectionInputs>): (string | null)[] =>
+  selectLines({ ...JANUARY, ...change }).map(({ proration }) =>
     proration === null
       ? null
       : `${proration.coveredMs / 86_400_000}/${proration.fullMs / 86_400_000}`,
@@ -143,7 +143,7 @@ describe('ONETIME lines (13.3)', () => {
 describe('lines with a longer period than the subscription (13.3)', () => {
   const annual: Price = { ...FIXED_PRICE, billingPeriod: 'ANNUAL' };
   const quarterlyArrear: Price = { ...arrearFixed, billingPeriod: 'QUARTERLY' };
-  const monthOf = (start: string, end: string): Partial<InvoicePlanInputs> => ({
+  const monthOf = (start: string, end: string): Partial<LineSelectionInputs> => ({
     period: { startMs: day(start), endMs: day(end) },
   });
 
@@ -248,7 +248,7 @@ describe('already invoiced (13.5)', () => {
 
   it('running the plan on its own result adds nothing', () => {
     const items = lines(usageLine('a'), fixedLine('b', { startMs: day('2026-01-10') }));
-    const alreadyInvoiced = planLines({ ...JANUARY, ...items }).map(({ lineItem, period }) => ({
+    const alreadyInvoiced = selectLines({ ...JANUARY, ...items }).map(({ lineItem, period }) => ({
       lineItemId: lineItem.id,
       priceId: lineItem.price.id,
       period,
@@ -269,7 +269,9 @@ describe('line order (1)', () => {
     const permutations = fc.shuffledSubarray(items, { minLength: 4 });
     fc.assert(
       fc.property(permutations, (shuffled) => {
-        const ids = planLines({ ...JANUARY, lineItems: shuffled }).map((line) => line.lineItem.id);
+        const ids = selectLines({ ...JANUARY, lineItems: shuffled }).map(
+          (line) => line.lineItem.id,
+        );
         expect(ids).toEqual(['B', 'a', 'b', '0']);
       }),
     );

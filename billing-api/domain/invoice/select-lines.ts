@@ -5,16 +5,16 @@ import { overlapOf } from '../calendar/interval.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 import type { Proration } from '../calendar/proration.js';
-import type { InvoicedLine, InvoicePlanInputs, PlannedLine } from './invoice.js';
-import { ownTerms } from './own-terms.js';
+import type { InvoicedLine, LineSelectionInputs, BillableLine } from './invoice.js';
+import { lineBillingTerms } from './line-billing-terms.js';
 
 /**
  * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):
  * line items by reference point (13.3), without those already invoiced (13.5), in line order.
  */
-export function planLines(inputs: InvoicePlanInputs): readonly PlannedLine[] {
+export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[] {
   return inLineOrder(inputs.lineItems)
-    .flatMap((lineItem) => planItem(lineItem, inputs))
+    .flatMap((lineItem) => selectItem(lineItem, inputs))
     .filter((line) => !isInvoiced(line, inputs.alreadyInvoiced));
 }
 
@@ -25,17 +25,17 @@ function inLineOrder(items: readonly LineItem[]): LineItem[] {
   );
 }
 
-function planItem(lineItem: LineItem, inputs: InvoicePlanInputs): readonly PlannedLine[] {
-  if (lineItem.price.billingCadence === 'ONETIME') return planOnetime(lineItem, inputs);
+function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly BillableLine[] {
+  if (lineItem.price.billingCadence === 'ONETIME') return selectOnetime(lineItem, inputs);
   const periods =
     lineItem.price.invoiceCadence === 'ARREAR'
       ? arrearPeriods(lineItem, inputs)
       : advancePeriods(lineItem, inputs);
-  return periods.flatMap((period) => planPeriod(lineItem, period, inputs.subscription));
+  return periods.flatMap((period) => selectPeriod(lineItem, period, inputs.subscription));
 }
 
 /** Overlapping periods of the same item and price; any line at all for a ONETIME item (13.5). */
-function isInvoiced(line: PlannedLine, invoiced: readonly InvoicedLine[]): boolean {
+function isInvoiced(line: BillableLine, invoiced: readonly InvoicedLine[]): boolean {
   const { lineItem, period } = line;
   return invoiced.some((earlier) => {
     if (earlier.lineItemId !== lineItem.id) return false;
@@ -45,7 +45,7 @@ function isInvoiced(line: PlannedLine, invoiced: readonly InvoicedLine[]): boole
 }
 
 /** The period whose ADVANCE lines the invoice takes; null where no period follows. */
-function advanceTarget(inputs: InvoicePlanInputs): Interval | null {
+function advanceTarget(inputs: LineSelectionInputs): Interval | null {
   if (inputs.referencePoint === 'period_start') return inputs.period;
   return nextPeriod(inputs.subscription, inputs.period);
 }
@@ -54,7 +54,7 @@ function advanceTarget(inputs: InvoicePlanInputs): Interval | null {
  * A ONETIME charge is on the first invoice whose ADVANCE period ends after its start, else on the
  * subscription's last one; `isInvoiced` drops it from all later ones. Its period is empty.
  */
-function planOnetime(lineItem: LineItem, inputs: InvoicePlanInputs): readonly PlannedLine[] {
+function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly BillableLine[] {
   const { startMs, endMs } = lineItem;
   if (endMs !== null && endMs <= startMs) return [];
   const target = advanceTarget(inputs);
@@ -64,12 +64,12 @@ function planOnetime(lineItem: LineItem, inputs: InvoicePlanInputs): readonly Pl
 }
 
 /** The ended period, or the line's own longer period when it ends with it (13.3). */
-function arrearPeriods(lineItem: LineItem, inputs: InvoicePlanInputs): readonly Interval[] {
+function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const { subscription, referencePoint } = inputs;
   const period = overlapOf(inputs.period, lifeOf(subscription));
   if (referencePoint === 'period_start' || period === null) return [];
   if (!isLonger(lineItem, subscription)) return [period];
-  const own = periodContaining(ownTerms(lineItem, subscription), period.endMs - 1);
+  const own = periodContaining(lineBillingTerms(lineItem, subscription), period.endMs - 1);
   return own !== null && own.endMs === period.endMs ? [own] : [];
 }
 
@@ -77,26 +77,26 @@ function arrearPeriods(lineItem: LineItem, inputs: InvoicePlanInputs): readonly 
  * The period that is charged in advance, or the line's own longer period when it starts with it;
  * before it the part of the ending period in which the item was added (domain.md 27).
  */
-function advancePeriods(lineItem: LineItem, inputs: InvoicePlanInputs): readonly Interval[] {
+function advancePeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const periods: Interval[] = [];
   const addedIn = periodOfAddition(lineItem, inputs);
   if (addedIn !== null) periods.push(addedIn);
   const target = advanceTarget(inputs);
   if (target === null) return periods;
   if (!isLonger(lineItem, inputs.subscription)) return [...periods, target];
-  const own = periodContaining(ownTerms(lineItem, inputs.subscription), target.startMs);
+  const own = periodContaining(lineBillingTerms(lineItem, inputs.subscription), target.startMs);
   return own !== null && own.startMs === target.startMs ? [...periods, own] : periods;
 }
 
 /** The line's period that was running when the item was added inside the ending period. */
-function periodOfAddition(lineItem: LineItem, inputs: InvoicePlanInputs): Interval | null {
+function periodOfAddition(lineItem: LineItem, inputs: LineSelectionInputs): Interval | null {
   const { subscription, referencePoint, period } = inputs;
   const wasAddedInside =
     lineItem.startMs > Math.max(period.startMs, subscription.startMs) &&
     lineItem.startMs < period.endMs;
   if (referencePoint === 'period_start' || !wasAddedInside) return null;
   if (!isLonger(lineItem, subscription)) return overlapOf(period, lifeOf(subscription));
-  return periodContaining(ownTerms(lineItem, subscription), lineItem.startMs);
+  return periodContaining(lineBillingTerms(lineItem, subscription), lineItem.startMs);
 }
 
 /** Whether the line's period is longer than the subscription's; never for ONETIME prices. */
@@ -108,25 +108,25 @@ function isLonger({ price }: LineItem, subscription: SubscriptionTerms): boolean
 }
 
 /** The part of a period in which the item exists, as a line; nothing when there is none. */
-function planPeriod(
+function selectPeriod(
   lineItem: LineItem,
   period: Interval,
   subscription: SubscriptionTerms,
-): readonly PlannedLine[] {
+): readonly BillableLine[] {
   const existence = { startMs: lineItem.startMs, endMs: lineItem.endMs ?? Infinity };
   const covered = overlapOf(period, existence);
   if (covered === null) return [];
-  if (lineItem.price.type === 'USAGE') return planUsageWindow(lineItem, covered, subscription);
-  const full = fullPeriodOf(ownTerms(lineItem, subscription), period);
+  if (lineItem.price.type === 'USAGE') return selectUsageWindow(lineItem, covered, subscription);
+  const full = fullPeriodOf(lineBillingTerms(lineItem, subscription), period);
   return [{ lineItem, period: covered, proration: prorationOf(covered, full) }];
 }
 
 /** The usage window of a line (domain.md 7.7): usage during a trial is not billed. */
-function planUsageWindow(
+function selectUsageWindow(
   lineItem: LineItem,
   covered: Interval,
   { trialEndMs }: SubscriptionTerms,
-): readonly PlannedLine[] {
+): readonly BillableLine[] {
   const period = overlapOf(covered, { startMs: trialEndMs ?? covered.startMs, endMs: Infinity });
   return period === null ? [] : [{ lineItem, period, proration: null }];
 }

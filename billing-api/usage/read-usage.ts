@@ -2,30 +2,30 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { Environment } from '../../contract/environment.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { tabulateUsage } from '../domain/usage/tabulate-usage.js';
+import { aggregateUsage } from '../domain/usage/aggregate-usage.js';
 import {
   areCellsAdditive,
   type CellSeries,
   type UsagePart,
-  type UsageScope,
+  type AggregationSpec,
   type UsageSplit,
-  type UsageView,
-} from '../domain/usage/usage-view.js';
+  type UsageSlicing,
+} from '../domain/usage/aggregation-spec.js';
 import type { UsageCustomers, UsageQuestion, UsageSubject } from './store/usage-question.js';
 import type { UsageStore } from './store/usage-store.js';
 
 /** What one reader wants to see of one meter or made-up rule. */
-export type UsageAsk = {
+export type UsageQuery = {
   readonly subject: UsageSubject;
-  readonly scope: UsageScope;
+  readonly scope: AggregationSpec;
   readonly narrowedBy: readonly MeterFilter[];
   /** Sources that count; null for all. */
   readonly sources: readonly string[] | null;
   /** Views that split by properties split by the same ones. */
-  readonly views: readonly UsageView[];
+  readonly views: readonly UsageSlicing[];
 };
 
-export type UsageWhose = {
+export type UsageOwner = {
   readonly environment: Environment;
   readonly customers: UsageCustomers;
 };
@@ -76,7 +76,7 @@ function commonBoundsOf(lists: readonly (readonly Interval[])[]): readonly Insta
 }
 
 /** The intervals that each view tells apart. */
-function listsOf({ range }: UsageScope, views: readonly UsageView[]) {
+function listsOf({ range }: AggregationSpec, views: readonly UsageSlicing[]) {
   const isWhole = views.some(({ windows }) => windows === null);
   const lists = new Set(views.flatMap(({ windows }) => (windows === null ? [] : [windows])));
   return [...(isWhole ? [[range]] : []), ...lists].filter((list) => list.length > 0);
@@ -86,7 +86,10 @@ function listsOf({ range }: UsageScope, views: readonly UsageView[]) {
  * Where cells are cut in time. One slot serves a range as a whole, except that earlier changes of a
  * WEIGHTED_SUM count otherwise than those inside.
  */
-function slotsOf(scope: UsageScope, views: readonly UsageView[]): readonly InstantMs[] | null {
+function slotsOf(
+  scope: AggregationSpec,
+  views: readonly UsageSlicing[],
+): readonly InstantMs[] | null {
   const { type, resetUsage, buckets } = scope;
   const hasHistory = resetUsage === 'NEVER';
   const hasWindows = views.some(({ windows }) => windows !== null);
@@ -97,7 +100,7 @@ function slotsOf(scope: UsageScope, views: readonly UsageView[]): readonly Insta
 }
 
 /** The stretch from the first to the last instant that a view shows. */
-function stretchOf(scope: UsageScope, views: readonly UsageView[]): Interval {
+function stretchOf(scope: AggregationSpec, views: readonly UsageSlicing[]): Interval {
   const lists = listsOf(scope, views);
   if (lists.length === 0) return scope.range;
   return {
@@ -114,7 +117,7 @@ function unionOf(splits: readonly UsageSplit[]): UsageSplit {
   };
 }
 
-function questionOf(ask: UsageAsk, views: readonly UsageView[]): UsageQuestion {
+function questionOf(ask: UsageQuery, views: readonly UsageSlicing[]): UsageQuestion {
   const { subject, scope, narrowedBy, sources } = ask;
   const hasHistory = scope.resetUsage === 'NEVER';
   const split = unionOf(views.map((view) => view.split));
@@ -135,7 +138,7 @@ function questionOf(ask: UsageAsk, views: readonly UsageView[]): UsageQuestion {
  * Cells that add up are read once, cut as finely as any view needs, so that all views of an answer
  * tell the same; different texts are counted anew for every view.
  */
-function plan(ask: UsageAsk): readonly Planned[] {
+function plan(ask: UsageQuery): readonly Planned[] {
   if (!areCellsAdditive(ask.scope.type)) {
     return ask.views.map((view, index) => ({ question: questionOf(ask, [view]), views: [index] }));
   }
@@ -143,12 +146,12 @@ function plan(ask: UsageAsk): readonly Planned[] {
 }
 
 /** What a reading of these asks puts to the store. */
-export function questionsOf(asks: readonly UsageAsk[]): readonly UsageQuestion[] {
+export function questionsOf(asks: readonly UsageQuery[]): readonly UsageQuestion[] {
   return asks.flatMap(plan).map(({ question }) => question);
 }
 
 /** The store calls the only slot of a question 0. */
-function placed(found: readonly CellSeries[], { scope }: UsageAsk, { slots }: UsageQuestion) {
+function placed(found: readonly CellSeries[], { scope }: UsageQuery, { slots }: UsageQuestion) {
   if (slots !== null || scope.resetUsage === 'NEVER') return found;
   return found.map((series) => ({ ...series, slots: series.slots.map(() => scope.range.startMs) }));
 }
@@ -159,10 +162,10 @@ function placed(found: readonly CellSeries[], { scope }: UsageAsk, { slots }: Us
  * @returns null when there are more rows than an answer could hold.
  * @throws DependencyError when ClickHouse fails.
  */
-export async function readViews(
+export async function readUsage(
   store: UsageStore,
-  whose: UsageWhose,
-  asks: readonly UsageAsk[],
+  whose: UsageOwner,
+  asks: readonly UsageQuery[],
 ): Promise<readonly (readonly (readonly UsagePart[])[])[] | null> {
   const plans = asks.map(plan);
   const questions = plans.flat().map(({ question }) => question);
@@ -176,7 +179,7 @@ export async function readViews(
       next += 1;
       for (const place of planned.views) {
         const view = assertPresent(ask.views[place], 'a view of an ask');
-        views[place] = tabulateUsage(ask.scope, view, found);
+        views[place] = aggregateUsage(ask.scope, view, found);
       }
     }
     return views;

@@ -11,7 +11,7 @@ import {
   type LogEvent,
 } from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/usage-rows.js';
-import { balanceClosedHours, recountNextMeters } from './check-books.js';
+import { balanceClosedHours, recountNextMeters } from './reconcile.js';
 
 const NOW = Date.parse('2026-10-01T12:30:00.000Z');
 const AT = { logId: 'log', partition: 0, nextOffset: 20 };

@@ -2,7 +2,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { meterMatches } from '../../../contract/meter.js';
 import { periodContaining } from '../../domain/calendar/billing-periods.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
-import { findMeteredLines, type MeteredLine } from './event-lines-store.js';
+import { findMeteredLines, type MeteredLine } from './metered-lines.js';
 import type { StoredEvent } from '../events-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import type { Transaction } from '../../records/unit.js';

@@ -7,23 +7,27 @@ import type {
   BucketUsage,
   IntervalUsage,
   LineUsage,
-  UsagePlan,
+  UsageRequirement,
 } from '../../domain/usage/line-usage.js';
 import type { BillingGrid } from '../../domain/calendar/billing-grid.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import { NO_SPLIT, type UsagePart, type UsageView } from '../../domain/usage/usage-view.js';
-import type { MeterReading } from '../../catalog/meters/meter-readings.js';
+import {
+  NO_SPLIT,
+  type UsagePart,
+  type UsageSlicing,
+} from '../../domain/usage/aggregation-spec.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { subjectOf } from '../../usage/store/usage-question.js';
 import { usageOfViews, viewsOfLine, type Grouping } from '../../usage/usage-grouping.js';
 import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
 import { scopeOf } from '../../usage/read-meter-usage.js';
-import type { UsageAsk } from '../../usage/read-views.js';
+import type { UsageQuery } from '../../usage/read-usage.js';
 
 /** A line whose usage is asked for: what its invoice needs to know, and of which meter. */
-export type AskedLine = {
-  readonly plan: UsagePlan;
+export type LineUsageQuery = {
+  readonly plan: UsageRequirement;
   readonly lineItem: LineItem;
-  readonly meter: MeterReading;
+  readonly meter: EffectiveMeter;
   readonly grid: BillingGrid;
 };
 
@@ -42,7 +46,7 @@ export function withoutOverlap(intervals: readonly Interval[]): readonly (readon
 }
 
 /** The buckets of a stretch of time, cut to it (domain.md 7.8). */
-function bucketsOf(interval: Interval, { meter, grid }: AskedLine): readonly Interval[] {
+function bucketsOf(interval: Interval, { meter, grid }: LineUsageQuery): readonly Interval[] {
   const { bucketSize: size } = meter;
   if (size === null) return [];
   const { timezone, billingAnchorMs: anchorMs } = grid;
@@ -53,7 +57,7 @@ function bucketsOf(interval: Interval, { meter, grid }: AskedLine): readonly Int
  * The buckets whose values add up; of sums any cut gives the same, so that only a MAX is cut. Its
  * intervals lie before the usage window, none over another, and are cut as they are by themselves.
  */
-function addedBuckets(line: AskedLine): readonly Interval[] | null {
+function addedBuckets(line: LineUsageQuery): readonly Interval[] | null {
   const { plan, meter } = line;
   if (plan.buckets === null || meter.aggregation.type !== 'MAX') return null;
   const earlier = withoutOverlap(plan.intervals).flat();
@@ -61,7 +65,7 @@ function addedBuckets(line: AskedLine): readonly Interval[] | null {
 }
 
 /** What is shown beside the window and its splits: the buckets, then every list of intervals. */
-function furtherViews({ plan, meter }: AskedLine): readonly UsageView[] {
+function furtherViews({ plan, meter }: LineUsageQuery): readonly UsageSlicing[] {
   const group = meter.aggregation.groupBy !== null;
   const intervals = withoutOverlap(plan.intervals);
   return [
@@ -71,7 +75,7 @@ function furtherViews({ plan, meter }: AskedLine): readonly UsageView[] {
 }
 
 /** What to read of a line. All of it comes from one reading of the usage tables. */
-export function askOfLine(line: AskedLine, grouping: Grouping): UsageAsk {
+export function askOfLine(line: LineUsageQuery, grouping: Grouping): UsageQuery {
   const { plan, lineItem, meter } = line;
   return {
     subject: subjectOf(meter),
@@ -112,7 +116,10 @@ function groupedBuckets(parts: readonly UsagePart[]): readonly BucketUsage[] {
   return [...buckets.values()];
 }
 
-function bucketUsages(parts: readonly UsagePart[], { meter }: AskedLine): readonly BucketUsage[] {
+function bucketUsages(
+  parts: readonly UsagePart[],
+  { meter }: LineUsageQuery,
+): readonly BucketUsage[] {
   const [only] = parts;
   if (only === undefined || meter.aggregation.groupBy !== null) return groupedBuckets(parts);
   return plainBuckets(only);
@@ -129,7 +136,7 @@ function intervalUsages(views: readonly (readonly UsagePart[])[]): readonly Inte
 
 /** The usage of a line out of the views that `askOfLine` asks for. */
 export function usageOfLine(
-  line: AskedLine,
+  line: LineUsageQuery,
   views: readonly (readonly UsagePart[])[],
   grouping: Grouping & { readonly featureId: string },
 ): LineUsage {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant, parseInstant, type Interval } from '../../../contract/instant.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { LineMeter } from '../usage/line-meter.js';
-import type { InvoicePlanInputs } from './invoice.js';
-import { planUsage } from './plan-usage.js';
+import type { LineSelectionInputs } from './invoice.js';
+import { requiredUsage } from './required-usage.js';
 import {
   JANUARY,
   METER,
@@ -19,11 +19,11 @@ const shown = ({ startMs, endMs }: Interval): string =>
 const bucketed = (change: Partial<LineMeter>): { readonly meter: LineMeter } => ({
   meter: { ...METER, aggregationType: 'MAX', ...change },
 });
-const plan = (change: Partial<InvoicePlanInputs>) => planUsage({ ...JANUARY, ...change });
-const intervals = (change: Partial<InvoicePlanInputs>): string[] =>
+const plan = (change: Partial<LineSelectionInputs>) => requiredUsage({ ...JANUARY, ...change });
+const intervals = (change: Partial<LineSelectionInputs>): string[] =>
   plan(change).flatMap((line) => line.intervals.map(shown));
 
-describe('planUsage', () => {
+describe('requiredUsage', () => {
   it('asks for the usage window of every usage line, and of no other', () => {
     const lineItems = [usageLine('calls', { startMs: day('2026-01-10') }), fixedLine('seats')];
     const [line, ...others] = plan({ lineItems });
@@ -56,7 +56,7 @@ describe('planUsage', () => {
 describe('usage that an allowance asks for (10.2)', () => {
   const lineItems = [usageLine('calls')];
   const period = { startMs: day('2026-01-10'), endMs: day('2026-01-12') };
-  const entitled = (change: Partial<EntitlementSource>): Partial<InvoicePlanInputs> => ({
+  const entitled = (change: Partial<EntitlementSource>): Partial<LineSelectionInputs> => ({
     lineItems,
     period,
     entitlements: [{ ...TEN_FREE, ...change }],
