@@ -8,7 +8,7 @@ import type { Database } from '../sql/pool.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './catalog.js';
-import { FILTER_LIMITS_DEFAULT, FilterShelf, type FilterLimits } from './dedup/filter-shelf.js';
+import { FALSE_POSITIVE_RATE_DEFAULT, FilterShelf } from './dedup/filter-shelf.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore } from './partition/checkpoint-store.js';
 import type { FetchLimits } from './partition/fetch-batch.js';
@@ -27,7 +27,8 @@ export type AggregatorDependencies = {
   readonly logger: Log;
   readonly metrics: Metrics;
   readonly limits: FetchLimits;
-  readonly filters?: FilterLimits;
+  /** Share of new ids that are looked up in vain; 0.01 when absent. */
+  readonly filterFalsePositiveRate?: number;
   /** How long the previous version of a changed meter is still fed; a week when absent. */
   readonly meterRevertHours?: number;
   readonly sabotage?: Sabotage;
@@ -82,8 +83,8 @@ export class Aggregator {
       logId,
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
-    const limits = dependencies.filters ?? FILTER_LIMITS_DEFAULT;
-    this.#shelf = new FilterShelf({ clickhouse, logId, limits });
+    const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
+    this.#shelf = new FilterShelf({ clickhouse, logId, falsePositiveRate });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });

@@ -28,7 +28,6 @@ const config = readConfig(
     'MINUTEBOOK_FLUSH_DELAY_MS',
     'MINUTEBOOK_BATCH_EVENTS_MAX',
     'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
-    'MINUTEBOOK_FILTER_KEEP_MB',
     'MINUTEBOOK_METER_REVERT_HOURS',
     'MINUTEBOOK_METRICS_PORT',
   ],
@@ -56,13 +55,11 @@ async function run(): Promise<never> {
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
     flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
   };
-  const filters = {
-    falsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
-    keepMb: config.MINUTEBOOK_FILTER_KEEP_MB,
-  };
-  const engines = { database, clickhouse, log, logger, metrics };
-  const meterRevertHours = config.MINUTEBOOK_METER_REVERT_HOURS;
-  const aggregator = new Aggregator({ ...engines, limits, filters, meterRevertHours });
+  const aggregator = new Aggregator({
+    ...{ database, clickhouse, log, logger, metrics, limits },
+    filterFalsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
+    meterRevertHours: config.MINUTEBOOK_METER_REVERT_HOURS,
+  });
   await aggregator.start();
   lifecycle.onClose('partitions', () => aggregator.close());
   const probes = {

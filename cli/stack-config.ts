@@ -21,7 +21,6 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_FLUSH_DELAY_MS',
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
-      'MINUTEBOOK_FILTER_KEEP_MB',
       'MINUTEBOOK_METER_REVERT_HOURS',
       'MINUTEBOOK_METRICS_PORT',
     ],

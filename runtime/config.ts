@@ -82,10 +82,6 @@ export const SETTINGS = {
     means:
       'share of new event ids that are looked up in vain (0.0001 to 0.1); 0.01 takes 2 bytes of memory an id',
   },
-  MINUTEBOOK_FILTER_KEEP_MB: {
-    schema: z.coerce.number().int().min(0).default(64),
-    means: 'memory for the id filters of partitions that an aggregator gave up, should they return',
-  },
   MINUTEBOOK_METER_REVERT_HOURS: {
     schema: count.max(87_600).default(168),
     means:

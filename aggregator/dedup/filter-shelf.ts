@@ -7,16 +7,15 @@ import { OtherLogIds } from './other-log-ids.js';
 
 /** Reading ids keeps a core of ours and one of ClickHouse's busy; two overlap their pauses. */
 const READINGS_MAX = 2;
-const MIB = 1024 * 1024;
-
-export type FilterLimits = { readonly falsePositiveRate: number; readonly keepMb: number };
-
-export const FILTER_LIMITS_DEFAULT: FilterLimits = { falsePositiveRate: 0.01, keepMb: 64 };
+/** Memory for kept filters: 30 million ids at the default rate. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+/** Share of new ids that are looked up in vain, unless the operator says otherwise. */
+export const FALSE_POSITIVE_RATE_DEFAULT = 0.01;
 
 type ShelfOptions = {
   readonly clickhouse: ClickHouse;
   readonly logId: string;
-  readonly limits: FilterLimits;
+  readonly falsePositiveRate: number;
 };
 
 /**
@@ -27,10 +26,9 @@ type ShelfOptions = {
 export class FilterShelf {
   readonly others: OtherLogIds;
   readonly #surroundings: FilterSurroundings;
-  readonly #kept: LRUCache<number, IdFilter> | null;
+  readonly #kept = new LRUCache<number, IdFilter>({ maxSize: KEPT_BYTES_MAX, sizeCalculation });
 
-  constructor({ clickhouse, logId, limits }: ShelfOptions) {
-    const { falsePositiveRate, keepMb } = limits;
+  constructor({ clickhouse, logId, falsePositiveRate }: ShelfOptions) {
     const ids = createKnownIds(clickhouse, logId);
     const queue = new PQueue({ concurrency: READINGS_MAX });
     this.others = new OtherLogIds(ids, falsePositiveRate);
@@ -47,19 +45,18 @@ export class FilterShelf {
         }
       },
     };
-    this.#kept = keepMb === 0 ? null : new LRUCache({ maxSize: keepMb * MIB, sizeCalculation });
   }
 
   /** The partition's kept filter, which must be warmed before use, or a new one. */
   take(partition: number): IdFilter {
-    const kept = this.#kept?.get(partition);
-    this.#kept?.delete(partition);
+    const kept = this.#kept.get(partition);
+    this.#kept.delete(partition);
     return kept ?? new IdFilter(partition, this.#surroundings);
   }
 
   /** Keeps a filter whose partition was given up, if there is room for it. */
   keep(partition: number, filter: IdFilter): void {
-    this.#kept?.set(partition, filter);
+    this.#kept.set(partition, filter);
   }
 }
 

@@ -7,7 +7,7 @@ import { test as base } from '../../load-tests/harness/fixtures.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics } from '../../runtime/metrics.js';
 import { createCatalogReader } from '../catalog.js';
-import { FILTER_LIMITS_DEFAULT, FilterShelf } from '../dedup/filter-shelf.js';
+import { FilterShelf } from '../dedup/filter-shelf.js';
 import { UsageStore } from '../sink/usage-store.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 import { createMembership, type Membership } from './membership.js';
@@ -41,9 +41,7 @@ const test = base.extend<{ readonly world: World }>({
         checkpoints: createCheckpointStore(database, { log: logId, memberId }),
         catalog: createCatalogReader(database, () => performance.now()),
         store,
-        filter: new FilterShelf({ clickhouse: client, logId, limits: FILTER_LIMITS_DEFAULT }).take(
-          0,
-        ),
+        filter: new FilterShelf({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
         limits: { eventsMax: 100, flushDelayMs: 1 },
         partitionsRunning: () => 1,
         signal: new AbortController().signal,
