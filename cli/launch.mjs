@@ -165,6 +165,7 @@ async function check() {
 /** Long runs that live in load-tests, each with a folder of its own. */
 const PROOFS = new Map([
   ['faults', 'proofs/faults'],
+  ['mutations', 'proofs/mutations'],
   ['oracle', 'proofs/usage-oracle'],
   ['pricing:check', 'proofs/pricing-oracle'],
   ['simulate', 'proofs/simulation'],

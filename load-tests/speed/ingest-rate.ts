@@ -1,4 +1,5 @@
-import { atRate, saturate, type Load, type Outcome, type Target } from './load/drive.js';
+import { atRate, saturateWarm, type Target } from './load/drive.js';
+import type { Outcome } from './load/load-tally.js';
 import { startYardstick } from './load/start-yardstick.js';
 import { MemorySampler } from './memory-sampler.js';
 import { Bench } from './programs.js';
@@ -14,19 +15,8 @@ import {
 
 const SINGLE = { path: '/v1/events', eventsPerRequest: 1, connections: 256 } as const;
 const BULK = { path: '/v1/events/bulk', eventsPerRequest: 500, connections: 16 } as const;
-const WARM_UP_SECONDS = 2;
 const INGEST_MEGABYTES_MAX = 250;
 const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 100];
-
-async function warmed(
-  target: Target,
-  load: Omit<Load, 'seconds'>,
-  seconds: number,
-): Promise<{ readonly outcome: Outcome; readonly accepted: number }> {
-  const warmUp = await saturate(target, { ...load, seconds: WARM_UP_SECONDS });
-  const outcome = await saturate(target, { ...load, seconds });
-  return { outcome, accepted: warmUp.acceptedEvents + outcome.acceptedEvents };
-}
 
 /** Accepted events as the server counts them. */
 async function acceptedByServer(url: string): Promise<number> {
@@ -65,16 +55,16 @@ async function measureRates(
 ): Promise<Rates> {
   const { seconds, progress } = run;
   progress(0.05, 'bare node:http, singles');
-  const bareSingle = await warmed(bare, SINGLE, seconds);
+  const bareSingle = await saturateWarm(bare, { ...SINGLE, seconds });
   progress(0.25, 'singles');
-  const single = await warmed(target, SINGLE, seconds);
+  const single = await saturateWarm(target, { ...SINGLE, seconds });
   const requestsPerSecond = Math.floor(bareSingle.outcome.requestsPerSecond * 0.6 * 0.5);
   progress(0.45, `singles at ${requestsPerSecond} a second`);
   const paced = await atRate(target, { ...SINGLE, seconds, requestsPerSecond });
   progress(0.6, 'bare node:http, bulk');
-  const bareBulk = await warmed(bare, BULK, seconds);
+  const bareBulk = await saturateWarm(bare, { ...BULK, seconds });
   progress(0.8, 'bulk');
-  const bulk = await warmed(target, BULK, seconds);
+  const bulk = await saturateWarm(target, { ...BULK, seconds });
   return {
     bareSingle: bareSingle.outcome,
     single: single.outcome,
@@ -121,7 +111,6 @@ export const measureIngestRate: Measurement = async ({ seconds }, progress) => {
       throw new Error(`answered 202 ${rates.accepted}, counted ${counted}`);
     }
     const resident = memory.stop();
-    const peak = memory.peakOf('ingest');
     const latencies = {
       'singles, saturated': rates.single,
       'singles, paced': rates.paced,
@@ -129,10 +118,7 @@ export const measureIngestRate: Measurement = async ({ seconds }, progress) => {
     };
     return {
       title: 'Ingest alone',
-      findings: [
-        ...findingsOf(rates),
-        atMost({ id: 'P9', what: 'ingest, greatest RSS', unit: 'MB' }, peak, INGEST_MEGABYTES_MAX),
-      ],
+      findings: [...findingsOf(rates), memory.findingOf('ingest', INGEST_MEGABYTES_MAX)],
       plots: [
         latencyPlot(latencies),
         { title: 'Memory', xLabel: 'seconds', yLabel: 'MB', series: resident },

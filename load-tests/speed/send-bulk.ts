@@ -1,3 +1,4 @@
+import { readEventTails } from './load/access-log-properties.js';
 import { HttpConnection } from './load/http-connection.js';
 import { PreparedRequest } from './load/prepared-request.js';
 import type { Target } from './load/drive.js';
@@ -24,6 +25,7 @@ export async function sendBulk(target: Target, run: BulkRun): Promise<number> {
       eventsPerRequest: EVENTS_PER_REQUEST,
       host: target.host,
       apiKey: target.apiKey,
+      tails: await readEventTails(),
       ...(run.repeatEvery === undefined ? {} : { repeatEvery: run.repeatEvery }),
     });
     while (next < requests) {

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { build, type Histogram } from 'hdr-histogram-js';
 import { ApiClient } from '../../cli/demo/api-client.js';
 import { createCustomers } from '../../cli/demo/customers.js';
-import { atRate, saturate, type Load, type Target } from './load/drive.js';
-import { CANARY_EVERY, LOAD_CUSTOMERS, loadCustomer } from './load/prepared-request.js';
+import { saturate, saturateWarm, type PacedLoad, type Target } from './load/drive.js';
+import { CANARY_CUSTOMER, LOAD_CUSTOMERS, loadCustomer } from './load/load-identity.js';
 import { startYardstick } from './load/start-yardstick.js';
 import { startProduct, type Product } from './programs.js';
 import {
@@ -20,6 +20,7 @@ import {
   type Section,
 } from './section.js';
 import { sendBulk } from './send-bulk.js';
+import { watchVisibility, type Visibility } from './visibility-lag.js';
 
 const SINGLE = { path: '/v1/events', eventsPerRequest: 1, connections: 64 } as const;
 const BULK = { path: '/v1/events/bulk', eventsPerRequest: 500, connections: 16 } as const;
@@ -35,22 +36,6 @@ const FLEXPRICE_BULK_VISIBLE = 7_500;
 const OPENMETER_SINGLES_VISIBLE = 3_800;
 
 const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
-
-/**
- * The customers on whom visibility is watched: to add up all ten thousand again and again would
- * take the server longer than to count what is sent.
- */
-const CANARIES = Array.from({ length: LOAD_CUSTOMERS / CANARY_EVERY }, (_, index) =>
-  loadCustomer(index * CANARY_EVERY),
-);
-
-/** Events of canaries among those with ids from `firstId` on. */
-function canariesAmong(firstId: number, events: number): number {
-  const below = (id: number): number => Math.ceil(id / CANARY_EVERY);
-  return below(firstId + events) - below(firstId);
-}
-
-type MeterUsage = { readonly items: readonly { readonly total_value: string }[] };
 
 /** The product with one meter and the customers of the load, and how many events it was sent. */
 class Session {
@@ -72,7 +57,7 @@ class Session {
     });
     progress(0.02, 'customers');
     const customers = Array.from({ length: LOAD_CUSTOMERS }, (_, index) => loadCustomer(index));
-    await createCustomers(api, customers, () => undefined);
+    await createCustomers(api, [...customers, CANARY_CUSTOMER], () => undefined);
     return new Session(product, api, id);
   }
 
@@ -84,13 +69,6 @@ class Session {
     const body = { meter_id: this.meterId, ...ALL_TIME };
     const { value } = await this.api.post<{ readonly value: string }>('/events/usage/meter', body);
     return Number(value);
-  }
-
-  /** The events of the canaries that are visible: a question that costs the server little. */
-  async visibleOfCanaries(): Promise<number> {
-    const body = { meter_ids: [this.meterId], external_customer_ids: CANARIES, ...ALL_TIME };
-    const { items } = await this.api.post<MeterUsage>('/meter-usage/query', body);
-    return Number(items[0]?.total_value);
   }
 
   /** Waits until everything that was ever sent is visible, and nothing more. */
@@ -105,65 +83,16 @@ class Session {
     if (visible !== this.#sent) throw new Error(`sent ${this.#sent}, visible ${visible}`);
   }
 
+  /** How soon events are visible at a steady rate; afterwards all of them are. */
+  async watch(load: PacedLoad): Promise<Visibility> {
+    const watched = await watchVisibility(this, load);
+    await this.settle(watched.sent);
+    return watched;
+  }
+
   get sent(): number {
     return this.#sent;
   }
-}
-
-/** When so many events had been accepted: [milliseconds, count], both growing. */
-type Milestones = (readonly [number, number])[];
-
-/** Time from acceptance to visibility, by counts: the nth accepted event with the nth visible. */
-function lagsOf(accepted: Milestones, seen: Milestones): Histogram {
-  const lags = build({ highestTrackableValue: 600_000, useWebAssembly: false });
-  let at = 0;
-  for (const [acceptedMs, count] of accepted) {
-    while (at < seen.length && (seen[at]?.[1] ?? 0) < count) at += 1;
-    const seenMs = seen[at]?.[0];
-    if (seenMs === undefined) throw new Error('an accepted event was never seen');
-    lags.recordValue(Math.max(1, Math.round(seenMs - acceptedMs)));
-  }
-  return lags;
-}
-
-/** Sends at a steady rate and asks all the while how many events are visible. */
-async function visibilityAt(
-  session: Session,
-  load: Load & { readonly requestsPerSecond: number },
-): Promise<Visibility> {
-  const accepted: Milestones = [];
-  const seen: Milestones = [];
-  const before = await session.visibleOfCanaries();
-  let isSending = true;
-  let sent = 0;
-  let count = 0;
-  const sending = atRate(session.target, {
-    ...load,
-    onAccepted: (firstId, events) => {
-      sent += events;
-      const canaries = canariesAmong(firstId, events);
-      if (canaries > 0) accepted.push([performance.now(), (count += canaries)]);
-    },
-  }).finally(() => (isSending = false));
-  const startedAt = performance.now();
-  while (isSending || (seen.at(-1)?.[1] ?? 0) < count) {
-    const visible = (await session.visibleOfCanaries()) - before;
-    seen.push([performance.now(), visible]);
-    if (performance.now() - startedAt > VISIBLE_TIMEOUT_MS) break;
-    await delay(POLL_MS);
-  }
-  await sending;
-  await session.settle(sent);
-  const seconds = (points: Milestones) =>
-    points.map(([ms, value]) => [Number(((ms - startedAt) / 1000).toFixed(2)), value] as const);
-  const everyFewth = accepted.filter((_, index) => index % 10 === 0);
-  return {
-    lags: lagsOf(accepted, seen),
-    plot: [
-      { name: 'accepted', points: seconds(everyFewth) },
-      { name: 'visible', points: seconds(seen) },
-    ],
-  };
 }
 
 const toBeat = (what: string): Pick<Finding, 'id' | 'what'> => ({ id: 'to beat', what });
@@ -179,9 +108,11 @@ async function measureRates(session: Session, seconds: number, progress: Progres
     await session.settle(BULK_EVENTS);
     const bulkVisible = BULK_EVENTS / ((performance.now() - bulkStartedAt) / 1000);
     progress(0.2, 'bare node:http');
-    const bareSingle = await saturate(yardstick.target, { ...SINGLE, seconds });
-    const bareBulk = await saturate(yardstick.target, { ...BULK, seconds });
+    // Warm as the product is after a hundred thousand events.
+    const bareSingle = (await saturateWarm(yardstick.target, { ...SINGLE, seconds })).outcome;
+    const bareBulk = (await saturateWarm(yardstick.target, { ...BULK, seconds })).outcome;
     progress(0.35, 'singles until all are visible');
+    await session.settle((await saturate(target, { ...SINGLE, seconds: 2 })).acceptedEvents);
     const singlesStartedAt = performance.now();
     const single = await saturate(target, { ...SINGLE, seconds });
     await session.settle(single.acceptedEvents);
@@ -234,8 +165,6 @@ async function measureQuery(session: Session): Promise<Histogram> {
   return times;
 }
 
-type Visibility = { readonly lags: Histogram; readonly plot: Plot['series'] };
-
 function sectionOf(measured: {
   readonly fast: Visibility;
   readonly slow: Visibility;
@@ -251,7 +180,7 @@ function sectionOf(measured: {
   const plotOf = (title: string, { plot: series }: Visibility): Plot => ({
     title,
     xLabel: 'seconds',
-    yLabel: 'events of canaries',
+    yLabel: 'watched events',
     series,
   });
   return {
@@ -272,7 +201,7 @@ export const measureVisibility: Measurement = async ({ seconds }, progress) => {
   try {
     const rates = await measureRates(session, seconds, progress);
     progress(0.6, '20,000 events a second');
-    const fast = await visibilityAt(session, {
+    const fast = await session.watch({
       path: '/v1/events/bulk',
       eventsPerRequest: 100,
       connections: 16,
@@ -280,7 +209,7 @@ export const measureVisibility: Measurement = async ({ seconds }, progress) => {
       requestsPerSecond: 200,
     });
     progress(0.8, '2,000 events a second');
-    const slow = await visibilityAt(session, { ...SINGLE, seconds, requestsPerSecond: 2_000 });
+    const slow = await session.watch({ ...SINGLE, seconds, requestsPerSecond: 2_000 });
     progress(0.95, 'a customer’s month');
     const query = await measureQuery(session);
     return {

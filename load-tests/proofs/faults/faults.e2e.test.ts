@@ -2,12 +2,10 @@ import PQueue from 'p-queue';
 import { afterAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../../runtime/project.js';
 import { startFaultEngines } from './engines/fault-engines.js';
-import { makeMutatedBuild } from '../mutations/mutated-build.js';
-import { MUTATIONS } from '../mutations/event-path/run-mutations.js';
 import { randomRun } from './random/random-run.js';
 import { lineOfRun } from './report.js';
 import { SCENARIOS } from './scenarios/all-scenarios.js';
-import type { Bench, Scenario } from './scenarios/scenario.js';
+import { playScenario, type Bench, type Scenario } from './scenarios/scenario.js';
 
 const engines = await startFaultEngines(['postgres', 'kafka']);
 afterAll(() => engines.close());
@@ -19,21 +17,11 @@ const firstSeed = Math.floor(Math.random() * 1_000_000);
 function tell(scenario: Scenario, log: Bench['log']): () => Promise<void> {
   return async () => {
     const bench = { engines, log, buildRoot: projectRoot, isLong: false };
-    const verdict = await scenario.run({ ...bench, settleTimeoutMs: SETTLE_TIMEOUT_MS });
+    const verdict = await playScenario(scenario, { ...bench, settleTimeoutMs: SETTLE_TIMEOUT_MS });
     expect(verdict.problems).toEqual([]);
     expect(verdict.counts.accepted).toBeGreaterThan(0);
   };
 }
-
-describe('the list of mutations', () => {
-  test.each(MUTATIONS)('follows the code: $name', (mutation) => {
-    const stories = SCENARIOS.filter(({ name }) => name.startsWith(mutation.scenario));
-    expect(stories).toHaveLength(1);
-    expect(() => {
-      makeMutatedBuild(mutation).remove();
-    }).not.toThrow();
-  });
-});
 
 describe.each(['postgres', 'kafka'] as const)('the product on the %s log', (log) => {
   const isMissing = log === 'kafka' && engines.kafka.broker === null;

@@ -2,17 +2,17 @@ import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { projectRoot } from '../../../runtime/project.js';
 import { startFaultEngines, type FaultEngines, type LogKind } from './engines/fault-engines.js';
-import { lineOfMutation, MUTATIONS, MutationTrial } from '../mutations/event-path/run-mutations.js';
 import { randomRun } from './random/random-run.js';
 import { lineOfRun, lineOfScenario, Tally } from './report.js';
+import { playScenario } from './scenarios/scenario.js';
 import { SCENARIOS } from './scenarios/all-scenarios.js';
 
 /**
  * `npm run faults -- [--runs 100] [--log postgres|kafka|both] [--seed N]`: all scenarios, then
  * random runs, each with a seed that replays its plan of load and faults; with `--seed` the runs
  * alone. Ends with the line `N runs, 0 lost, 0 double` for each log, and with status 1 when
- * anything else came out. `--scenarios` tells the named stories alone, `--mutations` breaks the
- * build on purpose and shows what notices; `--only TEXT` keeps those whose name holds the text.
+ * anything else came out. `--scenarios` tells the named stories alone; `--only TEXT` keeps those
+ * whose name holds the text.
  */
 const { values } = parseArgs({
   options: {
@@ -20,7 +20,6 @@ const { values } = parseArgs({
     log: { type: 'string' },
     seed: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
-    mutations: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
@@ -31,7 +30,7 @@ const SEEDS = 1_000_000;
 type Ground = { readonly engines: FaultEngines; readonly log: LogKind };
 
 function logsWanted(): readonly LogKind[] {
-  const wanted = values.log ?? (values.mutations ? 'postgres' : 'both');
+  const wanted = values.log ?? 'both';
   if (wanted === 'both') return ['postgres', 'kafka'];
   if (wanted === 'postgres' || wanted === 'kafka') return [wanted];
   throw new Error('--log is postgres, kafka or both');
@@ -54,7 +53,7 @@ async function tellScenarios(ground: Ground, tally: Tally): Promise<void> {
       continue;
     }
     const startedAt = performance.now();
-    const verdict = await scenario.run({ ...bench, isLong: true });
+    const verdict = await playScenario(scenario, { ...bench, isLong: true });
     tally.add(verdict);
     const seconds = (performance.now() - startedAt) / 1000;
     console.log(`${ground.log} · ${lineOfScenario(scenario.name, verdict, seconds)}`);
@@ -78,24 +77,9 @@ async function runAtRandom(ground: Ground, tally: Tally, firstSeed: number): Pro
   }
 }
 
-/** Whether every mutation was caught, by something that passes without it. */
-async function tryMutations(ground: Ground): Promise<boolean> {
-  const trial = new MutationTrial(ground);
-  let isComplete = true;
-  for (const mutation of MUTATIONS.filter(isWanted)) {
-    const report = await trial.run(mutation);
-    const isCaught = report.caughtBy !== null && report.control === null;
-    isComplete &&= isCaught;
-    console.log((isCaught ? pc.green : pc.red)(lineOfMutation(report)));
-  }
-  console.log(isComplete ? 'every mutation was caught' : 'not every mutation was caught');
-  return isComplete;
-}
-
 async function runOn(
   ground: Ground,
 ): Promise<{ readonly isRight: boolean; readonly line: string }> {
-  if (values.mutations) return { isRight: await tryMutations(ground), line: '' };
   const stories = new Tally('scenarios', ground.log);
   const tally = new Tally('runs', ground.log);
   if (values.seed === undefined || values.scenarios) await tellScenarios(ground, stories);

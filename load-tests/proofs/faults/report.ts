@@ -15,7 +15,7 @@ export function lineOfRun(report: RunReport): string {
     `${report.log} seed ${report.seed}`,
     verdict,
     `${books} (${counts.conflicts} conflicts, ${counts.buckets} buckets, ${counts.batches} batches)`,
-    `${report.aggregators} aggregators, ${report.unknownOutcomes} unanswered, ${report.samples} looks`,
+    `${report.aggregators} aggregators, ${report.unknownOutcomes} unanswered, ${report.samples} looks, ${counts.restarts} restarts`,
     report.faults.join(', '),
     `${report.seconds.toFixed(1)} s`,
   ].join(' · ');

@@ -1,21 +1,17 @@
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeAction } from './actions.js';
-import { catchAtRandom, catchExhaustively, type Catch } from './catch-mutation.js';
 import { explore, type Failure } from './exhaustive.js';
-import { MUTATIONS } from './mutations.js';
 import { walk, type Walk } from './random-walk.js';
 import { createScenario, type Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 import { LARGER_WORLDS, SMALL_WORLDS } from './small-worlds.js';
-import { tableLines } from '../../../cli/demo/tables.js';
 
 type Flags = {
   readonly seconds: number;
   readonly seed?: number;
   readonly exhaustive?: boolean;
   readonly larger?: boolean;
-  readonly mutations?: boolean;
 };
 /** Worlds that were tried, the actions in them, and how many went wrong. */
 type Tally = { readonly worlds: number; readonly steps: number; readonly wrong: number };
@@ -23,8 +19,6 @@ type Tally = { readonly worlds: number; readonly steps: number; readonly wrong: 
 const NOTHING: Tally = { worlds: 0, steps: 0, wrong: 0 };
 /** Memory for the keys of so many states is about 2 GB. */
 const STATES_MAX = 8_000_000;
-const MUTATION_SEEDS_MAX = 2_000;
-const MUTATION_STATES_MAX = 200_000;
 /** Worlds between two looks at the clock. */
 const ROUND = 20;
 
@@ -106,31 +100,7 @@ function exploreAll(isLarger: boolean): Tally {
   return tally;
 }
 
-function effortOf(caught: Catch | null): string {
-  return caught === null ? 'no' : `${caught.effort} (${caught.by})`;
-}
-
-/** Returns how many mutations nobody noticed. */
-function tryMutations(): number {
-  let missed = 0;
-  const rows = MUTATIONS.map((mutation) => {
-    const random = catchAtRandom(mutation, MUTATION_SEEDS_MAX);
-    const exhaustive = catchExhaustively(mutation, MUTATION_STATES_MAX);
-    if (random === null && exhaustive === null) missed += 1;
-    const wrong = exhaustive?.wrong ?? random?.wrong ?? 'NOT NOTICED';
-    console.log(`${mutation}: ${wrong}`);
-    return [mutation, effortOf(random), effortOf(exhaustive)];
-  });
-  for (const line of tableLines(['mutation', 'random', 'exhaustive'], rows)) console.log(line);
-  console.log(`${MUTATIONS.length} mutations, ${missed} not noticed`);
-  return missed;
-}
-
 function runSimulateVerb(flags: Flags): void {
-  if (flags.mutations === true) {
-    if (tryMutations() > 0) process.exitCode = 1;
-    return;
-  }
   const isExhaustive = flags.exhaustive === true || flags.larger === true;
   const tally = isExhaustive
     ? exploreAll(flags.larger === true)
@@ -148,6 +118,5 @@ await new Command('simulate')
   .option('--seed <n>', 'replay one world, and shrink what is wrong with it', wholeNumber)
   .option('--exhaustive', 'every order of events in small worlds instead')
   .option('--larger', 'and in larger ones, which takes minutes')
-  .option('--mutations', 'break each rule in turn and show what notices')
   .action(runSimulateVerb)
   .parseAsync();

@@ -1,5 +1,6 @@
-import { build, type Histogram } from 'hdr-histogram-js';
+import { readEventTails } from './access-log-properties.js';
 import { HttpConnection } from './http-connection.js';
+import { assertRateKept, LoadTally, type Outcome } from './load-tally.js';
 import { PreparedRequest, type RequestShape } from './prepared-request.js';
 
 export type Target = {
@@ -13,18 +14,10 @@ export type Load = {
   readonly eventsPerRequest: number;
   readonly connections: number;
   readonly seconds: number;
+  /** Whether some events are watched: of a customer of their own, each in its own minute. */
+  readonly hasCanaries?: boolean;
   /** Told of every request that was answered 202, as the answer arrives: its ids and how many. */
   readonly onAccepted?: (firstId: number, events: number) => void;
-};
-
-export type Outcome = {
-  readonly requestsPerSecond: number;
-  readonly eventsPerSecond: number;
-  /** Answers by status; 0 is a lost connection. */
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly acceptedEvents: number;
-  /** Microseconds; of an open-loop run from the arrival time that was fixed beforehand. */
-  readonly latencyMicros: Histogram;
 };
 
 type Line = { readonly connection: HttpConnection; readonly request: PreparedRequest };
@@ -39,31 +32,9 @@ function takeIds(count: number): number {
   return first;
 }
 
-class Tally {
-  readonly statuses: Record<string, number> = {};
-  readonly latencyMicros = build({ highestTrackableValue: 120_000_000, useWebAssembly: false });
-  #answers = 0;
-
-  add(status: number, sinceMs: number): void {
-    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
-    this.#answers += 1;
-    this.latencyMicros.recordValue(Math.max(1, Math.round((performance.now() - sinceMs) * 1000)));
-  }
-
-  outcome(eventsPerRequest: number, seconds: number): Outcome {
-    const requestsPerSecond = this.#answers / seconds;
-    return {
-      requestsPerSecond,
-      eventsPerSecond: requestsPerSecond * eventsPerRequest,
-      statuses: this.statuses,
-      acceptedEvents: (this.statuses[202] ?? 0) * eventsPerRequest,
-      latencyMicros: this.latencyMicros,
-    };
-  }
-}
-
 async function openLines(target: Target, load: Load): Promise<readonly Line[]> {
-  const shape = { ...load, host: target.host, apiKey: target.apiKey };
+  const { host, apiKey } = target;
+  const shape = { ...load, host, apiKey, tails: await readEventTails() };
   return Promise.all(
     Array.from({ length: load.connections }, async () => ({
       connection: await HttpConnection.open(target.port, target.host),
@@ -76,10 +47,13 @@ function closeLines(lines: readonly Line[]): void {
   for (const { connection } of lines) connection.close();
 }
 
-/** Sends as fast as answers come, on every connection: the highest rate. */
+/**
+ * Sends as fast as answers come, on every connection: the highest rate.
+ * @throws Error unless every request was answered 202.
+ */
 export async function saturate(target: Target, load: Load): Promise<Outcome> {
   const lines = await openLines(target, load);
-  const tally = new Tally();
+  const tally = new LoadTally();
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1000;
   await Promise.all(
@@ -103,21 +77,35 @@ export async function saturate(target: Target, load: Load): Promise<Outcome> {
   return tally.outcome(load.eventsPerRequest, (performance.now() - startedAt) / 1000);
 }
 
+/** Long enough for code to be compiled and buffers to have grown. */
+const WARM_UP_SECONDS = 2;
+
+/** The highest rate of a server that is warm; `accepted` counts the events of the warm-up, too. */
+export async function saturateWarm(
+  target: Target,
+  load: Load,
+): Promise<{ readonly outcome: Outcome; readonly accepted: number }> {
+  const warmUp = await saturate(target, { ...load, seconds: WARM_UP_SECONDS });
+  const outcome = await saturate(target, load);
+  return { outcome, accepted: warmUp.acceptedEvents + outcome.acceptedEvents };
+}
+
+export type PacedLoad = Load & { readonly requestsPerSecond: number };
+
 /**
  * Sends at a fixed rate whatever the server does: arrival times are set beforehand, and a request
  * that finds no free connection waits with its clock running.
+ * @throws Error unless every request was answered 202 and the rate was kept.
  */
-export async function atRate(
-  target: Target,
-  load: Load & { readonly requestsPerSecond: number },
-): Promise<Outcome> {
+export async function atRate(target: Target, load: PacedLoad): Promise<Outcome> {
   const lines = await openLines(target, load);
-  const tally = new Tally();
+  const tally = new LoadTally();
   const idle = [...lines];
   const startedAt = performance.now();
   const arrivals = Math.floor(load.seconds * load.requestsPerSecond);
   let arrived = 0;
   let answered = 0;
+  let isOver = false;
   const arrivalTime = (index: number): number =>
     startedAt + (index * 1000) / load.requestsPerSecond;
   await new Promise<void>((resolve) => {
@@ -131,14 +119,16 @@ export async function atRate(
       const firstId = takeIds(load.eventsPerRequest);
       line.connection.send(line.request.withIds(firstId), (status) => {
         tally.add(status, dueAt);
-        if (status === 202) load.onAccepted?.(firstId, load.eventsPerRequest);
         answered += 1;
-        if (answered === arrivals) resolve();
+        if (status === 202) load.onAccepted?.(firstId, load.eventsPerRequest);
+        // A run that has lost a connection has no figures: what else would arrive does not matter.
+        isOver = answered === arrivals || status === 0;
+        if (isOver) resolve();
         else serve(line);
       });
     };
     const tick = (): void => {
-      if (answered === arrivals) return;
+      if (isOver) return;
       while (idle.length > 0 && arrived < arrivals && arrivalTime(arrived) <= performance.now()) {
         const line = idle.pop();
         if (line !== undefined) serve(line);
@@ -150,5 +140,8 @@ export async function atRate(
     tick();
   });
   closeLines(lines);
-  return tally.outcome(load.eventsPerRequest, (performance.now() - startedAt) / 1000);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const outcome = tally.outcome(load.eventsPerRequest, seconds);
+  assertRateKept(outcome, load.requestsPerSecond);
+  return outcome;
 }

@@ -1,118 +1,125 @@
+import type { EventTail } from './access-log-properties.js';
+import {
+  CANARY_CUSTOMER,
+  customerOfEvent,
+  isCanary,
+  loadCustomer,
+  minuteOfCanary,
+  timestampOfEvent,
+  writeEventId,
+} from './load-identity.js';
+
 /** How a request is built: which path, how many events, and where it is sent. */
 export type RequestShape = {
   readonly path: '/v1/events' | '/v1/events/bulk';
   readonly eventsPerRequest: number;
   readonly host: string;
   readonly apiKey: string;
+  /** Sources and properties to draw from. */
+  readonly tails: readonly EventTail[];
   /** Every so manyth event repeats an earlier id; absent: none does. */
   readonly repeatEvery?: number;
+  /** Whether some events are watched: of a customer of their own, each in its own minute. */
+  readonly hasCanaries?: boolean;
 };
 
-const ID_DIGITS = 14;
-const ID_PLACE = '#'.repeat(ID_DIGITS);
-const CUSTOMER_PLACE = '@'.repeat(5);
-const MINUTE_PLACE = '%%';
-/** Events of this many different customers; the first of them is 0. */
-export const LOAD_CUSTOMERS = 10_000;
-/** Time goes on by a minute every so many events, round an hour. */
-const EVENTS_PER_MINUTE = 100_000;
+/** So many events differ in their properties before they come round again. */
+const TEXTS = 4_000;
+/** Some megabytes for all connections of single events. */
+const FORMS_MAX = 64;
 /** How far back a repeat reaches: into an earlier batch once there is one, never to a repeat. */
-const REPEAT_DISTANCE = 20_050;
+const REPEAT_DISTANCE = 5 * TEXTS + 50;
 const REPEAT_DISTANCE_FIRST = 50;
 
-/** Every so manyth event is of one of the customers whose names come first. */
-export const CANARY_EVERY = 50;
+const ID_PLACE = '########-####-####-####-############';
+const TIMESTAMP_PLACE = '2026-11-20T12:00:00.000Z';
+/** The part of an event's JSON that changes, with a fixed length. */
+const HEAD = `{"event_name":"api.request","event_id":"${ID_PLACE}","external_customer_id":"${loadCustomer(0)}","timestamp":"${TIMESTAMP_PLACE}",`;
+const ID_AT = HEAD.indexOf(ID_PLACE);
+const CUSTOMER_AT = HEAD.indexOf(loadCustomer(0));
+const TIMESTAMP_AT = HEAD.indexOf(TIMESTAMP_PLACE);
+
+/** The bytes of one request and where its events begin in them. */
+type Form = { readonly bytes: Buffer; readonly events: readonly number[] };
 
 /**
- * The customer of the event with this id, below LOAD_CUSTOMERS: a number for each, and those of the
- * canaries (`CANARY_EVERY`) next to each other, so that asking for them reads one place of a table.
- */
-export function loadCustomer(index: number): string {
-  const canaries = LOAD_CUSTOMERS / CANARY_EVERY;
-  const number = (index % CANARY_EVERY) * canaries + Math.floor(index / CANARY_EVERY);
-  return `customer-${String(number).padStart(CUSTOMER_PLACE.length, '0')}`;
-}
-
-/** Like a line of an access log: four texts and three numbers, one of them with a trailing zero. */
-function eventText(index: number): string {
-  const properties = {
-    method: 'GET',
-    route: '/v1/things/:id',
-    region: index % 2 === 0 ? 'eu-west-1' : 'us-east-1',
-    status: 200,
-    bytes: 1000 + ((index * 7919) % 90_000),
-    cached: index % 3 === 0,
-  };
-  const text = JSON.stringify({
-    event_name: 'api.request',
-    event_id: `load-${ID_PLACE}`,
-    external_customer_id: `customer-${CUSTOMER_PLACE}`,
-    timestamp: `2026-11-20T12:${MINUTE_PLACE}:00.000Z`,
-    source: 'gateway',
-    properties,
-  });
-  return text.replace(/}}$/, ',"seconds":0.250}}');
-}
-
-function placesOf(bytes: Buffer, text: string): readonly number[] {
-  const places: number[] = [];
-  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) {
-    places.push(at);
-  }
-  return places;
-}
-
-/**
- * The bytes of one request that is sent again and again: only the digits of its event ids, their
- * customers and minutes change, in place. One per connection, since a socket may still hold the
- * bytes of the last sending.
+ * Requests that are sent again and again: only ids, customers and times change, in place, since a
+ * client that writes its JSON anew would take the server's cores. Properties are drawn from a log,
+ * other ones in each of several forms that take turns. One per connection, since a socket may still
+ * hold the bytes of the last sending.
  */
 export class PreparedRequest {
-  readonly #bytes: Buffer;
-  readonly #ids: readonly number[];
-  readonly #customers: readonly number[];
-  readonly #minutes: readonly number[];
+  readonly #forms: readonly Form[];
 
   constructor(private readonly shape: RequestShape) {
-    const events = Array.from({ length: shape.eventsPerRequest }, (_, index) => eventText(index));
-    const isBulk = shape.path === '/v1/events/bulk';
-    const body = isBulk ? `{"events":[${events.join(',')}]}` : (events[0] ?? '');
-    const head = [
-      `POST ${shape.path} HTTP/1.1`,
-      `Host: ${shape.host}`,
-      `x-api-key: ${shape.apiKey}`,
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-    ];
-    this.#bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
-    this.#ids = placesOf(this.#bytes, ID_PLACE);
-    this.#customers = placesOf(this.#bytes, CUSTOMER_PLACE);
-    this.#minutes = placesOf(this.#bytes, MINUTE_PLACE);
-  }
-
-  /** A repeat is an earlier event as it was. */
-  #idOf(next: number): number {
-    const { repeatEvery = Number.POSITIVE_INFINITY } = this.shape;
-    if (next % repeatEvery !== repeatEvery - 1) return next;
-    return next - (next > REPEAT_DISTANCE ? REPEAT_DISTANCE : REPEAT_DISTANCE_FIRST);
+    const { eventsPerRequest } = shape;
+    const forms = Math.max(1, Math.min(FORMS_MAX, Math.floor(TEXTS / eventsPerRequest)));
+    this.#forms = Array.from({ length: forms }, (_, form) => this.#createForm(form));
   }
 
   /** The request with ids counted up from `firstId`. */
   withIds(firstId: number): Buffer {
-    this.#ids.forEach((place, index) => {
-      const id = this.#idOf(firstId + index);
-      const minute = Math.floor(id / EVENTS_PER_MINUTE) % 60;
-      this.#write(String(id).padStart(ID_DIGITS, '0'), place);
-      this.#write(
-        loadCustomer(id % LOAD_CUSTOMERS).slice(-CUSTOMER_PLACE.length),
-        this.#customers[index],
-      );
-      this.#write(String(minute).padStart(MINUTE_PLACE.length, '0'), this.#minutes[index]);
+    const turn = Math.floor(firstId / this.shape.eventsPerRequest) % this.#forms.length;
+    const form = this.#forms[turn];
+    if (form === undefined) throw new RangeError('a request has at least one form');
+    form.events.forEach((start, index) => {
+      this.#write(form.bytes, start, firstId + index);
     });
-    return this.#bytes;
+    return form.bytes;
   }
 
-  #write(digits: string, place = 0): void {
-    this.#bytes.write(digits, place, 'latin1');
+  #createForm(form: number): Form {
+    const { path, eventsPerRequest, host, apiKey } = this.shape;
+    const texts = Array.from(
+      { length: eventsPerRequest },
+      (_, index) => HEAD + this.#tailOf(form * eventsPerRequest + index),
+    );
+    const body = Buffer.from(
+      path === '/v1/events/bulk' ? `{"events":[${texts.join(',')}]}` : (texts[0] ?? ''),
+    );
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      `Host: ${host}`,
+      `x-api-key: ${apiKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    const bytes = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+    const events: number[] = [];
+    const mark = HEAD.slice(0, ID_AT + 1);
+    for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + HEAD.length)) {
+      events.push(at);
+    }
+    return { bytes, events };
+  }
+
+  /** A repeat says what it repeats. */
+  #tailOf(position: number): EventTail {
+    const { tails } = this.shape;
+    const isRepeat = this.#isRepeat(position) && position >= REPEAT_DISTANCE_FIRST;
+    const at = isRepeat ? position - REPEAT_DISTANCE_FIRST : position;
+    // Far apart in the log, so that neighbours in a request do not resemble each other.
+    return tails[(at * 7_919) % tails.length] ?? '';
+  }
+
+  #isRepeat(index: number): boolean {
+    const { repeatEvery = Number.POSITIVE_INFINITY } = this.shape;
+    return index % repeatEvery === repeatEvery - 1;
+  }
+
+  /** A repeat is an earlier event as it was. */
+  #idOf(index: number): number {
+    if (!this.#isRepeat(index)) return index;
+    return index - (index > REPEAT_DISTANCE ? REPEAT_DISTANCE : REPEAT_DISTANCE_FIRST);
+  }
+
+  #write(bytes: Buffer, start: number, index: number): void {
+    const id = this.#idOf(index);
+    const isWatched = this.shape.hasCanaries === true && isCanary(id);
+    const timestamp = isWatched ? minuteOfCanary(id) : timestampOfEvent(id);
+    const customer = isWatched ? CANARY_CUSTOMER : loadCustomer(customerOfEvent(id));
+    writeEventId(bytes, start + ID_AT, id);
+    bytes.write(customer, start + CUSTOMER_AT, 'latin1');
+    bytes.write(new Date(timestamp).toISOString(), start + TIMESTAMP_AT, 'latin1');
   }
 }

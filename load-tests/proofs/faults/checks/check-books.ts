@@ -153,6 +153,8 @@ export async function checkBooks(world: World): Promise<Verdict> {
 async function compare(world: World): Promise<Verdict> {
   const findings = new Findings();
   for (const answer of world.ledger.wrongAnswers) findings.note('an unexpected answer', answer);
+  const crashes = world.unexpectedEnds;
+  for (const end of crashes) findings.note('a program crashed', end);
   const log = await readLog(await world.logReader());
   const events = await readEvents(world.clickhouse);
   const repeats = await readRepeats(world.clickhouse);
@@ -173,8 +175,9 @@ async function compare(world: World): Promise<Verdict> {
     conflicts: total([...repeats.values()].map((found) => found.conflicts)),
     buckets,
     batches,
+    restarts: world.restarts,
   };
   checkBalance(counts, findings);
   const { lost, double, problems } = findings;
-  return { counts, lost, double, problems };
+  return { counts, lost, double, problems, crashes };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { DependencyError } from '../../../../runtime/failure.js';
 import { integerColumn } from '../../../../sql/columns.js';
 import { STORED_AS } from '../load/usage-meter.js';
 import type { World } from '../world/world.js';
@@ -39,16 +40,20 @@ export function startSampler(world: World): Sampler {
       try {
         await sample(world, problems);
         samples += 1;
-      } catch {
-        // An engine is away: nothing can be seen.
+      } catch (error) {
+        // An engine is away: nothing can be seen. Anything else is a mistake of ours.
+        if (!(error instanceof DependencyError)) throw error;
       }
       await delay(SAMPLE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
+  // Whoever stops it hears of its failure; until then it must not end the process by itself.
+  sampling.catch(() => undefined);
   return {
     stop: async () => {
       stop.abort();
       await sampling;
+      if (samples === 0) problems.push('reader: it never saw any usage');
       return { problems: problems.slice(0, 3), samples };
     },
   };

@@ -40,19 +40,20 @@ async function findUnfinished(world: World): Promise<string | null> {
 
 /** Why a partition stopped for an operator, which no fault of ours may cause; null if none did. */
 export function findHalt(world: World): string | null {
-  const halted = world.aggregators.find((program) => program.haltReason !== null);
-  return halted === undefined ? null : `a partition halted: ${halted.haltReason ?? ''}`;
+  const reason = world.haltReasons[0];
+  return reason === undefined ? null : `a partition halted: ${reason}`;
 }
 
 /**
  * Waits until the log is consumed and every backfill is through. Null then; otherwise why not: a
- * partition halted, or the time is over.
+ * partition halted, a program crashed, or the time is over.
  */
 export async function settle(world: World, timeoutMs: number): Promise<string | null> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const halt = findHalt(world);
     if (halt !== null) return halt;
+    if (world.unexpectedEnds.length > 0) return 'not settled: a program crashed';
     const unfinished = await findUnfinished(world).catch(messageOf);
     if (unfinished === null) return null;
     if (Date.now() > deadline) return `not settled: ${unfinished}`;

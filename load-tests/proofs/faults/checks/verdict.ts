@@ -11,6 +11,8 @@ export type Counts = {
   readonly conflicts: number;
   readonly buckets: number;
   readonly batches: number;
+  /** How often a program could not start because an engine was away, and was started again. */
+  readonly restarts: number;
 };
 
 export type Verdict = {
@@ -21,6 +23,8 @@ export type Verdict = {
   readonly double: number;
   /** `check: what is wrong`, one line each; empty when all is right. */
   readonly problems: readonly string[];
+  /** Programs that ended and were not meant to, among the problems, too. */
+  readonly crashes: readonly string[];
 };
 
 /** Collects what is wrong; at most a few lines of each check are kept. */

@@ -9,6 +9,8 @@ export type ProgramOrder = {
   readonly module: string;
   readonly arguments?: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** What it says before it kills itself, when that is what it is for. */
+  readonly lastWords?: string;
 };
 
 const STOP_TIMEOUT_MS = 15_000;
@@ -24,16 +26,35 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
-/** Before one that ended by itself is started again, as a supervisor does. */
+/** Before one that could not start is started again, as a supervisor does. */
 const RESTART_PAUSE_MS = 300;
+/** A minute and a half of them: engines that were killed are back within half a minute. */
+const RESTARTS_MAX = 300;
+/** Enough of the output to find the cause. */
+const LAST_WORDS_MAX = 1_500;
 
 /**
- * One process of the product, at the mercy of the tests. One that ends with an error of its own, as
- * a program does whose engine is away at its start, is started again.
+ * What programs say when they end by themselves because an engine is away at their start: the one
+ * exit that the design allows. The aggregator reports it as an outage, since it ends on bugs, too.
+ */
+const COULD_NOT_START = [
+  /"level":60[^\n]*"msg":"could not start"/,
+  /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/,
+] as const;
+
+/**
+ * One process of the product, at the mercy of the tests. It ends when we end it. One that could not
+ * start because an engine was away is started again and counted; any other end is a finding.
  */
 export class Program {
   readonly exited: Promise<void>;
+  /** How often it could not start and was started again. */
+  restarts = 0;
+  /** How it ended when nobody asked it to, with what it said last; null as long as it did not. */
+  unexpectedEnd: string | null = null;
   #output = '';
+  /** Where the output of the process that runs now begins. */
+  #outputStart = 0;
   #child: ChildProcess;
   #isOver = false;
 
@@ -102,7 +123,9 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const keep = (chunk: unknown): void => {
-      this.#output = (this.#output + String(chunk)).slice(-OUTPUT_MAX);
+      const whole = this.#output + String(chunk);
+      this.#output = whole.slice(-OUTPUT_MAX);
+      this.#outputStart = Math.max(0, this.#outputStart - (whole.length - this.#output.length));
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
@@ -112,13 +135,34 @@ export class Program {
 
   async #live(): Promise<void> {
     for (;;) {
-      const [code] = (await once(this.#child, 'exit')) as [number | null];
+      // The output is complete when the process has gone and its pipes are closed.
+      const [code] = (await once(this.#child, 'close')) as [number | null];
       living.delete(this.#child);
+      const said = this.#output.slice(this.#outputStart);
       this.#output += `ended with ${code ?? 'a signal'}\n`;
-      if (this.#isOver || code === null || code === 0) return;
+      this.#outputStart = this.#output.length;
+      if (this.#isOver || this.#isMeant(code, said)) return;
+      this.unexpectedEnd = this.#findingOf(code, said);
+      if (this.unexpectedEnd !== null) return;
       await delay(RESTART_PAUSE_MS);
       if (this.#isOver) return;
+      this.restarts += 1;
       this.#child = this.#launch();
     }
+  }
+
+  /** What is wrong about an end that nobody asked for; null when it is to be started again. */
+  #findingOf(code: number | null, said: string): string | null {
+    const isOutage = code === 1 && COULD_NOT_START.some((words) => words.test(said));
+    if (isOutage && this.restarts < RESTARTS_MAX) return null;
+    const how = isOutage ? `could not start ${this.restarts + 1} times` : 'ended by itself';
+    const status = code === null ? 'by a signal' : `with status ${code}`;
+    return `${this.order.name} ${how}, ${status}: ${said.slice(-LAST_WORDS_MAX)}`;
+  }
+
+  /** A doomed aggregator kills itself, after it has said where. */
+  #isMeant(code: number | null, said: string): boolean {
+    const { lastWords } = this.order;
+    return code === null && lastWords !== undefined && said.includes(lastWords);
   }
 }

@@ -47,7 +47,7 @@ function chunkOf(index: number): readonly PlannedEvent[] {
 async function crashOnce(world: World, fate: Fate, notes: Notes): Promise<void> {
   const program = world.startDoomedAggregator(fate);
   const isThere = await program.says(`at ${fate.step}`);
-  notes.expect(isThere, `an aggregator ended before it came to ${fate.step}: ${program.output}`);
+  notes.expect(isThere, `no aggregator came to ${fate.step}: ${program.output}`);
   await program.kill();
   await world.forgetDeadMembers();
 }

@@ -22,7 +22,7 @@ const FENCED_MS = 2_500;
 async function freezeBefore(world: World, step: string, notes: Notes): Promise<Program> {
   const program = world.startDoomedAggregator({ step, moment: 'before', act: 'freeze' });
   const isThere = await program.says(`at ${step}`);
-  notes.expect(isThere, `an aggregator ended before it came to ${step}`);
+  notes.expect(isThere, `no aggregator came to ${step}`);
   await world.forgetDeadMembers();
   return program;
 }

@@ -72,6 +72,18 @@ export async function inWorld(
   }
 }
 
+/**
+ * Plays a scenario. Where engines are left alone every program starts at once: a restart there is a
+ * finding, too.
+ */
+export async function playScenario(scenario: Scenario, bench: Bench): Promise<Verdict> {
+  const verdict = await scenario.run(bench);
+  const { restarts } = verdict.counts;
+  if (!scenario.isCalm || restarts === 0) return verdict;
+  const problem = `restarts: ${restarts} starts failed although every engine was there`;
+  return { ...verdict, problems: [...verdict.problems, problem] };
+}
+
 export type EventShape = Partial<EventBody>;
 
 /** Plain events of the first environment, numbered from `first`; each matches three meters. */

@@ -7,7 +7,7 @@ import type { EventLogReader } from '../../../../event-log/event-log.js';
 import { withSession } from '../../../../sql/session.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
 import { reservePort } from '../engines/reserve-port.js';
-import { Program } from '../engines/program.js';
+import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
 import type { Door } from '../load/send-load.js';
 import { FIRST_METERS, type UsageMeter } from '../load/usage-meter.js';
@@ -81,11 +81,28 @@ export class World {
     return this.#ingests.at(-1) ?? null;
   }
 
+  /** How programs ended that nobody had asked to; each is a finding, whatever the counts say. */
+  get unexpectedEnds(): readonly string[] {
+    return this.#programs.flatMap(({ unexpectedEnd }) => unexpectedEnd ?? []);
+  }
+
+  /** How often a program could not start because an engine was away, and was started again. */
+  get restarts(): number {
+    return this.#programs.reduce((sum, { restarts }) => sum + restarts, 0);
+  }
+
+  /** Why partitions stopped for an operator, in programs that are gone, too. */
+  get haltReasons(): readonly string[] {
+    return this.#programs.flatMap(({ haltReason }) => haltReason ?? []);
+  }
+
+  get #programs(): readonly Program[] {
+    return [...this.#ingests, ...this.#aggregators];
+  }
+
   /** What every program said, those that are gone included; for the search of causes. */
   get evidence(): string {
-    return [...this.#ingests, ...this.#aggregators]
-      .map(({ order, output }) => `=== ${order.name}\n${output}`)
-      .join('\n');
+    return this.#programs.map(({ order, output }) => `=== ${order.name}\n${output}`).join('\n');
   }
 
   /** Starts ingest and waits for it; a later call, after a kill, starts it at the same address. */
@@ -98,24 +115,29 @@ export class World {
     this.#ingests.push(program);
     const deadline = Date.now() + READY_TIMEOUT_MS;
     while (program.isRunning && Date.now() < deadline) {
-      const isUp = await fetch(`${this.door.url}/livez`).then(
-        (answer) => answer.ok,
-        () => false,
-      );
-      if (isUp) break;
+      if (await this.isIngestUp()) break;
       await delay(20);
     }
     return program;
   }
 
+  isIngestUp(): Promise<boolean> {
+    return fetch(`${this.door.url}/livez`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  }
+
   startAggregator(): Program {
-    return this.#startAggregator('aggregator/main', []);
+    return this.#startAggregator('aggregator/main', {});
   }
 
   /** One that dies or freezes at a step of the protocol. */
   startDoomedAggregator({ step, moment, act }: Fate): Program {
-    const fate = ['--step', step, '--moment', moment, '--act', act];
-    return this.#startAggregator('load-tests/proofs/faults/doomed-aggregator', fate);
+    return this.#startAggregator('load-tests/proofs/faults/doomed-aggregator', {
+      arguments: ['--step', step, '--moment', moment, '--act', act],
+      ...(act === 'kill' ? { lastWords: `at ${step}` } : {}),
+    });
   }
 
   /** Creates a meter while events flow. */
@@ -150,17 +172,17 @@ export class World {
   /** Ends the programs and drops the stores. */
   async close(): Promise<void> {
     this.#sending.abort();
-    await Promise.all([...this.#ingests, ...this.#aggregators].map((program) => program.kill()));
+    await Promise.all(this.#programs.map((program) => program.kill()));
     await this.#reader?.close();
     await this.clickhouse.close();
     await this.stores.drop();
   }
 
-  #startAggregator(module: string, parameters: readonly string[]): Program {
+  #startAggregator(module: string, fate: Pick<ProgramOrder, 'arguments' | 'lastWords'>): Program {
     const program = new Program({
       name: 'aggregator',
       module: this.#module(module),
-      arguments: parameters,
+      ...fate,
       environment: this.#environment(),
     });
     this.#aggregators.add(program);

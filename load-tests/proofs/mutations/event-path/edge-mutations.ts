@@ -1,9 +1,9 @@
-import type { Mutation } from '../mutation.js';
+import type { EventPathMutation } from './event-path-mutation.js';
 
 const PERFORM = 'dist/aggregator/partition/perform.js';
 
 /** Mistakes that others have made and their users have reported. */
-export const EDGE_MUTATIONS: readonly Mutation[] = [
+export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: '202 before the ack',
     scenario: 'kills ingest after the answer',

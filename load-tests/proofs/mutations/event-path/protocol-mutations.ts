@@ -1,4 +1,4 @@
-import type { Mutation } from '../mutation.js';
+import type { EventPathMutation } from './event-path-mutation.js';
 
 const MACHINE = 'dist/aggregator/protocol/machine.js';
 const PERFORM = 'dist/aggregator/partition/perform.js';
@@ -6,7 +6,7 @@ const STORE = 'dist/aggregator/sink/usage-store.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
 /** Rules of architecture.md 3.1, one left out each. */
-export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
+export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'finish before the inserts',
     scenario: 'consumer killed between every two steps',

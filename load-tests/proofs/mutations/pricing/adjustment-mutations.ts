@@ -1,4 +1,4 @@
-import { mutation, type PricingMutation } from './mutation.js';
+import { mutation, type PricingMutation } from './pricing-mutation.js';
 
 /** Coupons, taxes, prepaid credits, totals. */
 export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [

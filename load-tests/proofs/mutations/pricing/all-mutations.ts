@@ -1,5 +1,5 @@
 import { ADJUSTMENT_MUTATIONS } from './adjustment-mutations.js';
-import type { PricingMutation } from './mutation.js';
+import type { PricingMutation } from './pricing-mutation.js';
 import { PRICE_MUTATIONS } from './price-mutations.js';
 import { USAGE_MUTATIONS } from './usage-mutations.js';
 

@@ -1,4 +1,4 @@
-import { mutation, type PricingMutation } from './mutation.js';
+import { mutation, type PricingMutation } from './pricing-mutation.js';
 
 /** Rounding, price models, periods. */
 export const PRICE_MUTATIONS: readonly PricingMutation[] = [

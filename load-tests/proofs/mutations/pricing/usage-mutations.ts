@@ -1,4 +1,4 @@
-import { mutation, type PricingMutation } from './mutation.js';
+import { mutation, type PricingMutation } from './pricing-mutation.js';
 
 /** Entitlements, commitments, windows. */
 export const USAGE_MUTATIONS: readonly PricingMutation[] = [

@@ -1,11 +1,11 @@
-import type { Edit } from '../mutation.js';
+import type { Mutation } from '../mutation.js';
 
 /** A rule of the pricing core broken on purpose, in a copy of its sources. */
-export type PricingMutation = {
-  readonly name: string;
+export type PricingMutation = Mutation & {
   /** The section of the domain rules that is broken. */
   readonly rule: string;
-  readonly edit: Edit;
+  /** The file of the core that is edited, below its folder. */
+  readonly file: string;
 };
 
 /** A mutation of one file of the core. */
@@ -14,5 +14,5 @@ export function mutation(
   file: string,
   [from, to]: readonly [from: string, to: string],
 ): PricingMutation {
-  return { name, rule, edit: { path: `billing-api/domain/${file}`, from, to } };
+  return { name, rule, file, edits: [{ path: `billing-api/domain/${file}`, from, to }] };
 }

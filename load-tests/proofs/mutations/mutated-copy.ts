@@ -11,12 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../../../runtime/project.js';
-import type { Edit, Mutation } from './mutation.js';
-
-const COPIED = [
-  ...['dist', 'package.json', 'sql/migrations', 'sql/queries'],
-  ...['clickhouse/migrations', 'clickhouse/queries'],
-];
+import type { Edit } from './mutation.js';
 
 function occurrences(text: string, fragment: string): number {
   return text.split(fragment).length - 1;
@@ -34,36 +29,48 @@ function findFile(root: string, { path, from }: Edit): string {
   return file;
 }
 
-/** @throws Error unless the fragment is there exactly once: the mutation must follow the code. */
-export function applyEdit(root: string, edit: Edit): void {
-  const file = findFile(root, edit);
-  const text = readFileSync(file, 'utf8');
-  const times = occurrences(text, edit.from);
-  if (times !== 1) throw new Error(`${edit.path}: ${times} times, not once: "${edit.from}"`);
-  writeFileSync(
-    file,
-    text.replace(edit.from, () => edit.to),
-  );
+/**
+ * What the edited files say after all edits, by path; nothing is written.
+ * @throws Error unless each fragment is there exactly once: mutations must follow the code.
+ */
+export function editedTexts(root: string, edits: readonly Edit[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const edit of edits) {
+    const { path, from, to } = edit;
+    if (from === to) throw new Error(`${path}: the edit changes nothing`);
+    const file = findFile(root, edit);
+    const text = texts.get(file) ?? readFileSync(file, 'utf8');
+    const times = occurrences(text, from);
+    if (times !== 1) throw new Error(`${path}: ${times} times, not once: "${from}"`);
+    texts.set(
+      file,
+      text.replace(from, () => to),
+    );
+  }
+  return texts;
 }
 
-/** A copy of the build with the mutation in it. */
-export type MutatedBuild = { readonly root: string; remove(): void };
+/** A copy of a part of the project in a folder of its own. */
+export type MutatedCopy = { readonly root: string; remove(): void };
 
 /**
- * Copies what programs run from and edits the copy.
+ * Copies files and folders of the project and edits the copy; packages are shared.
  * @throws Error when a fragment is not there exactly once.
  */
-export function makeMutatedBuild(mutation: Mutation): MutatedBuild {
+export function makeMutatedCopy(
+  paths: readonly string[],
+  edits: readonly Edit[],
+): MutatedCopy {
   const root = mkdtempSync(join(tmpdir(), 'minutebook-mutation-'));
   const remove = (): void => {
     rmSync(root, { recursive: true, force: true });
   };
   try {
-    for (const path of COPIED) {
+    for (const path of paths) {
       cpSync(join(projectRoot, path), join(root, path), { recursive: true });
     }
     symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
-    for (const edit of mutation.edits) applyEdit(root, edit);
+    for (const [file, text] of editedTexts(root, edits)) writeFileSync(file, text);
     return { root, remove };
   } catch (error) {
     remove();

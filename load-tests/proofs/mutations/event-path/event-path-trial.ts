@@ -1,0 +1,77 @@
+import { projectRoot } from '../../../../runtime/project.js';
+import { SCENARIOS } from '../../faults/scenarios/all-scenarios.js';
+import { playScenario, type Bench, type Scenario } from '../../faults/scenarios/scenario.js';
+import { startProblem } from '../../faults/world/start-problem.js';
+import { makeMutatedCopy } from '../mutated-copy.js';
+import type { MutationOutcome, MutationTrial } from '../mutation.js';
+import { EDGE_MUTATIONS } from './edge-mutations.js';
+import type { EventPathMutation } from './event-path-mutation.js';
+import { PROTOCOL_MUTATIONS } from './protocol-mutations.js';
+
+export const EVENT_PATH_MUTATIONS: readonly EventPathMutation[] = [
+  ...PROTOCOL_MUTATIONS,
+  ...EDGE_MUTATIONS,
+];
+
+/** What programs run from. */
+const COPIED = [
+  ...['dist', 'package.json', 'sql/migrations', 'sql/queries'],
+  ...['clickhouse/migrations', 'clickhouse/queries'],
+];
+
+/** A partition that halts never settles: waiting longer tells no more. */
+const SETTLE_TIMEOUT_MS = 40_000;
+
+type Ground = Pick<Bench, 'engines' | 'log'>;
+
+/** @throws Error when the scenario does not exist any more, or the text fits several. */
+export function scenarioOf({ name, scenario }: EventPathMutation): Scenario {
+  const [found, ...others] = SCENARIOS.filter((one) => one.name.startsWith(scenario));
+  if (found === undefined || others.length > 0) {
+    throw new Error(`${name}: ${others.length + (found ? 1 : 0)} scenarios are "${scenario}"`);
+  }
+  return found;
+}
+
+async function play(scenario: Scenario, bench: Bench): Promise<MutationOutcome> {
+  const problem = await startProblem(bench);
+  if (problem !== null) return { kind: 'broken', why: `it does not start: ${problem}` };
+  const { problems, crashes } = await playScenario(scenario, bench);
+  const [crash] = crashes;
+  if (crash !== undefined) return { kind: 'broken', why: crash };
+  const [finding] = problems;
+  return finding === undefined ? { kind: 'missed' } : { kind: 'caught', finding };
+}
+
+/** Mutations of the real build, each tried against the scenario that must notice. */
+export function createEventPathTrial(ground: Ground): MutationTrial<EventPathMutation> {
+  const benchOf = (buildRoot: string): Bench => ({
+    ...ground,
+    buildRoot,
+    isLong: false,
+    settleTimeoutMs: SETTLE_TIMEOUT_MS,
+  });
+  const controls = new Map<Scenario, Promise<string | null>>();
+  const control = async (scenario: Scenario): Promise<string | null> => {
+    const outcome = await play(scenario, benchOf(projectRoot));
+    if (outcome.kind === 'missed') return null;
+    return outcome.kind === 'caught' ? outcome.finding : outcome.why;
+  };
+  return {
+    mutations: EVENT_PATH_MUTATIONS,
+    control: (mutation) => {
+      const scenario = scenarioOf(mutation);
+      const known = controls.get(scenario) ?? control(scenario);
+      controls.set(scenario, known);
+      return known;
+    },
+    run: async (mutation) => {
+      const copy = makeMutatedCopy(COPIED, mutation.edits);
+      try {
+        return await play(scenarioOf(mutation), benchOf(copy.root));
+      } finally {
+        copy.remove();
+      }
+    },
+  };
+}
