@@ -4,7 +4,8 @@ import {
   findCustomerByExternalId,
   type CustomerRow,
 } from './customers-store.js';
-import { hasMetadata, isEqual, isOneOf, searchTable, type Page } from '../records/search-table.js';
+import { hasMetadata, isEqual, isOneOf } from '../records/conditions.js';
+import { searchTable, type Page } from '../records/search-table.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';

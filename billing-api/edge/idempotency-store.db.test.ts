@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import type { Database } from '../../sql/pool.js';
-import { createPlan } from '../catalog/plans/create-plan.js';
+import { createPlan } from '../catalog/plans/plan-operations.js';
 import { isRefusal } from '../records/refusal.js';
 import {
   claimKey,

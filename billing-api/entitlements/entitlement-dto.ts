@@ -14,7 +14,7 @@ import {
   type FeatureTypeDto,
 } from '../catalog/features/feature-dto.js';
 import type { AddonDto } from '../records/later-dto.js';
-import { planToDto, type PlanDto } from '../catalog/plans/plan-dto.js';
+import { planToDto, type PlanDto } from '../catalog/plans/plan.resource.js';
 import type { RecurringPeriodDto } from '../catalog/prices/price-dto.js';
 
 export type EntitlementOwnerDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
@@ -156,7 +156,7 @@ function expandedMembers(
     ...(names.has('feature')
       ? { feature: feature === undefined ? null : featureToDto(feature, {}) }
       : {}),
-    ...(names.has('plan') ? { plan: plan === undefined ? null : planToDto(plan, {}) } : {}),
+    ...(names.has('plan') ? { plan: plan === undefined ? null : planToDto(plan) } : {}),
     ...(names.has('addon') ? { addon: null } : {}),
   };
 }

@@ -1,7 +1,9 @@
 import { ENTITLEMENTS, findEntitlement, type EntitlementRow } from './entitlements-store.js';
 import { findFeatures, type FeatureRow } from '../catalog/features/features-store.js';
-import { findPlan, findPlans, type PlanRow } from '../catalog/plans/plans-store.js';
-import { isEqual, isOneOf, isFlag, searchTable, type Page } from '../records/search-table.js';
+import type { PlanRow } from '../catalog/plans/plan.resource.js';
+import { findPlan, findPlans } from '../catalog/plans/plans-store.js';
+import { isEqual, isOneOf, isFlag } from '../records/conditions.js';
+import { searchTable, type Page } from '../records/search-table.js';
 import { type ReadDependencies, type Transaction, readUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';

@@ -6,7 +6,7 @@ import { assertPresent, AssertionFailed } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { EventPosition } from './event-positions.js';
 import { queryFile } from '../records/query-file.js';
-import { textKeyed } from '../records/text-keyed.js';
+import { textKeyed } from '../records/columns.js';
 
 /** What a repeat that differs said, as the aggregator keeps it. */
 const payloadSchema = z.object({

@@ -7,7 +7,7 @@ import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
 import type { MeterEnd } from '../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../records/query-file.js';
-import { textKeyed } from '../records/text-keyed.js';
+import { textKeyed } from '../records/columns.js';
 
 /** One event as it was accepted first; repeats of its id are elsewhere. */
 export type StoredEvent = {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { instantColumn } from '../../sql/columns.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { Caller } from './caller.js';
-import { textKeyed } from './text-keyed.js';
+import { textKeyed } from './columns.js';
 import type { Transaction } from './unit.js';
 
 export const recordStatus = z.enum(['published', 'deleted', 'archived']);
@@ -50,19 +50,24 @@ export function instantValue(instant: InstantMs | null): string | null {
 
 /**
  * Inserts rows of one table in one statement and returns those that were inserted; a row that
- * breaks a unique index is left out, and nothing else is. Members of a row that are no column are
- * ignored, missing ones are null: the row types of the stores keep both from happening.
+ * breaks a unique index is left out, and nothing else is. All rows name the same columns; the
+ * others get their DEFAULT.
  */
 export async function insertRows<Schema extends z.ZodTypeAny>(
   transaction: Transaction,
   table: { readonly name: string; readonly row: Schema },
   rows: readonly NewRow[],
 ): Promise<readonly z.output<Schema>[]> {
+  if (rows.length === 0) return [];
   const name = sql.identifier([table.name]);
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = sql.join(
+    names.map((column) => sql.identifier([column])),
+    sql.fragment`, `,
+  );
   return transaction.any(sql.type(table.row)`
-    INSERT INTO ${name}
-    SELECT new_row.* FROM jsonb_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::jsonb)
-      AS new_row
+    INSERT INTO ${name} (${columns})
+    SELECT ${columns} FROM jsonb_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::jsonb)
     ON CONFLICT DO NOTHING
     RETURNING *`);
 }

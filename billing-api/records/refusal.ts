@@ -50,6 +50,43 @@ export function alreadyExists(what: string, member: string): Refusal {
   });
 }
 
+/** A record that exists but can no longer be changed or used. */
+export function notPublished(what: string, status: string): Refusal {
+  return new Refusal('invalid_operation', `the ${what} is already ${status}`);
+}
+
+/** Items of a request; in a bulk request, a refusal names the index of its item. */
+export type RequestItems<Item> = {
+  readonly items: readonly Item[];
+  readonly isBulk: boolean;
+};
+
+/** The same refusal, about the item of a bulk request at this index. */
+function refusalAt(refusal: Refusal, index: number): Refusal {
+  const place = `items.${index}`;
+  const details = Object.entries(refusal.details ?? {});
+  const placed = details.map(([name, text]) => [`${place}.${name}`, text] as const);
+  return new Refusal(
+    refusal.code,
+    `${place}: ${refusal.message}`,
+    placed.length === 0 ? { [place]: refusal.message } : Object.fromEntries(placed),
+  );
+}
+
+/** Reads every item in order; the first refusal ends it. */
+export function collect<Item, Result>(
+  { items, isBulk }: RequestItems<Item>,
+  read: (item: Item, index: number) => Result | Refusal,
+): readonly Result[] | Refusal {
+  const results: Result[] = [];
+  for (const [index, item] of items.entries()) {
+    const result = read(item, index);
+    if (isRefusal(result)) return isBulk ? refusalAt(result, index) : result;
+    results.push(result);
+  }
+  return results;
+}
+
 export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }

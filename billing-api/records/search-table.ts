@@ -1,7 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
-import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import { formatInstant } from '../../contract/instant.js';
 import type {
   Condition,
   FilterField,
@@ -173,68 +173,4 @@ export async function searchTable<Schema extends z.ZodTypeAny>(
   const { total } = await transaction.one(sql.type(z.object({ total: integerColumn }))`
     SELECT count(*) AS total FROM ${name} WHERE ${where}`);
   return { rows, total };
-}
-
-/** `column = ANY (texts)`; no condition when the list is absent. */
-export function isOneOf(
-  column: string,
-  texts: readonly string[] | undefined,
-): readonly FragmentSqlToken[] {
-  if (texts === undefined) return [];
-  return [sql.fragment`${sql.identifier([column])} = ANY (${sql.array([...texts], 'text')})`];
-}
-
-/** `column = text`; no condition when the text is absent. */
-export function isEqual(column: string, text: string | undefined): readonly FragmentSqlToken[] {
-  return text === undefined ? [] : [sql.fragment`${sql.identifier([column])} = ${text}`];
-}
-
-/** `column = flag`; no condition when the flag is absent. */
-export function isFlag(column: string, flag: boolean | undefined): readonly FragmentSqlToken[] {
-  return flag === undefined ? [] : [sql.fragment`${sql.identifier([column])} = ${flag}`];
-}
-
-/** The text occurs in the column, whatever its case; no condition when it is absent. */
-export function hasText(column: string, text: string | undefined): readonly FragmentSqlToken[] {
-  if (text === undefined) return [];
-  return [sql.fragment`strpos(lower(${sql.identifier([column])}), lower(${text})) > 0`];
-}
-
-/** Conditions that a resource adds to the common ones, joined by AND. */
-export type ExtraConditions = readonly FragmentSqlToken[];
-
-function timestampOf(instant: InstantMs): FragmentSqlToken {
-  return sql.fragment`${formatInstant(instant)}::timestamptz`;
-}
-
-/** `column < instant`; no condition when the instant is absent. */
-export function isBefore(column: string, instant: InstantMs | null): ExtraConditions {
-  if (instant === null) return [];
-  return [sql.fragment`${sql.identifier([column])} < ${timestampOf(instant)}`];
-}
-
-/** The column is null or later than the instant. */
-export function endsAfter(column: string, instant: InstantMs): ExtraConditions {
-  const name = sql.identifier([column]);
-  return [sql.fragment`(${name} IS NULL OR ${name} > ${timestampOf(instant)})`];
-}
-
-/** One of the columns is not null and at or before the instant; no condition when it is absent. */
-export function isDue(columns: readonly string[], instant: InstantMs | null): ExtraConditions {
-  if (instant === null) return [];
-  const parts = columns.map(
-    (column) => sql.fragment`${sql.identifier([column])} <= ${timestampOf(instant)}`,
-  );
-  return [sql.fragment`(${sql.join(parts, sql.fragment` OR `)})`];
-}
-
-/** The metadata have every one of these pairs exactly. */
-export function hasMetadata(pairs: Readonly<Record<string, unknown>> | undefined): ExtraConditions {
-  if (pairs === undefined) return [];
-  return [sql.fragment`metadata @> ${JSON.stringify(pairs)}::jsonb`];
-}
-
-/** `column <> text`, for columns that are never null. */
-export function isOtherThan(column: string, text: string): ExtraConditions {
-  return [sql.fragment`${sql.identifier([column])} <> ${text}`];
 }

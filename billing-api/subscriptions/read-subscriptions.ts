@@ -4,7 +4,8 @@ import {
   findCustomers,
   type CustomerRow,
 } from '../customers/customers-store.js';
-import { findPlans, type PlanRow } from '../catalog/plans/plans-store.js';
+import type { PlanRow } from '../catalog/plans/plan.resource.js';
+import { findPlans } from '../catalog/plans/plans-store.js';
 import { findPrices, type PriceRow } from '../catalog/prices/prices-store.js';
 import {
   endsAfter,
@@ -12,10 +13,9 @@ import {
   isEqual,
   isOneOf,
   isOtherThan,
-  searchTable,
-  type ExtraConditions,
-  type Page,
-} from '../records/search-table.js';
+  type Conditions,
+} from '../records/conditions.js';
+import { searchTable, type Page } from '../records/search-table.js';
 import {
   SUBSCRIPTIONS,
   findLineItems,
@@ -131,7 +131,7 @@ function readDates(request: SubscriptionSearchRequest): SearchDates | Refusal {
 }
 
 /** Started, not a draft and not ended (api.md 5.1). */
-function isActiveAt(instant: InstantMs | null): ExtraConditions {
+function isActiveAt(instant: InstantMs | null): Conditions<string> {
   if (instant === null) return [];
   return [
     ...isDue(['start_date'], instant),
@@ -140,7 +140,7 @@ function isActiveAt(instant: InstantMs | null): ExtraConditions {
   ];
 }
 
-function conditionsOf(request: SubscriptionSearchRequest, dates: SearchDates): ExtraConditions {
+function conditionsOf(request: SubscriptionSearchRequest, dates: SearchDates): Conditions<string> {
   return [
     ...isActiveAt(dates.activeAtMs),
     ...isOneOf('billing_cadence', request.billing_cadence),
@@ -162,7 +162,7 @@ function conditionsOf(request: SubscriptionSearchRequest, dates: SearchDates): E
 async function ofExternalCustomer(
   transaction: Transaction,
   externalId: string | undefined,
-): Promise<ExtraConditions> {
+): Promise<Conditions<string>> {
   if (externalId === undefined) return [];
   const customer = await findCustomerByExternalId(transaction, externalId);
   return isOneOf('customer_id', customer === null ? [] : [customer.id]);

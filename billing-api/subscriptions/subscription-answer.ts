@@ -5,7 +5,7 @@ import type { SubscriptionExpandable, SubscriptionSurroundings } from './read-su
 import { instantToDto, rateToDto, recordToDto } from '../records/record-dto.js';
 import type { CommitmentTimeBucketDto } from './commitment-dto.js';
 import { customerToDto } from '../customers/customer-dto.js';
-import { planToDto } from '../catalog/plans/plan-dto.js';
+import { planToDto } from '../catalog/plans/plan.resource.js';
 import { PRICE_PLAIN, priceToDto } from '../catalog/prices/price-dto.js';
 import type { LineItemDto, SubscriptionDto } from './subscription-dto.js';
 
@@ -138,7 +138,7 @@ function partiesOf(
   const plan = surroundings.plans.get(row.plan_id);
   return {
     customer: customer === undefined ? null : customerToDto(customer),
-    plan: plan === undefined ? null : planToDto(plan, {}),
+    plan: plan === undefined ? null : planToDto(plan),
   };
 }
 

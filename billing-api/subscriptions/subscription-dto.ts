@@ -20,7 +20,7 @@ import type {
   PauseDto,
   PhaseDto,
 } from '../records/later-dto.js';
-import type { PlanDto } from '../catalog/plans/plan-dto.js';
+import type { PlanDto } from '../catalog/plans/plan.resource.js';
 import type {
   BillingCadenceDto,
   BillingModelDto,

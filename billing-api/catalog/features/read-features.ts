@@ -1,6 +1,7 @@
 import { FEATURES, findFeature, type FeatureRow } from './features-store.js';
 import { findMeters, type MeterRow } from '../meters/meters-store.js';
-import { hasText, isEqual, isOneOf, searchTable, type Page } from '../../records/search-table.js';
+import { hasText, isEqual, isOneOf } from '../../records/conditions.js';
+import { searchTable, type Page } from '../../records/search-table.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';

@@ -1,5 +1,6 @@
 import { METERS, findMeter, type MeterRow } from './meters-store.js';
-import { isEqual, searchTable, type Page } from '../../records/search-table.js';
+import { isEqual } from '../../records/conditions.js';
+import { searchTable, type Page } from '../../records/search-table.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';

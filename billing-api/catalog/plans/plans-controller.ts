@@ -12,23 +12,17 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { createPlan } from './create-plan.js';
-import { readPlan, searchPlans } from './read-plans.js';
+import { createPlan, readPlan, searchPlans } from './plan-operations.js';
 import { listPlanEntitlements } from '../../entitlements/read-entitlements.js';
 import type { DateTime, RecordStatusDto } from '../../records/record-dto.js';
 import { entitlementToDto, type EntitlementListDto } from '../../entitlements/entitlement-dto.js';
-import { planContentsToDto } from './plan-contents.js';
-import {
-  planToDto,
-  type CreatePlanBody,
-  type PlanDto,
-  type PlanListDto,
-  type SearchPlansBody,
-} from './plan-dto.js';
+import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
+import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 import { listRequestFrom } from '../../records/list-request.js';
+import { pageToDto } from '../../records/search-records.js';
 
 @Route('v1/plans')
 @Tags('Plans')
@@ -44,11 +38,10 @@ export class PlansController extends Controller {
   public async createPlan(
     @Request() request: HttpRequest,
     @Body() body: CreatePlanBody,
-  ): Promise<PlanDto> {
+  ): Promise<ExpandedPlanDto> {
     const plan = accepted(await createPlan(this.dependencies, callerOf(request), body));
     this.setStatus(201);
-    const nothing = { prices: [], entitlements: [], credit_grants: [], meters: [], features: [] };
-    return planToDto(plan, nothing);
+    return expandedPlanToDto(plan);
   }
 
   /** @summary Search plans */
@@ -59,11 +52,7 @@ export class PlansController extends Controller {
     @Body() body: SearchPlansBody,
   ): Promise<PlanListDto> {
     const page = accepted(await searchPlans(this.dependencies, callerOf(request), body));
-    const { expand } = page.command;
-    return {
-      items: page.rows.map((row) => planToDto(row, planContentsToDto(row, page.contents, expand))),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return pageToDto(page, expandedPlanToDto);
   }
 
   // Each query parameter of a list is an argument: so tsoa wants it.
@@ -109,8 +98,10 @@ export class PlansController extends Controller {
   /** @summary Read a plan with its prices, meters, features and entitlements */
   @Get('{id}')
   @Extension('x-operation', { entity: 'plan', access: 'read' })
-  public async readPlan(@Request() request: HttpRequest, @Path() id: string): Promise<PlanDto> {
-    const found = accepted(await readPlan(this.dependencies, callerOf(request), id));
-    return planToDto(found.plan, planContentsToDto(found.plan, found.contents, 'all'));
+  public async readPlan(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<ExpandedPlanDto> {
+    return expandedPlanToDto(accepted(await readPlan(this.dependencies, callerOf(request), id)));
   }
 }

@@ -2,7 +2,7 @@ import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { displayAmount } from '../../domain/money.js';
 import type { MeterRow } from '../meters/meters-store.js';
-import type { PlanRow } from '../plans/plans-store.js';
+import type { PlanRow } from '../plans/plan.resource.js';
 import type { PriceRow, TierColumn } from './prices-store.js';
 import {
   instantToDto,
@@ -19,7 +19,7 @@ import {
 import type { GroupDto } from '../features/feature-dto.js';
 import type { AddonDto, PriceUnitDto } from '../../records/later-dto.js';
 import { meterToDto, type MeterDto } from '../meters/meter-dto.js';
-import { planToDto, type PlanDto } from '../plans/plan-dto.js';
+import { planToDto, type PlanDto } from '../plans/plan.resource.js';
 
 export type PriceTypeDto = 'USAGE' | 'FIXED';
 export type BillingModelDto = 'FLAT_FEE' | 'PACKAGE' | 'TIERED';
@@ -258,7 +258,7 @@ function expandedMembers(row: PriceRow, expansions: PriceExpansions): ExpandedMe
   const plan = expansions.plans?.get(row.entity_id);
   const all: Required<ExpandedMembers> = {
     meter: meter === undefined ? null : meterToDto(meter),
-    plan: plan === undefined ? null : planToDto(plan, {}),
+    plan: plan === undefined ? null : planToDto(plan),
     group: null,
     addon: null,
     pricing_unit: null,

@@ -4,7 +4,7 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { instantColumn, integerColumn, noRows, numericColumn } from '../../../sql/columns.js';
 import { insertRows, recordColumns, type NewRow } from '../../records/records.js';
 import { RECORD_MEMBERS } from '../../records/search-table.js';
-import { textKeyed } from '../../records/text-keyed.js';
+import { textKeyed } from '../../records/columns.js';
 import type { Transaction } from '../../records/unit.js';
 
 const tierColumn = z.object({

@@ -1,17 +1,17 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { findMeters, type MeterRow } from '../meters/meters-store.js';
-import { findPlans, type PlanRow } from '../plans/plans-store.js';
+import type { PlanRow } from '../plans/plan.resource.js';
+import { findPlans } from '../plans/plans-store.js';
 import { PRICES, findPrice, findPriceByLookupKey, type PriceRow } from './prices-store.js';
 import {
   endsAfter,
   isBefore,
   isEqual,
   isOneOf,
-  searchTable,
-  type ExtraConditions,
-  type Page,
-} from '../../records/search-table.js';
+  type Conditions,
+} from '../../records/conditions.js';
+import { searchTable, type Page } from '../../records/search-table.js';
 import { type ReadDependencies, type Transaction, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -93,7 +93,7 @@ function priceConditions(
   request: PriceSearchRequest,
   startBeforeMs: InstantMs | null,
   now: InstantMs,
-): ExtraConditions {
+): Conditions<string> {
   return [
     ...isOneOf('id', request.price_ids),
     ...(request.plan_ids === undefined ? [] : isEqual('entity_type', 'PLAN')),

@@ -18,7 +18,7 @@ import {
   type MeterDto,
   type WindowSizeDto,
 } from '../../catalog/meters/meter-dto.js';
-import { planToDto, type PlanDto } from '../../catalog/plans/plan-dto.js';
+import { planToDto, type PlanDto } from '../../catalog/plans/plan.resource.js';
 import { PRICE_PLAIN, priceToDto, type PriceDto } from '../../catalog/prices/price-dto.js';
 import { lineItemToDto } from '../../subscriptions/subscription-answer.js';
 import type { LineItemDto } from '../../subscriptions/subscription-dto.js';
@@ -193,7 +193,7 @@ function expandedOf({ line }: AnalyticsItem, analytics: Analytics): Expanded {
     meter: meter === undefined ? null : meterToDto(meter),
     feature: line.feature === null ? null : featureToDto(line.feature, {}),
     subscription_line_item: lineItemToDto(line.row, surroundings),
-    plan: plan === undefined ? null : planToDto(plan, {}),
+    plan: plan === undefined ? null : planToDto(plan),
     addon: null,
   };
   const names: ReadonlySet<string> = analytics.expand;

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { instantColumn } from '../../../sql/columns.js';
 import { recordColumns } from '../../records/records.js';
-import { textKeyed } from '../../records/text-keyed.js';
+import { textKeyed } from '../../records/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 const userRow = z.object({

@@ -7,7 +7,8 @@ import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.
 import { holdPublishedCustomer, type CustomerRow } from '../../customers/customers-store.js';
 import { ENTITLEMENTS, findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { findMetersForUse } from '../../catalog/meters/meters-store.js';
-import { holdPublishedPlan, type PlanRow } from '../../catalog/plans/plans-store.js';
+import type { PlanRow } from '../../catalog/plans/plan.resource.js';
+import { holdPublishedPlan } from '../../catalog/plans/plans-store.js';
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import { findLivePrices, findPrices, type PriceRow } from '../../catalog/prices/prices-store.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';

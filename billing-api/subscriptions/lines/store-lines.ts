@@ -4,7 +4,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { IdSource } from '../../../runtime/ids.js';
 import type { CustomerRow } from '../../customers/customers-store.js';
 import type { MeterRow } from '../../catalog/meters/meters-store.js';
-import type { PlanRow } from '../../catalog/plans/plans-store.js';
+import type { PlanRow } from '../../catalog/plans/plan.resource.js';
 import { priceTermsToColumns } from '../../catalog/prices/price-terms.js';
 import { PRICES, type PriceRow, type TimeBucketColumn } from '../../catalog/prices/prices-store.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';

@@ -6,7 +6,7 @@ import type {
   LineCommitment,
   SubscriptionCommitment,
 } from '../../domain/commitment/commitment.js';
-import type { PlanRow } from '../../catalog/plans/plans-store.js';
+import type { PlanRow } from '../../catalog/plans/plan.resource.js';
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import type { PriceRow, TimeBucketColumn } from '../../catalog/prices/prices-store.js';
 import type { LineItemRow, SubscriptionRow } from '../subscriptions-store.js';

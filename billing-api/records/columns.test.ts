@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { textKeyed } from './text-keyed.js';
+import { textKeyed } from './columns.js';
 
 describe('an object with the keys of callers', () => {
   const schema = z.object({ filters: textKeyed(z.array(z.string())) });

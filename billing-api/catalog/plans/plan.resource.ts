@@ -1,0 +1,67 @@
+import {
+  hidden,
+  integer,
+  nullable,
+  recordVersion,
+  text,
+  withDefault,
+} from '../../records/columns.js';
+import type { MetadataDto, RecordDto, SearchBody } from '../../records/record-dto.js';
+import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+
+export const PLANS = defineResource({
+  name: 'plan',
+  idPrefix: 'plan',
+  table: 'plans',
+  columns: {
+    name: text,
+    description: nullable(text),
+    lookup_key: nullable(text),
+    display_order: nullable(integer),
+    /** The sequence of its newest price; the next price takes one more, under the plan's lock. */
+    price_sequence: hidden(withDefault(integer)),
+    version: recordVersion,
+  },
+  unique: { plans_lookup_key: 'lookup_key' },
+  removal: 'archived',
+});
+export type PlanRow = RecordOf<typeof PLANS>;
+
+/** A plan without its expandable members. */
+export interface PlanDto extends RecordDto {
+  name: string;
+  description: string | null;
+  lookup_key: string | null;
+  /** @isInt */
+  display_order: number | null;
+}
+
+export function planToDto(row: PlanRow): PlanDto {
+  return recordToDto(PLANS, row);
+}
+
+/** @example {"name": "Pro", "lookup_key": "pro", "description": "For growing teams"} */
+export interface CreatePlanBody {
+  /** @minLength 1 @maxLength 255 */
+  name: string;
+  /** @maxLength 10000 */
+  description?: string;
+  /** @minLength 1 @maxLength 255 */
+  lookup_key?: string;
+  /**
+   * @isInt
+   * @minimum -2147483648
+   * @maximum 2147483647
+   */
+  display_order?: number;
+  metadata?: MetadataDto;
+}
+
+export interface SearchPlansBody extends SearchBody {
+  /** @maxItems 1000 */
+  plan_ids?: string[];
+  /** @maxItems 1000 */
+  lookup_keys?: string[];
+  /** In any case. */
+  name_contains?: string;
+}

@@ -1,0 +1,129 @@
+import { sql } from 'slonik';
+import type { Columns } from './columns.js';
+import { referenceRefusal, uniqueRefusal } from './create-record.js';
+import { lockRecord, lockRecordForRemoval } from './find-record.js';
+import { isRefusal, notFound, notPublished, Refusal } from './refusal.js';
+import { rowToJson, type Patch, type Resource, type RowOf } from './resource.js';
+import type { Unit } from './unit.js';
+
+/** Which record a change means, and which versions of it the caller has seen (If-Match). */
+export type ChangeTarget = {
+  readonly id: string;
+  /** Absent: any version. */
+  readonly isExpected?: ((version: number) => boolean) | undefined;
+};
+
+type Values = Readonly<Record<string, unknown>>;
+
+function versionOf(row: Values): number | null {
+  const version = row['version'];
+  return typeof version === 'number' ? version : null;
+}
+
+/** One more than before, unless the patch says otherwise or the resource has no version. */
+function nextVersion(row: Values, patch: Values): Values {
+  const version = versionOf(row);
+  return version === null || patch['version'] !== undefined ? {} : { version: version + 1 };
+}
+
+/** Writes these columns of a locked record. @throws when the caller has not locked it. */
+export async function updateRecord<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  { row, patch }: { readonly row: RowOf<C>; readonly patch: Patch<C> | { status: string } },
+): Promise<RowOf<C> | Refusal> {
+  const values = rowToJson(resource, {
+    ...patch,
+    ...nextVersion(row, patch),
+    updated_at: unit.now,
+    updated_by: unit.caller.userId,
+  });
+  const table = sql.identifier([resource.table]);
+  const names = sql.join(
+    Object.keys(values).map((name) => sql.identifier([name])),
+    sql.fragment`, `,
+  );
+  try {
+    return await unit.tx.one(sql.type(resource.row)`
+      UPDATE ${table} SET (${names}) = (
+        SELECT ${names} FROM jsonb_populate_record(NULL::${table}, ${JSON.stringify(values)}::jsonb))
+      WHERE id = ${row.id}
+      RETURNING *`);
+  } catch (error) {
+    return uniqueRefusal(resource, error);
+  }
+}
+
+function targetRefusal(
+  resource: Pick<Resource, 'name'>,
+  row: RowOf<Columns>,
+  target: ChangeTarget,
+): Refusal | null {
+  const version = versionOf(row);
+  if (version !== null && target.isExpected?.(version) === false) {
+    return new Refusal('version_conflict', `the ${resource.name} has version ${version}`);
+  }
+  return row.status === 'published' ? null : notPublished(resource.name, row.status);
+}
+
+/**
+ * Changes one record as PUT does: `change` sees the locked row and answers what to write, where
+ * absent members stay as they are and null clears one, or why not. Refuses an unknown record (404),
+ * another version (409) and one that is archived or deleted (400). A refusal must end the unit.
+ */
+export async function changeRecord<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  {
+    target,
+    change,
+  }: {
+    readonly target: ChangeTarget;
+    readonly change: (row: RowOf<C>) => Patch<C> | Refusal | Promise<Patch<C> | Refusal>;
+  },
+): Promise<RowOf<C> | Refusal> {
+  const row = await lockRecord(unit, resource, target.id);
+  if (row === null) return notFound(resource.name, target.id);
+  const refusal = targetRefusal(resource, row, target);
+  if (refusal !== null) return refusal;
+  const patch = await change(row);
+  if (isRefusal(patch)) return patch;
+  const unknown = await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
+  return unknown ?? updateRecord(unit, resource, { row, patch });
+}
+
+/** What still needs a record, as the end of `the meter `: `has a price that has not ended`. */
+export type Guard = (unit: Unit, id: string) => Promise<string | null>;
+
+/** A guard: no row of the table, whatever its status, may name the record in this column. */
+export function notReferenced(
+  by: { readonly table: string; readonly column: string },
+  problem: string,
+): Guard {
+  return async ({ tx }, id) => {
+    const found = await tx.exists(sql.unsafe`
+      SELECT FROM ${sql.identifier([by.table])} WHERE ${sql.identifier([by.column])} = ${id}`);
+    return found ? problem : null;
+  };
+}
+
+/**
+ * DELETE of a record: gives it the status that the resource declares, unless a guard names what
+ * still refers to it. Until the unit ends nobody can begin to refer to it.
+ */
+export async function removeRecord<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  { id, guards }: { readonly id: string; readonly guards: readonly Guard[] },
+): Promise<RowOf<C> | Refusal> {
+  const row = await lockRecordForRemoval(unit, resource, id);
+  if (row === null) return notFound(resource.name, id);
+  if (row.status !== 'published') return notPublished(resource.name, row.status);
+  for (const guard of guards) {
+    const problem = await guard(unit, id);
+    if (problem !== null) {
+      return new Refusal('invalid_operation', `the ${resource.name} ${problem}`);
+    }
+  }
+  return updateRecord(unit, resource, { row, patch: { status: resource.removal } });
+}

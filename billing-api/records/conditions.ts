@@ -1,0 +1,99 @@
+import { sql, type FragmentSqlToken } from 'slonik';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
+
+/**
+ * One condition on columns, as SQL. The names of the columns are part of its type, so that it can
+ * only be used on a resource that has them; they come from code and never from a request, and
+ * values travel as bound parameters.
+ */
+export type ColumnCondition<Name extends string> = FragmentSqlToken & {
+  readonly columns?: readonly Name[];
+};
+
+/** Conditions that are joined by AND; none of them when a request does not ask. */
+export type Conditions<Name extends string> = readonly ColumnCondition<Name>[];
+
+const column = (name: string) => sql.identifier([name]);
+
+function timestampOf(instant: InstantMs): FragmentSqlToken {
+  return sql.fragment`${formatInstant(instant)}::timestamptz`;
+}
+
+/** `column = ANY (texts)`; no condition when the list is absent. */
+export function isOneOf<Name extends string>(
+  name: Name,
+  texts: readonly string[] | undefined,
+): Conditions<Name> {
+  if (texts === undefined) return [];
+  return [sql.fragment`${column(name)} = ANY (${sql.array([...texts], 'text')})`];
+}
+
+/** `column = text`; no condition when the text is absent. */
+export function isEqual<Name extends string>(
+  name: Name,
+  text: string | undefined,
+): Conditions<Name> {
+  return text === undefined ? [] : [sql.fragment`${column(name)} = ${text}`];
+}
+
+/** `column <> text`, for columns that are never null. */
+export function isOtherThan<Name extends string>(name: Name, text: string): Conditions<Name> {
+  return [sql.fragment`${column(name)} <> ${text}`];
+}
+
+/** `column = flag`; no condition when the flag is absent. */
+export function isFlag<Name extends string>(
+  name: Name,
+  flag: boolean | undefined,
+): Conditions<Name> {
+  return flag === undefined ? [] : [sql.fragment`${column(name)} = ${flag}`];
+}
+
+/** The text occurs in the column, whatever its case; no condition when it is absent. */
+export function hasText<Name extends string>(
+  name: Name,
+  text: string | undefined,
+): Conditions<Name> {
+  if (text === undefined) return [];
+  return [sql.fragment`strpos(lower(${column(name)}), lower(${text})) > 0`];
+}
+
+/** `column < instant`; no condition when the instant is absent. */
+export function isBefore<Name extends string>(
+  name: Name,
+  instant: InstantMs | null,
+): Conditions<Name> {
+  return instant === null ? [] : [sql.fragment`${column(name)} < ${timestampOf(instant)}`];
+}
+
+/** The column is null or later than the instant. */
+export function endsAfter<Name extends string>(name: Name, instant: InstantMs): Conditions<Name> {
+  return [sql.fragment`(${column(name)} IS NULL OR ${column(name)} > ${timestampOf(instant)})`];
+}
+
+/** One of the columns is not null and at or before the instant; no condition when it is absent. */
+export function isDue<Name extends string>(
+  names: readonly Name[],
+  instant: InstantMs | null,
+): Conditions<Name> {
+  if (instant === null) return [];
+  const parts = names.map((name) => sql.fragment`${column(name)} <= ${timestampOf(instant)}`);
+  return [sql.fragment`(${sql.join(parts, sql.fragment` OR `)})`];
+}
+
+/** The metadata have every one of these pairs exactly; no condition when they are absent. */
+export function hasMetadata(
+  pairs: Readonly<Record<string, unknown>> | undefined,
+): Conditions<'metadata'> {
+  return pairs === undefined ? [] : [sql.fragment`metadata @> ${JSON.stringify(pairs)}::jsonb`];
+}
+
+/** The record can be used: it is neither archived nor deleted. */
+export const isPublished: Conditions<'status'> = [sql.fragment`status = 'published'`];
+
+/** The conditions joined by AND. */
+export function allOf(conditions: readonly FragmentSqlToken[]): FragmentSqlToken {
+  return conditions.length === 0
+    ? sql.fragment`true`
+    : sql.fragment`${sql.join([...conditions], sql.fragment` AND `)}`;
+}

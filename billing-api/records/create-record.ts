@@ -1,0 +1,189 @@
+import { sql, UniqueIntegrityConstraintViolationError, type FragmentSqlToken } from 'slonik';
+import { z } from 'zod';
+import { assertPresent, assertThat } from '../../runtime/failure.js';
+import { recordStatus, type Columns } from './columns.js';
+import {
+  alreadyExists,
+  collect,
+  invalid,
+  isRefusal,
+  notFound,
+  type Refusal,
+  type RequestItems,
+} from './refusal.js';
+import {
+  rowToJson,
+  type NewRecord,
+  type ReferencedResource,
+  type Resource,
+  type RowOf,
+} from './resource.js';
+import type { Unit } from './unit.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * What a violated unique index means to the caller: the 409 that names the member. The transaction
+ * is aborted by it, so whoever gets this refusal must end the unit with it.
+ * @throws the error itself when the resource does not declare the index.
+ */
+export function uniqueRefusal(
+  resource: Pick<Resource, 'name' | 'unique'>,
+  error: unknown,
+): Refusal {
+  if (!(error instanceof UniqueIntegrityConstraintViolationError)) throw error;
+  const member = resource.unique[error.constraint ?? ''];
+  if (member === undefined) throw error;
+  return alreadyExists(resource.name, member);
+}
+
+/** All columns of a new row: those of the caller and those that every record has. */
+function completeRow(unit: Unit, resource: Pick<Resource, 'idPrefix'>, values: Values): Values {
+  const { caller, now } = unit;
+  return {
+    id: unit.newId(resource.idPrefix),
+    metadata: {},
+    ...values,
+    tenant_id: caller.environment.tenantId,
+    environment_id: caller.environment.environmentId,
+    status: 'published',
+    created_at: now,
+    created_by: caller.userId,
+    updated_at: now,
+    updated_by: caller.userId,
+  };
+}
+
+/** Columns that no row names keep the DEFAULT of the table. */
+async function insertRows<C extends Columns>(
+  { tx }: Unit,
+  resource: Resource<C>,
+  insert: { readonly rows: readonly Values[]; readonly onConflict: FragmentSqlToken },
+): Promise<readonly RowOf<C>[]> {
+  const rows = insert.rows.map((row) => rowToJson(resource, row));
+  const names = Object.keys(rows[0] ?? {});
+  const isUniform = rows.every((row) => Object.keys(row).length === names.length);
+  assertThat(isUniform, `rows of ${resource.table} that name different columns`);
+  const table = sql.identifier([resource.table]);
+  const columns = sql.join(
+    names.map((name) => sql.identifier([name])),
+    sql.fragment`, `,
+  );
+  return tx.any(sql.type(resource.row)`
+    INSERT INTO ${table} (${columns})
+    SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::jsonb)
+    ${insert.onConflict}
+    RETURNING *`);
+}
+
+const FAIL = sql.fragment``;
+const SKIP = sql.fragment`ON CONFLICT DO NOTHING`;
+
+async function insertOne<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  row: Values,
+): Promise<RowOf<C> | Refusal> {
+  try {
+    const [stored] = await insertRows(unit, resource, { rows: [row], onConflict: FAIL });
+    return assertPresent(stored, `the new ${resource.name}`);
+  } catch (error) {
+    return uniqueRefusal(resource, error);
+  }
+}
+
+/** Rows that were left out are inserted once more, alone: the error tells which index is broken. */
+async function insertMany<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  rows: readonly Values[],
+): Promise<readonly (RowOf<C> | Refusal)[]> {
+  const stored = await insertRows(unit, resource, { rows, onConflict: SKIP });
+  const byId = new Map<unknown, RowOf<C>>(stored.map((row) => [row.id, row]));
+  const results: (RowOf<C> | Refusal)[] = [];
+  for (const row of rows) {
+    const result = byId.get(row['id']) ?? (await insertOne(unit, resource, row));
+    results.push(result);
+    if (isRefusal(result)) break;
+  }
+  return results;
+}
+
+const referenceRow = z.object({ id: z.string(), status: recordStatus });
+
+/**
+ * The status of the records that rows refer to. They are held, so that nobody can archive them
+ * before the unit ends.
+ */
+async function statusOfReferences(
+  { tx }: Unit,
+  { table }: ReferencedResource,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await tx.any(sql.type(referenceRow)`
+    SELECT id, status FROM ${sql.identifier([table])}
+    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) ORDER BY id FOR KEY SHARE`);
+  return new Map(found.map((row) => [row.id, row.status]));
+}
+
+/** Every record that the values refer to must exist and be published. */
+export async function referenceRefusal(
+  unit: Unit,
+  resource: Pick<Resource, 'references'>,
+  values: RequestItems<Values>,
+): Promise<Refusal | null> {
+  for (const [column, target] of Object.entries(resource.references)) {
+    if (target === undefined) continue;
+    const idOf = (row: Values): string | null => {
+      const id = row[column] ?? null;
+      return typeof id === 'string' ? id : null;
+    };
+    const ids = values.items.flatMap((row) => idOf(row) ?? []);
+    const statusById = await statusOfReferences(unit, target, ids);
+    const checked = collect(values, (row): null | Refusal => {
+      const id = idOf(row);
+      if (id === null) return null;
+      const status = statusById.get(id);
+      if (status === undefined) return notFound(target.name, id);
+      return status === 'published' ? null : invalid({ [column]: 'is not published' });
+    });
+    if (isRefusal(checked)) return checked;
+  }
+  return null;
+}
+
+/**
+ * Stores the records of a request, all or none, and answers them in its order. Ids are in that
+ * order too. A refusal (409 for a unique member, 404 for an unknown reference) must end the unit.
+ */
+export async function createRecords<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  request: RequestItems<NewRecord<C>>,
+): Promise<readonly RowOf<C>[] | Refusal> {
+  if (request.items.length === 0) return [];
+  const values: RequestItems<Values> = request;
+  const refusal = await referenceRefusal(unit, resource, values);
+  if (refusal !== null) return refusal;
+  const ids = values.items.map(() => unit.newId(resource.idPrefix)).sort();
+  const rows = values.items.map((item, index) =>
+    completeRow(unit, resource, { id: assertPresent(ids[index], 'an id for every row'), ...item }),
+  );
+  const [only, ...others] = rows;
+  const results =
+    only !== undefined && others.length === 0
+      ? [await insertOne(unit, resource, only)]
+      : await insertMany(unit, resource, rows);
+  return collect({ items: results, isBulk: request.isBulk }, (result) => result);
+}
+
+/** Stores one record. A refusal must end the unit. */
+export async function createRecord<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  values: NewRecord<C>,
+): Promise<RowOf<C> | Refusal> {
+  const stored = await createRecords(unit, resource, { items: [values], isBulk: false });
+  return isRefusal(stored) ? stored : assertPresent(stored[0], `the new ${resource.name}`);
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import {
+  recordColumns,
+  type Column,
+  type Columns,
+  type DefaultedColumn,
+  type HiddenColumn,
+  type ValueOf,
+} from './columns.js';
+import type { MetadataDto, RecordDto } from './record-dto.js';
+import type { MemberTypes } from './search-request.js';
+
+export type RecordRow = {
+  readonly [Name in keyof typeof recordColumns]: ValueOf<(typeof recordColumns)[Name]>;
+};
+
+type NamesOf<C extends Columns> = keyof C & string;
+type DefaultedNames<C extends Columns> = {
+  [Name in NamesOf<C>]: C[Name] extends DefaultedColumn<Column> ? Name : never;
+}[NamesOf<C>];
+type AnsweredNames<C extends Columns> = {
+  [Name in NamesOf<C>]: C[Name] extends HiddenColumn<Column> ? never : Name;
+}[NamesOf<C>];
+
+/** A stored record: the columns of the resource and those that every record has. */
+export type RowOf<C extends Columns> = RecordRow & {
+  readonly [Name in NamesOf<C>]: ValueOf<C[Name]>;
+};
+
+/**
+ * What a new record is made of: a value for every column, null included; only what has a DEFAULT
+ * in the table may be left out.
+ */
+export type NewRecord<C extends Columns> = {
+  readonly [Name in Exclude<NamesOf<C>, DefaultedNames<C>>]: ValueOf<C[Name]>;
+} & {
+  readonly [Name in DefaultedNames<C>]?: ValueOf<C[Name]>;
+} & {
+  readonly metadata?: MetadataDto;
+  /** Made from the resource's prefix when absent. */
+  readonly id?: string;
+};
+
+/** What a change writes; members that are absent stay as they are. */
+export type Patch<C extends Columns> = {
+  readonly [Name in NamesOf<C>]?: ValueOf<C[Name]>;
+} & { readonly metadata?: MetadataDto };
+
+/** The members of a record as they are answered, without what `expand` adds. */
+export type AnswerOf<C extends Columns> = RecordDto & {
+  [Name in AnsweredNames<C>]: ReturnType<C[Name]['toAnswer']>;
+};
+
+export type ColumnName<C extends Columns> = NamesOf<C> | keyof RecordRow;
+
+/** What functions that work on any resource know of one. */
+export type ReferencedResource = { readonly name: string; readonly table: string };
+
+type Declaration<C extends Columns> = {
+  /** As messages call one record: `price unit`. */
+  readonly name: string;
+  /** Ids are `<prefix>_<ULID>`. */
+  readonly idPrefix: string;
+  readonly table: string;
+  /** Columns of its own; those of every record are added. */
+  readonly columns: C;
+  /** Unique index of the table → the member that a 409 names. */
+  readonly unique?: Readonly<Record<string, NamesOf<C>>>;
+  /** Column with an id → the resource it refers to, which must be published when it is set. */
+  readonly references?: { readonly [Name in NamesOf<C>]?: ReferencedResource };
+  /** The status that DELETE gives. */
+  readonly removal: 'archived' | 'deleted';
+};
+
+/** A kind of record, declared once; every function of this folder works on it. */
+export type Resource<C extends Columns = Columns> = Required<Declaration<C>> & {
+  /** Checks a row of the table. */
+  readonly row: z.ZodType<RowOf<C>, z.ZodTypeDef, unknown>;
+  readonly allColumns: Columns;
+  /** What filters and sorts can name. */
+  readonly members: MemberTypes;
+};
+
+/**
+ * Declares a resource. The table has the columns of every record (id, tenant_id, environment_id,
+ * status, metadata, created_*, updated_*) beside its own and is isolated by environment.
+ *
+ *     export const PLANS = defineResource({
+ *       name: 'plan', idPrefix: 'plan', table: 'plans',
+ *       columns: { name: text, description: nullable(text), version: recordVersion },
+ *       removal: 'archived',
+ *     });
+ *     export type PlanRow = RecordOf<typeof PLANS>;
+ */
+export function defineResource<const C extends Columns>(declaration: Declaration<C>): Resource<C> {
+  const allColumns: Columns = { ...recordColumns, ...declaration.columns };
+  const entries = Object.entries(allColumns);
+  const schemas = entries.map(([name, column]) => [name, column.schema] as const);
+  const members = entries.flatMap(([name, column]) =>
+    column.comparison === null ? [] : [[name, column.comparison] as const],
+  );
+  return {
+    unique: {},
+    references: {},
+    ...declaration,
+    allColumns,
+    // The type of a row follows from the columns, which TypeScript cannot see through the loop.
+    row: z.object(Object.fromEntries(schemas)) as unknown as Resource<C>['row'],
+    members: Object.fromEntries(members),
+  };
+}
+
+/** The row type of a resource: `RecordOf<typeof PLANS>`. */
+export type RecordOf<R> = R extends Resource<infer C> ? RowOf<C> : never;
+
+/** The record as it is answered: every column that is not hidden. */
+export function recordToDto<C extends Columns>(resource: Resource<C>, row: RowOf<C>): AnswerOf<C> {
+  const values: Readonly<Record<string, unknown>> = row;
+  const members = Object.entries(resource.allColumns).flatMap(([name, column]) =>
+    'isHidden' in column ? [] : [[name, column.toAnswer(values[name])] as const],
+  );
+  // As above: the loop makes exactly the members of AnswerOf.
+  return Object.fromEntries(members) as AnswerOf<C>;
+}
+
+/**
+ * Values of columns as JSON from which PostgreSQL makes a row; undefined ones are left out.
+ * @throws for an unknown column.
+ */
+export function rowToJson(
+  resource: Pick<Resource, 'allColumns' | 'table'>,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const members = given.map(([name, value]) => {
+    const column = resource.allColumns[name];
+    if (column === undefined) throw new Error(`${resource.table} has no column ${name}`);
+    return [name, column.toJson(value)] as const;
+  });
+  return Object.fromEntries(members);
+}
