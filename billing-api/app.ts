@@ -1,4 +1,4 @@
-import express, { type Application, type RequestHandler } from 'express';
+import express, { type Application } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { Clock } from '../runtime/clock.js';
@@ -8,19 +8,21 @@ import type { Metrics } from '../runtime/metrics.js';
 import { createReadiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
+import { OPERATIONS } from './generated/operations.js';
 import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { checkUrl, normaliseBody, parseJson, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
-import { HttpFailure } from './edge/failure.js';
 import { createIdempotency } from './edge/idempotency.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';
 import { giveRequestId } from './edge/request-id.js';
 import { provideDependencies } from './ioc.js';
-import { createOperations } from './edge/operations.js';
-import { createReferenceRouter } from './edge/reference.js';
+import { createOperationTable } from './edge/operation-table.js';
+import { createOperationalRoutes } from './edge/operational-routes.js';
+import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
+import { authorize } from './edge/permissions.js';
 import type { ReadDataUntil } from './usage/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
 import { createConflictList, createRepeatCount } from './events/event-conflicts-store.js';
@@ -47,11 +49,6 @@ export type BillingAppDependencies = {
   readonly otherProbes: Readonly<Record<string, () => Promise<void>>>;
 };
 
-const answerNotFound: RequestHandler = (request) => {
-  const message = `there is no ${request.method} ${request.path}`.slice(0, 300);
-  throw new HttpFailure(404, 'not_found', { message });
-};
-
 /** Answers are data: nothing in them may be rendered or framed. */
 const securityHeaders = helmet({
   contentSecurityPolicy: {
@@ -71,9 +68,9 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const { log, metrics, database, clock, createId, dataUntil } = dependencies;
   const app = express();
   app.disable('x-powered-by');
-  // ETag is the version of a record (api.md 1.4), not a hash of the answer.
+  // ETag is the version of a record (http.md 1.4), not a hash of the answer.
   app.disable('etag');
-  // Limits and permissions go by the path: there is only one way to write it.
+  // Routes match as the operation table does: there is only one way to write a path.
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('query parser', parseQuery);
@@ -96,12 +93,17 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     clickhouse: () => dependencies.clickHouse.ping(),
     ...dependencies.otherProbes,
   };
-  const operations = { readiness: createReadiness(probes, log), metrics };
-  app.use(createOperations(operations), createReferenceRouter());
+  app.use(createOperationFinder(createOperationTable(OPERATIONS)));
+  app.use(createOperationalRoutes({ readiness: createReadiness(probes, log), metrics }));
   app.use(
     '/v1',
     createAuthenticate(dependencies.apiKeys),
     createRateLimit(dependencies.rateLimits),
+  );
+  app.use(requireOperation);
+  app.use(
+    '/v1',
+    authorize,
     checkUrl,
     requireJson,
     parseJson,
@@ -109,7 +111,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     createIdempotency({ database, clock, log }),
   );
   RegisterRoutes(app);
-  app.use(answerNotFound);
+  app.use(refuseElsewhere);
   app.use(createErrorHandler(log));
   return app;
 }

@@ -43,8 +43,8 @@ function readJson(name) {
 }
 
 /**
- * Writes the operation table, and completes the document with what follows from it and with the
- * event routes, which ingest serves.
+ * Writes the operation table, and completes the document with what follows from it, and with the
+ * event routes, which ingest serves, and the operational routes.
  */
 function completeSpec() {
   const file = join(output, 'openapi.json');
@@ -54,9 +54,9 @@ function completeSpec() {
   const ours = Object.fromEntries(
     Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]),
   );
-  const routed = operationsOf(ours, { servedBy: 'billing-api' });
+  const routed = operationsOf(ours);
   checkRoutes(routed, readFileSync(join(output, 'routes.ts'), 'utf8'));
-  const operations = [...routed, ...operationsOf(fragment.paths, { servedBy: 'ingest' })];
+  const operations = [...routed, ...operationsOf(fragment.paths)];
   writeFileSync(join(output, 'operations.ts'), operationsModule(operations));
   const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {
     ...spec.components.schemas,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().positive();
+/** Requests per second; 0 sets no limit. */
+const rate = z.coerce.number().int().min(0);
 
 /**
  * Every setting of every program: its shape, its default and what it means. The table of
@@ -57,16 +59,16 @@ export const SETTINGS = {
     means: 'how long POST /events waits for the log before it answers 503',
   },
   MINUTEBOOK_INGEST_RATE: {
-    schema: count.default(2_000),
-    means: 'event requests per second and environment before 429',
+    schema: rate.default(20_000),
+    means: 'event requests per second and environment before 429; 0 sets no limit',
   },
   MINUTEBOOK_HEAVY_RATE: {
-    schema: count.default(10),
-    means: 'usage and preview requests per second and API key before 429',
+    schema: rate.default(100),
+    means: 'heavy requests per second and API key before 429; 0 sets no limit',
   },
   MINUTEBOOK_DEFAULT_RATE: {
-    schema: count.default(100),
-    means: 'other requests per second and API key before 429',
+    schema: rate.default(500),
+    means: 'other requests per second and API key before 429; 0 sets no limit',
   },
   MINUTEBOOK_FLUSH_DELAY_MS: {
     schema: count.default(200),

@@ -1,12 +1,11 @@
 import type { Request, RequestHandler } from 'express';
-import type { ApiCaller, ApiKeyDirectory } from './api-keys.js';
+import type { ApiKeyDirectory } from '../../sql/api-keys.js';
 import { HttpFailure } from './failure.js';
-import { accessOf, entityOf, isPermitted } from './permissions.js';
 import { contextOf } from './request-context.js';
 
 /**
- * The API key, which decides also when there is a bearer token (api.md 1.2). An API key sent as a
- * bearer token is none: the event routes take it for none as well.
+ * The API key, which decides also when there is a bearer token (http.md 1.2). An API key sent as a
+ * bearer token is refused, as the event routes do.
  */
 function apiKeyOf(request: Request): string {
   const apiKey = request.get('x-api-key') ?? '';
@@ -21,30 +20,12 @@ function unauthenticated(message: string): HttpFailure {
   return new HttpFailure(401, 'permission_denied', { message });
 }
 
-function denied(message: string): HttpFailure {
-  return new HttpFailure(403, 'permission_denied', { message });
-}
-
-/** Why a known caller may not do what the request asks for; null when it may. */
-function denialOf(caller: ApiCaller, request: Request): HttpFailure | null {
-  if (caller.keyType === 'publishable_key') {
-    return denied('a publishable key can only send events');
-  }
-  const access = accessOf(request.method, request.path);
-  if (caller.isTenantSuspended && access === 'write') return denied('the tenant is suspended');
-  const entity = entityOf(request.path);
-  if (isPermitted(caller.roles, { entity, access })) return null;
-  return denied(`the key's roles do not allow to ${access} ${entity}`);
-}
-
-/** Finds out who calls and whether they may; mounted at `/v1`, before anything is read. */
+/** Finds out who calls; mounted at `/v1`, before anything else is said about the request. */
 export function createAuthenticate(apiKeys: ApiKeyDirectory): RequestHandler {
   return async (request, _response, next) => {
     const caller = await apiKeys.find(apiKeyOf(request));
     if (caller === null) throw unauthenticated('the API key is unknown, expired or revoked');
     contextOf(request).apiCaller = caller;
-    const denial = denialOf(caller, request);
-    if (denial !== null) throw denial;
     next();
   };
 }

@@ -75,20 +75,74 @@ describe('credentials', () => {
 });
 
 describe('errors', () => {
-  test('answer 404 for unknown paths and methods, also outside /v1', async ({ api }) => {
+  test('answer 404 for unknown paths, also outside /v1', async ({ api }) => {
+    for (const [method, path] of [
+      ['GET', '/v1/nothing'],
+      ['POST', '/v1/plans/x/y'],
+      ['GET', '/v1/plans/'],
+      ['GET', '/v1/plans//entitlements'],
+      ['GET', '/nothing'],
+      ['GET', '/v1'],
+      ['GET', '/plans'],
+    ] as const) {
+      const { status, headers, body } = await api.call(method, path, { isUndocumented: true });
+      expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+      expect([path, headers.get('allow')]).toEqual([path, null]);
+    }
+  });
+
+  test('answer 405 for another method of a known path, and say which are possible', async ({
+    api,
+  }) => {
+    for (const [method, path, allow] of [
+      ['DELETE', '/v1/meters', 'GET, HEAD, POST'],
+      ['PATCH', '/v1/plans/x', 'GET, HEAD'],
+      ['OPTIONS', '/v1/plans', 'POST'],
+      ['GET', '/v1/plans/search', 'POST'],
+      ['PUT', '/v1/events', 'GET, HEAD, POST'],
+      ['DELETE', '/v1/events/bulk', 'POST'],
+      ['POST', '/livez', 'GET, HEAD'],
+      ['DELETE', '/openapi.json', 'GET, HEAD'],
+    ] as const) {
+      const answer = await api.call(method, path, { isUndocumented: true });
+      const { status, headers, body } = answer;
+      expect([
+        method,
+        path,
+        status,
+        body.code,
+        body.http_status_code,
+        headers.get('allow'),
+      ]).toEqual([method, path, 405, 'invalid_operation', 405, allow]);
+    }
+    const head = await fetch(`${api.url}/v1/meters`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': API_KEY },
+    });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  test('answer 401 to callers without a key, whatever they call below /v1', async ({ api }) => {
+    const options = { headers: { 'x-api-key': '' }, isUndocumented: true } as const;
     for (const [method, path] of [
       ['GET', '/v1/nothing'],
       ['DELETE', '/v1/meters'],
-      ['PATCH', '/v1/plans/x'],
-      ['GET', '/nothing'],
-      ['GET', '/v1'],
+      ['PUT', '/v1/plans/search'],
     ] as const) {
-      const { status, body } = await api.call(method, path).catch((error: Error) => {
-        // An undocumented operation has no contract to keep.
-        expect(error.message).toContain('not documented');
-        return { status: 404, body: { code: 'not_found' } };
+      const { status, headers } = await api.call(method, path, options);
+      expect([path, status, headers.get('allow')]).toEqual([path, 401, null]);
+    }
+  });
+
+  test('answer 404 to the event routes where ingest does not serve them', async ({ api }) => {
+    for (const path of ['/v1/events', '/v1/events/bulk']) {
+      const answer = await fetch(`${api.url}${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+        body: '{}',
       });
-      expect([path, status, body.code]).toEqual([path, 404, 'not_found']);
+      const body = (await answer.json()) as { code: string };
+      expect([answer.status, body.code]).toEqual([404, 'not_found']);
     }
   });
 
@@ -166,7 +220,7 @@ describe('headers', () => {
     const long = { 'x-request-id': 'x'.repeat(129) };
     const made = await api.call('GET', '/v1/users/me', { headers: long });
     expect(made.headers.get('x-request-id')).toMatch(/^req_[0-9A-Z]{26}$/);
-    const missing = await api.call('GET', '/nothing');
+    const missing = await api.call('GET', '/nothing', { isUndocumented: true });
     expect(missing.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
@@ -187,6 +241,8 @@ describe('headers', () => {
       expect(last?.headers.get('ratelimit')).toBe('"default";r=0;t=1');
       expect(last?.headers.get('retry-after')).toBe('1');
       expect(last?.body.code).toBe('too_many_requests');
+      const unknown = await api.call('GET', '/v1/nothing', { isUndocumented: true });
+      expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([429, '1']);
       const heavy = { body: { meter_id: 'x' } };
       const one = await api.call('POST', '/v1/events/usage/meter', heavy);
       expect([one.status, one.headers.get('ratelimit-policy')]).toEqual([404, '"heavy";q=1;w=1']);
@@ -194,6 +250,20 @@ describe('headers', () => {
       const { apiKey } = await makeKey(database.database, {});
       const other = await api.call('GET', '/v1/meters', { headers: { 'x-api-key': apiKey } });
       expect(other.status).toBe(200);
+    });
+  });
+
+  test('announce no rate where none is set', async ({ database, clickhouse }) => {
+    const engines = { database: database.database, clickhouse: clickhouse.client };
+    await withBillingApi({ ...engines, heavyRate: 0, defaultRate: 0 }, async (api) => {
+      for (let count = 0; count < 3; count += 1) {
+        const { status, headers } = await api.call('GET', '/v1/meters');
+        expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
+          200,
+          null,
+          null,
+        ]);
+      }
     });
   });
 });

@@ -3,7 +3,7 @@ import type { Refusal, RefusalCode } from '../records/refusal.js';
 import { isRefusal } from '../records/refusal.js';
 import type { ErrorDto } from '../records/record-dto.js';
 
-/** What becomes available does so within seconds; sooner repeats only add to the load. */
+/** What becomes available does so within seconds; an earlier retry only adds load. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** A request that is answered with an error body; thrown by the edge and caught by its handler. */
@@ -15,6 +15,8 @@ export class HttpFailure extends Error {
       readonly message: string;
       readonly details?: Readonly<Record<string, string>> | null;
       readonly retryAfterSeconds?: number;
+      /** Further headers of the answer. */
+      readonly headers?: Readonly<Record<string, string>>;
     },
   ) {
     super(facts.message);
@@ -22,7 +24,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Status of each refusal (api.md 1.5). */
+/** Status of each refusal (http.md 1.5). */
 function statusOf(code: RefusalCode): number {
   switch (code) {
     case 'validation_error':
@@ -46,15 +48,16 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
   return new HttpFailure(statusOf(code), code, { message, details, ...wait });
 }
 
-/** The value of a use case. @throws HttpFailure when it was refused. */
+/** The value of an operation. @throws HttpFailure when it was refused. */
 export function accepted<T>(result: T | Refusal): T {
   if (isRefusal(result)) throw failureOfRefusal(result);
   return result;
 }
 
-/** Writes the error body (api.md 1.5). */
+/** Writes the error body (http.md 1.5). */
 export function sendFailure(response: Response, failure: HttpFailure): void {
-  const { message, details, retryAfterSeconds } = failure.facts;
+  const { message, details, retryAfterSeconds, headers } = failure.facts;
+  if (headers !== undefined) response.set(headers);
   if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
   const body: ErrorDto = {
     code: failure.code,

@@ -41,20 +41,25 @@ describe('a path', () => {
   });
 
   test('in another case does not get around limits and roles', async ({ database, clickhouse }) => {
-    const engines = { database: database.database, clickhouse: clickhouse.client, heavyRate: 1 };
+    const engines = { database: database.database, clickhouse: clickhouse.client };
+    await withBillingApi({ ...engines, heavyRate: 1, defaultRate: 3 }, async (api) => {
+      const body = { meter_id: 'meter_x' };
+      const send = (path: string) => statusOf(api, path, { body });
+      const misspelt = ['/v1/EVENTS/usage/meter', '/v1/events/Usage/meter', '/v1/events/usage/x'];
+      for (const path of misspelt) expect(await send(path)).toEqual([404, 'not_found']);
+      // Paths that do not exist count as well, so that guessing is bounded.
+      expect(await send('/v1/events/usage/meter/')).toEqual([429, 'too_many_requests']);
+      expect(await send('/v1/events/usage/meter')).toEqual([404, 'not_found']);
+      expect(await send('/v1/events/usage/meter')).toEqual([429, 'too_many_requests']);
+    });
     await withBillingApi(engines, async (api) => {
-      const meter = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
-      const body = { meter_id: (await api.make('/v1/meters', meter)).id as string };
-      const ask = (path: string) => statusOf(api, path, { body });
-      expect((await ask('/v1/events/usage/meter'))[0]).toBe(200);
-      expect(await ask('/v1/EVENTS/usage/meter')).toEqual([404, 'not_found']);
-      // Every path below /events counts on the same limit, known or not, so it is used up by now.
-      expect(await ask('/v1/events/Usage/meter')).toEqual([429, 'too_many_requests']);
-      expect((await ask('/v1/events/usage/meter/'))[0]).toBeGreaterThanOrEqual(404);
-      const wish = { roles: ['event_ingestor'], environment: api.environment };
-      const { apiKey } = await makeKey(database.database, wish);
-      const asked = await statusOf(api, '/v1/events/usage/meter/', { body, apiKey });
-      expect(asked[0]).not.toBe(200);
+      const roles = ['event_ingestor'];
+      const { apiKey } = await makeKey(database.database, { roles, environment: api.environment });
+      const request = { body: { meter_id: 'meter_x' }, apiKey };
+      const spelt = await statusOf(api, '/v1/events/usage/meter', request);
+      expect(spelt).toEqual([403, 'permission_denied']);
+      const misspelt = await statusOf(api, '/v1/Events/usage/meter', request);
+      expect(misspelt).toEqual([404, 'not_found']);
     });
   });
 });

@@ -67,7 +67,7 @@ describe('a claimed request', () => {
     const late = { environment, userId, claim: { key: 'k', claimId: 'one' } };
     await expect(createPlan(dependencies, late, { name: 'Late' })).rejects.toThrow('taken over');
     expect(await plansOf(database.database)).toEqual([]);
-    const answer = { claim: late.claim, answer: { status: 201, body: '{}' } };
+    const answer = { claim: late.claim, answer: { status: 201, headers: {}, body: '{}' } };
     await storeAnswer(database.database, environment, answer);
     expect(await statesOf(database.database)).toEqual(['running']);
   });

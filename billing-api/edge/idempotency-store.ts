@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { formatInstant, HOUR_MS, type InstantMs } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { instantColumn, noRows } from '../../sql/columns.js';
 import type { IdempotencyClaim } from '../records/caller.js';
 import type { BillingDatabase, Transaction } from '../records/unit.js';
@@ -13,7 +14,7 @@ const KEPT_MS = 24 * HOUR_MS;
  */
 const CLAIM_LEASE_MS = 90_000;
 
-/** What a request is, for telling a repeat from another one under the same key. */
+/** What tells a retry from another request under the same key. */
 export type RequestIdentity = {
   readonly key: string;
   readonly method: string;
@@ -23,7 +24,13 @@ export type RequestIdentity = {
   readonly bodyHash: string;
 };
 
-export type StoredAnswer = { readonly status: number; readonly body: string };
+/** A success as it was given. */
+export type StoredAnswer = {
+  readonly status: number;
+  /** ETag and Location, if it had them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
 
 /**
  * What to do with a request: carry it out under a claim, give the stored answer again, or refuse:
@@ -44,12 +51,13 @@ const keyRow = z.object({
   state: z.enum(['running', 'applied', 'answered']),
   claimed_at: instantColumn,
   answer_status: z.number().int().nullable(),
+  answer_headers: z.record(z.string()).nullable(),
   answer_body: z.string().nullable(),
   expires_at: instantColumn,
 });
 type KeyRow = z.output<typeof keyRow>;
 
-type ClaimRequest = {
+type ClaimCommand = {
   readonly environment: Environment;
   readonly request: RequestIdentity;
   readonly claimId: string;
@@ -57,8 +65,8 @@ type ClaimRequest = {
 };
 
 /** Inserts the claim; false when the key has a row. */
-async function insertClaim(transaction: Transaction, wish: ClaimRequest): Promise<boolean> {
-  const { environment, request, claimId, now } = wish;
+async function insertClaim(transaction: Transaction, command: ClaimCommand): Promise<boolean> {
+  const { environment, request, claimId, now } = command;
   const result = await transaction.query(sql.type(noRows)`
     INSERT INTO idempotency_keys (tenant_id, environment_id, key, method, path, body_hash, state,
       claim_id, claimed_at, expires_at)
@@ -72,18 +80,18 @@ async function insertClaim(transaction: Transaction, wish: ClaimRequest): Promis
 async function lockKey(transaction: Transaction, key: string): Promise<KeyRow | null> {
   return transaction.maybeOne(sql.type(keyRow)`
     SELECT method, path, encode(body_hash, 'hex') AS body_hash, state, claimed_at, answer_status,
-      answer_body, expires_at
+      answer_headers, answer_body, expires_at
     FROM idempotency_keys WHERE key = ${key} FOR UPDATE`);
 }
 
-async function takeOver(transaction: Transaction, wish: ClaimRequest): Promise<ClaimOutcome> {
-  const { request, claimId, now } = wish;
+async function takeOver(transaction: Transaction, command: ClaimCommand): Promise<ClaimOutcome> {
+  const { request, claimId, now } = command;
   await transaction.query(sql.type(noRows)`
     UPDATE idempotency_keys
     SET method = ${request.method}, path = ${request.path},
         body_hash = decode(${request.bodyHash}, 'hex'), state = 'running', claim_id = ${claimId},
         claimed_at = ${formatInstant(now)}, expires_at = ${formatInstant(now + KEPT_MS)},
-        answer_status = NULL, answer_body = NULL
+        answer_status = NULL, answer_headers = NULL, answer_body = NULL
     WHERE key = ${request.key}`);
   return { outcome: 'claimed', claim: { key: request.key, claimId } };
 }
@@ -96,32 +104,33 @@ function isSameRequest(row: KeyRow, request: RequestIdentity): boolean {
 
 async function decideOnKnownKey(
   transaction: Transaction,
-  wish: ClaimRequest,
+  command: ClaimCommand,
   row: KeyRow,
 ): Promise<ClaimOutcome> {
-  if (row.expires_at <= wish.now) return takeOver(transaction, wish);
-  if (!isSameRequest(row, wish.request)) return { outcome: 'other-request' };
+  if (row.expires_at <= command.now) return takeOver(transaction, command);
+  if (!isSameRequest(row, command.request)) return { outcome: 'other-request' };
   if (row.state === 'answered') {
-    const answer = { status: row.answer_status ?? 500, body: row.answer_body ?? '' };
-    return { outcome: 'answered', answer };
+    const { answer_status: status, answer_headers: headers, answer_body: body } = row;
+    const answer = { status: assertPresent(status, 'the stored status'), headers: headers ?? {} };
+    return { outcome: 'answered', answer: { ...answer, body: body ?? '' } };
   }
-  if (row.claimed_at + CLAIM_LEASE_MS > wish.now) return { outcome: 'running' };
-  return row.state === 'running' ? takeOver(transaction, wish) : { outcome: 'lost' };
+  if (row.claimed_at + CLAIM_LEASE_MS > command.now) return { outcome: 'running' };
+  return row.state === 'running' ? takeOver(transaction, command) : { outcome: 'lost' };
 }
 
 /** Claims the key for a request, or says why not. Two simultaneous calls never both get it. */
-export function claimKey(database: BillingDatabase, wish: ClaimRequest): Promise<ClaimOutcome> {
-  return database.asEnvironment(wish.environment, async (transaction): Promise<ClaimOutcome> => {
-    if (await insertClaim(transaction, wish)) {
-      return { outcome: 'claimed', claim: { key: wish.request.key, claimId: wish.claimId } };
+export function claimKey(database: BillingDatabase, command: ClaimCommand): Promise<ClaimOutcome> {
+  return database.asEnvironment(command.environment, async (transaction): Promise<ClaimOutcome> => {
+    if (await insertClaim(transaction, command)) {
+      return { outcome: 'claimed', claim: { key: command.request.key, claimId: command.claimId } };
     }
-    const row = await lockKey(transaction, wish.request.key);
+    const row = await lockKey(transaction, command.request.key);
     // The row can be gone only if it was released in between; the caller may simply try again.
-    return row === null ? { outcome: 'running' } : decideOnKnownKey(transaction, wish, row);
+    return row === null ? { outcome: 'running' } : decideOnKnownKey(transaction, command, row);
   });
 }
 
-/** Keeps the answer for repeats, if the claim is still in force. */
+/** Stores the answer for retries, if the claim is still in force. */
 export async function storeAnswer(
   database: BillingDatabase,
   environment: Environment,
@@ -131,12 +140,13 @@ export async function storeAnswer(
   await database.asEnvironment(environment, (transaction) =>
     transaction.query(sql.type(noRows)`
       UPDATE idempotency_keys
-      SET state = 'answered', answer_status = ${answer.status}, answer_body = ${answer.body}
+      SET state = 'answered', answer_status = ${answer.status},
+          answer_headers = ${sql.jsonb(answer.headers)}, answer_body = ${answer.body}
       WHERE key = ${claim.key} AND claim_id = ${claim.claimId}`),
   );
 }
 
-/** Gives the key free after an answer that is not kept, unless something was written under it. */
+/** Frees the key after an answer that is not stored, unless something was written under it. */
 export async function releaseClaim(
   database: BillingDatabase,
   environment: Environment,

@@ -10,7 +10,7 @@ const body = { name: 'Pro', lookup_key: 'pro' };
 async function setState(database: Database, state: string): Promise<void> {
   await database.slonik.query(sql.type(z.unknown())`
     UPDATE idempotency_keys
-    SET state = ${state}, answer_status = NULL, answer_body = NULL`);
+    SET state = ${state}, answer_status = NULL, answer_headers = NULL, answer_body = NULL`);
 }
 
 describe('Idempotency-Key', () => {
@@ -26,13 +26,60 @@ describe('Idempotency-Key', () => {
     expect((await api.make('/v1/plans/search', {})).pagination.total).toBe(1);
   });
 
-  test('replays refusals too', async ({ api }) => {
-    const options = { body: { name: 'Pro', colour: 1 }, headers: KEY };
-    const first = await api.call('POST', '/v1/plans', options);
-    const again = await api.call('POST', '/v1/plans', options);
-    expect(first.status).toBe(400);
-    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([400, 'true']);
+  test('replays the version of the record', async ({ api }) => {
+    const meter = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
+    const first = await api.call('POST', '/v1/meters', { body: meter, headers: KEY });
+    const again = await api.call('POST', '/v1/meters', { body: meter, headers: KEY });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([first.headers.get('etag'), again.headers.get('etag')]).toEqual(['"1"', '"1"']);
     expect(again.body).toEqual(first.body);
+  });
+
+  test('judges a refused request anew', async ({ api }) => {
+    const price = { entity_id: 'plan_x', currency: 'usd', amount: '1' };
+    const invalid = { body: { ...price, colour: 1 }, headers: KEY };
+    for (let count = 0; count < 2; count += 1) {
+      const { status, headers } = await api.call('POST', '/v1/prices', invalid);
+      expect([status, headers.get('idempotency-replayed')]).toEqual([400, null]);
+    }
+    const missing = await api.call('POST', '/v1/prices', { body: price, headers: KEY });
+    expect([missing.status, missing.body.code]).toEqual([404, 'not_found']);
+    const plan = await api.make('/v1/plans', { name: 'Pro', lookup_key: 'pro' });
+    const valid = { body: { ...price, entity_id: plan.id }, headers: KEY };
+    const made = await api.call('POST', '/v1/prices', valid);
+    expect([made.status, made.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    const again = await api.call('POST', '/v1/prices', valid);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect(again.body).toEqual(made.body);
+    expect((await api.make('/v1/prices/search', {})).pagination.total).toBe(1);
+  });
+
+  test('of a taken name is free for another name', async ({ api }) => {
+    await api.make('/v1/plans', body);
+    const taken = await api.call('POST', '/v1/plans', { body, headers: KEY });
+    expect([taken.status, taken.body.code]).toEqual([409, 'already_exists']);
+    const other = { body: { ...body, lookup_key: 'pro-2' }, headers: KEY };
+    expect((await api.call('POST', '/v1/plans', other)).status).toBe(201);
+  });
+
+  test('makes changes and removals repeatable too', async ({ api }) => {
+    const meter = await api.make('/v1/meters', {
+      name: 'Calls',
+      event_name: 'call',
+      aggregation: { type: 'COUNT' },
+    });
+    for (const [method, key, options] of [
+      ['PUT', 'change', { body: { name: 'Requests' } }],
+      ['DELETE', 'removal', {}],
+    ] as const) {
+      const headers = { 'idempotency-key': key };
+      const send = () => api.call(method, `/v1/meters/${meter.id}`, { ...options, headers });
+      const [first, again] = [await send(), await send()];
+      expect([method, first.status, again.status]).toEqual([method, 200, 200]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+      expect(again.body).toEqual(first.body);
+    }
   });
 
   test('answers 409 for another body or path under the same key', async ({ api }) => {

@@ -16,7 +16,7 @@ import {
 import type { BillingDatabase } from '../records/unit.js';
 import type { IdempotencyClaim } from '../records/caller.js';
 import { HttpFailure } from './failure.js';
-import { accessOf } from './permissions.js';
+import { operationIfDeclared } from './operations.js';
 import { apiCallerOf, contextOf } from './request-context.js';
 
 // The package's types describe another module format than the one it has.
@@ -25,8 +25,7 @@ const canonicalize = createRequire(import.meta.url)('canonicalize') as (
 ) => string | undefined;
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
-/** Answers that say nothing about the request itself are not kept (api.md 1.9). */
-const NOT_KEPT = new Set([401, 403, 413, 429]);
+const STORED_HEADERS = ['ETag', 'Location'] as const;
 
 type Dependencies = {
   readonly database: BillingDatabase;
@@ -53,15 +52,25 @@ function refusalOf(outcome: Exclude<ClaimOutcome['outcome'], 'claimed' | 'answer
       });
     case 'lost':
       return new HttpFailure(409, 'already_exists', {
-        message: 'the first request was carried out, but its answer was lost; read the record',
+        message: 'the first request was carried out, but its answer was lost: read the record',
       });
   }
 }
 
 function replay(response: Response, answer: StoredAnswer): void {
-  response.set('Idempotency-Replayed', 'true').status(answer.status);
+  response.set('Idempotency-Replayed', 'true').set(answer.headers).status(answer.status);
   if (answer.body === '') response.end();
   else response.type('application/json').send(answer.body);
+}
+
+/** The headers that belong to the answer rather than to the moment at which it is given. */
+function storedHeadersOf(response: Response): StoredAnswer['headers'] {
+  const given: [string, string][] = [];
+  for (const name of STORED_HEADERS) {
+    const value = response.get(name);
+    if (value !== undefined) given.push([name, value]);
+  }
+  return Object.fromEntries(given);
 }
 
 /** Runs `before` when the answer is complete, and sends it only then. */
@@ -70,13 +79,17 @@ function holdAnswer(response: Response, before: (answer: StoredAnswer) => Promis
   const held = (...parameters: unknown[]): Response => {
     const [chunk] = parameters;
     const body = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.toString() : '';
-    void before({ status: response.statusCode, body }).finally(() => end(...parameters));
+    const answer = { status: response.statusCode, headers: storedHeadersOf(response), body };
+    void before(answer).finally(() => end(...parameters));
     return response;
   };
   response.end = held as Response['end'];
 }
 
-/** Stores the answer, or frees the key; a failure to do so must not take the answer away. */
+/**
+ * Stores a success, or frees the key: a refused request has written nothing, so the same request is
+ * judged anew. A failure to do either must not take the answer away.
+ */
 function keeper(
   dependencies: Dependencies,
   environment: Environment,
@@ -84,9 +97,9 @@ function keeper(
 ): (answer: StoredAnswer) => Promise<void> {
   const { database, log } = dependencies;
   return async (answer) => {
-    const isKept = answer.status < 500 && !NOT_KEPT.has(answer.status);
+    const isSuccess = answer.status >= 200 && answer.status < 300;
     try {
-      if (isKept) await storeAnswer(database, environment, { claim, answer });
+      if (isSuccess) await storeAnswer(database, environment, { claim, answer });
       else await releaseClaim(database, environment, claim);
     } catch (error) {
       log.warn({ err: error }, 'the answer to a repeatable request was not stored');
@@ -95,18 +108,19 @@ function keeper(
 }
 
 /**
- * Idempotency-Key (api.md 1.9), mounted behind the body parser. Reads ignore the header. The claim
- * travels with the request to the use case, whose transaction marks it as applied.
+ * Idempotency-Key (http.md 1.9), mounted behind the body parser. Operations that are not repeatable
+ * ignore the header. The claim travels with the request to its operation, whose transaction marks
+ * it as applied.
  */
 export function createIdempotency(dependencies: Dependencies): RequestHandler {
   return async (request, response, next) => {
     const key = request.get('idempotency-key');
-    if (key === undefined || accessOf(request.method, request.path) === 'read') {
+    if (key === undefined || operationIfDeclared(request)?.isRepeatable !== true) {
       next();
       return;
     }
     if (!KEY.test(key)) {
-      const message = 'Idempotency-Key must be 1 to 255 printable characters';
+      const message = 'Idempotency-Key must have 1 to 255 printable characters';
       throw new HttpFailure(400, 'validation_error', { message });
     }
     const { environment } = apiCallerOf(request);

@@ -72,9 +72,8 @@ function walk(node: Node, segments: readonly string[], depth: number): Node | nu
 }
 
 function allowedOf(node: Node): readonly string[] {
-  return [...node.operations.keys()].flatMap((method) =>
-    method === 'GET' ? ['GET', 'HEAD'] : [method],
-  );
+  const methods = [...node.operations.keys()].sort();
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
 /** An index of operations by path and method. */

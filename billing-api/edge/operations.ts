@@ -1,11 +1,47 @@
-import type { RequestHandler } from 'express';
-import { operationalPage, type Operations } from '../../runtime/operational-pages.js';
+import type { Request, RequestHandler } from 'express';
+import { HttpFailure } from './failure.js';
+import type { Operation, OperationTable } from './operation-table.js';
+import { contextOf } from './request-context.js';
 
-/** The operational pages (api.md 2.3): outside /v1, without a key; any other path goes on. */
-export function createOperations(operations: Operations): RequestHandler {
-  return async (request, response, next) => {
-    const page = request.method === 'GET' ? await operationalPage(request.path, operations) : null;
-    if (page === null) next();
-    else response.status(page.status).type(page.type).send(page.body);
+/** Notes which operation a request is; refuses nothing yet, so that 401 comes first. */
+export function createOperationFinder(table: OperationTable): RequestHandler {
+  return (request, _response, next) => {
+    contextOf(request).match = table.find(request.method, request.path);
+    next();
   };
 }
+
+/** The operation of a request; null when none is declared for its method and path. */
+export function operationIfDeclared(request: Request): Operation | null {
+  const { match } = contextOf(request);
+  return match.kind === 'declared' ? match.operation : null;
+}
+
+/**
+ * Lets declared operations pass: 404 for an unknown path, 405 for another method of a known one
+ * (http.md 1.5). Below `/v1` it stands behind `authenticate`: paths are public, but a caller
+ * without credentials gets 401 for every path alike.
+ */
+export const requireOperation: RequestHandler = (request, _response, next) => {
+  const { match } = contextOf(request);
+  switch (match.kind) {
+    case 'declared':
+      next();
+      return;
+    case 'other-method': {
+      const allow = match.allowed.join(', ');
+      const message = `${request.method} is not possible here: send ${allow}`;
+      throw new HttpFailure(405, 'invalid_operation', { message, headers: { Allow: allow } });
+    }
+    case 'unknown': {
+      const message = `there is no path ${request.path}`.slice(0, 300);
+      throw new HttpFailure(404, 'not_found', { message });
+    }
+  }
+};
+
+/** Answers 404 to the event routes where ingest does not stand in front of this program. */
+export const refuseElsewhere: RequestHandler = (request) => {
+  const message = `${request.method} ${request.path} is served by another program`.slice(0, 300);
+  throw new HttpFailure(404, 'not_found', { message });
+};

@@ -1,48 +1,51 @@
-export type Access = 'read' | 'write';
+import type { RequestHandler } from 'express';
+import { assertPresent } from '../../runtime/failure.js';
+import type { ApiCaller } from '../../sql/api-keys.js';
+import { HttpFailure } from './failure.js';
+import type { Operation } from './operation-table.js';
+import { operationIfDeclared } from './operations.js';
+import { apiCallerOf } from './request-context.js';
 
-/** The entity of a route is the resource it is grouped under (api.md 1.11). */
-const ENTITY_OF_SEGMENT: Readonly<Record<string, string>> = {
-  events: 'event',
-  'meter-usage': 'event',
-  users: 'user',
-  settings: 'setting',
-};
+/** What an operation needs of a role (http.md 1.11). */
+type Permission = Pick<Operation, 'entity' | 'access'>;
 
-/** Posts that only read: searches, previews and usage questions. */
-const READING_POST = /\/(search|preview|usage|usage\/meter|query|analytics)$/;
+/** The entity of operations on the caller's own user, which need no role. */
+const SELF = 'self';
 
-/** What a request wants to do, by its method and its path below `/v1`. */
-export function accessOf(method: string, path: string): Access {
-  if (method === 'GET' || method === 'HEAD') return 'read';
-  return method === 'POST' && READING_POST.test(path) ? 'read' : 'write';
-}
-
-export function entityOf(path: string): string {
-  const segment = path.split('/')[1] ?? '';
-  return ENTITY_OF_SEGMENT[segment] ?? segment;
-}
-
-type Wish = { readonly entity: string; readonly access: Access };
-
-/** Whether any of the roles allows it; everybody may read themselves. */
-export function isPermitted(roles: readonly string[], wish: Wish): boolean {
-  const isOwnUser = wish.entity === 'user' && wish.access === 'read';
-  return isOwnUser || roles.some((role) => roleAllows(role, wish));
-}
-
-function roleAllows(role: string, wish: Wish): boolean {
+function roleAllows(role: string, { entity, access }: Permission): boolean {
   switch (role) {
     case 'super_admin':
       return true;
     case 'all_writer':
-      return wish.access === 'read' || (wish.entity !== 'setting' && wish.entity !== 'user');
+      return access === 'read' || (entity !== 'setting' && entity !== 'user');
     case 'all_reader':
-      return wish.access === 'read';
+      return access === 'read';
     case 'event_ingestor':
-      return wish.entity === 'event' && wish.access === 'write';
+      return entity === 'event' && access === 'write';
     case 'event_reader':
-      return wish.entity === 'event' && wish.access === 'read';
+      return entity === 'event' && access === 'read';
     default:
       return false;
   }
 }
+
+function isPermitted(roles: readonly string[], operation: Operation): boolean {
+  return operation.entity === SELF || roles.some((role) => roleAllows(role, operation));
+}
+
+/** Why a known caller may not do what the operation does; null when it may. */
+function denialOf(caller: ApiCaller, operation: Operation): string | null {
+  if (caller.keyType === 'publishable_key') return 'a publishable key can only send events';
+  const { access, entity } = operation;
+  if (caller.isTenantSuspended && access === 'write') return 'the tenant is suspended';
+  if (isPermitted(caller.roles, operation)) return null;
+  return `the roles of the key do not permit ${access} on ${entity ?? 'this'}`;
+}
+
+/** Refuses with 403 what the caller may not do; mounted behind `requireOperation`. */
+export const authorize: RequestHandler = (request, _response, next) => {
+  const operation = assertPresent(operationIfDeclared(request), 'the operation of the request');
+  const message = denialOf(apiCallerOf(request), operation);
+  if (message !== null) throw new HttpFailure(403, 'permission_denied', { message });
+  next();
+};

@@ -1,17 +1,17 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpFailure } from './failure.js';
+import { operationIfDeclared } from './operations.js';
 import { apiCallerOf } from './request-context.js';
 
+/** Requests per second and key; 0 sets no limit. */
 export type RateLimits = {
-  /** Requests per second and key for usage questions and previews. */
+  /** For operations of the class `heavy`. */
   readonly heavyPerSecond: number;
-  /** Requests per second and key for everything else. */
+  /** For all others. */
   readonly defaultPerSecond: number;
 };
 
-const HEAVY =
-  /^\/(events(\/|$)|meter-usage|invoices\/preview|subscriptions\/(usage$|lineitems\/[^/]+\/events))/;
 const WINDOW_SECONDS = 1;
 
 type Policy = {
@@ -38,7 +38,7 @@ function setHeaders(response: Response, policy: Policy, result: RateLimiterRes):
   response.set('RateLimit', `"${policy.name}";r=${remaining};t=${secondsOf(result.msBeforeNext)}`);
 }
 
-/** Takes one point; null when none is left, with the headers set in both cases. */
+/** Takes one point; the failure when none is left. The headers are set in both cases. */
 async function consume(
   policy: Policy,
   key: string,
@@ -56,14 +56,19 @@ async function consume(
   }
 }
 
-/** Counts requests per API key in this process (api.md 1.10); mounted behind `authenticate`. */
+/**
+ * Counts requests per API key in this process (http.md 1.10); mounted behind `authenticate`.
+ * Requests that no operation is declared for count as `default`.
+ */
 export function createRateLimit(limits: RateLimits): RequestHandler {
   const heavy = createPolicy('heavy', limits.heavyPerSecond);
-  const normal = createPolicy('default', limits.defaultPerSecond);
-  const policyOf = (request: Request): Policy => (HEAVY.test(request.path) ? heavy : normal);
+  const others = createPolicy('default', limits.defaultPerSecond);
+  const policyOf = (request: Request): Policy =>
+    operationIfDeclared(request)?.rate === 'heavy' ? heavy : others;
   return async (request, response, next) => {
+    const policy = policyOf(request);
     const key = apiCallerOf(request).secretId;
-    const failure = await consume(policyOf(request), key, response);
+    const failure = policy.quota === 0 ? null : await consume(policy, key, response);
     if (failure !== null) throw failure;
     next();
   };

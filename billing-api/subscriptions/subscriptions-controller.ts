@@ -30,7 +30,7 @@ import {
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
-import { tagVersion } from '../records/versions.js';
+import { tagReadVersion, tagVersion } from '../edge/versions.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -60,7 +60,7 @@ export class SubscriptionsController extends Controller {
     const caller = callerOf(request);
     const created = accepted(await createSubscription(this.dependencies, caller, command));
     this.setStatus(201);
-    this.setHeader('ETag', `"${created.subscription.version}"`);
+    tagVersion(this, created.subscription.version);
     return subscriptionToDto(created.subscription, {
       lineItems: created.lineItems,
       prices: created.prices,
@@ -114,7 +114,7 @@ export class SubscriptionsController extends Controller {
     @Path() id: string,
   ): Promise<SubscriptionDto> {
     const found = accepted(await readSubscription(this.dependencies, callerOf(request), id));
-    tagVersion(this, request, found.subscription.version);
+    tagReadVersion(this, request, found.subscription.version);
     return subscriptionToDto(found.subscription, found.surroundings);
   }
 }

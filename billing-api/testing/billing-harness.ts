@@ -40,6 +40,8 @@ type RequestOptions = {
   readonly body?: unknown;
   /** Sent as it is. */
   readonly raw?: string | Uint8Array;
+  /** The document has no such path or method: the answer must be an error that says so. */
+  readonly isUndocumented?: true;
 };
 
 export type BillingUnderTest = {
@@ -91,9 +93,13 @@ function createCall(url: string): BillingUnderTest['call'] {
   const contract = new OpenApiContract();
   return async (method, path, options = {}) => {
     const answer = await send(`${url}${path}`, method, options);
-    const { status, body } = answer;
-    const documented = path.replace(/^\/v1/, '').replace(/\?.*$/, '');
-    const problems = contract.problemsOf({ method, path: documented, status, body });
+    const { status, headers, body } = answer;
+    const documented = path.replace(/^\/v1(?=\/)/, '').replace(/\?.*$/, '');
+    const checked = { method, path: documented, status, headers, body };
+    const problems =
+      options.isUndocumented === true
+        ? contract.problemsOfUndocumented(checked)
+        : contract.problemsOf(checked);
     if (problems.length === 0) return answer;
     throw new Error(
       `${method} ${path} ${status} breaks the document: ${problems.join('; ')}\n${JSON.stringify(body).slice(0, 2000)}`,

@@ -36,9 +36,23 @@ function toJsonSchema(schema: unknown): unknown {
 
 const DOCUMENT = 'openapi';
 
+/** An answer with the request that it belongs to. */
+type AnswerToCheck = {
+  readonly method: string;
+  /** Below the server, without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly body: unknown;
+  /** Checked when they are given. */
+  readonly headers?: Headers;
+};
+
+/** Headers that an operation answers only if the document says so. */
+const DECLARED_HEADERS = ['etag', 'retry-after', 'idempotency-replayed'];
+
 /**
- * Checks answers against the OpenAPI document: the operation and the status are in it, and the body
- * has exactly the members that it says.
+ * Checks answers against the OpenAPI document: the operation and the status are in it, the body has
+ * exactly the members that it says, and the headers are those of the response.
  */
 export class OpenApiContract {
   readonly #ajv: Ajv;
@@ -60,21 +74,53 @@ export class OpenApiContract {
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
-  /** Problems of an answer; empty when it keeps the contract. Unknown paths are not checked. */
-  problemsOf(answer: {
-    readonly method: string;
-    /** Below the server, without the query. */
-    readonly path: string;
-    readonly status: number;
-    readonly body: unknown;
-  }): readonly string[] {
-    const known = this.#paths.find(({ pattern }) => pattern.test(answer.path));
-    if (known === undefined) return [];
-    const place = [known.path, answer.method.toLowerCase(), 'responses', String(answer.status)];
+  /** Problems of an answer; empty when it keeps the contract. */
+  problemsOf(answer: AnswerToCheck): readonly string[] {
+    const operation = this.#operationOf(answer);
+    if (operation === null) return [`${answer.method} ${answer.path} is not documented`];
+    const place = [...operation, 'responses', String(answer.status)];
     const validate = this.#validatorOf(place);
     if (validate === null) return [`${place.join(' ')} is not documented`];
+    const problems = validate(answer.body)
+      ? []
+      : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
+    return [...problems, ...this.#headerProblems(this.#responseAt(place), answer.headers)];
+  }
+
+  /** Problems of the refusal of a request that no operation is documented for. */
+  problemsOfUndocumented(answer: AnswerToCheck): readonly string[] {
+    if (this.#operationOf(answer) !== null) return ['the operation is documented'];
+    const validate = this.#ajv.compile({ $ref: `${DOCUMENT}#/components/schemas/ErrorDto` });
     if (validate(answer.body)) return [];
     return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
+  }
+
+  /** Where the operation of a request stands in the document; null when it does not. */
+  #operationOf({ method, path }: AnswerToCheck): readonly string[] | null {
+    const known = this.#paths.find(({ pattern }) => pattern.test(path));
+    const place = ['paths', known?.path ?? '', method.toLowerCase()];
+    return known === undefined || this.#at(place) === undefined ? null : place;
+  }
+
+  /** Headers that are required and absent, and headers that are not documented. */
+  #headerProblems(response: readonly string[], headers: Headers | undefined): readonly string[] {
+    const described = this.#at([...response, 'headers']);
+    if (headers === undefined) return [];
+    const known = Object.entries(isJson(described) ? described : {}).map(([name, header]) => {
+      const reference = isJson(header) ? header['$ref'] : undefined;
+      const resolved =
+        typeof reference === 'string' ? this.#at(reference.split('/').slice(1)) : header;
+      const isRequired = isJson(resolved) && resolved['required'] === true;
+      return { name: name.toLowerCase(), isRequired };
+    });
+    const missing = known.filter(({ name, isRequired }) => isRequired && !headers.has(name));
+    const extra = DECLARED_HEADERS.filter(
+      (name) => headers.has(name) && known.every((each) => each.name !== name),
+    );
+    return [
+      ...missing.map(({ name }) => `the header ${name} is missing`),
+      ...extra.map((name) => `the header ${name} is not documented`),
+    ];
   }
 
   #at(members: readonly string[]): unknown {
@@ -85,9 +131,9 @@ export class OpenApiContract {
 
   /** Where a response is described: there, or among those that operations share. */
   #responseAt(place: readonly string[]): readonly string[] {
-    const response = this.#at(['paths', ...place]);
+    const response = this.#at(place);
     const reference = isJson(response) ? response['$ref'] : undefined;
-    return typeof reference === 'string' ? reference.split('/').slice(1) : ['paths', ...place];
+    return typeof reference === 'string' ? reference.split('/').slice(1) : place;
   }
 
   #validatorOf(place: readonly string[]): ValidateFunction | null {

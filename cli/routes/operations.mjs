@@ -13,7 +13,7 @@ const KNOWN_MEMBERS = {
   notFound: 'boolean',
 };
 /** Roles treat these differently from all others, so a misspelt entity would widen a role. */
-const ENTITY_OF_PATH = { '/events': 'event', '/users': 'user', '/settings': 'setting' };
+const ENTITY_OF_PATH = { events: 'event', users: 'user', settings: 'setting' };
 
 function problemOfMember(name, value) {
   if (!(name in KNOWN_MEMBERS)) return `has the unknown member ${name}`;
@@ -23,8 +23,7 @@ function problemOfMember(name, value) {
 
 function entityProblem(path, entity) {
   if (!/^[a-z]+(_[a-z]+)*$/.test(entity ?? '')) return 'needs an entity in lower case';
-  const [, segment] = path.split('/');
-  const expected = ENTITY_OF_PATH[`/${segment}`];
+  const expected = path === '/users/me' ? 'self' : ENTITY_OF_PATH[path.split('/')[1]];
   return expected === undefined || entity === expected ? null : `must have the entity ${expected}`;
 }
 
@@ -65,7 +64,7 @@ function successStatusOf(operation) {
 
 /**
  * The entry of one operation.
- * @param place `{method, path, base, servedBy}`; `base` is the `/v1` of the server.
+ * @param place `{method, path, base}`; `base` is the `/v1` of the server.
  */
 function entryOf(place, operation) {
   const declared = declarationOf(place, operation);
@@ -81,18 +80,18 @@ function entryOf(place, operation) {
     isRepeatable: declared.repeatable ?? isWrite,
     isVersioned: declared.versioned === true,
     successStatus: successStatusOf(operation),
-    servedBy: place.servedBy,
+    servedBy: declared.rate === 'ingest' ? 'ingest' : 'billing-api',
     mayBeMissing: declared.notFound === true || place.path.includes('{'),
   };
 }
 
 /** All operations of some paths of an OpenAPI document, with the methods in upper case. */
-export function operationsOf(paths, { servedBy }) {
+export function operationsOf(paths) {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method] !== undefined).map((method) => {
-      // Operational routes lie beside /v1, and say so with a server of their own.
-      const base = item.servers === undefined ? '/v1' : '';
-      return entryOf({ method, path, base, servedBy }, item[method]);
+      // Operational routes lie beside /v1, and say so with servers of their own.
+      const base = item[method].servers === undefined ? '/v1' : '';
+      return entryOf({ method, path, base }, item[method]);
     }),
   );
 }

@@ -14,11 +14,15 @@ export type EventCaller = {
 export type ApiKeys = { readonly find: (apiKey: string) => Promise<EventCaller | null> };
 
 export type Admission =
-  | { readonly kind: 'admitted'; readonly environment: Environment; readonly rate: RateState }
+  | {
+      readonly kind: 'admitted';
+      readonly environment: Environment;
+      readonly rate: RateState | null;
+    }
   | {
       readonly kind: 'turned_away';
       readonly answer: Answer;
-      /** Null when nobody could be told apart whose requests are counted. */
+      /** Null when the caller is unknown, and without a limit. */
       readonly rate: RateState | null;
     };
 
@@ -58,7 +62,7 @@ export async function admit(request: IncomingMessage, admitting: Admitting): Pro
   const rate = await admitting.rateLimit.take(
     `${environment.tenantId}|${environment.environmentId}`,
   );
-  if (!rate.isAllowed) {
+  if (rate !== null && !rate.isAllowed) {
     const answer = errorAnswer({
       status: 429,
       code: 'too_many_requests',

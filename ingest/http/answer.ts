@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'validation_error'
   | 'permission_denied'
   | 'not_found'
+  | 'invalid_operation'
   | 'too_many_requests'
   | 'service_unavailable'
   | 'internal_error';

@@ -23,7 +23,7 @@ export type IngestDependencies = {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** Requests per second and environment. */
+  /** Requests per second and environment; 0 sets no limit. */
   readonly requestsPerSecond: number;
   readonly produceTimeoutMs: number;
   /** See `BodyBudget`; `BODY_BYTES_IN_FLIGHT_MAX` unless a test wants less. */
@@ -147,7 +147,8 @@ class EventRoutes {
     const { response, requestId } = exchange;
     const headers = ['Content-Type', 'application/json', 'X-Request-ID', requestId];
     headers.push('Content-Length', String(Buffer.byteLength(answer.body)));
-    headers.push('RateLimit-Policy', this.#rateLimit.policy);
+    const { policy } = this.#rateLimit;
+    if (policy !== null) headers.push('RateLimit-Policy', policy);
     if (rate !== null) headers.push('RateLimit', rateLimitHeader(QUOTA, rate));
     if (answer.retryAfterSeconds !== null) {
       headers.push('Retry-After', String(answer.retryAfterSeconds));

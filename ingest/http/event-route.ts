@@ -6,6 +6,10 @@ export type EventPath = '/v1/events' | '/v1/events/bulk';
 /** One of the two routes served here, with the query behind the question mark. */
 export type EventRoute = { readonly path: EventPath; readonly query: string };
 
+export function isEventPath(path: string): path is EventPath {
+  return path === '/v1/events' || path === '/v1/events/bulk';
+}
+
 /**
  * Null for every other path and method: those belong to whoever comes next (GET /v1/events too).
  */
@@ -14,7 +18,7 @@ export function eventRouteOf(request: IncomingMessage): EventRoute | null {
   if (request.method !== 'POST' || !url.startsWith('/v1/events')) return null;
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
-  if (path !== '/v1/events' && path !== '/v1/events/bulk') return null;
+  if (!isEventPath(path)) return null;
   return { path, query: mark === -1 ? '' : url.slice(mark + 1) };
 }
 

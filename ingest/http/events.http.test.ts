@@ -285,8 +285,6 @@ describe('403 permission_denied', () => {
 
 describe('404 not_found', () => {
   test.for([
-    ['GET', '/v1/events'],
-    ['PUT', '/v1/events/bulk'],
     ['POST', '/v1/events/'],
     ['POST', '/v1/eventsx'],
     ['POST', '/v2/events'],
@@ -296,6 +294,25 @@ describe('404 not_found', () => {
       body: { code: 'not_found', http_status_code: 404 },
     });
   });
+});
+
+describe('405 invalid_operation', () => {
+  test.for([
+    ['GET', '/v1/events', 'POST'],
+    ['PUT', '/v1/events/bulk', 'POST'],
+    ['DELETE', '/v1/events', 'POST'],
+    ['POST', '/livez', 'GET, HEAD'],
+  ] as const)(
+    'answers %s %s and says what is possible',
+    async ([method, path, allow], { ingest }) => {
+      expect(await ingest.send('', { method, path })).toMatchObject({
+        status: 405,
+        body: { code: 'invalid_operation', http_status_code: 405 },
+        headers: { allow },
+      });
+      expect(await ingest.stored()).toEqual([]);
+    },
+  );
 });
 
 describe('429 too_many_requests', () => {
@@ -312,6 +329,15 @@ describe('429 too_many_requests', () => {
     });
     expect(await ingest.stored()).toHaveLength(replies.length - refused.length);
     expect(await refusedCount(ingest, 'too_many_requests')).toBe(refused.length);
+    await ingest.close();
+  });
+
+  test('is never answered, nor a rate announced, without a limit', async ({ database }) => {
+    const ingest = await startTestIngest(database, { requestsPerSecond: 0 });
+    const replies = await Promise.all(Array.from({ length: 8 }, () => ingest.send(single())));
+    expect(replies.map((reply) => reply.status)).toEqual(Array(8).fill(202));
+    for (const { headers } of replies) expect(headers).not.toHaveProperty('ratelimit');
+    for (const { headers } of replies) expect(headers).not.toHaveProperty('ratelimit-policy');
     await ingest.close();
   });
 });

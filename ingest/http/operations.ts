@@ -1,31 +1,59 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { operationalPage, type Operations, type Page } from '../../runtime/operational-pages.js';
 import { errorAnswer } from './answer.js';
+import { isEventPath } from './event-route.js';
 import { discardBody } from './read-body.js';
 import { requestIdOf } from './read-headers.js';
 
-const NOT_FOUND = errorAnswer({
-  status: 404,
-  code: 'not_found',
-  message: 'no such path or method',
-});
+const NOT_FOUND = errorAnswer({ status: 404, code: 'not_found', message: 'there is no such path' });
 
-async function pageOf(path: string, operations: Operations): Promise<Page> {
+/** A page, and the header `Allow` when the path is known and the method is not. */
+type Reply = Page & { readonly allow: string | null };
+
+function otherMethod(allow: string): Reply {
+  const { status, body } = errorAnswer({
+    status: 405,
+    code: 'invalid_operation',
+    message: `this method is not possible here: send ${allow}`,
+  });
+  return { status, type: 'application/json', body, allow };
+}
+
+async function replyTo(method: string, path: string, operations: Operations): Promise<Reply> {
+  if (isEventPath(path)) return otherMethod('POST');
   const page = await operationalPage(path, operations);
-  return page ?? { status: NOT_FOUND.status, type: 'application/json', body: NOT_FOUND.body };
+  if (page === null) {
+    return {
+      status: NOT_FOUND.status,
+      type: 'application/json',
+      body: NOT_FOUND.body,
+      allow: null,
+    };
+  }
+  return method === 'GET' || method === 'HEAD'
+    ? { ...page, allow: null }
+    : otherMethod('GET, HEAD');
 }
 
-function send(response: ServerResponse, page: Page, requestId: string): void {
-  response.writeHead(page.status, { 'Content-Type': page.type, 'X-Request-ID': requestId });
-  response.end(page.body);
+function send(response: ServerResponse, reply: Reply, requestId: string): void {
+  response.writeHead(reply.status, {
+    'Content-Type': reply.type,
+    'X-Request-ID': requestId,
+    ...(reply.allow === null ? {} : { Allow: reply.allow }),
+  });
+  response.end(reply.body);
 }
 
-/** Health and metrics of a separately run ingest (api.md 2.3); 404 for everything else. */
+/**
+ * Health and metrics of a separately run ingest (http.md 2.3); 405 for another method of a path
+ * that it serves, 404 for every other path.
+ */
 export function createOperations(operations: Operations): RequestListener {
   return (request, response) => {
     discardBody(request);
     const requestId = requestIdOf(request);
-    const path = request.method === 'GET' ? (request.url ?? '').split('?', 1)[0] : '';
-    void pageOf(path ?? '', operations).then((page) => send(response, page, requestId));
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const reply = replyTo(request.method ?? '', path, operations);
+    void reply.then((known) => send(response, known, requestId));
   };
 }

@@ -9,9 +9,10 @@ export type RateState = {
 
 /** Counts requests per key in windows of one second, in the memory of this process. */
 export type RateLimit = {
-  /** The `RateLimit-Policy` header (api.md 1.10). */
-  readonly policy: string;
-  readonly take: (key: string) => Promise<RateState>;
+  /** The `RateLimit-Policy` header (http.md 1.10); null without a limit. */
+  readonly policy: string | null;
+  /** Counts a request; null without a limit. */
+  readonly take: (key: string) => Promise<RateState | null>;
 };
 
 const WINDOW_SECONDS = 1;
@@ -21,7 +22,9 @@ function stateOf(result: RateLimiterRes, isAllowed: boolean): RateState {
   return { isAllowed, remaining: result.remainingPoints, resetSeconds };
 }
 
+/** @param requestsPerSecond 0 sets no limit. */
 export function createRateLimit(name: string, requestsPerSecond: number): RateLimit {
+  if (requestsPerSecond === 0) return { policy: null, take: () => Promise.resolve(null) };
   const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: WINDOW_SECONDS });
   return {
     policy: `"${name}";q=${requestsPerSecond};w=${WINDOW_SECONDS}`,
@@ -37,7 +40,7 @@ export function createRateLimit(name: string, requestsPerSecond: number): RateLi
   };
 }
 
-/** The `RateLimit` header (api.md 1.10). */
+/** The `RateLimit` header (http.md 1.10). */
 export function rateLimitHeader(name: string, state: RateState): string {
   return `"${name}";r=${state.remaining};t=${state.resetSeconds}`;
 }

@@ -340,6 +340,7 @@ CREATE TABLE idempotency_keys (
   claim_id text NOT NULL,
   claimed_at timestamptz(3) NOT NULL,
   answer_status integer CHECK ((answer_status IS NOT NULL) = (state = 'answered')),
+  answer_headers jsonb,
   answer_body text,
   expires_at timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, environment_id, key)

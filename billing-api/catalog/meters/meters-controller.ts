@@ -30,7 +30,7 @@ import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 import { listRequestFrom } from '../../records/list-request.js';
-import { expectedVersions, tagVersion } from '../../records/versions.js';
+import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 
 @Route('v1/meters')
 @Tags('Meters')
@@ -53,7 +53,7 @@ export class MetersController extends Controller {
   ): Promise<MeterDto> {
     const meter = accepted(await createMeter(this.dependencies, callerOf(request), body));
     this.setStatus(201);
-    this.setHeader('ETag', `"${meter.version}"`);
+    tagVersion(this, meter.version);
     return meterToDto(meter);
   }
 
@@ -102,7 +102,7 @@ export class MetersController extends Controller {
   @Extension('x-operation', { entity: 'meter', access: 'read', versioned: true })
   public async readMeter(@Request() request: HttpRequest, @Path() id: string): Promise<MeterDto> {
     const meter = accepted(await readMeter(this.dependencies, callerOf(request), id));
-    tagVersion(this, request, meter.version);
+    tagReadVersion(this, request, meter.version);
     return meterToDto(meter);
   }
 
@@ -122,7 +122,7 @@ export class MetersController extends Controller {
   ): Promise<MeterDto> {
     const wish = { id, change: body, isExpected: expectedVersions(request) };
     const meter = accepted(await changeMeter(this.dependencies, callerOf(request), wish));
-    this.setHeader('ETag', `"${meter.version}"`);
+    tagVersion(this, meter.version);
     return meterToDto(meter);
   }
 

@@ -18,7 +18,7 @@ export class UsersController extends Controller {
    * @summary Read yourself
    */
   @Get('me')
-  @Extension('x-operation', { entity: 'user', access: 'read' })
+  @Extension('x-operation', { entity: 'self', access: 'read' })
   public async readMe(@Request() request: HttpRequest): Promise<UserDto> {
     const caller = callerOf(request);
     const user = accepted(await readUser(this.dependencies, caller));

@@ -1,6 +1,6 @@
 import type { Controller } from '@tsoa/runtime';
 import type { Request } from 'express';
-import { HttpFailure } from '../edge/failure.js';
+import { HttpFailure } from './failure.js';
 
 const TAG = /^(?:W\/)?"?(\d{1,10})"?$/;
 
@@ -10,20 +10,25 @@ function isMatch(header: string | undefined, version: number): boolean {
   return header.split(',').some((tag) => Number(TAG.exec(tag.trim())?.[1] ?? NaN) === version);
 }
 
-/** Whether a change may be made to a record of this version, as `If-Match` says. */
+/** Which versions a record may have for `If-Match` to allow its change (http.md 1.4). */
 export function expectedVersions(request: Request): (version: number) => boolean {
   const header = request.get('if-match');
   return (version) => isMatch(header, version);
 }
 
+/** Answers a record that was written with its version as `ETag`. */
+export function tagVersion(controller: Controller, version: number): void {
+  controller.setHeader('ETag', `"${version}"`);
+}
+
 /**
- * Answers a record with its version as `ETag`.
- * @throws HttpFailure 409 when `If-Match` names other versions (api.md 1.4).
+ * Answers a record that was read with its version as `ETag`.
+ * @throws HttpFailure 409 when `If-Match` names other versions (http.md 1.4).
  */
-export function tagVersion(controller: Controller, request: Request, version: number): void {
+export function tagReadVersion(controller: Controller, request: Request, version: number): void {
   if (!isMatch(request.get('if-match'), version)) {
     const message = `the record has version ${version}`;
     throw new HttpFailure(409, 'version_conflict', { message });
   }
-  controller.setHeader('ETag', `"${version}"`);
+  tagVersion(controller, version);
 }

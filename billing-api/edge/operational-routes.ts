@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
+import { operationalPage, type Operations } from '../../runtime/operational-pages.js';
 import { projectRoot } from '../../runtime/project.js';
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
@@ -60,14 +61,25 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
+/** Health and metrics; any other path goes on. */
+function createPages(operations: Operations): RequestHandler {
+  return async (request, response, next) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const page = isRead ? await operationalPage(request.path, operations) : null;
+    if (page === null) next();
+    else response.status(page.status).type(page.type).send(page.body);
+  };
+}
+
 /**
- * /openapi.json and /docs. The page works without the internet: its files are those of the package
- * swagger-ui-dist, read from disk.
+ * The operational routes (http.md 2.3): outside `/v1` and without a key. The reference works
+ * without the internet: its files are those of the package swagger-ui-dist, read from disk.
  */
-export function createReferenceRouter(): Router {
+export function createOperationalRoutes(operations: Operations): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8');
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  router.use(createPages(operations));
   router.get('/openapi.json', (_request, response) => {
     response.type('application/json').send(spec);
   });

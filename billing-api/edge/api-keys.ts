@@ -1,1 +1,0 @@
-export type { ApiCaller, ApiKeyDirectory } from '../../sql/api-keys.js';
