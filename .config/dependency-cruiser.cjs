@@ -145,7 +145,12 @@ module.exports = {
         'of the surroundings, which it simulates, it may import nothing.',
       severity: 'error',
       from: { path: '^load-tests/proofs/simulation/', pathNot: `main\\.ts$|${tests}` },
-      to: { pathNot: '^(load-tests/proofs/simulation|aggregator/(protocol|fold)|contract)/' },
+      to: {
+        pathNot: [
+          '^(load-tests/proofs/simulation|aggregator/(protocol|fold)|contract)/',
+          '^load-tests/harness/seeded-random\\.ts$',
+        ],
+      },
     },
     {
       name: 'no-undeclared-packages',

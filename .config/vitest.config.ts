@@ -6,10 +6,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const ENGINE_TESTS = ['**/*.db.test.ts', '**/*.http.test.ts'];
 const END_TO_END_TESTS = ['**/*.e2e.test.ts'];
+/** Pure, and too long for `npm run check`: tens of seconds of one core. */
+const LONG_PROOFS = [
+  'load-tests/proofs/simulation/**/*.test.ts',
+  'load-tests/proofs/pricing-oracle/agreement/*.test.ts',
+];
+/** What `npm test` has no time for: run by `npm run nightly`. */
+const NIGHTLY_TESTS = ['**/*.nightly.test.ts'];
+const isNightly = process.env['MINUTEBOOK_NIGHTLY'] === '1';
+/** Whole products wait for engines, time-outs and each other: two cores take three of them. */
+const PRODUCTS_AT_A_TIME = 3;
 const ELSEWHERE = ['**/node_modules/**', '**/dist/**'];
 const globalSetup = [`${root}load-tests/harness/global-setup.ts`];
 
-/** Three kinds of tests by file name; each kind is a project and can be run alone. */
+/** Kinds of tests by file name; each kind is a project and can be run alone. */
 export default defineConfig({
   root,
   test: {
@@ -21,7 +31,10 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['**/*.test.ts'],
-          exclude: [...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
+          exclude: [
+            ...[...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
+            ...[...NIGHTLY_TESTS, ...LONG_PROOFS],
+          ],
           testTimeout: 20_000,
           sequence: { groupOrder: 0 },
         },
@@ -44,15 +57,25 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          include: END_TO_END_TESTS,
+          include: isNightly ? NIGHTLY_TESTS : END_TO_END_TESTS,
           exclude: ELSEWHERE,
           globalSetup,
           testTimeout: 600_000,
           hookTimeout: 300_000,
-          // One at a time: each starts and kills whole products.
-          maxWorkers: 1,
+          maxWorkers: PRODUCTS_AT_A_TIME,
           sequence: { groupOrder: 2 },
-          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'proofs',
+          include: LONG_PROOFS,
+          exclude: [...ELSEWHERE, ...ENGINE_TESTS],
+          testTimeout: 120_000,
+          // Beside the products, which leave the cores idle half of the time.
+          maxWorkers: PRODUCTS_AT_A_TIME,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -1,37 +1,24 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { ApiClient } from '../../cli/demo/api-client.js';
 import { runDemo } from '../../cli/demo/demo-verb.js';
-import { startStack, type Stack } from '../../cli/stack.js';
-import { readStackConfig } from '../../cli/stack-config.js';
+import type { Stack } from '../../cli/stack.js';
 import { walkThrough } from '../../cli/walk-through.js';
 import { projectRoot } from '../../runtime/project.js';
+import { makeTestDirectory } from '../harness/test-directory.js';
+import { startStackIn } from '../harness/test-stack.js';
 
 const run = promisify(execFile);
 const DEMO_LOG = join(projectRoot, 'cli/demo/data/apache-access.log.gz');
 
-async function start(directory: string): Promise<Stack> {
-  return startStack(
-    readStackConfig({
-      MINUTEBOOK_PORT: '0',
-      MINUTEBOOK_LOG_LEVEL: 'fatal',
-      MINUTEBOOK_DATA_DIR: directory,
-      MINUTEBOOK_HEAVY_RATE: '100000',
-      MINUTEBOOK_DEFAULT_RATE: '100000',
-    }),
-  );
-}
-
 async function inTemporaryDirectory(work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-e2e-'));
+  const directory = await makeTestDirectory();
   try {
-    await work(directory);
+    await work(directory.path);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await directory.remove();
   }
 }
 
@@ -81,7 +68,9 @@ async function expectLateMeterToCount(stack: Stack): Promise<void> {
     { timeout: 30_000, interval: 20 },
   );
   const { value } = await api.post<{ readonly value: string }>('/events/usage/meter', body);
-  expect([...values.add(value)].toSorted()).toEqual(['0', '9952']);
+  expect(value).toBe('9952');
+  // On a fast machine the first look may come after the switch: nothing or everything is right.
+  expect([...values].filter((seen) => seen !== '0' && seen !== '9952')).toEqual([]);
 }
 
 /** What was decoded is what is stored: the demo sends 10 000 requests, every third twice. */
@@ -95,13 +84,13 @@ async function expectBooksToBalance(stack: Stack): Promise<void> {
 describe('what a newcomer does', () => {
   test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
     await inTemporaryDirectory(async (directory) => {
-      const first = await start(directory);
+      const first = await startStackIn(directory);
       const script = walkThrough(first.url, first.apiKey);
       const { stdout } = await run('sh', ['-c', script]);
       expect(lineOf(stdout)).toEqual(['3', '0.75']);
       await first.lifecycle.close();
 
-      const second = await start(directory);
+      const second = await startStackIn(directory);
       expect(second.apiKey).toBe(first.apiKey);
       const subscription = /^subs_\w+$/m.exec(stdout)?.[0] ?? '';
       const lastLine = script.trim().split('\n').at(-1)?.replaceAll(first.url, second.url) ?? '';
@@ -113,7 +102,7 @@ describe('what a newcomer does', () => {
 
   test('the demo agrees with awk about every customer, and a meter made after it counts the same', async () => {
     await inTemporaryDirectory(async (directory) => {
-      const stack = await start(directory);
+      const stack = await startStackIn(directory);
       try {
         expect(await runDemo(stack, DEMO_LOG)).toBe(true);
         await expectLateMeterToCount(stack);

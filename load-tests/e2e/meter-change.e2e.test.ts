@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { startStack, type Stack } from '../../cli/stack.js';
-import { readStackConfig } from '../../cli/stack-config.js';
+import type { Stack } from '../../cli/stack.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
+import { withTestStack } from '../harness/test-stack.js';
 
 const REGIONS = ['eu', 'us', 'ap'] as const;
 type Region = (typeof REGIONS)[number];
@@ -122,7 +119,11 @@ async function killDuringBackfill(stack: Stack, database: Database, version: num
   const attempt = sql.type(z.object({ attempts: z.number() }))`
     SELECT attempts FROM meter_backfills
     WHERE version = ${version} AND status = 'running' AND attempts > 0`;
-  while ((await database.slonik.maybeOne(attempt)) === null) await delay(2);
+  const deadline = Date.now() + WAIT.timeout;
+  while ((await database.slonik.maybeOne(attempt)) === null) {
+    if (Date.now() > deadline) throw new Error(`version ${version} was never seen being applied`);
+    await delay(2);
+  }
   const pid = stack.aggregator.pid();
   if (pid === null) throw new Error('the aggregator is not running');
   process.kill(pid, 'SIGKILL');
@@ -141,23 +142,14 @@ async function untilApplied(client: Client, id: string): Promise<void> {
 }
 
 async function withStack(work: (stack: Stack, database: Database) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-e2e-'));
-  const config = readStackConfig({
-    MINUTEBOOK_PORT: '0',
-    MINUTEBOOK_LOG_LEVEL: 'fatal',
-    MINUTEBOOK_DATA_DIR: directory,
-    MINUTEBOOK_HEAVY_RATE: '100000',
-    MINUTEBOOK_DEFAULT_RATE: '100000',
-    MINUTEBOOK_INGEST_RATE: '100000',
+  await withTestStack({}, async (stack) => {
+    const database = await createDatabase(stack.databaseUrl, { poolSize: 2 });
+    try {
+      await work(stack, database);
+    } finally {
+      await database.close();
+    }
   });
-  const stack = await startStack(config, () => rm(directory, { recursive: true, force: true }));
-  const database = await createDatabase(stack.databaseUrl, { poolSize: 2 });
-  try {
-    await work(stack, database);
-  } finally {
-    await database.close();
-    await stack.lifecycle.close();
-  }
 }
 
 /** The events that are there before anything changes, all of them counted. */

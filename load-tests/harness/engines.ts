@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../clickhouse/embedded.js';
 import { migrationsFolder, readMigrations } from '../../runtime/migrations.js';
@@ -8,6 +6,7 @@ import { startEmbeddedPostgres } from '../../sql/embedded.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import { withAdvisoryLock } from '../../sql/session.js';
 import { startContainers } from './containers.js';
+import { makeTestDirectory } from './test-directory.js';
 
 /** A server that a test run has at its disposal. */
 export type Server = { readonly url: string; stop(): Promise<void> };
@@ -30,14 +29,13 @@ async function startEmbedded(needed: { postgres: boolean; clickhouse: boolean })
   postgres: Server | null;
   clickhouse: Server | null;
 }> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-test-'));
+  const { path: directory, remove } = await makeTestDirectory();
   const [postgres, clickhouse] = await Promise.all([
     needed.postgres ? startEmbeddedPostgres({ directory: join(directory, 'pg'), port: 0 }) : null,
     needed.clickhouse
       ? startEmbeddedClickHouse({ directory: join(directory, 'clickhouse'), port: 0 })
       : null,
   ]);
-  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
   const owner = clickhouse ?? postgres;
   const stopping = (server: Server | null): Server | null =>
     server && {

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inject, test as base } from 'vitest';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { migrateClickHouse } from '../../clickhouse/migrate.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { withSession } from '../../sql/session.js';
 import { withDatabase } from './engines.js';
+import { makeTestDirectory } from './test-directory.js';
 import './provided-context.js';
 
 export type DatabaseFixture = { readonly url: string; readonly database: Database };
@@ -95,11 +93,11 @@ export function withFreshClickHouse(
 }
 
 async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-test-'));
+  const directory = await makeTestDirectory();
   try {
-    await work(directory);
+    await work(directory.path);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await directory.remove();
   }
 }
 

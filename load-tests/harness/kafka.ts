@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { KafkaUnavailable } from '../../cli/kafka/kafka-jars.js';
 import { startLocalKafka } from '../../cli/kafka/local-kafka.js';
 import { loadRdKafka } from '../../event-log/kafka/rdkafka.js';
 import { ConfigError } from '../../runtime/config.js';
 import { startKafkaContainer } from './kafka-container.js';
+import { makeTestDirectory } from './test-directory.js';
 
 /** A broker that tests may use. */
 export type TestKafka = {
@@ -21,7 +19,7 @@ export type KafkaOffer =
   | { readonly kafka: null; readonly skipReason: string };
 
 async function startLocal(): Promise<TestKafka> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-kafka-'));
+  const { path: directory, remove } = await makeTestDirectory();
   const onProgress = (text: string): void => {
     process.stderr.write(`kafka: ${text}\n`);
   };
@@ -38,11 +36,11 @@ async function startLocal(): Promise<TestKafka> {
       },
       stop: async () => {
         await broker.stop();
-        await rm(directory, { recursive: true, force: true });
+        await remove();
       },
     };
   } catch (error) {
-    await rm(directory, { recursive: true, force: true });
+    await remove();
     throw error;
   }
 }

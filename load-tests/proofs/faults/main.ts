@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { projectRoot } from '../../../runtime/project.js';
+import { drawSeed } from '../../harness/draw-seed.js';
 import { startFaultEngines, type FaultEngines, type LogKind } from './engines/fault-engines.js';
 import { randomRun } from './random/random-run.js';
 import { lineOfRun, lineOfScenario, Tally } from './report.js';
@@ -25,7 +26,6 @@ const { values } = parseArgs({
 });
 
 const SETTLE_TIMEOUT_MS = 120_000;
-const SEEDS = 1_000_000;
 
 type Ground = { readonly engines: FaultEngines; readonly log: LogKind };
 
@@ -84,7 +84,7 @@ async function runOn(
   const tally = new Tally('runs', ground.log);
   if (values.seed === undefined || values.scenarios) await tellScenarios(ground, stories);
   if (!values.scenarios) {
-    const firstSeed = Number(values.seed ?? Math.floor(Math.random() * SEEDS));
+    const firstSeed = Number(values.seed ?? drawSeed());
     await runAtRandom(ground, tally, firstSeed);
   }
   const lines = [stories, tally].filter(({ count }) => count > 0).map(({ line }) => line);

@@ -57,10 +57,7 @@ export type MutatedCopy = { readonly root: string; remove(): void };
  * Copies files and folders of the project and edits the copy; packages are shared.
  * @throws Error when a fragment is not there exactly once.
  */
-export function makeMutatedCopy(
-  paths: readonly string[],
-  edits: readonly Edit[],
-): MutatedCopy {
+export function makeMutatedCopy(paths: readonly string[], edits: readonly Edit[]): MutatedCopy {
   const root = mkdtempSync(join(tmpdir(), 'minutebook-mutation-'));
   const remove = (): void => {
     rmSync(root, { recursive: true, force: true });

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
+import { drawSeed } from '../../harness/draw-seed.js';
 import { runAgreement } from './agreement/agreement-run.js';
 
 /**
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 /** Of a case more would only repeat what the first ones say. */
 const TEXTS_PER_CASE_MAX = 8;
 
-const firstSeed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
+const firstSeed = values.seed === undefined ? drawSeed() : Number(values.seed);
 const casesMax = Number(values.runs);
 console.log(`seeds from ${firstSeed} on`);
 const progress = new SingleBar({ format: '[{bar}] {value}/{total} cases, {duration_formatted}' });

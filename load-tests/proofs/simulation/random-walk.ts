@@ -7,7 +7,7 @@ import type { Failure } from './exhaustive.js';
 import type { Mutation } from './mutations.js';
 import { drawPlan } from './random-plan.js';
 import { createScenario, type Scenario } from './scenario.js';
-import { createRandom } from './seeded-random.js';
+import { createSeededRandom } from '../../harness/seeded-random.js';
 
 export type Walk = {
   readonly seed: number;
@@ -18,7 +18,7 @@ export type Walk = {
 
 /** The world of a seed, let loose for a while and then calmed down. The seed decides everything. */
 export function walk(seed: number, mutation: Mutation | null = null): Walk {
-  const random = createRandom(seed);
+  const random = createSeededRandom(seed).next;
   const { plan, dangers, actions: choices } = drawPlan(random);
   const scenario = createScenario(plan, mutation);
   const sleeps = plan.logs.map(() => Array.from({ length: plan.owners }, () => 0));

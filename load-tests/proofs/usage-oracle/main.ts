@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { SingleBar } from 'cli-progress';
+import { drawSeed } from '../../harness/draw-seed.js';
 import { runAgreement } from './agreement/agreement-run.js';
 import { startProduct } from './agreement/product.js';
 
@@ -12,7 +12,7 @@ import { startProduct } from './agreement/product.js';
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '100' }, seed: { type: 'string' } },
 });
-const firstSeed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
+const firstSeed = values.seed === undefined ? drawSeed() : Number(values.seed);
 const casesMax = Number(values.runs);
 console.log(`seeds from ${firstSeed} on`);
 const progress = new SingleBar({ format: '[{bar}] {value}/{total} cases, {duration_formatted}' });

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawSeed } from '../../harness/draw-seed.js';
 import { runAgreement, type AgreementRun } from './agreement/agreement-run.js';
 import { startProduct, type Product } from './agreement/product.js';
 
@@ -7,7 +7,7 @@ const CASES_MAX = 16;
 /** Together with the start of the product and the last cases well below a minute. */
 const NO_CASE_AFTER_MS = 30_000;
 
-/** Seeds whose case has once found the product wrong. */
+/** Seeds whose case has once found the product wrong; none has since this list began. */
 const KNOWN_SEEDS: readonly number[] = [];
 
 describe('usage over HTTP', () => {
@@ -24,8 +24,8 @@ describe('usage over HTTP', () => {
     return runAgreement(product, { firstSeed, casesMax, forMs, onCase: () => undefined });
   }
 
-  test('equals the answers of the oracle for random events, meters, zones and windows', async () => {
-    const firstSeed = randomInt(2 ** 31);
+  const firstSeed = drawSeed();
+  test(`equals the answers of the oracle for random events, meters, zones and windows, seeds from ${firstSeed} on`, async () => {
     const { disagreements, questions, results } = await run(firstSeed, CASES_MAX);
     expect(disagreements.join('\n')).toBe('');
     // Not a run that asks nothing.

@@ -72,14 +72,17 @@ export async function inWorld(
   }
 }
 
+/** A connection that a very busy machine lets time out, once in a while; no program that loops. */
+export const CALM_RESTARTS_MAX = 5;
+
 /**
- * Plays a scenario. Where engines are left alone every program starts at once: a restart there is a
- * finding, too.
+ * Plays a scenario. Where engines are left alone programs start at once: that they keep being
+ * started again is a finding, too.
  */
 export async function playScenario(scenario: Scenario, bench: Bench): Promise<Verdict> {
   const verdict = await scenario.run(bench);
   const { restarts } = verdict.counts;
-  if (!scenario.isCalm || restarts === 0) return verdict;
+  if (!scenario.isCalm || restarts <= CALM_RESTARTS_MAX) return verdict;
   const problem = `restarts: ${restarts} starts failed although every engine was there`;
   return { ...verdict, problems: [...verdict.problems, problem] };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { integerColumn } from '../../../../sql/columns.js';
 import { withSession } from '../../../../sql/session.js';
-import type { Bench } from '../scenarios/scenario.js';
+import { CALM_RESTARTS_MAX, type Bench } from '../scenarios/scenario.js';
 import { World } from './world.js';
 
 const OWNED_TIMEOUT_MS = 20_000;
@@ -34,7 +34,7 @@ export async function startProblem({ engines, log, buildRoot }: Bench): Promise<
     for (;;) {
       const [crash] = world.unexpectedEnds;
       if (crash !== undefined) return crash;
-      if (world.restarts > 0) return `a program could not start: ${world.evidence}`;
+      if (world.restarts > CALM_RESTARTS_MAX) return `a program could not start: ${world.evidence}`;
       if ((await ownedPartitions(world.stores.databaseUrl)) === 1) return null;
       if (Date.now() > deadline) return 'no aggregator took the partition';
       await delay(POLL_MS);

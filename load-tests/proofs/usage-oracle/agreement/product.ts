@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startStack, type Stack } from '../../../../cli/stack.js';
-import { readStackConfig } from '../../../../cli/stack-config.js';
+import { startTestStack } from '../../../harness/test-stack.js';
 
 /** A running product as its callers see it. */
 export type Product = {
@@ -12,22 +8,10 @@ export type Product = {
   readonly close: () => Promise<void>;
 };
 
-async function start(): Promise<Stack> {
-  const directory = await mkdtemp(join(tmpdir(), 'minutebook-oracle-'));
-  const config = readStackConfig({
-    MINUTEBOOK_PORT: '0',
-    MINUTEBOOK_LOG_LEVEL: 'fatal',
-    MINUTEBOOK_DATA_DIR: directory,
-    MINUTEBOOK_INGEST_RATE: '100000',
-    MINUTEBOOK_HEAVY_RATE: '100000',
-    MINUTEBOOK_DEFAULT_RATE: '100000',
-  });
-  return startStack(config, () => rm(directory, { recursive: true, force: true }));
-}
-
 /** Starts a whole product in a temporary directory. */
 export async function startProduct(): Promise<Product> {
-  const { url, apiKey, lifecycle } = await start();
+  const { stack, close } = await startTestStack();
+  const { url, apiKey } = stack;
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const call = async <Answer>(path: string, request: RequestInit): Promise<Answer> => {
     const response = await fetch(`${url}/v1${path}`, { ...request, headers });
@@ -39,6 +23,6 @@ export async function startProduct(): Promise<Product> {
     // Bodies are texts, since a number must reach the product in the digits that were written.
     post: (path, body) => call(path, { method: 'POST', body }),
     get: (path) => call(path, {}),
-    close: () => lifecycle.close(),
+    close,
   };
 }
