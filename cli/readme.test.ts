@@ -7,7 +7,7 @@ import { projectRoot } from '../runtime/project.js';
 import { walkThrough } from './walk-through.js';
 
 const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
-const operations = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
+const operations = readFileSync(join(projectRoot, 'docs/operations.md'), 'utf8');
 const packageJson = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as Record<
   'dependencies' | 'devDependencies' | 'optionalDependencies',
   Record<string, string>
