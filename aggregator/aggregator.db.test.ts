@@ -111,7 +111,7 @@ async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow
     `SELECT (SELECT count() FROM events_v1) AS events, (SELECT count() FROM event_ids_v1) AS ids,
        (SELECT sum(event_count) FROM usage_minute_v1
          WHERE NOT startsWith(meter_id, '#')) AS usage,
-       (SELECT count() FROM event_repeats_v1 FINAL) AS repeats`,
+       (SELECT count() FROM event_duplicates_v1 FINAL) AS repeats`,
     {},
     totalsRow,
   );

@@ -73,12 +73,6 @@ describe('migrateClickHouse', () => {
     ]);
   });
 
-  test('bears a repetition of every file of the product', async ({ clickhouse }) => {
-    await clickhouse.client.command('TRUNCATE TABLE schema_migrations');
-    const applied = await migrateClickHouse(clickhouse.url, null);
-    expect(applied[0]).toBe('0001_usage.sql');
-  });
-
   test('refuses a changed file', async ({ emptyClickHouseUrl, directory }) => {
     await migrateClickHouse(emptyClickHouseUrl, null, await write(directory, FILES));
     const changed = { '0002_third.sql': `CREATE TABLE IF NOT EXISTS fourth (id UInt8) ${TABLE};` };

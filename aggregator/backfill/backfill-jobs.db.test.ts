@@ -16,7 +16,7 @@ const test = base.extend<{ readonly world: World }>({
   world: async ({ database: { database } }, use) => {
     await database.slonik.query(run`
       INSERT INTO aggregator_checkpoints
-        (log, partition, next_offset, pending_end, catalog_version, min_version)
+        (log, partition, next_offset, intent_end, catalog_version, min_version)
       VALUES ('log', 0, 10, 15, 1, 1), ('log', 1, 20, NULL, 1, 1)`);
     await database.slonik.query(run`
       SELECT activate_meter_version('m1', 1, 't', 'e', 'call', '[]', ${JSON.stringify(AGGREGATION)}::jsonb)`);
@@ -27,7 +27,7 @@ const test = base.extend<{ readonly world: World }>({
 /** The batch that was promised when the meter came is finished. */
 async function finishBatch({ database }: World): Promise<void> {
   await database.slonik.query(run`
-    UPDATE aggregator_checkpoints SET next_offset = 15, pending_end = NULL WHERE partition = 0`);
+    UPDATE aggregator_checkpoints SET next_offset = 15, intent_end = NULL WHERE partition = 0`);
 }
 
 async function claimed(world: World): Promise<BackfillAttempt> {
@@ -60,7 +60,7 @@ async function stateOf({ database }: World): Promise<z.output<typeof stateRow>> 
 }
 
 describe('backfills in Postgres', () => {
-  test('begin when the input stands still, with the definition and its vector', async ({
+  test('begin when the input stands still, with the definition and its start offsets', async ({
     world,
   }) => {
     expect(await world.jobs.claim()).toBeNull();
@@ -72,7 +72,7 @@ describe('backfills in Postgres', () => {
       eventName: 'call',
       aggregation: { type: 'SUM', field: 'bytes', multiplier: '0.50', groupBy: null },
       attempts: 1,
-      vector: [
+      startOffsets: [
         { log: 'log', partition: 0, liveFrom: 15 },
         { log: 'log', partition: 1, liveFrom: 20 },
       ],

@@ -25,7 +25,9 @@ const claimRow = z.object({
   ...aggregationColumns,
   attempts: z.number(),
   generation: integerColumn,
-  vector: z.array(z.object({ log: z.string(), partition: z.number(), liveFrom: z.number() })),
+  start_offsets: z.array(
+    z.object({ log: z.string(), partition: z.number(), liveFrom: z.number() }),
+  ),
 });
 
 const claimBackfill = statement('claim-backfill', claimRow);
@@ -54,7 +56,7 @@ export type BackfillAttempt = {
   readonly generation: number;
   /** Number of the attempt, from 1 on; it fences what an overtaken one still wants to write. */
   readonly attempts: number;
-  readonly vector: readonly BackfillRange[];
+  readonly startOffsets: readonly BackfillRange[];
 };
 
 /** What an attempt has done so far, or in all. */
@@ -78,7 +80,7 @@ function attemptFromRow(row: z.output<typeof claimRow>): BackfillAttempt {
     aggregation: aggregationFromRow(row),
     generation: row.generation,
     attempts: row.attempts,
-    vector: row.vector,
+    startOffsets: row.start_offsets,
   };
 }
 

@@ -35,7 +35,7 @@ const AGGREGATIONS: readonly Partial<MeterAggregation>[] = [
 function attemptOf(
   aggregation: Partial<MeterAggregation>,
   generation: number,
-  vector: readonly number[],
+  startOffsets: readonly number[],
 ): BackfillAttempt {
   return {
     environment,
@@ -46,7 +46,7 @@ function attemptOf(
     aggregation: { ...COUNT_EVENTS, ...aggregation },
     generation,
     attempts: 1,
-    vector: vector.map((liveFrom, partition) => ({ log: 'log', partition, liveFrom })),
+    startOffsets: startOffsets.map((liveFrom, partition) => ({ log: 'log', partition, liveFrom })),
   };
 }
 
@@ -144,7 +144,7 @@ const perPartition = <Value>(anything: fc.Arbitrary<Value>, enough: fc.Arbitrary
   fc.tuple(anything, anything, enough).map((values): readonly Value[] => values);
 
 describe('backfillMeter', () => {
-  test('makes the cells that the live stream would have made: every type, vector and page size', async ({
+  test('makes the cells that the live stream would have made: every type, start offset and page size', async ({
     clickhouse: { client },
   }) => {
     let generation = 0;
@@ -157,7 +157,7 @@ describe('backfillMeter', () => {
         ),
         perPartition(fc.integer({ min: 0, max: 26 }), fc.integer({ min: 12, max: 26 })),
         fc.integer({ min: 6, max: 60 }),
-        async (drawn, vector, pageEvents) => {
+        async (drawn, startOffsets, pageEvents) => {
           const [live, filled] = [generation, generation + AGGREGATIONS.length];
           generation = filled + AGGREGATIONS.length;
           await client.command('TRUNCATE TABLE events_v1');
@@ -168,13 +168,15 @@ describe('backfillMeter', () => {
             await store(client, partition, records);
           }
           const attempts = AGGREGATIONS.map((aggregation, index) =>
-            attemptOf(aggregation, filled + index, vector),
+            attemptOf(aggregation, filled + index, startOffsets),
           );
           const meters = attempts.map((attempt, index) => ({
             ...attempt,
             generation: live + index,
           }));
-          const below = partitions.flatMap((records, index) => records.slice(0, vector[index]));
+          const below = partitions.flatMap((records, index) =>
+            records.slice(0, startOffsets[index]),
+          );
           const folded = foldBatch(below, new Map(), indexMeters(meters, hashText));
           await insertLive(client, folded.deltas);
           const eventsScanned = folded.unique.filter(

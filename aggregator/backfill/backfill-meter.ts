@@ -80,7 +80,7 @@ async function backfillPage(
 }
 
 /**
- * Applies a meter to the stored events below its vector, under the attempt's own generation, in
+ * Applies a meter to the stored events below its start offsets, under the attempt's own generation, in
  * bounded memory and bounded requests. Nobody reads these rows until the attempt is completed; one
  * that fails is abandoned, so an insert whose outcome is unknown does no harm.
  * @throws DependencyError when ClickHouse fails or an outcome is unknown; whatever aborted the

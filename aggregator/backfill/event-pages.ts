@@ -107,7 +107,7 @@ async function* pagesOfLog(source: PageSource, ofLog: QueryParameters): AsyncGen
 }
 
 /**
- * The stored events that a backfill owns, below its vector, page by page along the primary key:
+ * The stored events that a backfill counts, below its start offsets, page by page along the primary key:
  * together each exactly once, since this input stands still.
  * @throws DependencyError when ClickHouse fails.
  */
@@ -115,8 +115,8 @@ export async function* pagesOf(
   source: PageSource,
   attempt: BackfillAttempt,
 ): AsyncGenerator<EventPage> {
-  for (const log of new Set(attempt.vector.map((range) => range.log))) {
-    const ranges = attempt.vector.filter((range) => range.log === log);
+  for (const log of new Set(attempt.startOffsets.map((range) => range.log))) {
+    const ranges = attempt.startOffsets.filter((range) => range.log === log);
     yield* pagesOfLog(source, logParameters(attempt, log, ranges));
   }
 }

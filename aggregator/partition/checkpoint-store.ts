@@ -8,7 +8,7 @@ import { statement } from '../../sql/statement.js';
 const checkpointRow = z.object({
   epoch: integerColumn,
   next_offset: integerColumn,
-  pending_end: integerColumn.nullable(),
+  intent_end: integerColumn.nullable(),
   catalog_version: integerColumn,
   min_version: integerColumn,
   fold_version: z.number(),
@@ -27,9 +27,9 @@ const intendBatch = statement('intend-batch', guardedRow);
 const finishBatch = statement('finish-batch', guardedRow);
 
 function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
-  if (row.pending_end === null) return null;
+  if (row.intent_end === null) return null;
   return {
-    end: row.pending_end,
+    end: row.intent_end,
     catalogVersion: row.catalog_version,
     foldVersion: row.fold_version,
     digest: assertPresent(row.digest, 'digest of a pending batch'),

@@ -79,7 +79,7 @@ const FORMS: Readonly<Record<BatchTable, Form>> = {
     ],
   },
   repeats: {
-    table: 'event_repeats_v1',
+    table: 'event_duplicates_v1',
     columns: [
       ['log_id', 'String'],
       ['log_partition', 'UInt32'],

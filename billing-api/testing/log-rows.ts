@@ -110,7 +110,7 @@ export async function storeLogRepeats(
       appended_at: time(repeat.receivedAt),
     }),
   );
-  await insertLines(client, 'event_repeats_v1', rows);
+  await insertLines(client, 'event_duplicates_v1', rows);
 }
 
 /** Appends events to the log of the API under test, one record each, as ingest does. */

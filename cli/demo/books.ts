@@ -11,7 +11,7 @@ const booksRow = z.object({ counted: integerColumn, duplicates: integerColumn })
 export async function readBooks(clickhouse: ClickHouse): Promise<Books> {
   const rows = await clickhouse.query(
     `SELECT (SELECT count() FROM events_v1) AS counted,
-            (SELECT count() FROM event_repeats_v1 FINAL) AS duplicates`,
+            (SELECT count() FROM event_duplicates_v1 FINAL) AS duplicates`,
     {},
     booksRow,
   );

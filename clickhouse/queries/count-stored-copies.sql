@@ -18,7 +18,7 @@ FROM
   UNION ALL
   SELECT DISTINCT tenant_id, environment_id, intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
     'repeat' AS kind, is_conflict, log_id, log_partition, log_offset, record_index
-  FROM event_repeats_v1
+  FROM event_duplicates_v1
   WHERE has({kinds:Array(String)}, 'repeat')
     AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
     AND ({environmentId:String} = '' OR environment_id = {environmentId:String})

@@ -3,7 +3,7 @@
 -- Params:  tenantId, environmentId; eventIds: none or one; fromMs, toMs: half-open range of receipt.
 -- Index:   event_id_bloom, received_range; none by environment: conflicts are rare. Parts of other months are left out, since
 --          nothing is appended before it is received, clocks being a day apart at most.
-FROM event_repeats_v1 AS r
+FROM event_duplicates_v1 AS r
 WHERE r.is_conflict AND r.tenant_id = {tenantId:String} AND r.environment_id = {environmentId:String}
   AND (empty({eventIds:Array(String)}) OR r.event_id IN {eventIds:Array(String)})
   AND r.received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')

@@ -1,4 +1,4 @@
--- The catalog, customers, subscriptions and entitlements, and the answers kept for repeated requests (api.md 1.9, 3-5). Every table is
+-- The catalog, customers, subscriptions and entitlements, and the answers kept under idempotency keys. Every table is
 -- isolated by environment; every reference between them carries the environment, so that no row can point into another.
 
 CREATE TABLE meters (
@@ -15,12 +15,12 @@ CREATE TABLE meters (
   aggregation_multiplier numeric CHECK (aggregation_multiplier > 0),
   bucket_size text,
   reset_usage text NOT NULL CHECK (reset_usage IN ('BILLING_PERIOD', 'NEVER')),
-  -- Grows by one with every change of the definition; meter_versions holds each of them.
+  -- Grows by one with every change of the definition; meter_versions has all of them.
   version integer NOT NULL CHECK (version >= 1),
-  -- The pointer: the version that readers see now. Behind `version` while stored events are being applied to a change.
+  -- The version that readers see now. Lower than `version` while a backfill applies the stored events to a change.
   read_version integer NOT NULL,
-  -- State of the backfill as the API shows it (api.md 3.1), carried over from meter_backfills by a trigger; null for a meter
-  -- that no event had come before.
+  -- State of the backfill as the API shows it, copied from meter_backfills by a trigger; null for a meter that was created
+  -- before any of its events came.
   backfill jsonb,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
@@ -72,8 +72,8 @@ CREATE TABLE plans (
   description text,
   lookup_key text,
   display_order integer,
-  -- Greatest sequence of the plan's prices; a new price takes the next one under this row's lock, which also makes the
-  -- count of live prices per owner exact.
+  -- Greatest sequence of the plan's prices. A new price takes the next one under the lock of this row, which also makes the
+  -- number of live prices per owner exact.
   price_sequence integer NOT NULL DEFAULT 0,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
@@ -121,7 +121,7 @@ CREATE TABLE prices (
   price_unit_amount numeric,
   price_unit_tiers jsonb,
   conversion_rate numeric,
-  -- Place among the prices of the owner; a subscription that has synced up to it has this price.
+  -- Position among the prices of the owner. A subscription has the plan's prices up to its `synced_price_sequence`.
   sequence integer NOT NULL,
   start_date timestamptz(3) NOT NULL,
   end_date timestamptz(3) CHECK (end_date >= start_date),
@@ -261,7 +261,7 @@ CREATE TABLE subscription_line_items (
   invoice_cadence text NOT NULL,
   start_date timestamptz(3) NOT NULL,
   end_date timestamptz(3),
-  -- What is committed to; null for a line without a commitment of its own.
+  -- The commitment of this line; null for a line without one.
   commitment_type text CHECK (commitment_type IN ('amount', 'quantity')),
   commitment_amount numeric CHECK ((commitment_amount IS NOT NULL) = (commitment_type IS NOT DISTINCT FROM 'amount')),
   commitment_quantity numeric
@@ -293,11 +293,11 @@ CREATE TABLE entitlements (
   tenant_id text NOT NULL,
   environment_id text NOT NULL,
   feature_id text NOT NULL,
-  -- That of the feature, which never changes.
+  -- The type of the feature, which never changes.
   feature_type text NOT NULL CHECK (feature_type IN ('metered', 'boolean', 'static')),
   entity_type text NOT NULL CHECK (entity_type IN ('PLAN', 'ADDON', 'SUBSCRIPTION')),
   entity_id text NOT NULL,
-  -- Of a subscription's: the entitlement that it replaces.
+  -- On an entitlement of a subscription: the entitlement that it replaces.
   parent_entitlement_id text,
   is_enabled boolean NOT NULL,
   is_soft_limit boolean NOT NULL,
@@ -326,7 +326,7 @@ CREATE INDEX entitlements_of_owner ON entitlements (tenant_id, environment_id, e
 CREATE INDEX entitlements_of_feature ON entitlements (tenant_id, environment_id, feature_id);
 SELECT isolate_environment('entitlements');
 
--- What was answered to a request that carried an Idempotency-Key, kept for 24 hours.
+-- Answers to requests that carried an Idempotency-Key, kept for 24 hours.
 CREATE TABLE idempotency_keys (
   tenant_id text NOT NULL,
   environment_id text NOT NULL,
@@ -334,8 +334,8 @@ CREATE TABLE idempotency_keys (
   method text NOT NULL,
   path text NOT NULL,
   body_hash bytea NOT NULL,
-  -- running: claimed, nothing is written yet. applied: the write is committed (set in its own transaction). answered:
-  -- the answer is stored. So a claim whose process died is taken over only while it is still `running`.
+  -- running: claimed, nothing is written yet. applied: the write is committed (set in the same transaction). answered: the
+  -- answer is stored. A claim whose process died is therefore taken over only while it is still `running`.
   state text NOT NULL CHECK (state IN ('running', 'applied', 'answered')),
   claim_id text NOT NULL,
   claimed_at timestamptz(3) NOT NULL,

@@ -1,14 +1,14 @@
--- Meters of every aggregation, and meters that change (domain.md 3.2, 4, 7.4; architecture.md 3.2).
+-- How a meter changes (domain.md 3.2, 4, 7.4; architecture.md 3.2).
 --
--- A change of filters writes a new version with rows of its own, beside the version that readers follow: both are fed. When
--- the stored events have been applied to the new one, the pointer of the meter moves in one transaction. The version it left
--- goes on being fed for a while, so that taking the change back is moving the pointer back.
+-- A change of the filters makes a new version with usage rows of its own, beside the version that readers see: the aggregator
+-- adds to both. When the stored events have been applied to the new one, one transaction makes readers see it. The aggregator
+-- goes on adding to the previous version for a while, so that the change can be taken back at once.
 --
 -- Locks, always in this order: meter_backfills (aggregator only), meters, catalog_counter, meter_versions,
 -- aggregator_checkpoints.
 
--- The state of a backfill as readers of its meter see it (api.md 3.1).
-CREATE FUNCTION backfill_in_sight(backfill meter_backfills) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+-- The state of a backfill as readers of its meter see it.
+CREATE FUNCTION visible_backfill(backfill meter_backfills) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 DECLARE
   iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 BEGIN
@@ -21,13 +21,13 @@ BEGIN
     'error', backfill.error);
 END
 $$;
-REVOKE ALL ON FUNCTION backfill_in_sight FROM PUBLIC;
+REVOKE ALL ON FUNCTION visible_backfill FROM PUBLIC;
 
--- Carries it over to the meter, where readers of the API look, while it is of the version that the meter has now.
+-- Copies it to the meter, from which the API reads it, if it belongs to the meter's newest version.
 CREATE FUNCTION show_meter_backfill() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 BEGIN
-  UPDATE meters SET backfill = backfill_in_sight(NEW)
+  UPDATE meters SET backfill = visible_backfill(NEW)
   WHERE id = NEW.meter_id AND version = NEW.version;
   RETURN NULL;
 END
@@ -36,7 +36,7 @@ $$;
 CREATE TRIGGER show_meter_backfill AFTER INSERT OR UPDATE ON meter_backfills
   FOR EACH ROW EXECUTE FUNCTION show_meter_backfill();
 
--- A new number of the catalog; the lock on the counter makes the order of commits the order of the numbers.
+-- The next catalog version. The lock on the counter makes the order of commits the order of the numbers.
 CREATE FUNCTION next_catalog_version() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   catalog bigint;
@@ -48,8 +48,8 @@ END
 $$;
 REVOKE ALL ON FUNCTION next_catalog_version FROM PUBLIC;
 
--- Lets no batch start with an older catalog from now on. Afterwards coalesce(pending_end, next_offset) is the exact end of
--- what older catalogs decide: any other choice of a vector loses or doubles events (model: meter.*).
+-- From now on no batch starts with an older catalog. Therefore coalesce(intent_end, next_offset) is exactly where older
+-- catalogs stop to apply: any other start offset loses or doubles events (model: meter.*).
 CREATE FUNCTION raise_catalog_of_partitions(catalog bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM aggregator_checkpoints ORDER BY log, partition FOR UPDATE;
@@ -58,33 +58,33 @@ END
 $$;
 REVOKE ALL ON FUNCTION raise_catalog_of_partitions FROM PUBLIC;
 
--- The version whose rows readers of a meter see now; null for a meter without a pointer.
-CREATE FUNCTION stream_in_sight(meter text) RETURNS integer LANGUAGE sql STABLE AS $$
+-- The version whose usage rows readers of a meter see now; null for a meter that does not exist.
+CREATE FUNCTION visible_meter_version(meter text) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT coalesce(definition.reverts_to, definition.version)
   FROM meters JOIN meter_versions AS definition
     ON definition.meter_id = meters.id AND definition.version = meters.read_version
   WHERE meters.id = meter
 $$;
-REVOKE ALL ON FUNCTION stream_in_sight FROM PUBLIC;
+REVOKE ALL ON FUNCTION visible_meter_version FROM PUBLIC;
 
--- Moves the pointer of a meter; readers switch with the commit.
+-- Makes readers see another version of a meter, from the commit on.
 CREATE FUNCTION point_meter_at(meter text, target integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  before integer := stream_in_sight(meter);
+  before integer := visible_meter_version(meter);
 BEGIN
   UPDATE meters SET read_version = target WHERE id = meter;
   UPDATE meter_versions SET unread_since = now()
   WHERE meter_id = meter AND version = before AND retired_in IS NULL;
   UPDATE meter_versions SET unread_since = NULL
-  WHERE meter_id = meter AND version = stream_in_sight(meter);
+  WHERE meter_id = meter AND version = visible_meter_version(meter);
 END
 $$;
 REVOKE ALL ON FUNCTION point_meter_at FROM PUBLIC;
 
--- Puts a new definition of a meter in force, inside the transaction that writes the meter. The version that readers see is
--- fed on, every other one is retired: at most two are fed, however often a meter changes. The live stream of the new one owns
--- what lies at or above its vector, a backfill what lies below.
--- SECURITY DEFINER, since the calling role sees neither checkpoints nor other tenants.
+-- Activates a new definition of a meter, inside the transaction that writes the meter. The aggregator goes on adding to the
+-- version that readers see, and every other version is retired: it adds to two at most, however often a meter changes. The
+-- live stream of the new version counts the events from its start offsets on, a backfill counts the events below.
+-- SECURITY DEFINER, since the calling role may see neither checkpoints nor other tenants.
 CREATE FUNCTION activate_meter_version(
   meter text, definition_version integer, tenant text, environment text, name text, definition_filters jsonb,
   aggregation jsonb DEFAULT '{"type": "COUNT"}'
@@ -93,8 +93,8 @@ DECLARE
   catalog bigint := next_catalog_version();
 BEGIN
   UPDATE meter_versions SET retired_in = catalog
-  WHERE meter_id = meter AND retired_in IS NULL AND version IS DISTINCT FROM stream_in_sight(meter);
-  -- A change that was never completed is given up for the new one.
+  WHERE meter_id = meter AND retired_in IS NULL AND version IS DISTINCT FROM visible_meter_version(meter);
+  -- A change whose backfill was never completed is given up in favour of the new one.
   DELETE FROM meter_backfills WHERE meter_id = meter AND status <> 'completed';
   INSERT INTO meter_versions
     (meter_id, version, tenant_id, environment_id, event_name, filters, activated_in,
@@ -104,10 +104,10 @@ BEGIN
      aggregation ->> 'type', aggregation ->> 'field', aggregation ->> 'expression',
      (aggregation ->> 'multiplier')::numeric, aggregation ->> 'groupBy');
   PERFORM raise_catalog_of_partitions(catalog);
-  INSERT INTO meter_vectors (meter_id, version, log, partition, live_from)
-  SELECT meter, definition_version, log, partition, coalesce(pending_end, next_offset)
+  INSERT INTO meter_start_offsets (meter_id, version, log, partition, live_from)
+  SELECT meter, definition_version, log, partition, coalesce(intent_end, next_offset)
   FROM aggregator_checkpoints;
-  IF EXISTS (SELECT FROM meter_vectors
+  IF EXISTS (SELECT FROM meter_start_offsets
              WHERE meter_id = meter AND version = definition_version AND live_from > 0) THEN
     INSERT INTO meter_backfills (meter_id, version, tenant_id, environment_id)
     VALUES (meter, definition_version, tenant, environment);
@@ -123,12 +123,13 @@ $$;
 REVOKE ALL ON FUNCTION activate_meter_version FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION activate_meter_version TO minutebook_app;
 
--- Takes a change back inside the transaction that writes the meter: the new version shows the rows of an earlier one that is
--- complete and still fed, so readers switch at once. Versions that are neither these nor the ones just left are retired.
+-- Takes a change back, inside the transaction that writes the meter: the new version shows the usage rows of an earlier one
+-- that is complete and still added to, so that readers switch at once. All versions but this one and the one that readers
+-- leave are retired.
 CREATE FUNCTION revert_meter_version(meter text, definition_version integer, stream integer) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 DECLARE
-  before integer := stream_in_sight(meter);
+  before integer := visible_meter_version(meter);
   catalog bigint;
 BEGIN
   INSERT INTO meter_versions
@@ -139,7 +140,7 @@ BEGIN
   FROM meter_versions
   WHERE meter_id = meter AND version = stream AND retired_in IS NULL AND read_generations <> '{}';
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'version % of % is not fed', stream, meter;
+    RAISE EXCEPTION 'version % of % is no longer counted', stream, meter;
   END IF;
   DELETE FROM meter_backfills WHERE meter_id = meter AND status <> 'completed';
   IF EXISTS (SELECT FROM meter_versions
@@ -150,7 +151,7 @@ BEGIN
   END IF;
   PERFORM point_meter_at(meter, definition_version);
   UPDATE meters SET backfill =
-    (SELECT backfill_in_sight(done) FROM meter_backfills AS done
+    (SELECT visible_backfill(done) FROM meter_backfills AS done
      WHERE done.meter_id = meter AND done.version = stream)
   WHERE id = meter;
 END
@@ -158,8 +159,8 @@ $$;
 REVOKE ALL ON FUNCTION revert_meter_version FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION revert_meter_version TO minutebook_app;
 
--- Ends the counting of a meter for good, inside the transaction that archives it: at exact offsets, which readers of events
--- keep to. A backfill that is under way goes on to its end, so the meter keeps all that came before.
+-- Stops the counting of a meter for good, inside the transaction that archives it, at exact offsets, which readers of events
+-- respect. A backfill that is running goes on to its end, so that the meter keeps all earlier events.
 CREATE FUNCTION end_meter(meter text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
 DECLARE
@@ -168,14 +169,14 @@ BEGIN
   UPDATE meter_versions SET retired_in = catalog WHERE meter_id = meter AND retired_in IS NULL;
   PERFORM raise_catalog_of_partitions(catalog);
   INSERT INTO meter_ends (meter_id, log, partition, counted_below)
-  SELECT meter, log, partition, coalesce(pending_end, next_offset) FROM aggregator_checkpoints;
+  SELECT meter, log, partition, coalesce(intent_end, next_offset) FROM aggregator_checkpoints;
 END
 $$;
 REVOKE ALL ON FUNCTION end_meter FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION end_meter TO minutebook_app;
 
--- Makes an attempt at a backfill visible: with the commit all readers see the new version. False when another attempt has
--- taken the backfill over, has completed it, or the change was given up.
+-- Completes a backfill: from the commit on all readers see the new version. False when another attempt has taken the backfill
+-- over or completed it, or when the change was given up.
 CREATE FUNCTION complete_meter_backfill(
   meter text, definition_version integer, attempt integer, attempt_generation bigint, scanned bigint, matched bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -195,8 +196,8 @@ END
 $$;
 REVOKE ALL ON FUNCTION complete_meter_backfill FROM PUBLIC;
 
--- Stops feeding versions that no reader has seen for a time; they cannot be reverted to afterwards. No lock is waited for: a
--- meter that is being changed is left for the next time. Returns how many were retired.
+-- Retires versions that no reader has seen for a time: the aggregator no longer adds to them, and they cannot be restored. It
+-- waits for no lock: a meter that is being changed is left for the next call. Returns how many were retired.
 CREATE FUNCTION retire_unread_meter_versions(unread_for interval, versions_max integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE

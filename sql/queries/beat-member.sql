@@ -1,6 +1,6 @@
--- Says that an aggregator process lives, forgets those long gone, and lists the others that live.
--- Params: :log, :member_id, :is_leaving (it gives its partitions up, for good), :alive_seconds (a member silent for longer is taken for
--- dead).
+-- Records that an aggregator process lives, removes those that ended long ago, and lists the other live ones.
+-- Params: :log, :member_id, :is_leaving (it shuts down and gives up its partitions), :alive_seconds (a process that was silent
+-- for longer counts as dead).
 WITH beat AS (
   INSERT INTO aggregator_members (log, member_id, heartbeat_at, is_leaving)
   VALUES (:log, :member_id, now(), :is_leaving)

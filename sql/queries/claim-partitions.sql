@@ -1,5 +1,5 @@
--- Makes a member the owner of those partitions that still have the owner it saw: of two that claim one, one gets it.
--- Params: :log, :member_id, :claims (JSON array of {partition, from}). Locks the rows in order, as a meter's activation does.
+-- Makes a process the owner of those partitions that still have the owner it saw: of two that claim one, only one gets it.
+-- Params: :log, :member_id, :claims (JSON array of {partition, from}). Locks the rows in the order that activating a meter uses.
 -- Returns the partitions claimed.
 WITH claimed AS (
   SELECT checkpoint.partition

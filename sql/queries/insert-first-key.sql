@@ -1,4 +1,4 @@
--- The first API key, unless it is there already: a revoked one stays revoked. No result.
+-- Creates the first API key unless it exists: a revoked one stays revoked. No result.
 -- Parameters: key_hash bytea, SHA-256 of the key; display_id, what may be shown of it.
 INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
 VALUES (:id, :tenant_id, :environment_id, :user_id, 'First key', 'private_key', :key_hash, :display_id)

@@ -1,4 +1,4 @@
--- The tenant, environment and user of the first start. No result. Called under the lock of bootstrap.
+-- Creates the tenant, environment and user of the first start. No result. Called under the lock of bootstrap.
 WITH tenant AS (
   INSERT INTO tenants (id, name) VALUES (:tenant_id, 'Default') RETURNING id
 ), environment AS (

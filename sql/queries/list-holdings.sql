@@ -1,2 +1,2 @@
--- Who owns the partitions of a log and how far each is. Grain: one row a partition, by its number. Params: :log.
+-- The owner of each partition of a log, and how far it is finished. Grain: one row per partition, by its number. Params: :log.
 SELECT owner, kept_by, next_offset FROM aggregator_checkpoints WHERE log = :log ORDER BY partition

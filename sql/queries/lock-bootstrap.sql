@@ -1,2 +1,2 @@
--- Lets one process at a time make the first tenant; freed at the end of the transaction. Grain: one row.
+-- Lets one process at a time create the first tenant; released at the end of the transaction. Grain: one row.
 SELECT pg_advisory_xact_lock(hashtextextended('minutebook:bootstrap', 0))

@@ -1,5 +1,5 @@
--- Meters in force in one catalog version, of all tenants; a meter that is being changed has two. In one order for ever, since
--- what a batch writes depends on it. Params: :version.
+-- Meters of one catalog version, of all tenants; a meter that is being changed has two rows. The order never changes, since
+-- the rows of a batch depend on it. Params: :version.
 SELECT meter_id, version, tenant_id, environment_id, event_name, filters, generation,
        aggregation_type, aggregation_field, aggregation_expression, aggregation_multiplier, aggregation_group_by
 FROM meter_versions

@@ -1,4 +1,4 @@
--- Records why an attempt was given up; the next one starts afresh after :pause_seconds.
+-- Records why an attempt failed. The next attempt starts from the beginning after :pause_seconds.
 -- Params: :meter_id, :version, :attempts, :error, :pause_seconds.
 UPDATE meter_backfills
 SET status = 'failed', error = :error, claimed_until = now() + make_interval(secs => :pause_seconds)

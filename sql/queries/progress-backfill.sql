@@ -1,5 +1,5 @@
--- Prolongs the claim of an attempt and shows how far it is. No row comes back when another attempt has taken over or the
--- change was given up: this one's rows will never be read.
+-- Extends the claim of an attempt and records its progress. Returns no row when another attempt has taken over or the change
+-- was given up: the rows of this attempt will never be read.
 -- Params: :meter_id, :version, :attempts, :events_scanned, :events_matched, :lease_seconds.
 UPDATE meter_backfills
 SET claimed_until = now() + make_interval(secs => :lease_seconds),

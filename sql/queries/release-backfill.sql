@@ -1,4 +1,4 @@
--- Leaves an attempt to whoever claims next, since its process ends in order. Params: :meter_id, :version, :attempts.
+-- Gives an attempt up, since its process shuts down: another may claim the backfill. Params: :meter_id, :version, :attempts.
 UPDATE meter_backfills
 SET claimed_until = NULL
 WHERE meter_id = :meter_id AND version = :version AND status = 'running' AND attempts = :attempts

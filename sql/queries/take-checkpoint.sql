@@ -1,8 +1,9 @@
--- Takes a partition: whoever had it is fenced from here on. Returns the row as its new owner finds it, and none when the
--- partition belongs to another member by now: a process that was paused or cut off must not fence its successor.
--- Params: :log, :partition, :member_id, :gate (highest epoch that ClickHouse has seen; it may be ahead after a restore).
+-- Takes a partition: from now on its previous owner is fenced. Returns the row as the new owner finds it, and none when the
+-- partition belongs to another process by now: a process that was paused or cut off must not fence its successor.
+-- Params: :log, :partition, :member_id, :gate (highest epoch that ClickHouse has seen; it is ahead after PostgreSQL was
+-- restored).
 UPDATE aggregator_checkpoints
 SET epoch = greatest(epoch, :gate::bigint) + 1, updated_at = now()
 WHERE log = :log AND partition = :partition AND owner = :member_id
-RETURNING epoch, next_offset, pending_end, catalog_version, min_version, fold_version, digest,
+RETURNING epoch, next_offset, intent_end, catalog_version, min_version, fold_version, digest,
           last_batch_start, last_batch_rows

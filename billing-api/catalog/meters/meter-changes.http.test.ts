@@ -24,9 +24,9 @@ const run = sql.type(z.unknown());
 async function makePartitions(database: Database): Promise<void> {
   await database.slonik.query(run`
     INSERT INTO aggregator_checkpoints
-      (log, partition, next_offset, pending_end, catalog_version, min_version)
-    SELECT ${LOG}, partition, next_offset, pending_end, version, version
-    FROM catalog_counter, (VALUES (0, 10, 15), (1, 20, NULL)) AS p (partition, next_offset, pending_end)`);
+      (log, partition, next_offset, intent_end, catalog_version, min_version)
+    SELECT ${LOG}, partition, next_offset, intent_end, version, version
+    FROM catalog_counter, (VALUES (0, 10, 15), (1, 20, NULL)) AS p (partition, next_offset, intent_end)`);
 }
 
 /** What the aggregator does at the end of a backfill. */
@@ -156,7 +156,7 @@ describe('PUT /meters/{id}', () => {
     await makePartitions(database);
     await put(api, id, { filters: US });
     const rows = await database.slonik.any(sql.type(z.object({ from: z.string() }))`
-      SELECT live_from AS from FROM meter_vectors
+      SELECT live_from AS from FROM meter_start_offsets
       WHERE meter_id = ${id} AND version = 2 ORDER BY partition`);
     expect(rows.map((row) => row.from)).toEqual(['15', '20']);
     const { behind } = await database.slonik.one(sql.type(z.object({ behind: z.string() }))`

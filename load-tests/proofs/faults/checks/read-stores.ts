@@ -77,7 +77,7 @@ export type Repeats = { readonly repeats: number; readonly conflicts: number };
 export async function readRepeats(clickhouse: ClickHouse): Promise<ReadonlyMap<string, Repeats>> {
   const rows = await clickhouse.query(
     `SELECT environment_id, event_id, count() AS repeats, countIf(is_conflict) AS conflicts
-     FROM event_repeats_v1 FINAL GROUP BY environment_id, event_id`,
+     FROM event_duplicates_v1 FINAL GROUP BY environment_id, event_id`,
     {},
     repeatRow,
   );

@@ -20,7 +20,7 @@ async function findUnfinished(world: World): Promise<string | null> {
   const { logId, partitionCount } = reader.identity;
   const rows = await withSession(world.stores.databaseUrl, async (session) => {
     const result = await session.query(
-      `SELECT partition, next_offset::text, pending_end IS NOT NULL AS is_pending,
+      `SELECT partition, next_offset::text, intent_end IS NOT NULL AS is_pending,
               (SELECT count(*) FROM meter_backfills WHERE status = 'running')::text AS backfills
        FROM aggregator_checkpoints WHERE log = $1`,
       [logId],

@@ -119,7 +119,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'sql/migrations',
-        from: 'definition_version, log, partition, coalesce(pending_end, next_offset)',
+        from: 'definition_version, log, partition, coalesce(intent_end, next_offset)',
         to: 'definition_version, log, partition, next_offset',
       },
     ],
