@@ -108,9 +108,9 @@ async function applyPending(
 /**
  * Creates the database named in the path of the URL, if it is missing, and applies the files of
  * `clickhouse/migrations` that it lacks, in order. ClickHouse has no transactions for DDL: a file
- * that was cut short runs again from its start, so each statement must be repeatable on what the file
- * itself has done so far (`IF NOT EXISTS`). Processes take turns by an advisory lock in the PostgreSQL of `databaseUrl`; without
- * one the caller promises to be alone.
+ * that was cut short runs again from its start, so each statement must be repeatable on what the
+ * file itself has done so far (`IF NOT EXISTS`). Processes take turns by an advisory lock in the
+ * PostgreSQL of `databaseUrl`; without one the caller must be the only one.
  * @returns names of the files applied now.
  * @throws MigrationRefused when an applied file was changed or a statement is refused.
  * @throws DependencyError when an engine cannot be reached.
