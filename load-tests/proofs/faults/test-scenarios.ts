@@ -61,7 +61,7 @@ export function testScenariosBeside(
   });
 }
 
-/** Random runs of seeds that no run had before; the seed stands in the name and replays the plan. */
+/** Random runs of fresh seeds; the seed stands in the name of the test and replays the plan. */
 export function testRandomRuns(ground: Ground): void {
   const skipReason = missing(ground);
   const firstSeed = drawSeed();

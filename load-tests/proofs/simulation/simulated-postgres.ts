@@ -149,7 +149,9 @@ export function activateMeterVersion(scenario: Scenario, world: World): World {
     attemptGeneration: null,
   };
   const versions = [...earlier, added];
-  const next = withCatalog({ ...meters, versions, nextGeneration: generation + 1 });
+  // The pointer of a new meter is at its first version at once, whose rows are none as yet.
+  const inSight = { [meterId]: plan, ...meters.inSight };
+  const next = withCatalog({ ...meters, versions, inSight, nextGeneration: generation + 1 });
   return {
     ...world,
     partitions: raiseCatalog(world, mutation),
@@ -238,7 +240,7 @@ export function claimBackfill(
 }
 
 /** The attempt that still has the backfill, as complete and postpone ask. */
-function hasBackfill(version: MeterVersion, attempt: Attempt): boolean {
+export function hasBackfill(version: MeterVersion, attempt: Attempt): boolean {
   return version.backfill === 'running' && version.attempts === attempt.number;
 }
 

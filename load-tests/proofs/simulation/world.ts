@@ -121,7 +121,7 @@ export type LateBackfill =
 export type MetersWorld = {
   readonly version: number;
   readonly versions: readonly MeterVersion[];
-  /** By meter: position of the version whose rows readers see. */
+  /** By meter: position of the version whose rows readers see; a new one may have none as yet. */
   readonly inSight: Readonly<Record<string, number>>;
   /** By version, from 1 on. */
   readonly catalogs: readonly Catalog[];

@@ -1,0 +1,175 @@
+import type { Command, Intent } from '../../../aggregator/protocol/state.js';
+import type { Operation } from './operations.js';
+import type { Scenario } from '../simulation/scenario.js';
+import {
+  activateMeterVersion,
+  claimBackfill,
+  completeBackfill,
+  ensureCheckpoint,
+  finishBatch,
+  hasBackfill,
+  intendBatch,
+  isClaimable,
+  postponeBackfill,
+  retireUnread,
+  revertMeter,
+  takeCheckpoint,
+} from '../simulation/simulated-postgres.js';
+import { withItem, type Attempt, type MetersWorld, type World } from '../simulation/world.js';
+
+/** What is asked of the database, with every argument worked out from the model. */
+export type Statement =
+  | { readonly kind: 'ensure'; readonly partitions: number }
+  | { readonly kind: 'take'; readonly partition: number; readonly gate: number }
+  | {
+      readonly kind: 'intend';
+      readonly partition: number;
+      readonly epoch: number;
+      readonly start: number;
+      readonly intent: Intent;
+      readonly isReplacement: boolean;
+    }
+  | {
+      readonly kind: 'finish';
+      readonly partition: number;
+      readonly epoch: number;
+      readonly start: number;
+      readonly end: number;
+      readonly rows: number;
+    }
+  | { readonly kind: 'activate'; readonly version: number }
+  | { readonly kind: 'revert'; readonly version: number }
+  | { readonly kind: 'retire_unread' }
+  | { readonly kind: 'claim'; readonly version: number }
+  | { readonly kind: 'progress' | 'complete' | 'postpone'; readonly attempt: Attempt };
+
+/** What the model says of a statement: whether it took effect, and the world afterwards. */
+export type Modelled = {
+  readonly statement: Statement;
+  readonly hasEffect: boolean;
+  readonly world: World;
+};
+
+type On<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
+
+function withRow(world: World, index: number, row: World['partitions'][number]['row']): World {
+  const partition = world.partitions[index];
+  if (partition === undefined) throw new RangeError('no such partition');
+  return { ...world, partitions: withItem(world.partitions, index, { ...partition, row }) };
+}
+
+function ensure(scenario: Scenario, world: World, { partitions }: On<'ensure'>): Modelled {
+  let next = world;
+  for (let index = 0; index < partitions; index += 1) {
+    if (world.partitions[index]?.row !== null) continue;
+    next = withRow(next, index, ensureCheckpoint(world.meters, scenario.mutation));
+  }
+  return { statement: { kind: 'ensure', partitions }, hasEffect: next !== world, world: next };
+}
+
+function onRow(
+  { mutation }: Scenario,
+  world: World,
+  operation: On<'take'> | On<'intend'> | On<'finish'>,
+): Modelled | null {
+  const { partition } = operation;
+  const row = world.partitions[partition]?.row ?? null;
+  if (row === null) return null;
+  if (operation.kind === 'take') {
+    const taken = withRow(world, partition, takeCheckpoint(row, operation.gate));
+    return { statement: operation, hasEffect: true, world: taken };
+  }
+  const epoch = row.epoch + operation.epochOff;
+  const start = row.nextOffset + operation.startOff;
+  if (operation.kind === 'intend') {
+    const { isReplacement, digest, length, endOff } = operation;
+    const end = isReplacement ? (row.pending?.end ?? start + length) + endOff : start + length;
+    const pinned = isReplacement ? row.catalogVersion : world.meters.version;
+    const catalogVersion = Math.max(1, pinned + operation.catalogOff);
+    // A promise of nothing is refused by the table itself; the machine never makes one.
+    if (end <= row.nextOffset) return null;
+    const intent = { end, catalogVersion, foldVersion: 1, digest };
+    const command = { kind: 'intend', epoch, start, intent, isReplacement } as const;
+    const next = intendBatch(row, command as Extract<Command, { kind: 'intend' }>, mutation);
+    const statement = { ...command, partition };
+    return { statement, hasEffect: next !== null, world: withRow(world, partition, next ?? row) };
+  }
+  const end = (row.pending?.end ?? start + 1) + operation.endOff;
+  const command = { kind: 'finish', epoch, start, end, rows: operation.rows } as const;
+  const next = finishBatch(row, command, mutation);
+  const statement = { ...command, partition };
+  return { statement, hasEffect: next !== null, world: withRow(world, partition, next ?? row) };
+}
+
+function onAttempt(
+  { mutation }: Scenario,
+  world: World,
+  operation: On<'progress'> | On<'complete'> | On<'postpone'>,
+): Modelled | null {
+  const { meters } = world;
+  const attempt = meters.attempts[operation.attempt];
+  const version = attempt === undefined ? undefined : meters.versions[attempt.version];
+  if (attempt === undefined || version === undefined) return null;
+  const hasEffect = hasBackfill(version, attempt);
+  const after = (next: MetersWorld): Modelled => ({
+    statement: { kind: operation.kind, attempt },
+    hasEffect,
+    world: { ...world, meters: next },
+  });
+  if (operation.kind === 'complete') return after(completeBackfill(meters, attempt, mutation));
+  return after(operation.kind === 'postpone' ? postponeBackfill(meters, attempt) : meters);
+}
+
+function onMeters(
+  scenario: Scenario,
+  world: World,
+  operation: On<'activate'> | On<'revert'> | On<'retire_unread'> | On<'claim'>,
+): Modelled | null {
+  const { meters } = world;
+  switch (operation.kind) {
+    case 'activate': {
+      const version = meters.versions.length;
+      if (version >= scenario.plan.meters.length) return null;
+      const next = activateMeterVersion(scenario, world);
+      return { statement: { kind: 'activate', version }, hasEffect: true, world: next };
+    }
+    case 'revert': {
+      if (meters.versions[operation.version] === undefined) return null;
+      const next = revertMeter(meters, operation.version);
+      const reverted = next === null ? world : { ...world, meters: next };
+      return { statement: operation, hasEffect: next !== null, world: reverted };
+    }
+    case 'retire_unread': {
+      const next = retireUnread(meters);
+      return {
+        statement: operation,
+        hasEffect: next !== meters,
+        world: { ...world, meters: next },
+      };
+    }
+    case 'claim': {
+      if (meters.versions[operation.version] === undefined) return null;
+      const hasEffect = isClaimable(scenario, world, operation.version);
+      const next = hasEffect ? claimBackfill(meters, operation.version, scenario.mutation) : meters;
+      return { statement: operation, hasEffect, world: { ...world, meters: next } };
+    }
+  }
+}
+
+/** What the model makes of an operation; null when there is nothing that it could be about. */
+export function modelled(scenario: Scenario, world: World, operation: Operation): Modelled | null {
+  switch (operation.kind) {
+    case 'ensure':
+      return ensure(scenario, world, operation);
+    case 'take':
+    case 'intend':
+    case 'finish':
+      return onRow(scenario, world, operation);
+    case 'progress':
+    case 'complete':
+    case 'postpone':
+      return onAttempt(scenario, world, operation);
+    default:
+      return onMeters(scenario, world, operation);
+  }
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { test } from '../../harness/fixtures.js';
+import { createScenario, type ScenarioPlan } from '../simulation/scenario.js';
+import { emptyWorld, type World } from '../simulation/world.js';
+import { modelled } from './modelled-operations.js';
+import { METERS, operations, PARTITIONS, type Operation } from './operations.js';
+import { makeMeters, RealPostgres } from './real-postgres.js';
+import { stateOfDatabase, stateOfModel } from './stored-state.js';
+
+/** A nightly run takes its time. */
+const RUNS = process.env['MINUTEBOOK_NIGHTLY'] === '1' ? 1_000 : 40;
+const TIMEOUT_MS = 1_800_000;
+
+const PLAN: ScenarioPlan = {
+  logs: Array.from({ length: PARTITIONS }, () => []),
+  meters: METERS.map((meterId) => ({ meterId, isProOnly: false })),
+  metersAtStart: 0,
+  owners: 1,
+  eventsMax: 1,
+  recordsMax: 1,
+  recordsAtStart: 0,
+  lateRows: true,
+  hasOtherRelease: false,
+  limits: {
+    epochs: 1_000,
+    timeouts: 0,
+    lostReplies: 0,
+    kills: 0,
+    powerLosses: 0,
+    restores: 0,
+    lostParts: 0,
+    backfillAttempts: 1_000,
+  },
+};
+const scenario = createScenario(PLAN);
+
+/** How often a statement of each kind took effect, and was refused: a run must have both. */
+type Counts = Map<string, number>;
+
+async function keepInStep(
+  real: RealPostgres,
+  drawn: readonly Operation[],
+  counts: Counts,
+): Promise<void> {
+  let world: World = emptyWorld(scenario);
+  for (const operation of drawn) {
+    const step = modelled(scenario, world, operation);
+    if (step === null) continue;
+    const generation = world.meters.nextGeneration;
+    const hasEffect = await real.perform(step.statement, generation);
+    expect({ ...step.statement, hasEffect }).toEqual({
+      ...step.statement,
+      hasEffect: step.hasEffect,
+    });
+    world = step.world;
+    expect(await stateOfDatabase(real), JSON.stringify(step.statement)).toEqual(
+      stateOfModel(world),
+    );
+    if (step.statement.kind === 'claim' && hasEffect) {
+      const vector = world.meters.versions[step.statement.version]?.vector ?? [];
+      const ranges = vector.map((liveFrom, partition) => [partition, liveFrom] as const);
+      const owned = ranges.filter(([, liveFrom]) => liveFrom > 0);
+      expect(real.vectorOfAttempt(generation)).toEqual(owned);
+    }
+    const key = `${operation.kind} ${hasEffect ? 'done' : 'refused'}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+}
+
+describe('the simulated Postgres', () => {
+  test(
+    'does what the statements of the product do, refusals included, in any order',
+    async ({ database: { database } }) => {
+      await makeMeters(database);
+      const counts: Counts = new Map();
+      // A fresh seed each run; a failure says its seed, its path and the shortest sequence.
+      await fc.assert(
+        fc.asyncProperty(operations, async (drawn) => {
+          await keepInStep(await RealPostgres.empty(database), drawn, counts);
+        }),
+        { numRuns: RUNS, endOnFailure: false },
+      );
+      const guarded = ['intend', 'finish', 'revert', 'claim', 'progress', 'complete', 'postpone'];
+      const both = guarded.flatMap((kind) => [`${kind} done`, `${kind} refused`]);
+      expect(both.filter((key) => !counts.has(key))).toEqual([]);
+      expect(counts.has('activate done') && counts.has('retire_unread done')).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+});
