@@ -139,4 +139,17 @@ describe('Markdown pages', () => {
       );
     expect(missing).toEqual([]);
   });
+
+  it('name tables that exist', () => {
+    const migrations = sources.filter(({ path }) => /^(clickhouse|sql)\/migrations\//.test(path));
+    const definitions = migrations.map(({ text }) => text).join('\n');
+    const named = pages
+      .filter(({ path }) => !SPEAKING_OF_NAMES.has(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/`([a-z_]+_v\d)\b/g)].map(([, table = '']) => ({ path, table })),
+      );
+    const missing = named.filter(({ table }) => !new RegExp(`\\b${table}\\b`).test(definitions));
+    expect(missing).toEqual([]);
+    expect(named.length).toBeGreaterThan(10);
+  });
 });
