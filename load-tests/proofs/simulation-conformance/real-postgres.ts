@@ -171,8 +171,8 @@ export class RealPostgres {
 
   /** What the claim said that the attempt has to do, partition by partition. */
   vectorOfAttempt(generation: number): readonly (readonly [partition: number, liveFrom: number])[] {
-    const { vector } = assertPresent(this.#attempts.get(generation), 'an attempt');
-    return vector.map(({ partition, liveFrom }) => [partition, liveFrom] as const);
+    const { startOffsets } = assertPresent(this.#attempts.get(generation), 'an attempt');
+    return startOffsets.map(({ partition, liveFrom }) => [partition, liveFrom] as const);
   }
 
   async #goOn(kind: 'progress' | 'complete' | 'postpone', of: Attempt): Promise<boolean> {
