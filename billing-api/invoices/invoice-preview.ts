@@ -115,7 +115,8 @@ function lineToDto(
   page: WindowsPage | null,
 ): InvoiceLineItemDto {
   const { lineItem } = line;
-  const { subscription, invoice } = preview;
+  const { query, invoice } = preview;
+  const { subscription } = query.loaded;
   const { currency } = invoice;
   return {
     ...NOT_STORED,
@@ -177,8 +178,8 @@ function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsD
   };
 }
 
-function dueDateToDto({ subscription, invoice }: InvoicePreview): string {
-  const days = netDaysOf(subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
+function dueDateToDto({ query, invoice }: InvoicePreview): string {
+  const days = netDaysOf(query.loaded.subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
   return formatInstant(dueDateOf(invoice.period, 'period_end', days));
 }
 
@@ -187,7 +188,8 @@ function dueDateToDto({ subscription, invoice }: InvoicePreview): string {
  * says how it came about.
  */
 export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage | null): InvoiceDto {
-  const { subscription, customer, invoice, reading } = preview;
+  const { query, customer, invoice } = preview;
+  const { subscription, surroundings } = query.loaded;
   const shown = { expand: new Set<'customer' | 'plan'>(), withLineItems: false };
   return {
     ...NOT_STORED,
@@ -203,7 +205,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     customer_id: subscription.customer_id,
     customer: customerToDto(customer),
     subscription_id: subscription.id,
-    subscription: subscriptionToListDto(subscription, reading.surroundings, shown),
+    subscription: subscriptionToListDto(subscription, surroundings, shown),
     subscription_customer_id: subscription.customer_id,
     currency: invoice.currency,
     description: null,
@@ -214,7 +216,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     voided_at: null,
     period_start: formatInstant(invoice.period.startMs),
     period_end: formatInstant(invoice.period.endMs),
-    last_computed_at: formatInstant(preview.computedAtMs),
+    last_computed_at: formatInstant(query.now),
     data_until: instantToDto(preview.dataUntil),
     ...totalsToDto(preview),
     invoice_pdf_url: null,

@@ -23,7 +23,12 @@ import {
   type LineItemRow,
   type SubscriptionRow,
 } from './subscriptions-store.js';
-import { type ReadDependencies, type Transaction, readUnit } from '../records/unit.js';
+import {
+  type ReadDependencies,
+  type ReadUnit,
+  type Transaction,
+  readUnit,
+} from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
@@ -94,24 +99,30 @@ export async function findSurroundings(
   };
 }
 
-export type SubscriptionReading = {
+/** A subscription with the records that belong to it. */
+export type LoadedSubscription = {
   readonly subscription: SubscriptionRow;
   readonly surroundings: SubscriptionSurroundings;
 };
 
-/** GET /subscriptions/{id} with everything that belongs to it, whatever its status. */
+/** A subscription with everything that belongs to it, whatever its status. */
+export async function loadSubscription(
+  { tx }: ReadUnit,
+  id: string,
+): Promise<LoadedSubscription | Refusal> {
+  const subscription = await findSubscription(tx, id);
+  if (subscription === null) return notFound('subscription', id);
+  const wish = { withCustomers: true, withLineItems: true };
+  return { subscription, surroundings: await findSurroundings(tx, [subscription], wish) };
+}
+
+/** GET /subscriptions/{id}. */
 export function readSubscription(
-  { database }: ReadDependencies,
+  dependencies: ReadDependencies,
   caller: Caller,
   id: string,
-): Promise<SubscriptionReading | Refusal> {
-  return readUnit({ database }, caller.environment, async ({ tx: transaction }) => {
-    const subscription = await findSubscription(transaction, id);
-    if (subscription === null) return notFound('subscription', id);
-    const wish = { withCustomers: true, withLineItems: true };
-    const surroundings = await findSurroundings(transaction, [subscription], wish);
-    return { subscription, surroundings };
-  });
+): Promise<LoadedSubscription | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => loadSubscription(unit, id));
 }
 
 type SearchDates = {

@@ -12,8 +12,9 @@ import {
   type UsageSlicing,
 } from '../domain/usage/aggregation-spec.js';
 import { invalid, type Refusal } from '../records/refusal.js';
+import type { UsageQuery } from './read-usage.js';
 
-/** Rows of an answer: a few tens of megabytes. */
+/** Keeps an answer below a few tens of megabytes. */
 const RESULTS_MAX = 100_000;
 
 export type UsageResult = {
@@ -33,16 +34,26 @@ export type UsageAnswer = {
   readonly dataUntil: InstantMs | null;
 };
 
-/** The whole range, and what `results` shows: windows, a split, or nothing at all. */
-export function viewsOf(
+/** The whole range, and the rows of `results`. */
+export type AnswerSlicing = 'whole' | 'results';
+
+export type AnswerQuery = UsageQuery<AnswerSlicing> & {
+  /** How `results` is split. */
+  readonly split: UsageSplit;
+};
+
+/** The slicings of an answer; without windows and split it has no `results`. */
+export function slicingsOfAnswer(
   windows: readonly Interval[] | null,
   split: UsageSplit,
-): readonly UsageSlicing[] {
-  const whole: UsageSlicing = { windows: null, split: NO_SPLIT };
-  return windows === null && !isSplit(split) ? [whole] : [whole, { windows, split }];
+): ReadonlyMap<AnswerSlicing, UsageSlicing> {
+  const slicings = new Map<AnswerSlicing, UsageSlicing>();
+  slicings.set('whole', { windows: null, split: NO_SPLIT });
+  if (windows !== null || isSplit(split)) slicings.set('results', { windows, split });
+  return slicings;
 }
 
-/** The figures of a view of everything over the whole range. */
+/** The figures of the whole range without a split. */
 export function wholeOf(parts: readonly UsagePart[] | undefined): Figures {
   return assertPresent(parts?.[0]?.windows[0], 'the figures of a whole range');
 }
@@ -60,7 +71,7 @@ function groupOf(part: UsagePart, split: UsageSplit, groupBy: string | null): Us
   ]) as Readonly<Record<string, string>>;
 }
 
-/** The rows of the second view in the order of time, then group; none when there is none. */
+/** The rows of `results` in the order of time, then group. */
 export function resultsOf(
   parts: readonly UsagePart[] | undefined,
   split: UsageSplit,
@@ -77,10 +88,10 @@ export function resultsOf(
   return invalid({ [member]: `the answer would have more than ${RESULTS_MAX} results` });
 }
 
-/** More cells than the store reads at once. */
-export function tooManyRows(scope: Pick<AggregationSpec, 'buckets'>): Refusal {
-  const member = scope.buckets === null ? 'group_by' : 'bucket_size';
+/** Refuses more cells than one reading holds. */
+export function tooManyCells(spec: Pick<AggregationSpec, 'buckets'>): Refusal {
+  const member = spec.buckets === null ? 'group_by' : 'bucket_size';
   return invalid({
-    [member]: 'there are more than 1000000 groups and windows; narrow the question',
+    [member]: 'there are more than 1000000 groups and windows; narrow the query',
   });
 }

@@ -1,6 +1,7 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
+  findCustomersByExternalId,
   findUsageCustomer,
   findUnknownCustomerKeys,
   type UsageCustomer,
@@ -10,10 +11,10 @@ import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
 import type { UsageStore } from './store/usage-store.js';
 import type { Caller } from '../records/caller.js';
-import { questionsOf, type UsageQuery } from './read-usage.js';
+import { cellQueriesOf, type UsageQuery } from './read-usage.js';
 import { notFound, Refusal } from '../records/refusal.js';
 
-/** Every event of the range is compared with each of them. */
+/** Every event of the range is compared with each of these keys. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
 export type UsageReadDependencies = ReadDependencies & {
@@ -42,7 +43,7 @@ export async function findNamedCustomer(
   return (await findUsageCustomer(database, environment, { id })) ?? notFound('customer', id);
 }
 
-/** The usage of customers that are known by name. */
+/** The usage of these customers only. */
 export function usageOfCustomers(
   customers: readonly Pick<UsageCustomer, 'id' | 'external_id'>[],
 ): UsageCustomers {
@@ -52,13 +53,13 @@ export function usageOfCustomers(
   return { kind: 'only', keys };
 }
 
-/** Everybody's usage: of all customers that exist, since that of unknown ones waits for them. */
+/** The usage of all customers that exist; usage of unknown customers waits until they exist. */
 export async function usageOfEverybody(
   { database, usage }: UsageReadDependencies,
   { environment }: Caller,
-  asks: readonly UsageQuery[],
+  queries: readonly UsageQuery<string>[],
 ): Promise<UsageCustomers | Refusal> {
-  const keys = await usage.listCustomerKeys(environment, questionsOf(asks));
+  const keys = await usage.listCustomerKeys(environment, cellQueriesOf(queries));
   if (keys === null) {
     return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
   }
@@ -75,8 +76,29 @@ export async function usageOfEverybody(
 export async function usageOf(
   dependencies: UsageReadDependencies,
   caller: Caller,
-  { ask, customer }: { readonly ask: UsageQuery; readonly customer: UsageCustomer | null },
+  {
+    query,
+    customer,
+  }: { readonly query: UsageQuery<string>; readonly customer: UsageCustomer | null },
 ): Promise<UsageCustomers | Refusal> {
   if (customer !== null) return usageOfCustomers([customer]);
-  return usageOfEverybody(dependencies, caller, [ask]);
+  return usageOfEverybody(dependencies, caller, [query]);
+}
+
+/** The usage of the customers with these external ids, or of everybody when there are none. */
+export async function usageOfExternalIds(
+  dependencies: UsageReadDependencies,
+  caller: Caller,
+  {
+    ids,
+    queries,
+  }: { readonly ids: readonly string[]; readonly queries: readonly UsageQuery<string>[] },
+): Promise<UsageCustomers | Refusal> {
+  if (ids.length === 0) return usageOfEverybody(dependencies, caller, queries);
+  const customers = await readUnit(dependencies, caller.environment, ({ tx }) =>
+    findCustomersByExternalId(tx, ids),
+  );
+  const known = new Set(customers.map((customer) => customer.external_id));
+  const unknown = ids.find((id) => !known.has(id));
+  return unknown === undefined ? usageOfCustomers(customers) : notFound('customer', unknown);
 }

@@ -3,6 +3,7 @@ import type { LineUsage, UsageShare } from '../domain/usage/line-usage.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
 import { NO_SPLIT, type UsagePart, type UsageSlicing } from '../domain/usage/aggregation-spec.js';
 import type { MemberReader } from '../records/member-rules.js';
+import type { SlicedUsage } from './read-usage.js';
 
 /** How an invoice splits the usage of its lines (domain.md 13.6). */
 export type Grouping = {
@@ -11,6 +12,9 @@ export type Grouping = {
   /** Property keys, in the order of the request. */
   readonly properties: readonly string[];
 };
+
+/** The usage window of a line as a whole, by source, and by the requested properties. */
+export type GroupingSlicing = 'whole' | 'by-source' | 'by-properties';
 
 export const PROPERTY_PREFIX = 'properties.';
 const GROUPS_MAX = 10;
@@ -43,16 +47,23 @@ export function readGroups(reader: MemberReader, names: readonly string[]): Grou
   };
 }
 
+/** No splits at all. */
+export const NO_GROUPING: Grouping = { hasSource: false, hasFeature: false, properties: [] };
+
 type LineGrouping = Grouping & { readonly featureId: string };
 
-/** What an invoice shows of a line: the whole window, then each split that was asked for. */
-export function viewsOfLine(grouping: Grouping): readonly UsageSlicing[] {
-  const splits = [
-    NO_SPLIT,
-    ...(grouping.hasSource ? [{ ...NO_SPLIT, source: true }] : []),
-    ...(grouping.properties.length > 0 ? [{ ...NO_SPLIT, properties: grouping.properties }] : []),
-  ];
-  return splits.map((split) => ({ windows: null, split }));
+/** The slicings that an invoice shows of a line. A line is one feature, so that is no slicing. */
+export function slicingsOfGrouping({
+  hasSource,
+  properties,
+}: Grouping): Map<GroupingSlicing, UsageSlicing> {
+  const slicings = new Map<GroupingSlicing, UsageSlicing>();
+  slicings.set('whole', { windows: null, split: NO_SPLIT });
+  if (hasSource) slicings.set('by-source', { windows: null, split: { ...NO_SPLIT, source: true } });
+  if (properties.length > 0) {
+    slicings.set('by-properties', { windows: null, split: { ...NO_SPLIT, properties } });
+  }
+  return slicings;
 }
 
 function shareOf({ windows: [figures] }: UsagePart): UsageShare {
@@ -69,15 +80,15 @@ function groupedByOf(part: UsagePart, grouping: LineGrouping): Readonly<Record<s
   return Object.fromEntries([...feature, ...properties]) as Readonly<Record<string, string>>;
 }
 
-/** The usage of one line and its splits, out of the views of `viewsOfLine`. */
-export function usageOfViews(
-  views: readonly (readonly UsagePart[])[],
+/** The usage of one line and its splits, from the slicings of `slicingsOfGrouping`. */
+export function usageOfGrouping(
+  sliced: Pick<SlicedUsage<GroupingSlicing>, 'get'>,
   grouping: LineGrouping,
 ): Omit<LineUsage, 'buckets' | 'intervals'> {
-  const [whole = [], ...splits] = views;
-  const sources = grouping.hasSource ? (splits[0] ?? []) : [];
-  // Without properties the feature is the only group: all of the line.
-  const groups = grouping.properties.length > 0 ? (splits.at(-1) ?? []) : whole;
+  const whole = assertPresent(sliced.get('whole'), 'the usage of a line');
+  const sources = sliced.get('by-source') ?? [];
+  // Without properties the line as a whole is the only group, that of its feature.
+  const groups = sliced.get('by-properties') ?? whole;
   const isGrouped = grouping.hasFeature || grouping.properties.length > 0;
   const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
   return {

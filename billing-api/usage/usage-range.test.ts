@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemberReader } from '../records/member-rules.js';
-import { readTerms, type UsageRequest } from './read-meter-usage.js';
+import { readTerms, type UsageRequest } from './usage-request.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { windowsOf } from './usage-range.js';
 

@@ -6,7 +6,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { METERS } from './meters-store.js';
-import type { BillingDatabase } from '../../records/unit.js';
+import type { Transaction } from '../../records/unit.js';
 
 /** Where the counting of an archived meter ended in one partition of a log. */
 export type MeterEnd = {
@@ -17,8 +17,8 @@ export type MeterEnd = {
 };
 
 /**
- * What readers of a meter must ask the usage tables for, as of now. All of it belongs to one
- * version, so whoever asks for minutes and events with one reading never mixes two definitions.
+ * A meter as its readers must read it now. All members belong to one version, so reading minutes
+ * and events by the same value never mixes two definitions.
  */
 export type EffectiveMeter = {
   readonly meterId: string;
@@ -39,7 +39,7 @@ export type EffectiveMeter = {
 };
 
 const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.row.shape;
-const readingRow = z.object({
+const effectiveRow = z.object({
   meter_id: z.string(),
   version: z.number().int(),
   event_name: z.string(),
@@ -53,7 +53,7 @@ const readingRow = z.object({
     .nullable(),
 });
 
-function readingFromRow(row: z.output<typeof readingRow>): EffectiveMeter {
+function meterFromRow(row: z.output<typeof effectiveRow>): EffectiveMeter {
   return {
     meterId: row.meter_id,
     version: row.version,
@@ -67,18 +67,15 @@ function readingFromRow(row: z.output<typeof readingRow>): EffectiveMeter {
   };
 }
 
-/**
- * The definitions that readers of these meters see, with the pointer to their rows, as of one
- * instant.
- */
+/** These meters as their readers must read them, with their generations, from one statement. */
 export async function findEffectiveMeters(
-  database: BillingDatabase,
+  transaction: Pick<Transaction, 'any'>,
   environment: Environment,
   meterIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
   // The rows of a version that takes a change back are those of the version it reverts to.
-  const rows = await database.slonik.any(sql.type(readingRow)`
+  const rows = await transaction.any(sql.type(effectiveRow)`
     SELECT v.meter_id, v.version, v.event_name, v.filters,
       v.aggregation_type, v.aggregation_field, v.aggregation_expression,
       v.aggregation_multiplier, v.aggregation_group_by, meters.bucket_size, meters.reset_usage,
@@ -94,5 +91,5 @@ export async function findEffectiveMeters(
     WHERE meters.id = ANY (${sql.array([...new Set(meterIds)], 'text')})
       AND meters.tenant_id = ${environment.tenantId}
       AND meters.environment_id = ${environment.environmentId}`);
-  return new Map(rows.map((row) => [row.meter_id, readingFromRow(row)]));
+  return new Map(rows.map((row) => [row.meter_id, meterFromRow(row)]));
 }

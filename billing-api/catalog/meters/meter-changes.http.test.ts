@@ -51,7 +51,7 @@ async function readingOf(
   api: BillingUnderTest,
   id: string,
 ): Promise<Pick<EffectiveMeter, 'version' | 'filters' | 'generations'>> {
-  const reading = (await findEffectiveMeters(database, api.environment, [id])).get(id);
+  const reading = (await findEffectiveMeters(database.slonik, api.environment, [id])).get(id);
   if (reading === undefined) throw new Error('no reading');
   const { version, filters, generations } = reading;
   return { version, filters, generations };
@@ -324,7 +324,7 @@ describe('DELETE /meters/{id}', () => {
     expect((await api.call('GET', `/v1/meters/${id}`)).body.status).toBe('archived');
     expect(await fedVersions(database, id)).toEqual([]);
     expect(await readingOf(database, api, id)).toEqual(before);
-    const reading = (await findEffectiveMeters(database, api.environment, [id])).get(id);
+    const reading = (await findEffectiveMeters(database.slonik, api.environment, [id])).get(id);
     expect(reading?.ends).toEqual([
       { log: LOG, partition: 0, countedBelow: 15 },
       { log: LOG, partition: 1, countedBelow: 20 },

@@ -53,7 +53,9 @@ describe('POST /meters', () => {
       const answered = { ...absent, group_by: null, bucket_size: null, ...aggregation, multiplier };
       expect(meter.aggregation).toEqual(answered);
       expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);
-      const readings = await findEffectiveMeters(database.database, api.environment, [meter.id]);
+      const readings = await findEffectiveMeters(database.database.slonik, api.environment, [
+        meter.id,
+      ]);
       const isCount = aggregation.type === 'COUNT';
       expect(readings.get(meter.id)).toMatchObject({
         aggregation: {

@@ -45,8 +45,8 @@ export function boundaryAt(grid: BillingGrid, k: number): InstantMs {
 }
 
 /**
- * The k with b_k ≤ instant < b_k+1. The estimate from the calendar is off by one or two steps at
- * most (days of the month, clock changes, skipped days), whatever the distance.
+ * The k with b_k ≤ instant < b_k+1. The estimate from calendar dates is wrong by at most two steps
+ * (days of the month, clock changes, skipped days), however far the instant is from the anchor.
  */
 export function boundaryIndexAt(grid: BillingGrid, instant: InstantMs): number {
   const { unit, amount } = stepOf(grid);
@@ -99,8 +99,8 @@ export function nextPeriod(terms: PeriodTerms, period: Interval): Interval | nul
 }
 
 /**
- * The period a reader means by "current": the one that contains `now`, the first before the start,
- * the last after the end.
+ * The current period: the one that contains `now`; before the start the first period, after the end
+ * the last one.
  */
 export function currentPeriod(terms: PeriodTerms, now: InstantMs): Interval {
   const life = lifeOf(terms);
@@ -108,7 +108,7 @@ export function currentPeriod(terms: PeriodTerms, now: InstantMs): Interval {
   return periodContaining(terms, instant) ?? firstPeriod(terms);
 }
 
-/** A Monday and the first day of a year: the grid of every calendar length goes through it. */
+/** A Monday and the first day of a year, so it is a boundary of every calendar period. */
 const CALENDAR_ORIGIN = localDateTime('2001-01-01T00:00');
 
 /** What the anchor of a new subscription is computed from. */

@@ -1,6 +1,6 @@
 import type { Interval } from '../../../contract/instant.js';
 
-/** An interval cut to another one, with which it has an instant in common; mostly it is itself. */
+/** The part of an interval inside another one; the two must overlap. */
 export function cutTo(interval: Interval, { startMs, endMs }: Interval): Interval {
   if (interval.startMs >= startMs && interval.endMs <= endMs) return interval;
   return { startMs: Math.max(interval.startMs, startMs), endMs: Math.min(interval.endMs, endMs) };

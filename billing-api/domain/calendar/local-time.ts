@@ -1,18 +1,15 @@
 import { Temporal } from 'temporal-polyfill';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
-/**
- * The one file that turns instants into local dates and back. Everything else counts in steps and
- * slots and asks here.
- */
+/** The only file that converts between instants and local dates. */
 
 /** A wall-clock date and time without a zone. */
 export type LocalDateTime = Temporal.PlainDateTime;
 
-/** Periods and windows are whole numbers of one of these. */
+/** Units of which periods and windows are whole multiples. */
 export type LocalUnit = 'hours' | 'days' | 'months';
 
-/** A local time from its text, as `2001-01-01T00:00`. */
+/** Parses a local time such as `2001-01-01T00:00`. */
 export function localDateTime(text: string): LocalDateTime {
   return Temporal.PlainDateTime.from(text);
 }
@@ -20,8 +17,8 @@ export function localDateTime(text: string): LocalDateTime {
 const IANA_NAME = /^[A-Za-z]/;
 
 /**
- * The name of the IANA database for a text, in the database's own spelling; null when there is no
- * such zone. Bare offsets (`+02:00`) are no names.
+ * The canonical IANA name of a time zone; null when the text names no zone. An offset such as
+ * `+02:00` is not a name.
  */
 export function timezoneNamed(text: string): string | null {
   if (!IANA_NAME.test(text)) return null;
@@ -56,10 +53,10 @@ export function instantOfLocal(local: LocalDateTime, timezone: string): InstantM
 }
 
 /**
- * The first instant from which on the wall clock shows the given time or a later one. Inside a gap
- * that is the clock change itself. Of a repeated time it is the first occurrence, or the second one
- * where the clock goes back behind the time: a date that is shown again for an hour after its end
- * (America/St_Johns until 2011: 00:01 became 23:01) ends when it ends for good.
+ * The first instant from which the wall clock shows the given time or a later one for good. For a
+ * time that a clock change skips, that is the clock change. For a repeated time it is the first
+ * occurrence, or the second one if the clock was set back to before the time: in America/St_Johns
+ * until 2011, 00:01 became 23:01, so the old date was shown again and ends at the second midnight.
  */
 export function lastingInstantOfLocal(local: LocalDateTime, timezone: string): InstantMs {
   const first = instantOfLocal(local, timezone);
@@ -77,16 +74,16 @@ export function midnightOf(local: LocalDateTime): LocalDateTime {
 
 /**
  * A local time moved by whole hours of the wall clock, days or months. Months keep the day of the
- * month, clamped to the last day of a short one (domain.md 12.3): call it with the anchor, never
- * with a clamped result.
+ * month, clamped to the last day of a short month (domain.md 12.3); so always move the anchor, and
+ * never a result that may have been clamped.
  */
 export function moveLocal(local: LocalDateTime, unit: LocalUnit, amount: number): LocalDateTime {
   return local.add({ [unit]: amount });
 }
 
 /**
- * 00:00 of a day of the month after, or of its last day in a shorter one; both local times as if
- * they were UTC. Plain numbers: for walks over thousands of months.
+ * 00:00 of the given day of the next month, or of its last day in a shorter month. Both local times
+ * are milliseconds as if they were UTC, which is fast enough for thousands of months.
  */
 export function dayOfNextMonth(localMs: number, day: number): number {
   const local = new Date(localMs);
@@ -95,31 +92,29 @@ export function dayOfNextMonth(localMs: number, day: number): number {
   return Date.UTC(year, next, Math.min(day, lastDay));
 }
 
-/** Calendar months from one local date to another, the days of the month ignored. */
+/** Calendar months from one local date to another, ignoring the day of the month. */
 export function monthsBetween(from: LocalDateTime, to: LocalDateTime): number {
   return (to.year - from.year) * 12 + to.month - from.month;
 }
 
-/** Calendar days from one local date to another, the times of day ignored. */
+/** Calendar days from one local date to another, ignoring the time of day. */
 export function daysBetween(from: LocalDateTime, to: LocalDateTime): number {
   return from.toPlainDate().until(to.toPlainDate(), { largestUnit: 'days' }).days;
 }
 
-/** A stretch of time in which a zone keeps one UTC offset. */
+/** An interval in which a time zone keeps one UTC offset. */
 export type OffsetStretch = Interval & { readonly offsetMs: number };
 
-/**
- * Instants further away than any invoice: a zone without clock changes keeps its offset until then.
- */
+/** Bounds of the last interval of a zone without further clock changes, beyond any invoice. */
 const BEGINNING_MS: InstantMs = -8_000_000_000_000_000;
 const END_MS: InstantMs = 8_000_000_000_000_000;
 
-/** The stretch of constant UTC offset that contains an instant. */
+/** The interval of constant UTC offset that contains an instant. */
 export function stretchAt(instant: InstantMs, timezone: string): OffsetStretch {
   const local = zoned(instant, timezone);
   const next = local.getTimeZoneTransition('next');
-  // The search excludes its own instant, so it starts one millisecond later: a change at `instant`
-  // itself begins the stretch.
+  // The search excludes the instant that it starts from. Starting one millisecond later finds a
+  // change at `instant` itself, which begins the interval.
   const previous = zoned(instant + 1, timezone).getTimeZoneTransition('previous');
   return {
     startMs: previous?.epochMilliseconds ?? BEGINNING_MS,

@@ -11,10 +11,10 @@ import {
   stretchAt,
 } from './local-time.js';
 
-/** Sizes whose identity includes the UTC offset: a clock change ends the window. */
+/** Sizes whose windows end at a clock change, because the UTC offset identifies the window. */
 export type SlotSize = 'MINUTE' | '15MIN' | '30MIN' | 'HOUR';
 
-/** Sizes counted by the wall clock: a clock change makes the window shorter or longer. */
+/** Sizes measured by the wall clock: a clock change makes the window shorter or longer. */
 export type WallClockSize = '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
 /** Sizes of meter buckets and of the windows of usage answers (domain.md 2.1). */
@@ -35,7 +35,7 @@ const SLOT_MS: Readonly<Record<SlotSize, number>> = {
   HOUR: HOUR_MS,
 };
 
-/** Lengths between clock changes. */
+/** Lengths of windows that contain no clock change. */
 const WALL_CLOCK_MS: Readonly<Record<Exclude<WallClockSize, 'MONTH'>, number>> = {
   '3HOUR': 3 * HOUR_MS,
   '6HOUR': 6 * HOUR_MS,
@@ -52,19 +52,19 @@ const LENGTH_MS: Readonly<Record<WindowSize, number>> = {
   MONTH: LONGEST_MONTH_MS,
 };
 
-/** Minutes of a window that no clock change makes shorter or longer; the longest of a MONTH. */
+/** Minutes of a window without a clock change; of a MONTH, those of the longest month. */
 export function windowMinutesOf(size: WindowSize): number {
   return LENGTH_MS[size] / MINUTE_MS;
 }
 
-/** The size whose windows are longer; the first when they are equal. */
+/** The size with the longer windows; `left` when both are equal. */
 export function coarserOf(left: WindowSize, right: WindowSize): WindowSize {
   return LENGTH_MS[right] > LENGTH_MS[left] ? right : left;
 }
 
 /**
- * No zone has been more than two days ahead of where it is at another time, so clock changes of a
- * whole range together stretch its windows by less.
+ * Upper bound for how much clock changes can lengthen the windows of a range together: the offsets
+ * of a zone at two different times never differ by as much as two days.
  */
 const CLOCK_CHANGES_MS = 2 * DAY_MS;
 
@@ -72,7 +72,7 @@ function isSlotSize(size: WindowSize): size is SlotSize {
   return Object.hasOwn(SLOT_MS, size);
 }
 
-/** How a size goes from window to window on the wall clock. */
+/** How windows of a size follow each other on the wall clock. */
 type WallClock = {
   /** The start of the window that a local time belongs to. */
   readonly startOf: (local: LocalDateTime) => LocalDateTime;
@@ -90,7 +90,7 @@ export function windowAt(instant: InstantMs, grid: WindowGrid): Interval {
   return slotIn(stretchAt(instant, timezone), instant, SLOT_MS[size]);
 }
 
-/** The slot of an instant, cut to the stretch of one UTC offset that it lies in. */
+/** The slot of an instant, cut to the interval of constant UTC offset around it. */
 function slotIn(stretch: OffsetStretch, instant: InstantMs, slotMs: number): Interval {
   const { offsetMs } = stretch;
   const startMs = Math.floor((instant + offsetMs) / slotMs) * slotMs - offsetMs;
@@ -101,10 +101,10 @@ function slotIn(stretch: OffsetStretch, instant: InstantMs, slotMs: number): Int
 }
 
 /**
- * Windows are single stretches of time that touch each other. Where the clock goes back over the
- * edge of two windows (America/St_Johns, 2010-11-07 00:01 became 23:01) the earlier one has two
- * stretches with a minute of the later one between them; that minute is given to the earlier one.
- * The loop passes over windows that a clock change left empty, such as a date that was skipped.
+ * Windows are contiguous intervals. Where the clock is set back across the boundary of two windows
+ * (America/St_Johns, 2010-11-07, 00:01 became 23:01), local time shows the earlier window, one
+ * minute of the later one, and the earlier one again; that minute counts as the earlier window. The
+ * loop skips windows that a clock change left empty, such as a date that does not exist.
  */
 function wallClockWindowAt(instant: InstantMs, clock: WallClock, timezone: string): Interval {
   let start = clock.startOf(localDateTimeAt(instant, timezone));
@@ -166,17 +166,14 @@ function monthsFromDay(day: number): WallClock {
   };
 }
 
-/**
- * A number that the windows of an interval do not fall short of, from the lengths alone: it costs
- * nothing, however long the interval is.
- */
+/** A lower bound for the number of windows of an interval, computed in constant time. */
 export function windowCountAtLeast({ startMs, endMs }: Interval, size: WindowSize): number {
   return Math.max(0, Math.floor((endMs - startMs - CLOCK_CHANGES_MS) / LENGTH_MS[size]));
 }
 
 /**
- * The windows that have an instant in common with an interval, in order, uncut and without a gap
- * between them. The caller bounds the interval: a year has 525,600 minutes.
+ * The windows that overlap an interval, in order, uncut and without gaps. The caller limits the
+ * interval: a year has 525,600 minutes.
  */
 export function windowsIn(interval: Interval, grid: WindowGrid): readonly Interval[] {
   const { size, timezone } = grid;
@@ -184,7 +181,7 @@ export function windowsIn(interval: Interval, grid: WindowGrid): readonly Interv
   return [...wallClockWindowsIn(interval, { ...grid, size })];
 }
 
-/** Like `windowsIn`, cut to the interval: only the first and the last can reach beyond it. */
+/** Like `windowsIn`, cut to the interval; only the first and the last window can exceed it. */
 export function windowsWithin(interval: Interval, grid: WindowGrid): readonly Interval[] {
   const windows = windowsIn(interval, grid);
   const [first, last] = [windows[0], windows.at(-1)];
@@ -193,7 +190,7 @@ export function windowsWithin(interval: Interval, grid: WindowGrid): readonly In
   return windows.map((window) => cutTo(window, interval));
 }
 
-/** From edge to edge between clock changes, in local time as if it were UTC. */
+/** The step to the next boundary between clock changes, in local time as if it were UTC. */
 function stepOf(grid: WindowGrid, size: WallClockSize): (edgeMs: number) => number {
   if (size !== 'MONTH') return (edgeMs) => edgeMs + WALL_CLOCK_MS[size];
   const day = anchorDayOf(grid);
@@ -201,8 +198,8 @@ function stepOf(grid: WindowGrid, size: WallClockSize): (edgeMs: number) => numb
 }
 
 /**
- * Asks the calendar for the windows around clock changes only and counts on by itself between them:
- * per window it would take half a second for ten thousand windows.
+ * Uses the calendar only around clock changes and plain addition between them: asking the calendar
+ * for every window would take half a second for ten thousand windows.
  */
 function* wallClockWindowsIn(
   interval: Interval,
@@ -217,8 +214,8 @@ function* wallClockWindowsIn(
     yield window;
     instant = window.endMs;
     const stretch = stretchAt(instant, timezone);
-    // The first instant of a stretch may lie behind the edge that its gap skipped; any later one
-    // shows the edge itself, and so does every step from it that stays inside the stretch.
+    // The first instant after a clock change may be later than the boundary that the change skipped.
+    // Every later window begins at its boundary, so steps from there stay on boundaries.
     if (instant === stretch.startMs) continue;
     const { offsetMs } = stretch;
     const lastEdgeMs = lastEdgeOf(stretch, timezone);
@@ -232,16 +229,16 @@ function* wallClockWindowsIn(
 }
 
 /**
- * The latest local time, as if it were UTC, at which a window can end inside a stretch: it is shown
- * before the stretch ends, and the clock does not go back behind it then.
+ * The latest boundary, in local time as if it were UTC, at which a window can end before the next
+ * clock change: it must be shown before the change, and the change must not show it again.
  */
 function lastEdgeOf({ endMs, offsetMs }: OffsetStretch, timezone: string): number {
   return Math.min(endMs - 1 + offsetMs, endMs + stretchAt(endMs, timezone).offsetMs);
 }
 
 /**
- * Asks for the UTC offset once per stretch: per window it would take seconds for a year of minutes.
- * A list, and no generator, which would take three times as long for a month of them.
+ * Looks up the UTC offset once per interval of constant offset; once per window would take seconds
+ * for a year of minutes. Returns a list, because a generator takes three times as long.
  */
 function slotsIn(interval: Interval, slotMs: number, timezone: string): readonly Interval[] {
   const slots: Interval[] = [];
@@ -252,7 +249,7 @@ function slotsIn(interval: Interval, slotMs: number, timezone: string): readonly
     const first = slotIn(stretch, instant, slotMs);
     slots.push(first);
     instant = first.endMs;
-    // From the first edge on, slots follow each other at one distance.
+    // After the first boundary all slots have the same length.
     for (; instant < untilMs; instant += slotMs) {
       slots.push({ startMs: instant, endMs: Math.min(instant + slotMs, stretch.endMs) });
     }

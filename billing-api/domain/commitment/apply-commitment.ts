@@ -1,18 +1,18 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 
-/** What a usage is held against. */
+/** What is left of a commitment, and what happens beyond it. */
 export type RemainingCommitment = {
-  /** Money of the commitment that is not used up yet; 0 or more. */
+  /** The money of the commitment that is not used up; 0 or more. */
   readonly available: Decimal;
   readonly overageFactor: Decimal;
-  /** Whether what the usage does not use up is charged now. */
+  /** Whether the unused part is charged now. */
   readonly isTrueUpDue: boolean;
 };
 
 /** The parts of a charge under a commitment; exact. */
 export type CommitmentSplit = {
   readonly utilized: Decimal;
-  /** What goes beyond the commitment, at the normal price. */
+  /** The charge beyond the commitment, at the normal price. */
   readonly overageBase: Decimal;
   readonly overage: Decimal;
   readonly trueUp: Decimal;
@@ -21,12 +21,12 @@ export type CommitmentSplit = {
 };
 
 /**
- * The table of domain.md 11.3. A usage up to the commitment is charged as it is, and what is
- * missing is trued up where that is due; what goes beyond is multiplied by the overage factor. A
- * usage that meets the commitment exactly has neither.
+ * The table of domain.md 11.3. A usage charge up to the commitment stays as it is, with a true-up
+ * for the rest where that is due; the part beyond it is multiplied by the overage factor. A charge
+ * that equals the commitment has neither.
  */
-export function applyCommitment(usage: Decimal, rest: RemainingCommitment): CommitmentSplit {
-  const { available, overageFactor, isTrueUpDue } = rest;
+export function applyCommitment(usage: Decimal, remaining: RemainingCommitment): CommitmentSplit {
+  const { available, overageFactor, isTrueUpDue } = remaining;
   if (usage.greaterThan(available)) {
     const overageBase = usage.minus(available);
     const overage = overageBase.times(overageFactor);

@@ -10,7 +10,7 @@ export type CommitmentTrace = {
   /** The part of C that earlier invoices and earlier lines of this one used up. */
   readonly usedBefore: Decimal;
   readonly inCommitment: Decimal;
-  /** What goes beyond the commitment, at the normal price. */
+  /** The charge beyond the commitment, at the normal price. */
   readonly overageBase: Decimal;
   readonly overageFactor: Decimal;
   readonly overage: Decimal;

@@ -11,10 +11,10 @@ function isLonger(duration: BillingPeriod | null, terms: PeriodTerms): boolean {
 }
 
 /**
- * The window of a commitment for an instant: the billing period that contains it, as it would be
- * without threshold invoices, or for a longer duration the stretch of that length which contains
- * the start of that period; stretches are counted from the start of the subscription, after a trial
- * from its end, clamped to short months (domain.md 11.2).
+ * The commitment window for an instant (domain.md 11.2): the billing period that contains it, as it
+ * would be without threshold invoices; or, if the commitment lasts longer, the window of that
+ * duration that contains the start of the billing period. Longer windows are counted from the start
+ * of the subscription, or from the end of its trial, and clamped to short months.
  */
 export function commitmentWindowAt(
   instant: InstantMs,
@@ -34,8 +34,8 @@ export function commitmentWindowAt(
 }
 
 /**
- * Whether a period is the last one of a commitment window, in which a true-up falls due: it ends
- * with the window, after it, or with the subscription (domain.md 11.2).
+ * Whether a period is the last of a commitment window, so that a true-up is due: it ends with or
+ * after the window, or with the subscription (domain.md 11.2).
  */
 export function isLastOf(window: Interval, period: Interval, terms: PeriodTerms): boolean {
   return period.endMs >= Math.min(window.endMs, lifeOf(terms).endMs);

@@ -2,23 +2,23 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { PriceModel } from '../price/price.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
-/** Money, or a quantity that the price of the line or of the time bucket makes money of. */
+/** Money, or a quantity that is priced at the price of the line or of the time bucket. */
 export type CommitmentType = 'amount' | 'quantity';
 
-/** What a period, or every window of it, is committed to (domain.md 11.3). */
+/** The commitment of a period, or of every window of it (domain.md 11.3). */
 export type CommitmentTerms = {
   readonly type: CommitmentType;
   /** Greater than 0: money of the line's currency, or units of its meter. */
   readonly value: Decimal;
-  /** At least 1; multiplies what goes beyond the commitment. */
+  /** At least 1; multiplies the charge beyond the commitment. */
   readonly overageFactor: Decimal;
-  /** Whether what is missing to the commitment is charged. */
+  /** Whether the unused part of the commitment is charged. */
   readonly isTrueUpEnabled: boolean;
 };
 
 /**
- * Terms for the windows whose slot starts in `[startMinute, endMinute)` of the local day, or from
- * `startMinute` past midnight to `endMinute` where it is the smaller one (domain.md 11.5).
+ * Terms for the windows whose slot starts in `[startMinute, endMinute)` of the local day. The
+ * bucket spans midnight when `endMinute` is smaller than `startMinute` (domain.md 11.5).
  */
 export type CommitmentTimeBucket = {
   readonly id: string;
@@ -28,7 +28,7 @@ export type CommitmentTimeBucket = {
   readonly endMinute: number;
   /** Per window. */
   readonly terms: CommitmentTerms;
-  /** Takes the place of the line's price inside the bucket. */
+  /** Replaces the price of the line inside the time bucket. */
   readonly price: PriceModel & { readonly id: string };
 };
 
@@ -36,16 +36,16 @@ export type CommitmentTimeBucket = {
 export type LineCommitment = {
   /** Null exactly where only time buckets commit. */
   readonly terms: CommitmentTerms | null;
-  /** The terms hold for every bucket of the meter by itself (11.4), not for the whole period. */
+  /** Whether the terms apply to every bucket by itself (11.4) instead of the whole period. */
   readonly isWindowed: boolean;
   /** As requested; null means the billing period. */
   readonly duration: BillingPeriod | null;
-  /** Only with `isWindowed`; without overlap, in any order. */
+  /** Only with `isWindowed`; without overlaps, in any order. */
   readonly timeBuckets: readonly CommitmentTimeBucket[];
 };
 
 /**
- * The commitment of all usage lines of a subscription together (domain.md 11.1, 11.2). Without
+ * The commitment of all usage lines of a subscription together (domain.md 11.1, 11.2). It has no
  * effect unless `amount` is above 0 and `overageFactor` above 1.
  */
 export type SubscriptionCommitment = {

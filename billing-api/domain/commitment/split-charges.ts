@@ -1,10 +1,10 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
 import { allocate, roundMoney } from '../money.js';
 
-/** A usage line as the commitment of a subscription sees it, in line order. */
+/** The quantity and the charge of a usage line, before the commitment of its subscription. */
 export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal };
 
-/** What is left of the commitment before the first line, and what happens beyond it. */
+/** What is left of a commitment before the first line, and what happens beyond it. */
 export type CommitmentBalance = {
   /** R of domain.md 11.1, whole minor units. */
   readonly available: Decimal;
@@ -12,30 +12,30 @@ export type CommitmentBalance = {
   readonly currency: string;
 };
 
-/** One of at most two parts of a charge; the one in the commitment comes first. */
+/** One of at most two parts of a charge; the part within the commitment comes first. */
 export type ChargePart = {
   readonly isOverage: boolean;
   readonly quantity: Decimal;
   /** At the normal price; exact. */
   readonly base: Decimal;
-  /** What is charged: `base`, or `base` × factor; exact. */
+  /** The charge: `base`, or `base` × factor beyond the commitment; exact. */
   readonly exact: Decimal;
   readonly amount: Decimal;
-  /** What earlier lines used of the commitment. */
+  /** The part of the commitment that earlier lines used. */
   readonly usedBefore: Decimal;
 };
 
 type Unrounded = Omit<ChargePart, 'amount'>;
 
-/** Fraction digits of the quantity of a line that is split by money. */
+/** Fraction digits of the quantities of a split line. */
 const QUANTITY_DIGITS = 12;
 
 function splitCharge(
   { quantity, charge }: UsageCharge,
-  pot: CommitmentBalance,
+  balance: CommitmentBalance,
   usedBefore: Decimal,
 ): readonly Unrounded[] {
-  const left = pot.available.minus(usedBefore);
+  const left = balance.available.minus(usedBefore);
   const part = { isOverage: false, quantity, base: charge, exact: charge, usedBefore };
   if (charge.lessThanOrEqualTo(left)) return [part];
   const beyond = charge.minus(left);
@@ -43,7 +43,7 @@ function splitCharge(
     ...part,
     isOverage: true,
     base: beyond,
-    exact: beyond.times(pot.overageFactor),
+    exact: beyond.times(balance.overageFactor),
   };
   if (left.isZero()) return [overage];
   const covered = quantity
@@ -52,7 +52,7 @@ function splitCharge(
     .toDecimalPlaces(QUANTITY_DIGITS, Decimal.ROUND_HALF_UP);
   return [
     { ...part, quantity: covered, base: left, exact: left },
-    { ...overage, quantity: quantity.minus(covered), usedBefore: pot.available },
+    { ...overage, quantity: quantity.minus(covered), usedBefore: balance.available },
   ];
 }
 
@@ -60,34 +60,35 @@ function sumOf(values: readonly Decimal[]): Decimal {
   return values.reduce((sum, value) => sum.plus(value), ZERO);
 }
 
-/** The rounded sum dealt out, so that the parts of split lines add up to the exact total. */
+/** Allocates the rounded sum, so that the amounts of all parts add up to it. */
 function amountsOf(parts: readonly Unrounded[], currency: string): readonly Decimal[] {
   const shares = parts.map(({ exact }) => exact);
   return allocate(roundMoney(sumOf(shares), currency), shares, currency);
 }
 
 /**
- * Walks usage charges through the commitment of a subscription (domain.md 11.1): what fits stays as
- * it is, the charge that crosses the edge is split by money, and everything beyond is multiplied by
- * the factor. Once the charges reach the edge, the parts within are a largest-remainder split of
- * exactly what was available and those beyond of the rounded sum; before, every charge is rounded
- * by itself. Answers the parts of every charge, in its order.
+ * Applies the commitment of a subscription to its usage charges in line order (domain.md 11.1):
+ * charges within the commitment stay as they are, the charge that exceeds it is split by money, and
+ * everything beyond is multiplied by the overage factor. When the charges exhaust the commitment,
+ * the parts within it are a largest-remainder split of exactly what was available, and the parts
+ * beyond it of their rounded sum; otherwise every charge is rounded by itself.
+ * @returns the parts of every charge, in the order of the charges.
  */
 export function splitCharges(
   charges: readonly UsageCharge[],
-  pot: CommitmentBalance,
+  balance: CommitmentBalance,
 ): readonly (readonly ChargePart[])[] {
-  const { currency } = pot;
+  const { currency } = balance;
   let used = ZERO;
   const split = charges.map((charge) => {
-    const parts = splitCharge(charge, pot, used);
+    const parts = splitCharge(charge, balance, used);
     const within = parts.filter(({ isOverage }) => !isOverage);
     used = used.plus(sumOf(within.map(({ base }) => base)));
     return parts;
   });
   const within = split.flat().filter(({ isOverage }) => !isOverage);
   const beyond = split.flat().filter(({ isOverage }) => isOverage);
-  const isExhausted = used.greaterThanOrEqualTo(pot.available);
+  const isExhausted = used.greaterThanOrEqualTo(balance.available);
   const amounts = new Map<Unrounded, Decimal>();
   const withinAmounts = isExhausted
     ? amountsOf(within, currency)

@@ -1,9 +1,9 @@
 import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
-/** What one line used of a reset window, and which events it looks at. */
+/** What one line uses of a reset window, and which events it counts. */
 export type PoolDraw = {
-  /** Lines with the same text look at the same events: one may follow another in time. */
+  /** Lines with the same text count the same events: one may follow another in time. */
   readonly stream: string;
   /** The usage window of the line. */
   readonly line: Interval;
@@ -14,15 +14,15 @@ export type PoolDraw = {
 type Stream = { readonly untilMs: InstantMs; readonly used: Decimal };
 
 /**
- * One reset window of an allowance that several lines may share (domain.md 10.2): how much of it is
- * used, by the lines so far and before them.
+ * One reset window of an allowance that several lines may share (domain.md 10.2): how much of it
+ * the lines so far have used, and the usage before them.
  */
 export type AllowancePool = {
   readonly used: Decimal;
   readonly streams: ReadonlyMap<string, Stream>;
 };
 
-/** The pool before its first line: what was used before the earliest line of every stream. */
+/** The pool before its first line: the usage before the earliest line of every stream. */
 export function openPool(draws: readonly PoolDraw[]): AllowancePool {
   const streams = new Map<string, Stream>();
   for (const { stream, line, before } of draws) {
@@ -33,14 +33,14 @@ export function openPool(draws: readonly PoolDraw[]): AllowancePool {
   return { used, streams };
 }
 
-/** The pool as a line finds it: a line that follows another also finds what was used between. */
+/** The pool before a line: after an earlier line of its stream it includes the usage between. */
 export function poolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
   const stream = pool.streams.get(draw.stream);
   if (stream === undefined || draw.line.startMs < stream.untilMs) return pool;
   return { ...pool, used: pool.used.plus(draw.before).minus(stream.used) };
 }
 
-/** The pool as a line leaves it. */
+/** The pool after a line. */
 export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): AllowancePool {
   const stream = { untilMs: draw.line.endMs, used: draw.before.plus(usage) };
   return {
@@ -49,14 +49,14 @@ export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): 
   };
 }
 
-/** What is left of a limit once so much of it is used. */
+/** The part of a limit that is not used; 0 when more is used. */
 export function freeOf(limit: Decimal, used: Decimal): Decimal {
   return maxOf(ZERO, limit.minus(used));
 }
 
 /**
- * What of a usage is billed after so much was used before it: max(0, T − L) − max(0, B − L), which
- * is usage − min(free, usage) wherever usage is not negative.
+ * The part of a usage that is billed: max(0, T − L) − max(0, B − L) with L the limit, B the usage
+ * before and T = B + usage. For a usage of 0 or more this is usage − min(free, usage).
  */
 export function billedOf(limit: Decimal, before: Decimal, usage: Decimal): Decimal {
   const until = before.plus(usage);

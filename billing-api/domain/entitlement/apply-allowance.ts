@@ -16,10 +16,10 @@ import { inBucketOrder } from './bucket-order.js';
 import { consumeBuckets } from './consume-buckets.js';
 import type { LineAllowance, ResetWindow } from './line-allowance.js';
 
-/** A usage line whose usage was read. */
+/** A usage line with its usage. */
 export type UsedLine = {
   readonly meterId: string;
-  /** Tells which events of the meter the line looks at: a text of its filter values. */
+  /** Identifies the events of the meter that the line counts: a text of its filter values. */
   readonly stream: string;
   /** The usage window. */
   readonly window: Interval;
@@ -27,7 +27,7 @@ export type UsedLine = {
   readonly usage: LineUsage;
 };
 
-/** All time, for the meter that never resets: its quantity is all there was. */
+/** All time: the quantity of a meter that never resets contains all of its history. */
 const ALL_TIME: ResetWindow = {
   window: { startMs: -Infinity, endMs: Infinity },
   before: null,
@@ -43,10 +43,7 @@ function isSame(left: Interval, right: Interval): boolean {
   return left.startMs === right.startMs && left.endMs === right.endMs;
 }
 
-/**
- * @throws TypeError when an interval that was planned has no value: a failed read must never become
- *   a usage of 0.
- */
+/** @throws TypeError when no usage was read for the interval; that must never become a 0. */
 function usageIn({ usage, window }: UsedLine, interval: Interval): Decimal {
   if (isSame(interval, window) || interval === ALL_TIME.until) return usage.usage;
   const found = usage.intervals.find((one) => isSame(one.interval, interval));
@@ -73,12 +70,12 @@ function poolsOf(lines: readonly UsedLine[]): Pools {
   return new Map([...draws].map(([startMs, of]) => [startMs, openPool(of)]));
 }
 
-/** What one reset window lets through of a line. */
+/** The billed part of a line's usage in one reset window. */
 type WindowBill = { readonly trace: AllowanceWindow; readonly billed: Decimal };
 
 type Bill = { readonly billed: Decimal; readonly windows: readonly AllowanceWindow[] };
 
-/** Walks the reset windows of a line; `usageOf` bills one, given what it has free. */
+/** Bills each reset window of a line; `usageOf` returns the usage of a window. */
 function walk(
   line: UsedLine & { readonly limit: Decimal },
   pools: Pools,
@@ -109,8 +106,8 @@ function bucketsIn(buckets: readonly BucketUsage[], { window }: ResetWindow) {
 }
 
 /**
- * A bucket, or the part of it that `cutBuckets` made, belongs to the reset window in which it
- * begins. The value of a MAX cannot be divided.
+ * A bucket, or a part of one that `cutBuckets` made, belongs to the reset window in which it
+ * begins: the value of a MAX cannot be divided.
  */
 function billBuckets(
   line: UsedLine & { readonly limit: Decimal },
@@ -151,9 +148,9 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
 }
 
 /**
- * What of the usage of each line is billed (domain.md 10.2). Lines of one meter share its allowance
- * in their order, which is line order. Usage beyond an allowance is billed in the reset window in
- * which it happened; a line that follows another one of the same events finds what that one used.
+ * The part of each line's usage that is billed (domain.md 10.2). Lines of one meter share its
+ * allowance, in line order. Usage beyond an allowance is billed in the reset window in which it
+ * happened. When a line follows another line of the same events, the earlier usage counts.
  */
 export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
   const meterIds = new Set(lines.map(({ meterId }) => meterId));

@@ -2,11 +2,11 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { AllowanceTrace } from './allowance-trace.js';
 import type { BucketUsage } from '../usage/line-usage.js';
 
-/** What of a line's usage is priced. */
+/** The part of a line's usage that is priced. */
 export type BilledUsage = {
   /** At least 0 and at most the aggregated quantity. */
   readonly quantity: Decimal;
-  /** What is left of each bucket, in the order of time, groups by text; null without buckets. */
+  /** The rest of each bucket, in the order of time, groups by text; null without buckets. */
   readonly buckets: readonly BucketUsage[] | null;
   /** Null where no entitlement applies. */
   readonly allowance: AllowanceTrace | null;

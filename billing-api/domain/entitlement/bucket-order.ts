@@ -13,8 +13,8 @@ function inTextOrder(groups: readonly BucketGroup[]): readonly BucketGroup[] {
 }
 
 /**
- * Buckets in the order of time and the groups of each in the order of their texts by code units,
- * whatever order they were read in (domain.md 10.2). Costs next to nothing where they come so.
+ * Sorts buckets by time and the groups of each by their texts, by code units (domain.md 10.2).
+ * Returns the same list when it is sorted already, as it usually is.
  */
 export function inBucketOrder(buckets: readonly BucketUsage[]): readonly BucketUsage[] {
   const isInOrder = isAscending(buckets, (left, right) => left.startMs < right.startMs);

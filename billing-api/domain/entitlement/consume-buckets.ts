@@ -1,10 +1,10 @@
 import { ZERO, minOf, type Decimal } from '../../../contract/decimal.js';
 import type { BucketUsage } from '../usage/line-usage.js';
 
-/** What an allowance leaves of buckets. */
+/** Buckets after an allowance was taken from them. */
 export type ConsumedBuckets = {
   readonly left: readonly BucketUsage[];
-  /** All that was in the buckets, free or not. */
+  /** The usage of the buckets before the allowance. */
   readonly usage: Decimal;
 };
 
@@ -13,8 +13,8 @@ function usageOf({ groups }: BucketUsage): Decimal {
 }
 
 /**
- * Takes a free quantity from buckets in the order of time, groups in the order of their texts; what
- * remains of each is priced by itself (domain.md 10.2). The buckets are in bucket order.
+ * Takes a free quantity from buckets in the order of time, and from groups in the order of their
+ * texts; the rest of each is priced by itself (domain.md 10.2). The buckets must be sorted.
  */
 export function consumeBuckets(buckets: readonly BucketUsage[], free: Decimal): ConsumedBuckets {
   let remaining = free;

@@ -5,6 +5,7 @@ import { buildInvoice } from '../invoice/build-invoice.js';
 import type { LineSelectionInputs } from '../invoice/invoice.js';
 import type { LineUsage, UsageRequirement } from '../usage/line-usage.js';
 import { requiredUsage } from '../invoice/required-usage.js';
+import { selectLines } from '../invoice/select-lines.js';
 import {
   JANUARY,
   METER,
@@ -51,7 +52,10 @@ function lineOf(bucketSize: WindowSize, events: readonly Event[]) {
     entitlements: [TEN_A_DAY],
   };
   const usage = new Map(
-    requiredUsage(plan).map((each) => [each.lineItemId, usageOf(each, events)]),
+    requiredUsage(selectLines(plan), plan.subscription).map((each) => [
+      each.lineItemId,
+      usageOf(each, events),
+    ]),
   );
   const [line] = buildInvoice({ ...JANUARY, ...plan, usage }).lines;
   const windows = line?.trace.windows ?? [];

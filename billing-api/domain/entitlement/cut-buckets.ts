@@ -3,7 +3,7 @@ import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
 import type { LineMeter } from '../usage/line-meter.js';
 import type { LineAllowance } from './line-allowance.js';
 
-/** A bucketed line and what it has free. */
+/** A bucketed line and its allowance. */
 type AllowedLine = {
   readonly meter: LineMeter;
   readonly period: Interval;
@@ -11,9 +11,9 @@ type AllowedLine = {
 };
 
 /**
- * The instants inside of a line's period at which its allowance begins anew (domain.md 10.2). A
- * bucket that contains one uses each allowance for what was used under it. Of the greatest value of
- * a bucket there are no parts: it belongs to the allowance under which the bucket begins.
+ * The instants inside a line's period at which its allowance resets (domain.md 10.2). A bucket that
+ * contains one is cut there, so that each allowance covers the usage of its own reset window. The
+ * value of a MAX has no parts: it belongs to the reset window in which its bucket begins.
  */
 export function bucketCutsOf({ meter, period, allowance }: AllowedLine): readonly InstantMs[] {
   if (meter.aggregationType === 'MAX') return [];
@@ -56,8 +56,8 @@ function addGroups(
 }
 
 /**
- * Buckets made whole again. The parts are in bucket order, and so is the result; `bucketAt` tells
- * the bucket that contains an instant, cut to the usage window.
+ * Joins the parts of cut buckets. Parts and result are sorted; `bucketAt` returns the bucket that
+ * contains an instant, cut to the usage window.
  */
 export function joinBuckets(
   parts: readonly BucketUsage[],

@@ -9,9 +9,8 @@ function bySourceOrder(left: EntitlementSource, right: EntitlementSource): numbe
 }
 
 /**
- * The sources that count at an instant, in source order. One that replaces another takes its place
- * also where it is disabled: that is how a subscription gives a feature up. Outside of its dates it
- * replaces nothing.
+ * The sources that count at an instant, in source order. A disabled source still replaces its
+ * parent: that is how a subscription gives up a feature. Outside its dates it replaces nothing.
  */
 function countingSources(
   sources: readonly EntitlementSource[],
@@ -34,7 +33,7 @@ function limitOf(sources: readonly EntitlementSource[]): Decimal | null {
   return sum;
 }
 
-/** The most frequent of those that are given; ties go to the source created first. */
+/** The most frequent reset period; ties go to the source created first. */
 function resetPeriodOf(sources: readonly EntitlementSource[]): UsageResetPeriod | null {
   const counts = new Map<UsageResetPeriod, number>();
   for (const { usageResetPeriod: period } of sources) {

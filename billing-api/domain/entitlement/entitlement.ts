@@ -2,7 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
-/** How often an allowance begins anew; NEVER: one allowance for the life of the subscription. */
+/** How often an allowance resets; NEVER: one allowance for the life of the subscription. */
 export type UsageResetPeriod = BillingPeriod | 'NEVER';
 
 export type FeatureType = 'metered' | 'boolean' | 'static';
@@ -32,7 +32,7 @@ export type EntitlementSource = {
   readonly validity: Interval;
 };
 
-/** What all sources of one feature come to at one instant (domain.md 10.1). */
+/** The combination of all sources of one feature at one instant (domain.md 10.1). */
 export type EffectiveEntitlement = {
   readonly featureId: string;
   readonly featureType: FeatureType;

@@ -7,12 +7,12 @@ import { effectiveEntitlements } from './effective-entitlement.js';
 import type { EntitlementSource, UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
 
-/** One reset window of an allowance, and the two intervals whose usage decides about it. */
+/** One reset window of an allowance, and the two intervals whose usage determines what is free. */
 export type ResetWindow = {
   readonly window: Interval;
-  /** Its part before the usage window, as far as it counts; null where there is none. */
+  /** The part before the usage window that counts; null where there is none. */
   readonly before: Interval | null;
-  /** Its part up to the end of the usage window, as far as it counts. */
+  /** The part up to the end of the usage window that counts. */
   readonly until: Interval;
 };
 
@@ -22,13 +22,13 @@ export type LineAllowance = {
   readonly limit: Decimal | null;
   readonly resetPeriod: UsageResetPeriod | null;
   /**
-   * In the order of time. None where nothing resets: an unlimited allowance, and the meter with
-   * reset_usage NEVER, whose quantity holds all of its history.
+   * In the order of time. Empty for an unlimited allowance, and for a meter with reset_usage NEVER,
+   * whose quantity contains all of its history.
    */
   readonly windows: readonly ResetWindow[];
 };
 
-/** The usage window of a line and what surrounds it. */
+/** The line whose allowance is wanted. */
 export type AllowanceQuery = {
   readonly meter: LineMeter;
   readonly window: Interval;
@@ -36,7 +36,7 @@ export type AllowanceQuery = {
   readonly entitlements: readonly EntitlementSource[];
 };
 
-/** Usage before the subscription, or before the end of its trial, uses nothing up. */
+/** Usage before the start of the subscription or the end of its trial does not count. */
 function resetWindowOf(window: Interval, { window: used, terms }: AllowanceQuery): ResetWindow {
   const startMs = Math.max(window.startMs, terms.trialEndMs ?? terms.startMs);
   return {
@@ -52,12 +52,12 @@ function sumOf(limits: readonly (Decimal | null)[]): Decimal | null {
 }
 
 /**
- * The allowance of a usage line; null where no enabled entitlement is of its meter. The reset
- * periods of several features of one meter are equal by validation; the first one is taken.
+ * The allowance of a usage line; null when its meter has no enabled entitlement. If several
+ * features of the meter have one, validation makes their reset periods equal; the first is taken.
  */
-export function allowanceOfLine(question: AllowanceQuery): LineAllowance | null {
-  const { meter, window, terms } = question;
-  const entitled = effectiveEntitlements(question.entitlements, window.endMs - 1).filter(
+export function allowanceOfLine(query: AllowanceQuery): LineAllowance | null {
+  const { meter, window, terms } = query;
+  const entitled = effectiveEntitlements(query.entitlements, window.endMs - 1).filter(
     ({ featureType, meterId }) => featureType === 'metered' && meterId === meter.id,
   );
   if (entitled.length === 0) return null;
@@ -68,6 +68,6 @@ export function allowanceOfLine(question: AllowanceQuery): LineAllowance | null 
   return {
     limit,
     resetPeriod: resetPeriod ?? null,
-    windows: windows.map((of) => resetWindowOf(of, question)),
+    windows: windows.map((of) => resetWindowOf(of, query)),
   };
 }

@@ -10,7 +10,7 @@ function isBillingPeriod(period: BillingPeriod, terms: PeriodTerms): boolean {
   return multipleOf(length, billingLengthOf(terms)) === 1;
 }
 
-/** Periods that touch each other, as long as they begin before the end of an interval. */
+/** The consecutive periods from the start of an interval to its end. */
 function periodsIn(
   interval: Interval,
   periodAt: (instant: number) => Interval | null,
@@ -27,10 +27,10 @@ function periodsIn(
 }
 
 /**
- * The reset windows of an allowance that meet an interval of the subscription's life, whole and in
- * the order of time (domain.md 10.2). DAILY ones are local dates; WEEKLY to ANNUAL ones are counted
- * from the billing anchor, at its time of day. A reset period that equals the billing period, or
- * none, gives the billing periods as they would be without threshold invoices.
+ * The reset windows of an allowance that overlap an interval of the subscription's life, uncut and
+ * in the order of time (domain.md 10.2). DAILY windows are local dates; WEEKLY to ANNUAL windows
+ * are counted from the billing anchor and keep its time of day. Without a reset period, or with the
+ * billing period, they are the billing periods as they would be without threshold invoices.
  */
 export function resetWindowsIn(
   interval: Interval,

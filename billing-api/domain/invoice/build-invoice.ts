@@ -4,7 +4,7 @@ import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../adjustments/apply-taxes.js';
 import { chargeLines } from './charge-lines.js';
 import { invoiceTotals } from './invoice-totals.js';
-import type { InvoiceInputs, InvoiceLine, InvoiceResult, BillableLine } from './invoice.js';
+import type { BillableLine, InvoiceInputs, InvoiceLine, InvoiceResult } from './invoice.js';
 import { measureUsage } from './measure-usage.js';
 import { selectLines } from './select-lines.js';
 import { rateFixedLine, rateUsageLine, type RatedLine } from './rate-line.js';
@@ -12,16 +12,28 @@ import { trueUpLine } from './true-up-line.js';
 import { writeLine } from './write-line.js';
 
 /**
- * Computes an invoice: lines, sums and the trace of every line, in the order of domain.md 13.1.
- * Preview, draft and final computation are this one function; the same inputs give the same result,
- * whatever the order of line items, usage and adjustments.
- * @throws TypeError when a USAGE line has no entry in `usage`, or one without what was planned:
- *   nothing used is an entry of 0, and a failed read must never become an amount of 0.
+ * Selects the lines of an invoice and prices them: lines, sums and the trace of every line, in the
+ * order of domain.md 13.1. The same inputs give the same result, whatever the order of line items,
+ * usage and adjustments.
+ * @throws TypeError as `priceInvoice` does.
  */
 export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
+  return priceInvoice(selectLines(inputs), inputs);
+}
+
+/**
+ * Prices the lines that `selectLines` selected from the same inputs. Preview, draft and final
+ * invoices are this one computation.
+ * @throws TypeError when a usage line has no entry in `usage`, or lacks a part of the usage that it
+ *   requires: no usage is an entry of 0, and a failed read must never become an amount of 0.
+ */
+export function priceInvoice(
+  selected: readonly BillableLine[],
+  inputs: InvoiceInputs,
+): InvoiceResult {
   const { currency } = inputs.subscription;
   const { coupons, taxes: associations, wallets, period, asOfMs } = inputs;
-  const charged = applyCoupons(linesOf(inputs), { coupons, period, currency });
+  const charged = applyCoupons(linesOf(selected, inputs), { coupons, period, currency });
   const subtotal = sumOf(charged.lines, ({ amount }) => amount);
   const totalDiscount = sumOf(charged.lines, discountOf);
   const taxable = subtotal.minus(totalDiscount);
@@ -58,19 +70,19 @@ function discountOf({ lineItemDiscount, invoiceLevelDiscount }: InvoiceLine): De
 }
 
 /** Rounded lines before coupons, in line order; a true-up last. */
-function linesOf(inputs: InvoiceInputs): readonly InvoiceLine[] {
-  const { lines, trueUp } = chargeLines(rateLines(selectLines(inputs), inputs), inputs);
+function linesOf(selected: readonly BillableLine[], inputs: InvoiceInputs): readonly InvoiceLine[] {
+  const { lines, trueUp } = chargeLines(rateLines(selected, inputs), inputs);
   const written = lines.map((line) => writeLine(line, inputs.subscription));
   return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];
 }
 
-function rateLines(planned: readonly BillableLine[], inputs: InvoiceInputs): readonly RatedLine[] {
-  const usage = measureUsage(planned, inputs);
-  return planned.map((plan) => {
-    const used = usage.get(plan);
-    return used === undefined
-      ? rateFixedLine(plan)
-      : rateUsageLine(used.line, used.measured, inputs);
+function rateLines(selected: readonly BillableLine[], inputs: InvoiceInputs): readonly RatedLine[] {
+  const measured = measureUsage(selected, inputs);
+  return selected.map((line) => {
+    if (line.meter === null) return rateFixedLine(line);
+    const usage = measured.get(line);
+    if (usage === undefined) throw new TypeError('a usage line was not measured');
+    return rateUsageLine(line, usage, inputs);
   });
 }
 

@@ -2,6 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
+import type { LineAllowance } from '../entitlement/line-allowance.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
@@ -15,6 +16,7 @@ import type {
   TaxAssociation,
 } from '../adjustments/adjustments.js';
 import type { LineTrace } from './line-trace.js';
+import type { LineMeter } from '../usage/line-meter.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 
 /**
@@ -44,14 +46,28 @@ export type LineSelectionInputs = {
   readonly entitlements: readonly EntitlementSource[];
 };
 
-/** One line that the invoice will have. For a USAGE line `period` is its usage window (7.7). */
-export type BillableLine = {
+/** A line that the invoice will have and that does not depend on usage. */
+export type BillableFixedLine = {
   readonly lineItem: LineItem;
   /** Half-open; empty (start = end) for a ONETIME charge. */
   readonly period: Interval;
-  /** Share of the full charge that a FIXED recurring line takes; null where nothing is scaled. */
+  /** Share of the full charge that a recurring line takes; null where nothing is scaled. */
   readonly proration: Proration | null;
+  readonly meter: null;
 };
+
+/** A line that the invoice will have for the usage of a meter. */
+export type BillableUsageLine = {
+  readonly lineItem: LineItem;
+  /** The usage window (domain.md 7.7). */
+  readonly period: Interval;
+  readonly proration: null;
+  readonly meter: LineMeter;
+  /** What the line has free; null where no entitlement applies. */
+  readonly allowance: LineAllowance | null;
+};
+
+export type BillableLine = BillableFixedLine | BillableUsageLine;
 
 /** What an earlier DRAFT or FINALIZED invoice took from a commitment (domain.md 11.2). */
 export type PriorCommitment = {

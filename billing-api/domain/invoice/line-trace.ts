@@ -51,4 +51,3 @@ export type Rounding = {
   /** `largest_remainder`: a part of a rounded sum (domain.md 6.5). */
   readonly mode: 'half_up_away_from_zero' | 'largest_remainder';
 };
-

@@ -2,16 +2,9 @@ import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
 import { cutTo } from '../calendar/interval.js';
-import type { InvoiceInputs, BillableLine } from './invoice.js';
+import type { BillableLine, BillableUsageLine, InvoiceInputs } from './invoice.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
-import { withAllowance, type BillableUsageLine } from './required-usage.js';
 import type { MeasuredUsage } from './rate-line.js';
-
-/** A usage line with its usage and what of it is billed. */
-export type MeasuredLine = {
-  readonly line: BillableUsageLine;
-  readonly measured: MeasuredUsage;
-};
 
 /**
  * The usage that was read for a line.
@@ -50,18 +43,16 @@ function wholeBuckets(
 }
 
 /**
- * What of its usage each USAGE line is billed for (domain.md 13.1.2 c): all of them at once, for
- * lines may share an allowance. The lines are in line order.
+ * The usage of each usage line and the part of it that is billed (domain.md 13.1.2 c). All lines
+ * are measured together, because they may share an allowance. The lines are in line order.
  */
 export function measureUsage(
-  planned: readonly BillableLine[],
+  lines: readonly BillableLine[],
   inputs: InvoiceInputs,
-): ReadonlyMap<BillableLine, MeasuredLine> {
-  const lines = planned.filter(({ lineItem }) => lineItem.price.type === 'USAGE');
-  const read = lines.map((plan) => {
-    const line = withAllowance(plan, inputs);
-    return { plan, line, usage: usageOf(line, inputs) };
-  });
+): ReadonlyMap<BillableLine, MeasuredUsage> {
+  const read = lines
+    .filter((line) => line.meter !== null)
+    .map((line) => ({ line, usage: usageOf(line, inputs) }));
   const bills = applyAllowances(
     read.map(({ line, usage }) => ({
       meterId: line.meter.id,
@@ -72,11 +63,11 @@ export function measureUsage(
     })),
   );
   return new Map(
-    read.flatMap(({ plan, line, usage }, index) => {
+    read.flatMap(({ line, usage }, index) => {
       const bill = bills[index];
       if (bill === undefined) return [];
       const billed = { ...bill, buckets: wholeBuckets(line, bill.buckets, inputs) };
-      return [[plan, { line, measured: { usage, billed } }]];
+      return [[line, { usage, billed }]];
     }),
   );
 }

@@ -6,11 +6,15 @@ import { rateCommittedWindows } from '../rating/rate-committed-windows.js';
 import { ratePrice } from '../rating/rate-price.js';
 import { sumWindows } from '../rating/sum-windows.js';
 import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
-import type { InvoiceInputs, BillableLine } from './invoice.js';
+import type {
+  BillableFixedLine,
+  BillableLine,
+  BillableUsageLine,
+  InvoiceInputs,
+} from './invoice.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { Proration } from '../calendar/proration.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
-import type { BillableUsageLine } from './required-usage.js';
 
 /** The usage of a line, and what an allowance leaves of it. */
 export type MeasuredUsage = { readonly usage: LineUsage; readonly billed: BilledUsage };
@@ -32,13 +36,13 @@ export type RatedLine = {
 };
 
 /** A FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
-export function rateFixedLine(planned: BillableLine): RatedLine {
-  const { lineItem, proration } = planned;
+export function rateFixedLine(billable: BillableFixedLine): RatedLine {
+  const { lineItem, proration } = billable;
   const { quantity } = lineItem;
   const { amount, trace } = ratePrice(lineItem.price, quantity);
   const charge = proration === null ? amount : prorate(amount, proration);
   const none = { measured: null, windows: null, committed: null };
-  return { ...none, billable: planned, quantity, charge, pricing: trace };
+  return { ...none, billable, quantity, charge, pricing: trace };
 }
 
 /** Multiplies before it divides, so that a full period takes nothing away. */
@@ -49,17 +53,17 @@ function prorate(charge: Decimal, { coveredMs, fullMs }: Proration): Decimal {
 /** What a usage costs before a commitment for the period, or under one for every window. */
 type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
 
-function priceQuantity(planned: BillableLine, quantity: Decimal): Priced {
-  const { amount, trace } = ratePrice(planned.lineItem.price, quantity);
+function priceQuantity(billable: BillableLine, quantity: Decimal): Priced {
+  const { amount, trace } = ratePrice(billable.lineItem.price, quantity);
   return { charge: amount, pricing: trace, windows: null, committed: null };
 }
 
 function priceBuckets(
-  planned: BillableUsageLine,
+  billable: BillableUsageLine,
   buckets: readonly BucketUsage[],
   inputs: InvoiceInputs,
 ): Priced {
-  const { lineItem, period, meter } = planned;
+  const { lineItem, period, meter } = billable;
   const { price, commitment } = lineItem;
   if (commitment === null || !commitment.isWindowed || meter.bucketSize === null) {
     const windows = rateBuckets(buckets, price);
@@ -75,18 +79,18 @@ function priceBuckets(
 
 /** A usage line: price, then the commitment of the line (domain.md 11). */
 export function rateUsageLine(
-  planned: BillableUsageLine,
+  billable: BillableUsageLine,
   measured: MeasuredUsage,
   inputs: InvoiceInputs,
 ): RatedLine {
   const { quantity: billed, buckets } = measured.billed;
   const { usage: quantity } = measured.usage;
   const priced =
-    buckets === null ? priceQuantity(planned, billed) : priceBuckets(planned, buckets, inputs);
-  const rated: RatedLine = { billable: planned, measured, quantity, ...priced };
-  const { commitment } = planned.lineItem;
+    buckets === null ? priceQuantity(billable, billed) : priceBuckets(billable, buckets, inputs);
+  const rated: RatedLine = { billable, measured, quantity, ...priced };
+  const { commitment } = billable.lineItem;
   const terms = commitment?.terms ?? null;
   if (commitment === null || commitment.isWindowed || terms === null) return rated;
-  const committed = commitLine(priced.charge, planned, { commitment, terms, inputs });
+  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs });
   return { ...rated, charge: committed.charge, committed };
 }

@@ -4,6 +4,7 @@ import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { LineMeter } from '../usage/line-meter.js';
 import type { LineSelectionInputs } from './invoice.js';
 import { requiredUsage } from './required-usage.js';
+import { selectLines } from './select-lines.js';
 import {
   JANUARY,
   METER,
@@ -19,7 +20,10 @@ const shown = ({ startMs, endMs }: Interval): string =>
 const bucketed = (change: Partial<LineMeter>): { readonly meter: LineMeter } => ({
   meter: { ...METER, aggregationType: 'MAX', ...change },
 });
-const plan = (change: Partial<LineSelectionInputs>) => requiredUsage({ ...JANUARY, ...change });
+const plan = (change: Partial<LineSelectionInputs>) => {
+  const inputs = { ...JANUARY, ...change };
+  return requiredUsage(selectLines(inputs), inputs.subscription);
+};
 const intervals = (change: Partial<LineSelectionInputs>): string[] =>
   plan(change).flatMap((line) => line.intervals.map(shown));
 

@@ -2,20 +2,42 @@ import type { Interval } from '../../../contract/instant.js';
 import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
 import { overlapOf } from '../calendar/interval.js';
+import { allowanceOfLine } from '../entitlement/line-allowance.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 import type { Proration } from '../calendar/proration.js';
-import type { InvoicedLine, LineSelectionInputs, BillableLine } from './invoice.js';
+import type {
+  BillableFixedLine,
+  BillableLine,
+  InvoicedLine,
+  LineSelectionInputs,
+} from './invoice.js';
 import { lineBillingTerms } from './line-billing-terms.js';
+
+/** A line item and the period that it is billed for. */
+type SelectedLine = Omit<BillableFixedLine, 'meter'>;
 
 /**
  * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):
  * line items by reference point (13.3), without those already invoiced (13.5), in line order.
+ * @throws TypeError for a usage line without a meter.
  */
 export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[] {
   return inLineOrder(inputs.lineItems)
     .flatMap((lineItem) => selectItem(lineItem, inputs))
-    .filter((line) => !isInvoiced(line, inputs.alreadyInvoiced));
+    .filter((line) => !isInvoiced(line, inputs.alreadyInvoiced))
+    .map((line) => withMeter(line, inputs));
+}
+
+/** A usage line has its meter and its allowance beside it (domain.md 10.2). */
+function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLine {
+  const { lineItem, period } = line;
+  if (lineItem.price.type !== 'USAGE') return { ...line, meter: null };
+  const { meter } = lineItem;
+  if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
+  const { subscription: terms, entitlements } = inputs;
+  const allowance = allowanceOfLine({ meter, window: period, terms, entitlements });
+  return { lineItem, period, proration: null, meter, allowance };
 }
 
 /** Line order of domain.md 1: by creation, then id by code units. */
@@ -25,7 +47,7 @@ function inLineOrder(items: readonly LineItem[]): LineItem[] {
   );
 }
 
-function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly BillableLine[] {
+function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
   if (lineItem.price.billingCadence === 'ONETIME') return selectOnetime(lineItem, inputs);
   const periods =
     lineItem.price.invoiceCadence === 'ARREAR'
@@ -35,7 +57,7 @@ function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly B
 }
 
 /** Overlapping periods of the same item and price; any line at all for a ONETIME item (13.5). */
-function isInvoiced(line: BillableLine, invoiced: readonly InvoicedLine[]): boolean {
+function isInvoiced(line: SelectedLine, invoiced: readonly InvoicedLine[]): boolean {
   const { lineItem, period } = line;
   return invoiced.some((earlier) => {
     if (earlier.lineItemId !== lineItem.id) return false;
@@ -54,7 +76,7 @@ function advanceTarget(inputs: LineSelectionInputs): Interval | null {
  * A ONETIME charge is on the first invoice whose ADVANCE period ends after its start, else on the
  * subscription's last one; `isInvoiced` drops it from all later ones. Its period is empty.
  */
-function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly BillableLine[] {
+function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
   const { startMs, endMs } = lineItem;
   if (endMs !== null && endMs <= startMs) return [];
   const target = advanceTarget(inputs);
@@ -112,7 +134,7 @@ function selectPeriod(
   lineItem: LineItem,
   period: Interval,
   subscription: SubscriptionTerms,
-): readonly BillableLine[] {
+): readonly SelectedLine[] {
   const existence = { startMs: lineItem.startMs, endMs: lineItem.endMs ?? Infinity };
   const covered = overlapOf(period, existence);
   if (covered === null) return [];
@@ -126,7 +148,7 @@ function selectUsageWindow(
   lineItem: LineItem,
   covered: Interval,
   { trialEndMs }: SubscriptionTerms,
-): readonly BillableLine[] {
+): readonly SelectedLine[] {
   const period = overlapOf(covered, { startMs: trialEndMs ?? covered.startMs, endMs: Infinity });
   return period === null ? [] : [{ lineItem, period, proration: null }];
 }

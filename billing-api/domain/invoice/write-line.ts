@@ -20,8 +20,8 @@ export const UNADJUSTED = {
 /** The line as it stands on the invoice: its amount, the parts of the amount, and the trace. */
 export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): InvoiceLine {
   const { kind, rated, quantity, amount, metadata } = charged;
-  const { billable: planned, measured, committed } = rated;
-  const { lineItem, period } = planned;
+  const { billable, measured, committed } = rated;
+  const { lineItem, period } = billable;
   const { currency } = terms;
   return {
     kind,
@@ -55,15 +55,15 @@ function priceUnitAmountOf(amount: Decimal, price: Price): Decimal | null {
 
 function traceOf(charged: ChargedLine, terms: SubscriptionTerms): LineTrace {
   const { rated, exact, amount, mode, commitment } = charged;
-  const { billable: planned, measured, pricing, windows } = rated;
+  const { billable, measured, pricing, windows } = rated;
   return {
     timezone: terms.timezone,
-    window: planned.period,
-    usage: measured === null ? null : usageTraceOf(planned.lineItem, measured),
+    window: billable.period,
+    usage: measured === null ? null : usageTraceOf(billable.lineItem, measured),
     pricing,
     windows,
     commitment,
-    proration: planned.proration,
+    proration: billable.proration,
     rounding: { exact, rounded: amount, digits: minorDigitsOf(terms.currency), mode },
     discounts: [],
   };

@@ -12,20 +12,20 @@ import {
 import { addCells, EMPTY_CELL, type WindowCell } from './window-cell.js';
 import { valueOfWindow, valueWithHistory } from './window-value.js';
 
-/** A cell of one slot, of a bucketed scope with the text of its group. */
+/** A cell of one slot; of a bucketed aggregation with the text of its group. */
 type SlotCell = {
   readonly slotMs: InstantMs;
   readonly group: string;
   readonly cell: WindowCell;
 };
 
-/** What is known of one key. Windows have the index that they have in their view. */
+/** The cells of one key by the index of their window. */
 type KeyWindows = UsageKey & {
-  /** What lies before the first window. */
+  /** The sum of all cells before the first window. */
   before: WindowCell;
-  /** All cells of a window as one; a window without cells is a hole. */
+  /** The sum of the cells of each window; windows without cells are holes. */
   readonly sums: WindowCell[];
-  /** The cells of a window one by one, where buckets add up. */
+  /** The single cells of each window, where buckets add up. */
   readonly cells: SlotCell[][];
 };
 
@@ -41,7 +41,7 @@ function indexAt(intervals: readonly Interval[], instant: InstantMs): number {
   return low;
 }
 
-/** Like `indexAt`, for instants that mostly come in the order of time: it looks near the last. */
+/** Like `indexAt`, but fast for instants that mostly ascend: it tries near the last result. */
 function createIndexFinder(intervals: readonly Interval[]): (instant: InstantMs) => number {
   const isAt = (index: number, instant: InstantMs): boolean =>
     index < intervals.length &&
@@ -55,7 +55,7 @@ function createIndexFinder(intervals: readonly Interval[]): (instant: InstantMs)
   };
 }
 
-/** The key of a series as far as a view tells keys apart: it may ask for less than was read. */
+/** The key of a series reduced to what is split by; cells may have been read with a finer key. */
 function keyIn({ split }: UsageSlicing, { source, group, texts }: UsageKey): UsageKey {
   return {
     source: split.source ? source : '',
@@ -68,9 +68,9 @@ function textOfKey({ source, group, texts }: UsageKey): string {
   return JSON.stringify([source, group, texts]);
 }
 
-type Viewed = {
-  readonly scope: AggregationSpec;
-  readonly view: UsageSlicing;
+type Sliced = {
+  readonly spec: AggregationSpec;
+  readonly slicing: UsageSlicing;
   readonly windows: readonly Interval[];
 };
 
@@ -87,9 +87,9 @@ function addToList(part: KeyWindows, index: number, cell: SlotCell): void {
   else list.push(cell);
 }
 
-/** Puts the cells of a series where they belong; those in a gap or behind the windows nowhere. */
+/** Adds the cells of a series to their windows; drops cells in gaps and after the last window. */
 function addSeries(
-  { scope, windows }: Viewed,
+  { spec, windows }: Sliced,
   { slots, cells, group }: CellSeries,
   openPart: () => KeyWindows,
 ): void {
@@ -98,19 +98,19 @@ function addSeries(
     const slotMs = slots[place] ?? 0;
     const cell = cells[place] ?? EMPTY_CELL;
     const index = indexOf(slotMs);
-    if (index < 0 && scope.resetUsage === 'NEVER') {
+    if (index < 0 && spec.resetUsage === 'NEVER') {
       const part = openPart();
       part.before = addCells(part.before, cell);
     } else if (slotMs < (windows[index]?.endMs ?? -Infinity)) {
       const part = openPart();
       addInside(part, index, cell);
-      if (scope.buckets !== null) addToList(part, index, { slotMs, group, cell });
+      if (spec.buckets !== null) addToList(part, index, { slotMs, group, cell });
     }
   }
 }
 
-function gather(viewed: Viewed, found: readonly CellSeries[]): readonly KeyWindows[] {
-  const { view } = viewed;
+function gather(sliced: Sliced, found: readonly CellSeries[]): readonly KeyWindows[] {
+  const { slicing } = sliced;
   const parts = new Map<string, KeyWindows>();
   const open = (key: UsageKey): KeyWindows => {
     const name = textOfKey(key);
@@ -118,16 +118,16 @@ function gather(viewed: Viewed, found: readonly CellSeries[]): readonly KeyWindo
     parts.set(name, part);
     return part;
   };
-  // A view of everything has its row also where nothing was used.
-  if (!isSplit(view.split)) open(NO_KEY);
+  // Without a split there is a row also when nothing was used.
+  if (!isSplit(slicing.split)) open(NO_KEY);
   for (const series of found) {
     let part: KeyWindows | null = null;
-    addSeries(viewed, series, () => (part ??= open(keyIn(view, series))));
+    addSeries(sliced, series, () => (part ??= open(keyIn(slicing, series))));
   }
   return [...parts.values()];
 }
 
-/** The cells of each bucket as one, those of each group apart where buckets have groups. */
+/** The sum of the cells of each bucket, or of each group of each bucket. */
 function bucketCells(
   { hasGroups }: AggregationSpec,
   buckets: readonly Interval[],
@@ -145,20 +145,20 @@ function bucketCells(
 }
 
 /**
- * Σ of the values of the buckets, each with its own value per group (domain.md 7.8). Such values,
- * of COUNT, SUM and MAX, do not depend on when a bucket begins and ends.
+ * The sum of the values of the buckets and their groups (domain.md 7.8). The value of a COUNT, SUM
+ * or MAX does not depend on where its bucket begins and ends, so the range stands for it.
  */
 function valueOfBuckets(
-  scope: AggregationSpec,
+  spec: AggregationSpec,
   buckets: readonly Interval[],
   cells: readonly SlotCell[],
 ): Decimal {
   const [only] = cells;
   if (only === undefined) return ZERO;
-  if (cells.length === 1) return valueOfWindow(scope.type, only.cell, scope.range);
+  if (cells.length === 1) return valueOfWindow(spec.type, only.cell, spec.range);
   let sum = ZERO;
-  for (const cell of bucketCells(scope, buckets, cells)) {
-    sum = sum.plus(valueOfWindow(scope.type, cell, scope.range));
+  for (const cell of bucketCells(spec, buckets, cells)) {
+    sum = sum.plus(valueOfWindow(spec.type, cell, spec.range));
   }
   return sum;
 }
@@ -168,23 +168,23 @@ function figuresOf(value: Decimal, window: Interval, cell: WindowCell): WindowFi
   return { window, value, eventCount, unreadableCount };
 }
 
-/** The rows of one key; none where it has no events, unless history or the whole view counts. */
-function rowsOf({ scope, view, windows }: Viewed, part: KeyWindows): readonly WindowFigures[] {
-  const hasEveryWindow = !isSplit(view.split) || scope.resetUsage === 'NEVER';
+/** One row per window; windows without events only with history or without a split. */
+function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly WindowFigures[] {
+  const hasEveryWindow = !isSplit(slicing.split) || spec.resetUsage === 'NEVER';
   const rows: WindowFigures[] = [];
   let { before } = part;
   for (const [index, window] of windows.entries()) {
     const sum = part.sums[index];
     if (sum === undefined && !hasEveryWindow) continue;
     const inside = sum ?? EMPTY_CELL;
-    if (scope.resetUsage === 'NEVER') {
-      const value = valueWithHistory(scope.type, { before, inside }, window);
+    if (spec.resetUsage === 'NEVER') {
+      const value = valueWithHistory(spec.type, { before, inside }, window);
       before = addCells(before, inside);
       rows.push(figuresOf(value, window, before));
-    } else if (scope.buckets === null) {
-      rows.push(figuresOf(valueOfWindow(scope.type, inside, window), window, inside));
+    } else if (spec.buckets === null) {
+      rows.push(figuresOf(valueOfWindow(spec.type, inside, window), window, inside));
     } else {
-      const value = valueOfBuckets(scope, scope.buckets, part.cells[index] ?? []);
+      const value = valueOfBuckets(spec, spec.buckets, part.cells[index] ?? []);
       rows.push(figuresOf(value, window, inside));
     }
   }
@@ -196,21 +196,20 @@ function compareTexts(left: string, right: string): number {
 }
 
 /**
- * The rows of a view out of what was read, parts in the order of their texts. A bucket belongs to
- * the window in which it begins, so that the windows of a bucketed meter add up to its quantity.
- * The cells may be cut finer than the view, in time and by key, where they add up
- * (`areCellsAdditive`).
+ * Aggregates cells to the values of windows, parts in the order of their texts. A bucket belongs to
+ * the window in which it begins, so the windows of a bucketed meter add up to its quantity. Cells
+ * that add up (`areCellsAdditive`) may be finer than the slicing, in time and by key.
  */
 export function aggregateUsage(
-  scope: AggregationSpec,
-  view: UsageSlicing,
+  spec: AggregationSpec,
+  slicing: UsageSlicing,
   found: readonly CellSeries[],
 ): readonly UsagePart[] {
-  const viewed = { scope, view, windows: view.windows ?? [scope.range] };
-  return gather(viewed, found)
+  const sliced = { spec, slicing, windows: slicing.windows ?? [spec.range] };
+  return gather(sliced, found)
     .map((part) => {
       const { source, group, texts } = part;
-      return { source, group, texts, windows: rowsOf(viewed, part) };
+      return { source, group, texts, windows: rowsOf(sliced, part) };
     })
     .sort((left, right) => compareTexts(textOfKey(left), textOfKey(right)));
 }

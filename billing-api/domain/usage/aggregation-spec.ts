@@ -12,16 +12,15 @@ export type AggregationSpec = {
   /** The usage window; half-open, exact to the millisecond. */
   readonly range: Interval;
   /**
-   * Range and windows cut into the buckets whose values add up (domain.md 7.8), in the order of
-   * time; null for one aggregation.
-   * Only with COUNT, SUM and MAX and reset_usage BILLING_PERIOD.
+   * The buckets whose values add up (domain.md 7.8), in the order of time; null for a single
+   * aggregation. Only with COUNT, SUM and MAX and reset_usage BILLING_PERIOD.
    */
   readonly buckets: readonly Interval[] | null;
-  /** Whether buckets are cut further by the meter's property: one value per bucket and text. */
+  /** Whether buckets are split by the meter's `group_by`: one value per bucket and group. */
   readonly hasGroups: boolean;
 };
 
-/** By what the rows of a view are told apart. */
+/** What rows are split by. */
 export type UsageSplit = {
   readonly source: boolean;
   /** The meter's own `group_by` property. */
@@ -31,17 +30,17 @@ export type UsageSplit = {
 };
 export const NO_SPLIT: UsageSplit = { source: false, group: false, properties: [] };
 
-/** One way to look at a scope. */
+/** How an aggregation is cut: into which windows, and split by what. */
 export type UsageSlicing = {
   /**
-   * In the order of time, without overlap; null for the range as one window. Where nothing is
-   * carried over (reset_usage BILLING_PERIOD) they may leave gaps and lie outside of the range.
+   * In the order of time, without overlap; null for the range as one window. With reset_usage
+   * BILLING_PERIOD they may leave gaps and lie outside the range.
    */
   readonly windows: readonly Interval[] | null;
   readonly split: UsageSplit;
 };
 
-/** What the rows of a split have in common. Empty texts where the split does not ask. */
+/** The values that identify one row of a split; empty texts for what is not split by. */
 export type UsageKey = {
   readonly source: string;
   readonly group: string;
@@ -50,9 +49,9 @@ export type UsageKey = {
 };
 
 /**
- * What the store answers of one key: cells beside the slots of time that they are of, in any order.
- * Several series may be of one key, and of the same slots: their cells add up. A month of minutes
- * is two lists, and not 43,200 objects with keys.
+ * The cells of one key and the slots that they belong to, in any order. There may be several series
+ * of one key, also with the same slots; their cells add up. Two lists, because one object with a
+ * key for each of the 43,200 minutes of a month would be far larger.
  */
 export type CellSeries = UsageKey & {
   readonly slots: readonly InstantMs[];
@@ -61,7 +60,7 @@ export type CellSeries = UsageKey & {
 
 export type Figures = {
   readonly value: Decimal;
-  /** Events that the value is of; of a meter that never resets, all of its history. */
+  /** Events that the value was computed from; with reset_usage NEVER, all of the history. */
   readonly eventCount: number;
   readonly unreadableCount: number;
 };
@@ -74,7 +73,7 @@ export function isSplit({ source, group, properties }: UsageSplit): boolean {
   return source || group || properties.length > 0;
 }
 
-/** Aggregations whose cells add up over any time and key; texts may be the same in two cells. */
+/** Whether cells of any intervals and keys add up; distinct texts do not. */
 export function areCellsAdditive(type: AggregationType): boolean {
   return type !== 'COUNT_UNIQUE';
 }

@@ -2,8 +2,8 @@ import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { isLater, type Latest } from '../../../contract/usage-cell.js';
 
 /**
- * What a stretch of time holds of one meter: the sums of the cells of its minutes and edges. Filled
- * only as far as the aggregation needs.
+ * The usage of one meter in an interval, as sums over its minutes and partial minutes. Only the
+ * members that the aggregation needs are filled.
  */
 export type WindowCell = {
   readonly eventCount: number;
@@ -12,10 +12,10 @@ export type WindowCell = {
   readonly valueSum: Decimal;
   /** Σ value × milliseconds from 1970 to the event, so that cells of any minutes add up. */
   readonly valueTimeSum: Decimal;
-  /** Greatest value; values are not below 0 where this is read, so 0 says nothing. */
+  /** Greatest value; 0 without events, since a MAX never has values below 0. */
   readonly valueMax: Decimal;
   readonly latest: Latest | null;
-  /** Number of different texts; it adds up only over cells that have no text in common. */
+  /** Number of distinct texts; it adds up only over cells that share no text. */
   readonly uniqueCount: number;
 };
 
@@ -34,7 +34,7 @@ const COUNT_CELLS = Array.from({ length: 1_000 }, (_, eventCount) => ({
   eventCount,
 }));
 
-/** A cell of nothing but events. Small ones are shared, as a month has 43,200 of them. */
+/** A cell that only counts events. Small counts share one cell: a month has 43,200 minutes. */
 export function cellOfCount(eventCount: number): WindowCell {
   return COUNT_CELLS[eventCount] ?? { ...EMPTY_CELL, eventCount };
 }
@@ -44,13 +44,13 @@ function laterOf(left: Latest | null, right: Latest | null): Latest | null {
   return isLater(right, left) ? right : left;
 }
 
-/** What an aggregation does not need is this very zero: nothing is to be added then. */
+/** Members that an aggregation does not need are the shared `ZERO`, which saves an addition. */
 function sumOf(left: Decimal, right: Decimal): Decimal {
   if (left === ZERO) return right;
   return right === ZERO ? left : left.plus(right);
 }
 
-/** Both cells as one; the order does not matter. */
+/** The sum of two cells; commutative. */
 export function addCells(left: WindowCell, right: WindowCell): WindowCell {
   if (left === EMPTY_CELL) return right;
   return {

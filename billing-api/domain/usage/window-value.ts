@@ -3,7 +3,7 @@ import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/decimal.
 import type { Interval } from '../../../contract/instant.js';
 import { addCells, type WindowCell } from './window-cell.js';
 
-/** Fraction digits of results that are divided (domain.md 7.5). */
+/** Fraction digits of quotients (domain.md 7.5). */
 const FRACTION_DIGITS = 18;
 
 function rounded(value: Decimal): Decimal {
@@ -15,8 +15,8 @@ function meanOf({ valueSum, eventCount }: WindowCell): Decimal {
 }
 
 /**
- * Σ value × time from the event to the window end ÷ length of the window; `level` is what was there
- * before the window and counts for all of it. Negative changes lower the level, never below 0.
+ * Σ value × time from the event to the window end ÷ length of the window, plus `level`, the sum of
+ * all changes before the window. Negative changes lower the result, but never below 0.
  */
 function weightedOf(cell: WindowCell, { startMs, endMs }: Interval, level: Decimal): Decimal {
   if (endMs <= startMs) return ZERO;
@@ -47,13 +47,13 @@ export function valueOfWindow(type: AggregationType, cell: WindowCell, window: I
   return VALUE_OF[type](cell, window);
 }
 
-/** What a meter that never resets has of a window: the history before it, and the window itself. */
+/** The usage of a meter that never resets: before a window, and inside it. */
 export type History = { readonly before: WindowCell; readonly inside: WindowCell };
 
 /**
  * The value of a window of a meter with reset_usage NEVER (domain.md 7.6): one aggregation over all
  * history up to the window end, except that earlier changes of a WEIGHTED_SUM count for the whole
- * window. COUNT_UNIQUE takes texts of `inside` as new: each is in the cell of its first window.
+ * window. For COUNT_UNIQUE each text must be counted only in the cell of its first window.
  */
 export function valueWithHistory(
   type: AggregationType,

@@ -3,7 +3,8 @@ import { formatInstant } from '../../../contract/instant.js';
 import { formatMoney } from '../../domain/money.js';
 import type { FeatureRow } from '../../catalog/features/features-store.js';
 import type { WindowFigures } from '../../domain/usage/aggregation-spec.js';
-import type { Analytics, AnalyticsItem } from './read-analytics.js';
+import type { AnalyticsItem } from './analytics-items.js';
+import type { Analytics } from './read-analytics.js';
 import { instantToDto, type DateTime, type DecimalText } from '../../records/record-dto.js';
 import {
   featureToDto,

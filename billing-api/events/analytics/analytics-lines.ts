@@ -13,7 +13,7 @@ import {
   type LineItemRow,
   type SubscriptionRow,
 } from '../../subscriptions/subscriptions-store.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import { type ReadDependencies, type ReadUnit, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { findMetering, lineItemFrom, type Metering } from '../../subscriptions/lines/line-items.js';
 import {
@@ -39,7 +39,7 @@ export type AnalyticsLines = {
   readonly surroundings: SubscriptionSurroundings;
 };
 
-type Wish = {
+type LinesQuery = {
   readonly externalId: string;
   readonly range: Interval;
   readonly featureIds: readonly string[];
@@ -52,57 +52,56 @@ type Found = {
   readonly features: readonly FeatureRow[];
 };
 
-function findRows(
-  { database }: ReadDependencies,
-  caller: Caller,
-  { externalId, featureIds }: Wish,
+async function findRecords(
+  { tx }: ReadUnit,
+  { externalId, featureIds }: LinesQuery,
 ): Promise<Found | Refusal> {
-  return readUnit(
-    { database },
-    caller.environment,
-    async ({ tx: transaction }): Promise<Found | Refusal> => {
-      const customer = await findCustomerByExternalId(transaction, externalId);
-      if (customer === null) return notFound('customer', externalId);
-      const [unknown] = await findUnknownFeatureIds(transaction, featureIds);
-      if (unknown !== undefined) return notFound('feature', unknown);
-      const subscriptions = await findSubscriptionsOfCustomer(transaction, customer.id);
-      const wish = { withCustomers: false, withLineItems: true };
-      const surroundings = await findSurroundings(transaction, subscriptions, wish);
-      const meterIds = surroundings.lineItems.flatMap((item) => item.meter_id ?? []);
-      const features = await findFeaturesOfMeters(transaction, meterIds);
-      return { customer, subscriptions, surroundings, features };
-    },
-  );
+  const customer = await findCustomerByExternalId(tx, externalId);
+  if (customer === null) return notFound('customer', externalId);
+  const [unknown] = await findUnknownFeatureIds(tx, featureIds);
+  if (unknown !== undefined) return notFound('feature', unknown);
+  const subscriptions = await findSubscriptionsOfCustomer(tx, customer.id);
+  const expansions = { withCustomers: false, withLineItems: true };
+  const surroundings = await findSurroundings(tx, subscriptions, expansions);
+  const meterIds = surroundings.lineItems.flatMap((item) => item.meter_id ?? []);
+  const features = await findFeaturesOfMeters(tx, meterIds);
+  return { customer, subscriptions, surroundings, features };
 }
 
 /** The line in the part of the range in which it exists; none when that is empty. */
 function lineOf(
   row: LineItemRow,
-  { wish, found, metering }: { readonly wish: Wish; found: Found; metering: Metering },
+  {
+    query,
+    found,
+    metering,
+  }: { readonly query: LinesQuery; readonly found: Found; readonly metering: Metering },
 ): readonly AnalyticsLine[] {
   const subscription = found.subscriptions.find(({ id }) => id === row.subscription_id);
   if (subscription === undefined || row.price_type !== 'USAGE') return [];
-  const life = overlapOf(wish.range, lifeOf(termsFromRow(subscription)));
+  const life = overlapOf(query.range, lifeOf(termsFromRow(subscription)));
   const existence = { startMs: row.start_date, endMs: row.end_date ?? Infinity };
   const range = life === null ? null : overlapOf(life, existence);
   const features = found.features.filter((feature) => feature.meter_id === row.meter_id);
   const isWanted =
-    wish.featureIds.length === 0 || features.some(({ id }) => wish.featureIds.includes(id));
+    query.featureIds.length === 0 || features.some(({ id }) => query.featureIds.includes(id));
   if (range === null || !isWanted) return [];
   const lineItem = lineItemFrom(row, found.surroundings.prices, metering);
   return [{ row, lineItem, subscription, range, feature: features[0] ?? null }];
 }
 
-/** The usage line items of a customer that overlap a range, in line order. */
-export async function findAnalyticsLines(
+/** The usage line items of a customer that overlap a range, in line order, from one snapshot. */
+export function findAnalyticsLines(
   dependencies: ReadDependencies,
-  caller: Caller,
-  wish: Wish,
+  { environment }: Caller,
+  query: LinesQuery,
 ): Promise<AnalyticsLines | Refusal> {
-  const found = await findRows(dependencies, caller, wish);
-  if (isRefusal(found)) return found;
-  const { customer, surroundings } = found;
-  const metering = await findMetering(dependencies, caller, surroundings.lineItems);
-  const lines = surroundings.lineItems.flatMap((row) => lineOf(row, { wish, found, metering }));
-  return { customer, lines, metering, surroundings };
+  return readUnit(dependencies, environment, async (unit): Promise<AnalyticsLines | Refusal> => {
+    const found = await findRecords(unit, query);
+    if (isRefusal(found)) return found;
+    const { customer, surroundings } = found;
+    const metering = await findMetering(unit.tx, environment, surroundings.lineItems);
+    const lines = surroundings.lineItems.flatMap((row) => lineOf(row, { query, found, metering }));
+    return { customer, lines, metering, surroundings };
+  });
 }

@@ -21,7 +21,7 @@ export async function findCountingMeters(
       AND status <> 'deleted' AND (${eventName}::text IS NULL OR event_name = ${eventName})
     ORDER BY created_at, id`);
   const ids = meters.map(({ id }) => id);
-  const readings = await findEffectiveMeters(database, environment, ids);
+  const readings = await findEffectiveMeters(database.slonik, environment, ids);
   return ids.flatMap((id) => readings.get(id) ?? []);
 }
 

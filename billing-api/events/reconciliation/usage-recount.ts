@@ -45,7 +45,7 @@ export async function findMetersToRecount(
   }
   const meters: RecountedMeter[] = [];
   for (const { environment, ids } of groups.values()) {
-    for (const reading of (await findEffectiveMeters(database, environment, ids)).values()) {
+    for (const reading of (await findEffectiveMeters(database.slonik, environment, ids)).values()) {
       if (reading.generations.length > 0) meters.push({ environment, reading });
     }
   }

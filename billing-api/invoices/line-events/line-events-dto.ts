@@ -1,6 +1,7 @@
 import { plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
-import type { LineEvent, LineEventsPage } from './read-line-events.js';
+import type { LineEvent } from './line-events-page.js';
+import type { LineEvents } from './read-line-events.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import { csvText } from '../../records/csv.js';
 
@@ -46,7 +47,7 @@ function itemToDto({ event, value, windowStartMs, group, text }: LineEvent): Lin
   };
 }
 
-export function lineEventsToDto(page: LineEventsPage): LineEventsDto {
+export function lineEventsToDto(page: LineEvents): LineEventsDto {
   return {
     items: page.items.map(itemToDto),
     next_cursor: page.nextCursor,
@@ -68,7 +69,7 @@ const COLUMNS = [
 ] as const;
 
 /** The same page as CSV (domain.md 33.4). */
-export function lineEventsToCsv(page: LineEventsPage): string {
+export function lineEventsToCsv(page: LineEvents): string {
   const rows = page.items.map(itemToDto).map((item) => COLUMNS.map((column) => item[column]));
   return csvText(COLUMNS, rows);
 }

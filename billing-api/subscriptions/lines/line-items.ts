@@ -1,4 +1,5 @@
 import { decimalOf } from '../../../contract/decimal.js';
+import type { Environment } from '../../../contract/environment.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
@@ -8,35 +9,37 @@ import { findMeters, type MeterRow } from '../../catalog/meters/meters-store.js'
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import type { PriceRow } from '../../catalog/prices/prices-store.js';
 import type { LineItemRow } from '../subscriptions-store.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
-import type { Caller } from '../../records/caller.js';
+import type { Transaction } from '../../records/unit.js';
 import { lineCommitmentFrom } from './stored-commitments.js';
 
-function lineMeterOf(meter: MeterRow, reading: EffectiveMeter): LineMeter {
+function lineMeterOf(meter: MeterRow, effective: EffectiveMeter): LineMeter {
   return {
     id: meter.id,
-    version: reading.version,
+    version: effective.version,
     displayName: meter.name,
-    eventName: reading.eventName,
+    eventName: effective.eventName,
     aggregationType: meter.aggregation_type,
-    filters: reading.filters,
+    filters: effective.filters,
     resetUsage: meter.reset_usage,
-    bucketSize: reading.bucketSize,
-    groupBy: reading.aggregation.groupBy,
+    bucketSize: effective.bucketSize,
+    groupBy: effective.aggregation.groupBy,
   };
 }
 
-/** The meters of line items: as they are stored, and as readers see them. */
+/** The meters of line items: as they are stored, and as their usage must be read now. */
 export type Metering = {
   readonly meters: ReadonlyMap<string, MeterRow>;
-  readonly readings: ReadonlyMap<string, EffectiveMeter>;
+  readonly effectiveMeters: ReadonlyMap<string, EffectiveMeter>;
 };
 
 function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | null {
   if (row.meter_id === null) return null;
   const meter = assertPresent(metering.meters.get(row.meter_id), 'the meter of a line item');
-  const reading = assertPresent(metering.readings.get(meter.id), 'a definition of the meter');
-  return lineMeterOf(meter, reading);
+  const effective = assertPresent(
+    metering.effectiveMeters.get(meter.id),
+    'a definition of the meter',
+  );
+  return lineMeterOf(meter, effective);
 }
 
 /** A line item as the domain reads it; the prices are those of lines and of time buckets. */
@@ -67,17 +70,15 @@ export function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
   return Object.entries(price.filterValues).map(([key, values]) => ({ key, values }));
 }
 
-/** The meters of these line items as of now. */
+/** The meters of these line items, as the transaction sees them. */
 export async function findMetering(
-  { database }: ReadDependencies,
-  caller: Caller,
+  transaction: Transaction,
+  environment: Environment,
   lineItems: readonly LineItemRow[],
 ): Promise<Metering> {
   const ids = lineItems.flatMap((item) => item.meter_id ?? []);
-  const { environment } = caller;
-  const [readings, meters] = await Promise.all([
-    findEffectiveMeters(database, environment, ids),
-    readUnit({ database }, environment, ({ tx: transaction }) => findMeters(transaction, ids)),
-  ]);
-  return { meters, readings };
+  return {
+    effectiveMeters: await findEffectiveMeters(transaction, environment, ids),
+    meters: await findMeters(transaction, ids),
+  };
 }

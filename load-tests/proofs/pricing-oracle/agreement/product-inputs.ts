@@ -11,6 +11,7 @@ import type {
   PriorCommitment,
 } from '../../../../billing-api/domain/invoice/invoice.js';
 import { requiredUsage } from '../../../../billing-api/domain/invoice/required-usage.js';
+import { selectLines } from '../../../../billing-api/domain/invoice/select-lines.js';
 import type { SubscriptionTerms } from '../../../../billing-api/domain/invoice/subscription-terms.js';
 import type { EarlierInvoice, InvoiceQuestion } from '../invoice-question.js';
 import type { Subscription } from '../subscription.js';
@@ -73,7 +74,7 @@ function priorCommitments(
   );
 }
 
-/** Everything in the product's words; its own plan says which usage it reads. */
+/** Everything in the product's types; the product itself says which usage it reads. */
 export function productInputs(
   subscription: Subscription,
   question: InvoiceQuestion,
@@ -90,8 +91,9 @@ export function productInputs(
     alreadyInvoiced: invoicedLines(question.earlier).toReversed(),
     entitlements: productEntitlements(subscription).toReversed(),
   };
-  const usage = requiredUsage(plan).map(
-    (asked) => [asked.lineItemId, productUsage(subscription, asked)] as const,
+  const required = requiredUsage(selectLines(plan), terms);
+  const usage = required.map(
+    (requirement) => [requirement.lineItemId, productUsage(subscription, requirement)] as const,
   );
   return {
     ...plan,

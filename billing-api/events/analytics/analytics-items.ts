@@ -1,0 +1,97 @@
+import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import { costOfUsage } from '../../domain/invoice/cost-of-usage.js';
+import { splitByGrouping } from '../../domain/invoice/split-usage.js';
+import type { Figures, UsagePart, WindowFigures } from '../../domain/usage/aggregation-spec.js';
+import type { UsageAnswers } from '../../usage/read-usage.js';
+import type { AnalyticsLine } from './analytics-lines.js';
+import type { AnalyticsQuery } from './analytics-query.js';
+import type { AnalyticsSlicing, LineQueries } from './analytics-usage.js';
+
+/** A line, or one part of it when the analysis splits by source or properties. */
+export type AnalyticsItem = {
+  readonly line: AnalyticsLine;
+  readonly meter: EffectiveMeter;
+  /** Null unless the analysis splits by source. */
+  readonly source: string | null;
+  readonly sources: readonly string[];
+  /** Property key to text; null unless the analysis splits by properties. */
+  readonly properties: Readonly<Record<string, string>> | null;
+  readonly total: Figures;
+  /** At the line's price; null where no price is known for this part of its usage. */
+  readonly cost: Decimal | null;
+  readonly points: readonly WindowFigures[];
+};
+function figuresOf(part: UsagePart | undefined): Figures {
+  return part?.windows[0] ?? { value: ZERO, eventCount: 0, unreadableCount: 0 };
+}
+
+const keyOf = ({ source, texts }: UsagePart): string => JSON.stringify([source, texts]);
+
+/**
+ * The costs of the parts of a line: its cost at its price, split by usage as on an invoice
+ * (domain.md 13.6). Null where the price gives no cost of its usage as a whole.
+ */
+function costsOf(
+  line: AnalyticsLine,
+  {
+    whole,
+    parts,
+    hasBuckets,
+  }: { whole: Figures; parts: readonly UsagePart[]; hasBuckets: boolean },
+): ReadonlyMap<string, Decimal> | null {
+  const { price } = line.lineItem;
+  const cost = costOfUsage(price, { quantity: whole.value, hasBuckets });
+  if (cost === null) return null;
+  const shares = parts.map((part) => {
+    const { value, eventCount } = figuresOf(part);
+    return { usage: value, eventCount, groupedBy: { key: keyOf(part) } };
+  });
+  const rows = splitByGrouping(cost, shares, price.currency);
+  return new Map(rows.map((row) => [row.groupedBy['key'] ?? '', row.cost]));
+}
+
+/** The answers to the queries of one line. */
+type AnsweredLine = {
+  readonly queries: LineQueries;
+  readonly query: AnalyticsQuery;
+  readonly answers: UsageAnswers<AnalyticsSlicing>;
+};
+
+/** The items of one line: the line itself, or its parts. */
+export function itemsOf({ queries, query, answers }: AnsweredLine): readonly AnalyticsItem[] {
+  const { line, meter } = queries;
+  const { split } = query;
+  const partsOf = (name: AnalyticsSlicing): readonly UsagePart[] =>
+    answers.get(name === 'sources' ? queries.sources : queries.usage)?.get(name) ?? [];
+  const parts = partsOf('parts');
+  const isNarrowed = query.narrowedBy.length > 0 || query.sources !== null;
+  const hasBuckets = meter.bucketSize !== null;
+  const whole = figuresOf(partsOf('whole')[0]);
+  const costs = isNarrowed ? null : costsOf(line, { whole, parts, hasBuckets });
+  const sources = partsOf('sources').map(({ source }) => source);
+  const pointsOf = new Map(partsOf('points').map((part) => [keyOf(part), part.windows]));
+  return parts.map((part) => ({
+    line,
+    meter,
+    source: split.source ? part.source : null,
+    sources: split.source ? [part.source] : sources,
+    properties:
+      split.properties.length === 0
+        ? null
+        : Object.fromEntries(split.properties.map((key, at) => [key, part.texts[at] ?? ''])),
+    total: figuresOf(part),
+    cost: costs === null ? null : (costs.get(keyOf(part)) ?? ZERO),
+    points: pointsOf.get(keyOf(part)) ?? [],
+  }));
+}
+
+/** The sum of the costs of all items; null when one is unknown. */
+export function sumOfCosts(items: readonly AnalyticsItem[]): Decimal | null {
+  let sum: Decimal = ZERO;
+  for (const { cost } of items) {
+    if (cost === null) return null;
+    sum = sum.plus(cost);
+  }
+  return sum;
+}

@@ -1,0 +1,15 @@
+import { assertPresent } from '../../../runtime/failure.js';
+import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+import { subscriptionCommitmentFrom } from '../../subscriptions/lines/stored-commitments.js';
+import type { LoadedSubscription } from '../../subscriptions/read-subscriptions.js';
+
+/** The terms that decide the charges of a subscription, with its commitment. */
+export function billingTermsOf({
+  subscription,
+  surroundings,
+}: LoadedSubscription): SubscriptionTerms {
+  const plan = assertPresent(surroundings.plans.get(subscription.plan_id), 'the plan');
+  const commitment = subscriptionCommitmentFrom(subscription, plan);
+  return { ...termsFromRow(subscription), commitment };
+}

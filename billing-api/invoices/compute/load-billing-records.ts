@@ -1,0 +1,45 @@
+import type { Environment } from '../../../contract/environment.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
+import type { CustomerRow } from '../../customers/customers-store.js';
+import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
+import type { ReadUnit } from '../../records/unit.js';
+import { findMetering, type Metering } from '../../subscriptions/lines/line-items.js';
+import type { LineItemRow } from '../../subscriptions/subscriptions-store.js';
+import { findEntitlementSources } from './entitlement-sources.js';
+import type { InvoiceQuery } from './invoice-query.js';
+
+/** What an invoice needs of PostgreSQL beside its subscription. */
+export type BillingRecords = {
+  readonly customer: CustomerRow;
+  readonly metering: Metering;
+  readonly entitlements: readonly EntitlementSource[];
+  /** The oldest published feature of each meter; empty unless usage is grouped by feature. */
+  readonly featureIds: ReadonlyMap<string, string>;
+};
+
+async function findFeatureIds(
+  { tx }: ReadUnit,
+  lineItems: readonly LineItemRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const meterIds = lineItems.flatMap((item) => item.meter_id ?? []);
+  const features = await findFeaturesOfMeters(tx, meterIds);
+  const newestFirst = [...features].reverse();
+  return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
+}
+
+/** Loads the records of an invoice in the snapshot in which its subscription was read. */
+export async function loadBillingRecords(
+  unit: ReadUnit,
+  environment: Environment,
+  { loaded, lineItems, grouping }: InvoiceQuery,
+): Promise<BillingRecords> {
+  const { subscription, surroundings } = loaded;
+  const customer = surroundings.customers.get(subscription.customer_id);
+  return {
+    customer: assertPresent(customer, 'the customer of the subscription'),
+    metering: await findMetering(unit.tx, environment, lineItems),
+    entitlements: await findEntitlementSources(unit.tx, subscription),
+    featureIds: grouping.hasFeature ? await findFeatureIds(unit, lineItems) : new Map(),
+  };
+}

@@ -1,0 +1,41 @@
+import type { InstantMs } from '../../contract/instant.js';
+import type { UsageCustomer } from '../customers/customers-store.js';
+import type { Caller } from '../records/caller.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { readUsage } from './read-usage.js';
+import {
+  resultsOf,
+  tooManyCells,
+  wholeOf,
+  type AnswerQuery,
+  type UsageAnswer,
+} from './usage-answer.js';
+import { usageOf, type UsageReadDependencies } from './usage-customers.js';
+
+type Answered = {
+  readonly query: AnswerQuery;
+  /** Null for all customers. */
+  readonly customer: UsageCustomer | null;
+  /** The watermark, which was read before. */
+  readonly dataUntil: InstantMs | null;
+};
+
+/** Reads the usage that an endpoint answers. */
+export async function answerUsage(
+  dependencies: UsageReadDependencies,
+  caller: Caller,
+  { query, customer, dataUntil }: Answered,
+): Promise<UsageAnswer | Refusal> {
+  const { subject, spec, split } = query;
+  const customers = await usageOf(dependencies, caller, { query, customer });
+  if (isRefusal(customers)) return customers;
+  const owner = { environment: caller.environment, customers };
+  const answers = await readUsage(dependencies.usage, owner, [query]);
+  if (answers === null) return tooManyCells(spec);
+  const sliced = answers.get(query);
+  const results = resultsOf(sliced?.get('results'), split, subject.aggregation.groupBy);
+  if (isRefusal(results)) return results;
+  const { value, unreadableCount } = wholeOf(sliced?.get('whole'));
+  const { eventName, aggregation } = subject;
+  return { eventName, type: aggregation.type, value, unreadableCount, results, dataUntil };
+}

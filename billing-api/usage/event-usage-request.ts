@@ -1,0 +1,88 @@
+import type { AggregationType } from '../../contract/aggregation.js';
+import { plain } from '../../contract/decimal.js';
+import { MULTIPLIED } from '../catalog/meters/meter-rules.js';
+import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
+import type { UsageSplit } from '../domain/usage/aggregation-spec.js';
+import { MemberReader } from '../records/member-rules.js';
+import type { Refusal } from '../records/refusal.js';
+import { bucketProblem } from './meter-usage-query.js';
+import type { UsageSubject } from './store/usage-question.js';
+import { readGroups } from './usage-grouping.js';
+import { readTerms, type UsageRequest, type UsageTerms } from './usage-request.js';
+
+export type EventUsageRequest = UsageRequest & {
+  readonly event_name: string;
+  readonly aggregation_type: AggregationType;
+  readonly property_name?: string | undefined;
+  readonly multiplier?: string | undefined;
+  readonly group_by?: readonly string[] | undefined;
+};
+
+function readMultiplier(reader: MemberReader, request: EventUsageRequest): string | null {
+  const { aggregation_type: type, multiplier } = request;
+  if (multiplier === undefined) {
+    if (type === 'SUM_WITH_MULTIPLIER') reader.note('multiplier', `is required with ${type}`);
+    return null;
+  }
+  if (!MULTIPLIED.has(type)) reader.note('multiplier', `does not go with ${type}`);
+  const value = reader.decimal('multiplier', multiplier);
+  if (value?.greaterThan(0) === false) reader.note('multiplier', 'is not above 0');
+  return value === null ? null : plain(value);
+}
+
+function readField(reader: MemberReader, request: EventUsageRequest): string | null {
+  const { aggregation_type: type, property_name: name } = request;
+  if (type === 'COUNT') return null;
+  if (name === undefined || name === '') reader.note('property_name', `is required with ${type}`);
+  if (name !== undefined && name.length > PROPERTY_KEY_LENGTH_MAX) {
+    reader.note('property_name', `has more than ${PROPERTY_KEY_LENGTH_MAX} characters`);
+  }
+  return name ?? null;
+}
+
+/** An ad-hoc rule: no meter has minutes of it, so the events are read. */
+function readSubject(reader: MemberReader, request: EventUsageRequest): UsageSubject {
+  return {
+    eventName: reader.name('event_name', request.event_name),
+    filters: [],
+    aggregation: {
+      type: request.aggregation_type,
+      field: readField(reader, request),
+      expression: null,
+      multiplier: readMultiplier(reader, request),
+      groupBy: null,
+    },
+    minutes: null,
+    ends: null,
+  };
+}
+
+function readSplit(reader: MemberReader, names: readonly string[]): UsageSplit {
+  const { hasSource, hasFeature, properties } = readGroups(reader, names);
+  if (hasFeature) reader.note('group_by', 'feature_id is not source or properties.<name>');
+  return { source: hasSource, group: false, properties };
+}
+
+/** A request about an ad-hoc rule, checked. */
+export type EventUsageQuery = {
+  readonly terms: UsageTerms;
+  readonly subject: UsageSubject;
+  readonly split: UsageSplit;
+};
+
+/** Reads a request, or says what is wrong with it. */
+export function eventUsageQueryFrom(
+  request: EventUsageRequest,
+  now: number,
+): EventUsageQuery | Refusal {
+  const reader = new MemberReader();
+  const query = {
+    terms: readTerms(reader, request, now),
+    subject: readSubject(reader, request),
+    split: readSplit(reader, request.group_by ?? []),
+  };
+  if (request.bucket_size !== undefined) {
+    reader.note('bucket_size', bucketProblem(request.aggregation_type, 'BILLING_PERIOD'));
+  }
+  return reader.refusal() ?? query;
+}
