@@ -11,15 +11,20 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { createCustomer } from './create-customer.js';
-import { readCustomer, searchCustomers } from './read-customers.js';
+import {
+  createCustomer,
+  readCustomer,
+  readCustomerByExternalId,
+  searchCustomers,
+} from './customer-operations.js';
 import {
   customerToDto,
   type CreateCustomerBody,
   type CustomerDto,
   type CustomerListDto,
   type SearchCustomersBody,
-} from './customer-dto.js';
+} from './customer.resource.js';
+import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
@@ -52,10 +57,7 @@ export class CustomersController extends Controller {
     @Body() body: SearchCustomersBody,
   ): Promise<CustomerListDto> {
     const page = accepted(await searchCustomers(this.dependencies, callerOf(request), body));
-    return {
-      items: page.rows.map(customerToDto),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return pageToDto(page, customerToDto);
   }
 
   /** @summary Read a customer by your own id of it */
@@ -65,9 +67,9 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Path() external_id: string,
   ): Promise<CustomerDto> {
-    const reference = { externalId: external_id };
+    const caller = callerOf(request);
     return customerToDto(
-      accepted(await readCustomer(this.dependencies, callerOf(request), reference)),
+      accepted(await readCustomerByExternalId(this.dependencies, caller, external_id)),
     );
   }
 
@@ -78,8 +80,6 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CustomerDto> {
-    return customerToDto(
-      accepted(await readCustomer(this.dependencies, callerOf(request), { id })),
-    );
+    return customerToDto(accepted(await readCustomer(this.dependencies, callerOf(request), id)));
   }
 }

@@ -1,58 +1,16 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
-import { recordColumns } from '../records/records.js';
-import { RECORD_MEMBERS } from '../records/search-table.js';
+import { findRecords } from '../records/find-record.js';
 import type { BillingDatabase, Transaction } from '../records/unit.js';
-
-const customerRow = z.object({
-  ...recordColumns,
-  external_id: z.string(),
-  name: z.string(),
-  email: z.string().nullable(),
-  contact: z.string().nullable(),
-  address_line1: z.string().nullable(),
-  address_line2: z.string().nullable(),
-  address_city: z.string().nullable(),
-  address_state: z.string().nullable(),
-  address_postal_code: z.string().nullable(),
-  address_country: z.string().nullable(),
-  timezone: z.string().nullable(),
-});
-export type CustomerRow = z.output<typeof customerRow>;
-
-export const CUSTOMERS = {
-  name: 'customers',
-  row: customerRow,
-  members: {
-    ...RECORD_MEMBERS,
-    external_id: 'string',
-    name: 'string',
-    email: 'string',
-    contact: 'string',
-    address_line1: 'string',
-    address_line2: 'string',
-    address_city: 'string',
-    address_state: 'string',
-    address_postal_code: 'string',
-    address_country: 'string',
-    timezone: 'string',
-  },
-} as const;
-
-export async function findCustomer(
-  transaction: Transaction,
-  id: string,
-): Promise<CustomerRow | null> {
-  return transaction.maybeOne(sql.type(customerRow)`SELECT * FROM customers WHERE id = ${id}`);
-}
+import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
 
 /** The published customer with this external id. */
 export async function findCustomerByExternalId(
   transaction: Transaction,
   externalId: string,
 ): Promise<CustomerRow | null> {
-  return transaction.maybeOne(sql.type(customerRow)`
+  return transaction.maybeOne(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published'`);
 }
 
@@ -61,15 +19,19 @@ export async function findCustomersByExternalId(
   transaction: Transaction,
   externalIds: readonly string[],
 ): Promise<readonly CustomerRow[]> {
-  return transaction.any(sql.type(customerRow)`
+  return transaction.any(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers
     WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
       AND status = 'published'`);
 }
 
-const customerReadingRow = customerRow.pick({ id: true, external_id: true, timezone: true });
+const usageCustomerRow = z.object({
+  id: z.string(),
+  external_id: z.string(),
+  timezone: z.string().nullable(),
+});
 /** What readers of usage must know of a customer. */
-export type UsageCustomer = z.output<typeof customerReadingRow>;
+export type UsageCustomer = z.output<typeof usageCustomerRow>;
 
 /**
  * The customer with this id, or the published one with this external id. One statement of the
@@ -85,19 +47,17 @@ export async function findUsageCustomer(
     'id' in reference
       ? sql.fragment`id = ${reference.id}`
       : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
-  return database.slonik.maybeOne(sql.type(customerReadingRow)`
+  return database.slonik.maybeOne(sql.type(usageCustomerRow)`
     SELECT id, external_id, timezone FROM customers
     WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`);
 }
 
-export async function findCustomers(
+/** The customers with these ids, whatever their status; unknown ids are left out. */
+export function findCustomers(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, CustomerRow>> {
-  if (ids.length === 0) return new Map();
-  const rows = await transaction.any(sql.type(customerRow)`
-    SELECT * FROM customers WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
-  return new Map(rows.map((row) => [row.id, row]));
+  return findRecords({ tx: transaction }, CUSTOMERS, ids);
 }
 
 /** Keeps a published customer as it is until the transaction ends; others may do the same. */
@@ -105,7 +65,7 @@ export async function holdPublishedCustomer(
   transaction: Transaction,
   reference: { readonly id: string | null; readonly externalId: string | null },
 ): Promise<CustomerRow | null> {
-  return transaction.maybeOne(sql.type(customerRow)`
+  return transaction.maybeOne(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers
     WHERE status = 'published'
       AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})

@@ -12,7 +12,7 @@ import {
   featureToDto,
   type FeatureDto,
   type FeatureTypeDto,
-} from '../catalog/features/feature-dto.js';
+} from '../catalog/features/feature.resource.js';
 import type { AddonDto } from '../records/later-dto.js';
 import { planToDto, type PlanDto } from '../catalog/plans/plan.resource.js';
 import type { RecurringPeriodDto } from '../catalog/prices/price-dto.js';
@@ -154,7 +154,7 @@ function expandedMembers(
   const plan = plans.get(row.entity_id);
   return {
     ...(names.has('feature')
-      ? { feature: feature === undefined ? null : featureToDto(feature, {}) }
+      ? { feature: feature === undefined ? null : featureToDto(feature) }
       : {}),
     ...(names.has('plan') ? { plan: plan === undefined ? null : planToDto(plan) } : {}),
     ...(names.has('addon') ? { addon: null } : {}),

@@ -1,7 +1,7 @@
 import { invalid, type Refusal } from '../records/refusal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { EntitlementReset } from './entitlements-store.js';
-import type { FeatureRow } from '../catalog/features/features-store.js';
+import type { FeatureRow } from '../catalog/features/feature.resource.js';
 import { MemberReader } from '../records/member-rules.js';
 
 export type EntitlementOwnerType = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';

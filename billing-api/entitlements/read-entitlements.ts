@@ -1,5 +1,6 @@
 import { ENTITLEMENTS, findEntitlement, type EntitlementRow } from './entitlements-store.js';
-import { findFeatures, type FeatureRow } from '../catalog/features/features-store.js';
+import type { FeatureRow } from '../catalog/features/feature.resource.js';
+import { findFeatures } from '../catalog/features/features-store.js';
 import type { PlanRow } from '../catalog/plans/plan.resource.js';
 import { findPlan, findPlans } from '../catalog/plans/plans-store.js';
 import { isEqual, isOneOf, isFlag } from '../records/conditions.js';

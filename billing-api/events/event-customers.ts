@@ -1,10 +1,8 @@
 import type { Environment } from '../../contract/environment.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
-import {
-  findCustomer,
-  findCustomerByExternalId,
-  type CustomerRow,
-} from '../customers/customers-store.js';
+import { CUSTOMERS, type CustomerRow } from '../customers/customer.resource.js';
+import { findCustomerByExternalId } from '../customers/customers-store.js';
+import { findRecord } from '../records/find-record.js';
 import { type BillingDatabase, readUnit } from '../records/unit.js';
 
 type CustomerReferences = {
@@ -34,7 +32,7 @@ export async function findEventCustomerKeys(
       sets.push(new Set([`e:${externalId}`, ...keysOf(customer)]));
     }
     if (id !== undefined) {
-      const customer = await findCustomer(transaction, id);
+      const customer = await findRecord({ tx: transaction }, CUSTOMERS, id);
       sets.push(new Set([`i:${id}`, ...keysOf(customer)]));
     }
     const [first = new Set<string>(), second = first] = sets;

@@ -6,7 +6,7 @@ import type {
   RecordStatusDto,
 } from '../records/record-dto.js';
 import type { ExplanationDto } from './explain/explanation-dto.js';
-import type { CustomerDto } from '../customers/customer-dto.js';
+import type { CustomerDto } from '../customers/customer.resource.js';
 import type { CommitmentInfoDto } from '../subscriptions/commitment-dto.js';
 import type { AppliedTaxDto, CouponApplicationDto } from '../records/later-dto.js';
 import type { SubscriptionDto } from '../subscriptions/subscription-dto.js';

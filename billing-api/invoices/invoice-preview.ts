@@ -7,7 +7,7 @@ import { formatMoney } from '../domain/money.js';
 import type { InvoicePreview } from './preview-invoice.js';
 import { instantToDto } from '../records/record-dto.js';
 import type { CommitmentInfoDto } from '../subscriptions/commitment-dto.js';
-import { customerToDto } from '../customers/customer-dto.js';
+import { customerToDto } from '../customers/customer.resource.js';
 import { explanationToDto, type WindowsPage } from './explain/explanation-answer.js';
 import type {
   InvoiceDto,

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { z } from 'zod';
 import type { Columns } from './columns.js';
 import { referenceRefusal, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
@@ -20,10 +21,11 @@ function versionOf(row: Values): number | null {
   return typeof version === 'number' ? version : null;
 }
 
-/** One more than before, unless the patch says otherwise or the resource has no version. */
-function nextVersion(row: Values, patch: Values): Values {
-  const version = versionOf(row);
-  return version === null || patch['version'] !== undefined ? {} : { version: version + 1 };
+/** One more than before, if every change raises the version of the resource. */
+function nextVersion({ allColumns }: Pick<Resource, 'allColumns'>, row: Values): Values {
+  const column = allColumns['version'];
+  const isRaised = column !== undefined && 'isRaisedByChange' in column;
+  return isRaised ? { version: (versionOf(row) ?? 0) + 1 } : {};
 }
 
 /** Writes these columns of a locked record. @throws when the caller has not locked it. */
@@ -34,7 +36,7 @@ export async function updateRecord<C extends Columns>(
 ): Promise<RowOf<C> | Refusal> {
   const values = rowToJson(resource, {
     ...patch,
-    ...nextVersion(row, patch),
+    ...nextVersion(resource, row),
     updated_at: unit.now,
     updated_by: unit.caller.userId,
   });
@@ -67,9 +69,23 @@ function targetRefusal(
 }
 
 /**
+ * Locks a record that is about to be changed. Refuses an unknown one (404), another version than
+ * the caller has seen (409), and one that is archived or deleted (400).
+ */
+export async function lockForChange<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  target: ChangeTarget,
+): Promise<RowOf<C> | Refusal> {
+  const row = await lockRecord(unit, resource, target.id);
+  if (row === null) return notFound(resource.name, target.id);
+  return targetRefusal(resource, row, target) ?? row;
+}
+
+/**
  * Changes one record as PUT does: `change` sees the locked row and answers what to write, where
- * absent members stay as they are and null clears one, or why not. Refuses an unknown record (404),
- * another version (409) and one that is archived or deleted (400). A refusal must end the unit.
+ * absent members stay as they are and null clears one, or why not. Refuses what `lockForChange`
+ * does, and references to records that are not there. A refusal must end the unit.
  */
 export async function changeRecord<C extends Columns>(
   unit: Unit,
@@ -82,10 +98,8 @@ export async function changeRecord<C extends Columns>(
     readonly change: (row: RowOf<C>) => Patch<C> | Refusal | Promise<Patch<C> | Refusal>;
   },
 ): Promise<RowOf<C> | Refusal> {
-  const row = await lockRecord(unit, resource, target.id);
-  if (row === null) return notFound(resource.name, target.id);
-  const refusal = targetRefusal(resource, row, target);
-  if (refusal !== null) return refusal;
+  const row = await lockForChange(unit, resource, target);
+  if (isRefusal(row)) return row;
   const patch = await change(row);
   if (isRefusal(patch)) return patch;
   const unknown = await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
@@ -101,7 +115,7 @@ export function notReferenced(
   problem: string,
 ): Guard {
   return async ({ tx }, id) => {
-    const found = await tx.exists(sql.unsafe`
+    const found = await tx.exists(sql.type(z.unknown())`
       SELECT FROM ${sql.identifier([by.table])} WHERE ${sql.identifier([by.column])} = ${id}`);
     return found ? problem : null;
   };

@@ -108,8 +108,15 @@ const metadata: Column<MetadataDto, MetadataDto> = json(
   textKeyed(z.union([z.string(), z.number(), z.boolean()])),
 );
 
-/** What If-Match compares: 1 at first, one more with every change (change-record.ts). */
-export const recordVersion = hidden(withDefault(integer));
+/** A `version` that every change of the record raises by one; If-Match compares it. */
+export function raisedByChange<C extends Column>(
+  column: C,
+): C & { readonly isRaisedByChange: true } {
+  return { ...column, isRaisedByChange: true };
+}
+
+/** The version of a record that is told by ETag alone: 1 at first. */
+export const recordVersion = raisedByChange(hidden(withDefault(integer)));
 
 /** What every record has (specification, Conventions). */
 export const recordColumns = {

@@ -45,11 +45,6 @@ export function always<Answer>(answer: Answer): Expansion<unknown, Answer> {
   return () => Promise.resolve(() => answer);
 }
 
-/** The names of the expandable members. */
-export function expandableNames(expansions: object): readonly string[] {
-  return Object.keys(expansions);
-}
-
 /** The records with these expandable members, or with all of them, in one read for each member. */
 export async function expandRecords<Row, Answers extends object>(
   unit: ReadUnit,

@@ -4,7 +4,7 @@ import { integerColumn } from '../../sql/columns.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
 import { allOf, type Conditions } from './conditions.js';
-import { expandableNames, expandRecords, type Expanded, type Expansions } from './expand-record.js';
+import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
 import type { PaginationDto } from './record-dto.js';
 import { isRefusal, type Refusal } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
@@ -131,30 +131,41 @@ async function findPage<C extends Columns>(
   return { rows, total };
 }
 
+/** A search as it was requested, and the conditions of the resource's own members. */
+type Search<C extends Columns> = {
+  readonly request: SearchBodyRequest;
+  readonly conditions: Conditions<ColumnName<C>>;
+};
+
 /**
- * Answers a common search body (api.md 1.6): one page of the records of the environment that meet
- * it and the conditions of the resource's own members, with the expansions it names, and how many
- * meet them in all. No request can change the form of the statement: names of columns come from
- * the resource, values travel as bound parameters.
+ * Answers a common search body (http.md 1.6): one page of the records of the environment that meet
+ * it and the conditions, with the expansions it names, and how many meet them in all. No request
+ * can change the form of the statement: names of columns come from the resource, values travel as
+ * bound parameters.
  */
-export async function searchRecords<C extends Columns, Answers extends object>(
+export async function searchExpanded<C extends Columns, Answers extends object>(
   unit: ReadUnit,
   resource: Resource<C>,
-  search: {
-    readonly request: SearchBodyRequest;
-    readonly conditions: Conditions<ColumnName<C>>;
-    readonly expansions: Expansions<RowOf<C>, Answers>;
-  },
+  search: Search<C> & { readonly expansions: Expansions<RowOf<C>, Answers> },
 ): Promise<Page<Expanded<RowOf<C>, Answers>> | Refusal> {
-  const { members } = resource;
-  const expandable = expandableNames(search.expansions);
-  const command = readSearch(search.request, { members, expandable });
+  const { expansions } = search;
+  const searchable = { members: resource.members, expandable: Object.keys(expansions) };
+  const command = readSearch(search.request, searchable);
   if (isRefusal(command)) return command;
   const where = whereSql(command, search.conditions);
   const { rows, total } = await findPage(unit, resource, { command, where });
-  const { expansions } = search;
   const items = await expandRecords(unit, rows, { expansions, names: command.expand });
   return { items, pagination: { limit: command.limit, offset: command.offset, total } };
+}
+
+/** As `searchExpanded`, for a resource without expandable members. */
+export async function searchRecords<C extends Columns>(
+  unit: ReadUnit,
+  resource: Resource<C>,
+  search: Search<C>,
+): Promise<Page<RowOf<C>> | Refusal> {
+  const page = await searchExpanded(unit, resource, { ...search, expansions: {} });
+  return isRefusal(page) ? page : { ...page, items: page.items.map(({ row }) => row) };
 }
 
 /** A page as it is answered. */

@@ -1,9 +1,6 @@
 import type { InstantMs } from '../../contract/instant.js';
-import {
-  findCustomerByExternalId,
-  findCustomers,
-  type CustomerRow,
-} from '../customers/customers-store.js';
+import type { CustomerRow } from '../customers/customer.resource.js';
+import { findCustomerByExternalId, findCustomers } from '../customers/customers-store.js';
 import type { PlanRow } from '../catalog/plans/plan.resource.js';
 import { findPlans } from '../catalog/plans/plans-store.js';
 import { findPrices, type PriceRow } from '../catalog/prices/prices-store.js';

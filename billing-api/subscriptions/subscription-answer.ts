@@ -4,7 +4,7 @@ import type { LineItemRow, SubscriptionRow } from './subscriptions-store.js';
 import type { SubscriptionExpandable, SubscriptionSurroundings } from './read-subscriptions.js';
 import { instantToDto, rateToDto, recordToDto } from '../records/record-dto.js';
 import type { CommitmentTimeBucketDto } from './commitment-dto.js';
-import { customerToDto } from '../customers/customer-dto.js';
+import { customerToDto } from '../customers/customer.resource.js';
 import { planToDto } from '../catalog/plans/plan.resource.js';
 import { PRICE_PLAIN, priceToDto } from '../catalog/prices/price-dto.js';
 import type { LineItemDto, SubscriptionDto } from './subscription-dto.js';

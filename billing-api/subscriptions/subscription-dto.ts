@@ -12,7 +12,7 @@ import type {
   CommitmentTypeDto,
   LineItemCommitmentsBody,
 } from './commitment-dto.js';
-import type { CustomerDto } from '../customers/customer-dto.js';
+import type { CustomerDto } from '../customers/customer.resource.js';
 import type { InvoiceDto } from '../invoices/invoice-dto.js';
 import type {
   CouponAssociationDto,

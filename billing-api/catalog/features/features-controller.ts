@@ -11,15 +11,15 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { createFeature } from './create-feature.js';
-import { readFeature, searchFeatures } from './read-features.js';
+import { createFeature, readFeature, searchFeatures } from './feature-operations.js';
 import {
-  featureToDto,
+  expandedFeatureToDto,
   type CreateFeatureBody,
-  type FeatureDto,
+  type ExpandedFeatureDto,
   type FeatureListDto,
   type SearchFeaturesBody,
-} from './feature-dto.js';
+} from './feature.resource.js';
+import { pageToDto } from '../../records/search-records.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
@@ -41,12 +41,10 @@ export class FeaturesController extends Controller {
   public async createFeature(
     @Request() request: HttpRequest,
     @Body() body: CreateFeatureBody,
-  ): Promise<FeatureDto> {
-    const created = accepted(await createFeature(this.dependencies, callerOf(request), body));
+  ): Promise<ExpandedFeatureDto> {
+    const feature = accepted(await createFeature(this.dependencies, callerOf(request), body));
     this.setStatus(201);
-    const { feature, meter } = created;
-    const meters = new Map(meter === null ? [] : [[meter.id, meter]]);
-    return featureToDto(feature, { meters, withGroup: true });
+    return expandedFeatureToDto(feature);
   }
 
   /** @summary Search features */
@@ -57,15 +55,7 @@ export class FeaturesController extends Controller {
     @Body() body: SearchFeaturesBody,
   ): Promise<FeatureListDto> {
     const page = accepted(await searchFeatures(this.dependencies, callerOf(request), body));
-    const { expand } = page.command;
-    const expansions = {
-      ...(expand.has('meter') ? { meters: page.meters } : {}),
-      withGroup: expand.has('group'),
-    };
-    return {
-      items: page.rows.map((row) => featureToDto(row, expansions)),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return pageToDto(page, expandedFeatureToDto);
   }
 
   /** @summary Read a feature with its meter */
@@ -74,8 +64,9 @@ export class FeaturesController extends Controller {
   public async readFeature(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<FeatureDto> {
-    const found = accepted(await readFeature(this.dependencies, callerOf(request), id));
-    return featureToDto(found.feature, { meters: found.meters, withGroup: true });
+  ): Promise<ExpandedFeatureDto> {
+    return expandedFeatureToDto(
+      accepted(await readFeature(this.dependencies, callerOf(request), id)),
+    );
   }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
-import { METERS } from './meters-store.js';
+import { METERS, type MeterRow } from './meter.resource.js';
 import type { Transaction } from '../../records/unit.js';
 
 /** Where the counting of an archived meter ended in one partition of a log. */
@@ -27,7 +27,7 @@ export type EffectiveMeter = {
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
   readonly aggregation: MeterAggregation;
-  readonly bucketSize: z.output<typeof METERS.row>['bucket_size'];
+  readonly bucketSize: MeterRow['bucket_size'];
   readonly resetUsage: 'BILLING_PERIOD' | 'NEVER';
   /** The sets of minute rows to add up; none while the meter is being applied to stored events. */
   readonly generations: readonly number[];
@@ -38,15 +38,15 @@ export type EffectiveMeter = {
   readonly ends: readonly MeterEnd[] | null;
 };
 
-const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.row.shape;
+const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.columns;
 const effectiveRow = z.object({
   meter_id: z.string(),
   version: z.number().int(),
   event_name: z.string(),
   filters: meterFiltersColumn,
   ...aggregationColumns,
-  bucket_size: bucketSize,
-  reset_usage: resetUsage,
+  bucket_size: bucketSize.schema,
+  reset_usage: resetUsage.schema,
   generations: z.array(z.string().transform(Number)),
   ends: z
     .array(z.object({ log: z.string(), partition: z.number(), countedBelow: z.number() }))

@@ -1,24 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { AGGREGATION_TYPES, type AggregationType } from '../../../contract/aggregation.js';
-import { meterColumnsFrom, type MeterRequest } from './create-meter.js';
-import { isSameFilters } from './meter-rules.js';
+import { isSameFilters, newMeter } from './meter-rules.js';
+import type { CreateMeterBody } from './meter.resource.js';
 import { isRefusal } from '../../records/refusal.js';
 
-type Aggregation = MeterRequest['aggregation'];
+type Aggregation = CreateMeterBody['aggregation'];
 
-function requestWith(aggregation: Aggregation, members: Partial<MeterRequest> = {}): MeterRequest {
+function requestWith(
+  aggregation: Aggregation,
+  members: Partial<CreateMeterBody> = {},
+): CreateMeterBody {
   return { name: 'Calls', event_name: 'call', aggregation, ...members };
 }
 
 /** Members that the rules complain about. */
-function problemsOf(aggregation: Aggregation, members: Partial<MeterRequest> = {}): string[] {
-  const columns = meterColumnsFrom(requestWith(aggregation, members));
+function problemsOf(aggregation: Aggregation, members: Partial<CreateMeterBody> = {}): string[] {
+  const columns = newMeter(requestWith(aggregation, members));
   return isRefusal(columns) ? Object.keys(columns.details ?? {}) : [];
 }
 
 function columnOf(aggregation: Aggregation, name: string): unknown {
-  const columns = meterColumnsFrom(requestWith(aggregation));
-  return isRefusal(columns) ? columns.details : columns[name];
+  const columns = newMeter(requestWith(aggregation));
+  return isRefusal(columns)
+    ? columns.details
+    : new Map<string, unknown>(Object.entries(columns)).get(name);
 }
 
 const WITH_EXPRESSION: readonly AggregationType[] = ['SUM', 'AVG', 'LATEST', 'MAX'];
@@ -122,7 +127,7 @@ describe('an expression', () => {
   );
 
   it('is answered with what is wrong with it', () => {
-    const columns = meterColumnsFrom(requestWith({ type: 'SUM', expression: 'fetch(a)' }));
+    const columns = newMeter(requestWith({ type: 'SUM', expression: 'fetch(a)' }));
     expect(columns).toMatchObject({
       code: 'validation_error',
       details: { 'aggregation.expression': expect.stringContaining('does not compile') as string },
@@ -180,7 +185,7 @@ describe('filters', () => {
   });
 
   it('do not repeat a key', () => {
-    const columns = meterColumnsFrom(requestWith({ type: 'COUNT' }, { filters: [eu, gold, eu] }));
+    const columns = newMeter(requestWith({ type: 'COUNT' }, { filters: [eu, gold, eu] }));
     expect(columns).toMatchObject({ details: { 'filters.2.key': 'is there twice' } });
   });
 });

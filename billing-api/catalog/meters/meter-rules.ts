@@ -5,18 +5,8 @@ import {
   isExpressionProblem,
 } from '../../../contract/expression/compile-expression.js';
 import type { MeterFilter } from '../../../contract/meter.js';
-import type { NewRow } from '../../records/records.js';
-import type { MemberReader } from '../../records/member-rules.js';
-
-/** How a request says what becomes of the events; types and lengths are already checked. */
-export type AggregationRequest = {
-  readonly type: AggregationType;
-  readonly field?: string | undefined;
-  readonly expression?: string | undefined;
-  readonly multiplier?: string | undefined;
-  readonly bucket_size?: string | undefined;
-  readonly group_by?: string | undefined;
-};
+import { MemberReader } from '../../records/member-rules.js';
+import type { AggregationBody, CreateMeterBody } from './meter.resource.js';
 
 const OF_EXPRESSIONS: ReadonlySet<AggregationType> = new Set(['SUM', 'AVG', 'MAX', 'LATEST']);
 /** Types whose values may be multiplied (domain.md 3.2). */
@@ -28,7 +18,7 @@ export const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
 export const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
 
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
-function checkValue(reader: MemberReader, aggregation: AggregationRequest): void {
+function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
   const { type, field, expression } = aggregation;
   if (type === 'COUNT') return;
   if (expression === undefined) {
@@ -45,7 +35,7 @@ function checkValue(reader: MemberReader, aggregation: AggregationRequest): void
   if (isExpressionProblem(compiled)) reader.note('aggregation.expression', compiled.problem);
 }
 
-function readMultiplier(reader: MemberReader, aggregation: AggregationRequest): string | null {
+function readMultiplier(reader: MemberReader, aggregation: AggregationBody): string | null {
   const { type, multiplier } = aggregation;
   const member = 'aggregation.multiplier';
   if (multiplier === undefined) {
@@ -58,12 +48,7 @@ function readMultiplier(reader: MemberReader, aggregation: AggregationRequest): 
   return value === null ? null : plain(value);
 }
 
-type BucketRequest = {
-  readonly aggregation: AggregationRequest;
-  readonly reset_usage?: 'BILLING_PERIOD' | 'NEVER' | undefined;
-};
-
-function checkBuckets(reader: MemberReader, request: BucketRequest): void {
+function checkBuckets(reader: MemberReader, request: CreateMeterBody): void {
   const { type, bucket_size: bucketSize, group_by: groupBy } = request.aggregation;
   if (bucketSize === undefined) {
     if (groupBy !== undefined) reader.note('aggregation.group_by', 'needs bucket_size');
@@ -78,7 +63,7 @@ function checkBuckets(reader: MemberReader, request: BucketRequest): void {
 }
 
 /** The columns of an aggregation under the rules of domain.md 3.2. */
-export function readAggregation(reader: MemberReader, request: BucketRequest): NewRow {
+function readAggregation(reader: MemberReader, request: CreateMeterBody) {
   const { aggregation } = request;
   checkValue(reader, aggregation);
   checkBuckets(reader, request);
@@ -93,16 +78,32 @@ export function readAggregation(reader: MemberReader, request: BucketRequest): N
 }
 
 /** The filters of a request, whose keys do not repeat. */
-export function readMeterFilters(
+export function readMeterFilters<Filter extends MeterFilter>(
   reader: MemberReader,
-  filters: readonly MeterFilter[],
-): readonly MeterFilter[] {
+  filters: readonly Filter[],
+): Filter[] {
   const keys = new Set<string>();
   for (const [index, filter] of filters.entries()) {
     if (keys.has(filter.key)) reader.note(`filters.${index}.key`, 'is there twice');
     keys.add(filter.key);
   }
-  return filters;
+  return [...filters];
+}
+
+/** The meter that a request describes, or what is wrong with it. */
+export function newMeter(body: CreateMeterBody) {
+  const reader = new MemberReader();
+  const meter = {
+    name: reader.name('name', body.name),
+    event_name: reader.name('event_name', body.event_name),
+    filters: readMeterFilters(reader, body.filters ?? []),
+    ...readAggregation(reader, body),
+    reset_usage: body.reset_usage ?? 'BILLING_PERIOD',
+    version: 1,
+    read_version: 1,
+    metadata: reader.metadata(body.metadata),
+  };
+  return reader.refusal() ?? meter;
 }
 
 function valuesByKey(filters: readonly MeterFilter[]): ReadonlyMap<string, ReadonlySet<string>> {

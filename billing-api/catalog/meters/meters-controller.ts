@@ -14,10 +14,13 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { archiveMeter } from './archive-meter.js';
-import { changeMeter } from './change-meter.js';
-import { createMeter } from './create-meter.js';
-import { listMeters, readMeter } from './read-meters.js';
+import {
+  archiveMeter,
+  changeMeter,
+  createMeter,
+  listMeters,
+  readMeter,
+} from './meter-operations.js';
 import type { DateTime, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
 import {
   meterToDto,
@@ -25,10 +28,11 @@ import {
   type CreateMeterBody,
   type MeterDto,
   type MeterListDto,
-} from './meter-dto.js';
+} from './meter.resource.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
+import { pageToDto } from '../../records/search-records.js';
 import { listRequestFrom } from '../../records/list-request.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 
@@ -87,12 +91,9 @@ export class MetersController extends Controller {
     @Query() event_name?: string,
   ): Promise<MeterListDto> {
     const common = { limit, offset, status, sort, order, expand, start_time, end_time };
-    const wish = { ...listRequestFrom(common), event_name };
-    const page = accepted(await listMeters(this.dependencies, callerOf(request), wish));
-    return {
-      items: page.rows.map(meterToDto),
-      pagination: { limit: page.limit, offset: page.offset, total: page.total },
-    };
+    const list = { ...listRequestFrom(common), event_name };
+    const page = accepted(await listMeters(this.dependencies, callerOf(request), list));
+    return pageToDto(page, meterToDto);
   }
 
   /* eslint-enable max-params */
@@ -120,8 +121,8 @@ export class MetersController extends Controller {
     @Path() id: string,
     @Body() body: ChangeMeterBody,
   ): Promise<MeterDto> {
-    const wish = { id, change: body, isExpected: expectedVersions(request) };
-    const meter = accepted(await changeMeter(this.dependencies, callerOf(request), wish));
+    const change = { target: { id, isExpected: expectedVersions(request) }, body };
+    const meter = accepted(await changeMeter(this.dependencies, callerOf(request), change));
     tagVersion(this, meter.version);
     return meterToDto(meter);
   }

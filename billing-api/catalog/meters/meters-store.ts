@@ -1,57 +1,13 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { MeterAggregation } from '../../../contract/aggregation.js';
+import { formatInstant } from '../../../contract/instant.js';
+import type { MeterFilter } from '../../../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
-import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
-import { insertRows, recordColumns, type NewRow } from '../../records/records.js';
-import { RECORD_MEMBERS } from '../../records/search-table.js';
-import type { Transaction } from '../../records/unit.js';
-
-const backfillColumn = z.object({
-  status: z.enum(['none', 'running', 'completed', 'failed']),
-  events_scanned: z.number().int(),
-  events_matched: z.number().int(),
-  started_at: z.string().nullable(),
-  completed_at: z.string().nullable(),
-  error: z.string().nullable(),
-});
-
-/** Of a meter that no event had come before. */
-const NO_BACKFILL: z.output<typeof backfillColumn> = {
-  status: 'none',
-  events_scanned: 0,
-  events_matched: 0,
-  started_at: null,
-  completed_at: null,
-  error: null,
-};
-
-const meterRow = z.object({
-  ...recordColumns,
-  name: z.string(),
-  event_name: z.string(),
-  filters: meterFiltersColumn,
-  ...aggregationColumns,
-  bucket_size: z
-    .enum(['MINUTE', '15MIN', '30MIN', 'HOUR', '3HOUR', '6HOUR', '12HOUR', 'DAY', 'WEEK', 'MONTH'])
-    .nullable(),
-  reset_usage: z.enum(['BILLING_PERIOD', 'NEVER']),
-  version: z.number().int(),
-  backfill: backfillColumn.nullable().transform((backfill) => backfill ?? NO_BACKFILL),
-});
-export type MeterRow = z.output<typeof meterRow>;
-
-export const METERS = {
-  name: 'meters',
-  row: meterRow,
-  members: {
-    ...RECORD_MEMBERS,
-    name: 'string',
-    event_name: 'string',
-    reset_usage: 'string',
-    version: 'number',
-  },
-} as const;
+import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
+import { findRecord, findRecords } from '../../records/find-record.js';
+import type { Transaction, Unit } from '../../records/unit.js';
+import { METERS, type MeterRow } from './meter.resource.js';
 
 /** What events are counted by: of a COUNT neither field nor expression, which are only kept. */
 function countedAggregation(meter: MeterRow): MeterAggregation {
@@ -61,38 +17,60 @@ function countedAggregation(meter: MeterRow): MeterAggregation {
     : aggregation;
 }
 
-/**
- * Stores a new meter and puts its first definition in force in the same transaction
- * (architecture.md 3.2), so that a meter which can be read is always one that is counted.
- */
-export async function insertMeter(transaction: Transaction, row: NewRow): Promise<MeterRow | null> {
-  const rows = [{ ...row, read_version: row['version'] }];
-  const [meter] = await insertRows(transaction, METERS, rows);
-  return meter === undefined ? null : activateDefinition(transaction, meter);
-}
-
 /** Puts the definition that the row holds in force; the row again, with its backfill. */
-export async function activateDefinition(
-  transaction: Transaction,
-  meter: MeterRow,
-): Promise<MeterRow | null> {
-  await transaction.one(sql.type(z.object({ catalog: integerColumn }))`
+export async function activateDefinition(unit: Unit, meter: MeterRow): Promise<MeterRow | null> {
+  await unit.tx.one(sql.type(z.object({ catalog: integerColumn }))`
     SELECT activate_meter_version(
       ${meter.id}, ${meter.version}, ${meter.tenant_id}, ${meter.environment_id},
       ${meter.event_name}, ${JSON.stringify(meter.filters)}::jsonb,
       ${JSON.stringify(countedAggregation(meter))}::jsonb) AS catalog`);
-  return findMeter(transaction, meter.id);
+  return findRecord(unit, METERS, meter.id);
+}
+
+/** Versions that readers could see at once: complete, and still fed by the live stream. */
+export type FedVersion = { readonly version: number; readonly filters: readonly MeterFilter[] };
+
+const fedRow = z.object({ version: z.number().int(), filters: meterFiltersColumn });
+
+/** Newest first. */
+export function findFedVersions(unit: Unit, meterId: string): Promise<readonly FedVersion[]> {
+  return unit.tx.any(sql.type(fedRow)`
+    SELECT version, filters FROM meter_versions
+    WHERE meter_id = ${meterId} AND retired_in IS NULL AND read_generations <> '{}'
+    ORDER BY version DESC`);
+}
+
+/** Lets readers see the rows of an earlier version again, as the version that the row has now. */
+export async function revertDefinition(
+  unit: Unit,
+  meter: MeterRow,
+  to: FedVersion,
+): Promise<MeterRow | null> {
+  await unit.tx.query(sql.type(z.unknown())`
+    SELECT revert_meter_version(${meter.id}, ${meter.version}, ${to.version})`);
+  return findRecord(unit, METERS, meter.id);
+}
+
+/** Ends the counting of the meter at exact offsets of the log. */
+export async function endDefinition(unit: Unit, meterId: string): Promise<void> {
+  await unit.tx.query(sql.type(z.unknown())`SELECT end_meter(${meterId})`);
+}
+
+/** A guard: a published price of the meter has not ended. */
+export async function hasLivePrice({ tx, now }: Unit, meterId: string): Promise<string | null> {
+  const isPriced = await tx.exists(sql.type(z.unknown())`
+    SELECT FROM prices
+    WHERE meter_id = ${meterId} AND status = 'published'
+      AND (end_date IS NULL OR end_date > ${formatInstant(now)}::timestamptz)`);
+  return isPriced ? 'has a price that has not ended' : null;
 }
 
 /** The meters with these ids, whatever their status; unknown ids are left out. */
-export async function findMeters(
+export function findMeters(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, MeterRow>> {
-  if (ids.length === 0) return new Map();
-  const rows = await transaction.any(sql.type(meterRow)`
-    SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
-  return new Map(rows.map((row) => [row.id, row]));
+  return findRecords({ tx: transaction }, METERS, ids);
 }
 
 /** As `findMeters`; until the transaction ends nobody can archive one that it found. */
@@ -101,12 +79,8 @@ export async function findMetersForUse(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, MeterRow>> {
   if (ids.length === 0) return new Map();
-  const rows = await transaction.any(sql.type(meterRow)`
+  const rows = await transaction.any(sql.type(METERS.row)`
     SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})
     ORDER BY id FOR KEY SHARE`);
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-export async function findMeter(transaction: Transaction, id: string): Promise<MeterRow | null> {
-  return transaction.maybeOne(sql.type(meterRow)`SELECT * FROM meters WHERE id = ${id}`);
 }

@@ -14,9 +14,9 @@ import {
 import type { CreditGrantDto } from '../../records/later-dto.js';
 import type { PaginationDto } from '../../records/record-dto.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { featureToDto, type FeatureDto } from '../features/feature-dto.js';
+import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
-import { meterToDto, type MeterDto } from '../meters/meter-dto.js';
+import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
 import { findMeters } from '../meters/meters-store.js';
 import { PRICE_PLAIN, priceToDto, type PriceDto } from '../prices/price-dto.js';
 import { findLivePrices, type PriceRow } from '../prices/prices-store.js';
@@ -107,7 +107,7 @@ export function planExpansions(now: InstantMs): Expansions<PlanRow, PlanExpansio
       return (plan) => {
         const meterIds = new Set(meterIdsOf(pricesOf.get(plan.id) ?? []));
         const own = features.filter((feature) => meterIds.has(feature.meter_id ?? ''));
-        return own.map((feature) => featureToDto(feature, {}));
+        return own.map((feature) => featureToDto(feature));
       };
     },
   };

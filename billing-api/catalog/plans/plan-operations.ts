@@ -4,7 +4,7 @@ import { createRecord } from '../../records/create-record.js';
 import { readExpanded } from '../../records/expand-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { searchRecords, type Page } from '../../records/search-records.js';
+import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
 import { PLANS, type CreatePlanBody, type SearchPlansBody } from './plan.resource.js';
@@ -60,5 +60,5 @@ export function searchPlans(
     ],
     expansions: planExpansions(dependencies.clock.now()),
   };
-  return readUnit(dependencies, caller.environment, (unit) => searchRecords(unit, PLANS, search));
+  return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PLANS, search));
 }

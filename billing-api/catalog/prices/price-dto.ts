@@ -1,7 +1,7 @@
 import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { displayAmount } from '../../domain/money.js';
-import type { MeterRow } from '../meters/meters-store.js';
+import type { MeterRow } from '../meters/meter.resource.js';
 import type { PlanRow } from '../plans/plan.resource.js';
 import type { PriceRow, TierColumn } from './prices-store.js';
 import {
@@ -16,9 +16,9 @@ import {
   type RecordDto,
   type SearchBody,
 } from '../../records/record-dto.js';
-import type { GroupDto } from '../features/feature-dto.js';
+import type { GroupDto } from '../features/feature.resource.js';
 import type { AddonDto, PriceUnitDto } from '../../records/later-dto.js';
-import { meterToDto, type MeterDto } from '../meters/meter-dto.js';
+import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
 import { planToDto, type PlanDto } from '../plans/plan.resource.js';
 
 export type PriceTypeDto = 'USAGE' | 'FIXED';

@@ -1,6 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
-import { findMeters, type MeterRow } from '../meters/meters-store.js';
+import type { MeterRow } from '../meters/meter.resource.js';
+import { findMeters } from '../meters/meters-store.js';
 import type { PlanRow } from '../plans/plan.resource.js';
 import { findPlans } from '../plans/plans-store.js';
 import { PRICES, findPrice, findPriceByLookupKey, type PriceRow } from './prices-store.js';

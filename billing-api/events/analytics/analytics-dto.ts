@@ -1,7 +1,7 @@
 import { Decimal, plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { formatMoney } from '../../domain/money.js';
-import type { FeatureRow } from '../../catalog/features/features-store.js';
+import type { FeatureRow } from '../../catalog/features/feature.resource.js';
 import type { WindowFigures } from '../../domain/usage/aggregation-spec.js';
 import type { AnalyticsItem } from './analytics-items.js';
 import type { Analytics } from './read-analytics.js';
@@ -10,7 +10,7 @@ import {
   featureToDto,
   type FeatureDto,
   type ReportingUnitDto,
-} from '../../catalog/features/feature-dto.js';
+} from '../../catalog/features/feature.resource.js';
 import type { CommitmentInfoDto } from '../../subscriptions/commitment-dto.js';
 import type { AddonDto } from '../../records/later-dto.js';
 import {
@@ -18,7 +18,7 @@ import {
   type AggregationTypeDto,
   type MeterDto,
   type WindowSizeDto,
-} from '../../catalog/meters/meter-dto.js';
+} from '../../catalog/meters/meter.resource.js';
 import { planToDto, type PlanDto } from '../../catalog/plans/plan.resource.js';
 import { PRICE_PLAIN, priceToDto, type PriceDto } from '../../catalog/prices/price-dto.js';
 import { lineItemToDto } from '../../subscriptions/subscription-answer.js';
@@ -192,7 +192,7 @@ function expandedOf({ line }: AnalyticsItem, analytics: Analytics): Expanded {
   const all: Expanded = {
     ...(price === undefined ? {} : { price: priceToDto(price, PRICE_PLAIN) }),
     meter: meter === undefined ? null : meterToDto(meter),
-    feature: line.feature === null ? null : featureToDto(line.feature, {}),
+    feature: line.feature === null ? null : featureToDto(line.feature),
     subscription_line_item: lineItemToDto(line.row, surroundings),
     plan: plan === undefined ? null : planToDto(plan),
     addon: null,

@@ -2,11 +2,12 @@ import type { Interval } from '../../../contract/instant.js';
 import { lifeOf } from '../../domain/calendar/billing-periods.js';
 import { overlapOf } from '../../domain/calendar/interval.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import { findCustomerByExternalId, type CustomerRow } from '../../customers/customers-store.js';
+import type { CustomerRow } from '../../customers/customer.resource.js';
+import { findCustomerByExternalId } from '../../customers/customers-store.js';
+import type { FeatureRow } from '../../catalog/features/feature.resource.js';
 import {
   findFeaturesOfMeters,
   findUnknownFeatureIds,
-  type FeatureRow,
 } from '../../catalog/features/features-store.js';
 import {
   findSubscriptionsOfCustomer,

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import type { LineItemRow, SubscriptionRow } from '../../subscriptions/subscriptions-store.js';
 import { findLineItems, SUBSCRIPTIONS } from '../../subscriptions/subscriptions-store.js';
-import { CUSTOMERS, type CustomerRow } from '../../customers/customers-store.js';
+import { CUSTOMERS, type CustomerRow } from '../../customers/customer.resource.js';
 import type { Transaction } from '../../records/unit.js';
 
 /** The customers that an event's customer key belongs to, whatever their status. */

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../contract/environment.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
-import type { CustomerRow } from '../../customers/customers-store.js';
+import type { CustomerRow } from '../../customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/line-items.js';

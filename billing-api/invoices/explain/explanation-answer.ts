@@ -24,7 +24,7 @@ import type {
   ExplainedWindowsDto,
   ExplanationDto,
 } from './explanation-dto.js';
-import { meterToDto } from '../../catalog/meters/meter-dto.js';
+import { meterToDto } from '../../catalog/meters/meter.resource.js';
 
 const COEFFICIENT_DIGITS = 18;
 

@@ -1,6 +1,6 @@
 import type { DateTime, DecimalText, PaginationDto } from '../../records/record-dto.js';
 import type { CommitmentTypeDto } from '../../subscriptions/commitment-dto.js';
-import type { AggregationDto, MeterFilterDto } from '../../catalog/meters/meter-dto.js';
+import type { AggregationDto, MeterFilterDto } from '../../catalog/meters/meter.resource.js';
 import type { UsageResetPeriodDto } from '../../entitlements/entitlement-dto.js';
 import type {
   BillingModelDto,

@@ -3,7 +3,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import type { CustomerRow } from '../../customers/customers-store.js';
+import type { CustomerRow } from '../../customers/customer.resource.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventStore, StoredEvent } from '../../events/events-store.js';

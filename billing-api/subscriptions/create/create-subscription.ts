@@ -4,7 +4,8 @@ import { firstPeriod, resolveBillingAnchor } from '../../domain/calendar/billing
 import { matchingPrices } from '../../domain/price/matching-prices.js';
 import type { PriceTerms } from '../../domain/price/price.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
-import { holdPublishedCustomer, type CustomerRow } from '../../customers/customers-store.js';
+import type { CustomerRow } from '../../customers/customer.resource.js';
+import { holdPublishedCustomer } from '../../customers/customers-store.js';
 import { ENTITLEMENTS, findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { findMetersForUse } from '../../catalog/meters/meters-store.js';
 import type { PlanRow } from '../../catalog/plans/plan.resource.js';

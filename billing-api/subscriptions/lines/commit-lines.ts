@@ -6,7 +6,7 @@ import {
   multipleOf,
   type BilledEvery,
 } from '../../domain/calendar/billing-length.js';
-import type { MeterRow } from '../../catalog/meters/meters-store.js';
+import type { MeterRow } from '../../catalog/meters/meter.resource.js';
 import type { NewRow } from '../../records/records.js';
 import { durationProblem, type LineCommitmentWish } from './commitment-request.js';
 import {

@@ -3,7 +3,7 @@ import { completePrice } from '../../domain/price/complete-price.js';
 import type { PriceMatch } from '../../domain/price/matching-prices.js';
 import { isPriceRefusal, type PriceRequest } from '../../domain/price/price-request.js';
 import type { PriceTerms } from '../../domain/price/price.js';
-import type { MeterRow } from '../../catalog/meters/meters-store.js';
+import type { MeterRow } from '../../catalog/meters/meter.resource.js';
 import { priceFromRow } from '../../catalog/prices/price-terms.js';
 import type { PriceRow } from '../../catalog/prices/prices-store.js';
 import type { NewRow } from '../../records/records.js';

@@ -44,7 +44,7 @@ export async function makeMeters({ slonik }: Database): Promise<void> {
 async function forget({ slonik }: Database): Promise<void> {
   await slonik.query(run`UPDATE meters SET version = 1, read_version = 1, backfill = NULL`);
   await slonik.query(run`DELETE FROM meter_backfills`);
-  await slonik.query(run`DELETE FROM meter_vectors`);
+  await slonik.query(run`DELETE FROM meter_start_offsets`);
   await slonik.query(run`DELETE FROM meter_versions`);
   await slonik.query(run`DELETE FROM aggregator_checkpoints`);
   await slonik.query(run`DELETE FROM catalog_versions WHERE version > 1`);

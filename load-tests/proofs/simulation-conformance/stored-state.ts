@@ -98,7 +98,7 @@ export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> 
   const rows = await slonik.any(sql.type(versionRow)`
     SELECT meter_id, version, generation, activated_in, retired_in,
       read_generations::text[] AS read_generations, unread_since IS NOT NULL AS is_unread,
-      (SELECT json_object_agg(partition, live_from) FROM meter_vectors AS vector
+      (SELECT json_object_agg(partition, live_from) FROM meter_start_offsets AS vector
        WHERE vector.meter_id = stream.meter_id AND vector.version = stream.version) AS vector,
       backfill.status AS backfill, backfill.attempts
     FROM meter_versions AS stream LEFT JOIN meter_backfills AS backfill USING (meter_id, version)

@@ -1,13 +1,77 @@
-import type { MeterRow } from './meters-store.js';
+import { z } from 'zod';
+import { meterFiltersColumn } from '../../../sql/columns.js';
+import { aggregationColumns } from '../../../sql/meter-aggregation.js';
+import { hidden, integer, json, oneOf, text, withDefault } from '../../records/columns.js';
 import {
   rateToDto,
-  recordToDto,
   type DateTime,
   type DecimalText,
   type MetadataDto,
   type PaginationDto,
   type RecordDto,
 } from '../../records/record-dto.js';
+import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+
+const backfillColumn = z.object({
+  status: z.enum(['none', 'running', 'completed', 'failed']),
+  events_scanned: z.number().int(),
+  events_matched: z.number().int(),
+  started_at: z.string().nullable(),
+  completed_at: z.string().nullable(),
+  error: z.string().nullable(),
+});
+
+/** Of a meter that no event had come before. */
+const NO_BACKFILL: z.output<typeof backfillColumn> = {
+  status: 'none',
+  events_scanned: 0,
+  events_matched: 0,
+  started_at: null,
+  completed_at: null,
+  error: null,
+};
+
+const bucketSize = z.enum([
+  'MINUTE',
+  '15MIN',
+  '30MIN',
+  'HOUR',
+  '3HOUR',
+  '6HOUR',
+  '12HOUR',
+  'DAY',
+  'WEEK',
+  'MONTH',
+]);
+
+export const METERS = defineResource({
+  name: 'meter',
+  idPrefix: 'meter',
+  table: 'meters',
+  columns: {
+    name: text,
+    event_name: text,
+    filters: json(meterFiltersColumn),
+    // Answered together, as `aggregation`.
+    aggregation_type: hidden(json(aggregationColumns.aggregation_type)),
+    aggregation_field: hidden(json(aggregationColumns.aggregation_field)),
+    aggregation_expression: hidden(json(aggregationColumns.aggregation_expression)),
+    aggregation_multiplier: hidden(json(aggregationColumns.aggregation_multiplier)),
+    aggregation_group_by: hidden(json(aggregationColumns.aggregation_group_by)),
+    bucket_size: hidden(json(bucketSize.nullable())),
+    reset_usage: oneOf(['BILLING_PERIOD', 'NEVER']),
+    /** Grows with the filters only: each version is a definition that events are counted by. */
+    version: integer,
+    /** The version that readers see; behind `version` while a change is being backfilled. */
+    read_version: hidden(integer),
+    /** Written by the backfill. */
+    backfill: withDefault(
+      json(backfillColumn.nullable().transform((backfill) => backfill ?? NO_BACKFILL)),
+    ),
+  },
+  removal: 'archived',
+});
+export type MeterRow = RecordOf<typeof METERS>;
 
 export type AggregationTypeDto =
   | 'COUNT'
@@ -130,22 +194,16 @@ export interface MeterListDto {
 }
 
 export function meterToDto(row: MeterRow): MeterDto {
+  const multiplier = row.aggregation_multiplier;
   return {
-    ...recordToDto(row),
-    name: row.name,
-    event_name: row.event_name,
-    filters: row.filters,
+    ...recordToDto(METERS, row),
     aggregation: {
       type: row.aggregation_type,
       field: row.aggregation_field,
       expression: row.aggregation_expression,
       group_by: row.aggregation_group_by,
-      multiplier:
-        row.aggregation_multiplier === null ? null : rateToDto(row.aggregation_multiplier),
+      multiplier: multiplier === null ? null : rateToDto(multiplier),
       bucket_size: row.bucket_size,
     },
-    reset_usage: row.reset_usage,
-    version: row.version,
-    backfill: row.backfill,
   };
 }

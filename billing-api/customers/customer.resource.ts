@@ -1,13 +1,35 @@
-import type { CustomerRow } from './customers-store.js';
-import {
-  recordToDto,
-  type DateTime,
-  type MetadataDto,
-  type PaginationDto,
-  type RecordDto,
-  type RecordStatusDto,
-  type SearchBody,
+import { nullable, text } from '../records/columns.js';
+import type {
+  DateTime,
+  MetadataDto,
+  PaginationDto,
+  RecordDto,
+  RecordStatusDto,
+  SearchBody,
 } from '../records/record-dto.js';
+import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
+
+export const CUSTOMERS = defineResource({
+  name: 'customer',
+  idPrefix: 'cust',
+  table: 'customers',
+  columns: {
+    external_id: text,
+    name: text,
+    email: nullable(text),
+    contact: nullable(text),
+    address_line1: nullable(text),
+    address_line2: nullable(text),
+    address_city: nullable(text),
+    address_state: nullable(text),
+    address_postal_code: nullable(text),
+    address_country: nullable(text),
+    timezone: nullable(text),
+  },
+  unique: { customers_external_id: 'external_id' },
+  removal: 'archived',
+});
+export type CustomerRow = RecordOf<typeof CUSTOMERS>;
 
 /** Not available yet: refused when given. */
 export interface TaxRateOverrideBody {
@@ -101,19 +123,5 @@ export interface SearchCustomersBody extends SearchBody {
 }
 
 export function customerToDto(row: CustomerRow): CustomerDto {
-  return {
-    ...recordToDto(row),
-    external_id: row.external_id,
-    name: row.name,
-    email: row.email,
-    contact: row.contact,
-    address_line1: row.address_line1,
-    address_line2: row.address_line2,
-    address_city: row.address_city,
-    address_state: row.address_state,
-    address_postal_code: row.address_postal_code,
-    address_country: row.address_country,
-    timezone: row.timezone,
-    integrations: [],
-  };
+  return { ...recordToDto(CUSTOMERS, row), integrations: [] };
 }

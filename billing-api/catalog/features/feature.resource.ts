@@ -1,14 +1,67 @@
-import type { FeatureRow } from './features-store.js';
-import type { MeterRow } from '../meters/meters-store.js';
+import { z } from 'zod';
+import { json, nullable, oneOf, text } from '../../records/columns.js';
 import {
-  recordToDto,
-  type DateTime,
-  type MetadataDto,
-  type PaginationDto,
-  type RecordDto,
-  type SearchBody,
+  always,
+  expandedToDto,
+  refersTo,
+  type Expanded,
+  type Expansions,
+} from '../../records/expand-record.js';
+import type {
+  DateTime,
+  MetadataDto,
+  PaginationDto,
+  RecordDto,
+  SearchBody,
 } from '../../records/record-dto.js';
-import { meterToDto, type CreateMeterBody, type MeterDto } from '../meters/meter-dto.js';
+import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import {
+  METERS,
+  meterToDto,
+  type CreateMeterBody,
+  type MeterDto,
+} from '../meters/meter.resource.js';
+
+const alertLevel = z.object({ condition: z.enum(['above', 'below']), threshold: z.number() });
+
+export const FEATURES = defineResource({
+  name: 'feature',
+  idPrefix: 'feat',
+  table: 'features',
+  columns: {
+    name: text,
+    description: nullable(text),
+    lookup_key: text,
+    type: oneOf(['metered', 'boolean', 'static']),
+    meter_id: nullable(text),
+    group_id: nullable(text),
+    unit_singular: nullable(text),
+    unit_plural: nullable(text),
+    reporting_unit: nullable(
+      json(
+        z.object({
+          conversion_rate: z.number(),
+          unit_singular: z.string(),
+          unit_plural: z.string(),
+        }),
+      ),
+    ),
+    alert_settings: nullable(
+      json(
+        z.object({
+          alert_enabled: z.boolean(),
+          critical: alertLevel.nullable(),
+          warning: alertLevel.nullable(),
+          info: alertLevel.nullable(),
+        }),
+      ),
+    ),
+  },
+  unique: { features_lookup_key: 'lookup_key' },
+  references: { meter_id: METERS },
+  removal: 'archived',
+});
+export type FeatureRow = RecordOf<typeof FEATURES>;
 
 export type FeatureTypeDto = 'metered' | 'boolean' | 'static';
 
@@ -79,25 +132,30 @@ export interface GroupDto {
   updated_at: DateTime;
 }
 
+/** A feature without its expandable members. */
 export interface FeatureDto extends RecordDto {
   name: string;
   description: string | null;
   lookup_key: string;
   type: FeatureTypeDto;
   meter_id: string | null;
-  /** In lists only when expanded. */
-  meter?: MeterDto | null;
   group_id: string | null;
-  /** In lists only when expanded. */
-  group?: GroupDto | null;
   unit_singular: string | null;
   unit_plural: string | null;
   reporting_unit: ReportingUnitDto | null;
   alert_settings: AlertSettingsDto | null;
 }
 
+/** What a feature refers to; in lists only when expanded. */
+export interface FeatureExpansionsDto {
+  meter?: MeterDto | null;
+  group?: GroupDto | null;
+}
+
+export interface ExpandedFeatureDto extends FeatureDto, FeatureExpansionsDto {}
+
 export interface FeatureListDto {
-  items: FeatureDto[];
+  items: ExpandedFeatureDto[];
   pagination: PaginationDto;
 }
 
@@ -114,29 +172,16 @@ export interface SearchFeaturesBody extends SearchBody {
   type?: FeatureTypeDto;
 }
 
-/** What was read beside a feature; absent means that it was not asked for. */
-export type FeatureExpansions = {
-  readonly meters?: ReadonlyMap<string, MeterRow>;
-  readonly withGroup?: boolean;
+export const featureExpansions: Expansions<FeatureRow, FeatureExpansionsDto> = {
+  meter: refersTo('meter_id', METERS, meterToDto),
+  group: always(null),
 };
+export type ExpandedFeature = Expanded<FeatureRow, FeatureExpansionsDto>;
 
-export function featureToDto(row: FeatureRow, expansions: FeatureExpansions): FeatureDto {
-  const meter = expansions.meters?.get(row.meter_id ?? '');
-  return {
-    ...recordToDto(row),
-    name: row.name,
-    description: row.description,
-    lookup_key: row.lookup_key,
-    type: row.type,
-    meter_id: row.meter_id,
-    ...(expansions.meters === undefined
-      ? {}
-      : { meter: meter === undefined ? null : meterToDto(meter) }),
-    group_id: row.group_id,
-    ...(expansions.withGroup === true ? { group: null } : {}),
-    unit_singular: row.unit_singular,
-    unit_plural: row.unit_plural,
-    reporting_unit: row.reporting_unit,
-    alert_settings: row.alert_settings,
-  };
+export function featureToDto(row: FeatureRow): FeatureDto {
+  return recordToDto(FEATURES, row);
+}
+
+export function expandedFeatureToDto(feature: ExpandedFeature): ExpandedFeatureDto {
+  return expandedToDto(FEATURES, feature);
 }
