@@ -1,8 +1,10 @@
 import type { Caller } from '../../records/caller.js';
+import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { hasText, isOneOf } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
-import { readExpanded } from '../../records/expand-record.js';
+import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { MemberReader } from '../../records/member-rules.js';
+import type { MetadataDto } from '../../records/record-dto.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
@@ -61,4 +63,45 @@ export function searchPlans(
     expansions: planExpansions(dependencies.clock.now()),
   };
   return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PLANS, search));
+}
+
+/**
+ * Members that are present are changed.
+ * @example {"name": "Pro 2026", "description": null}
+ */
+export interface ChangePlanBody {
+  /** @minLength 1 @maxLength 255 */
+  name?: string;
+  /** Null clears it. @maxLength 10000 */
+  description?: string | null;
+  /**
+   * Null clears it.
+   * @isInt
+   * @minimum -2147483648
+   * @maximum 2147483647
+   */
+  display_order?: number | null;
+  /** Replaced as a whole; null takes all away. */
+  metadata?: MetadataDto | null;
+}
+
+/** PUT /plans/{id}. */
+export async function changePlan(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangePlanBody },
+): Promise<ExpandedPlan | Refusal> {
+  const reader = new MemberReader();
+  const { name, metadata, ...others } = body;
+  const patch = {
+    ...others,
+    ...(name === undefined ? {} : { name: reader.name('name', name) }),
+    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
+  };
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const row = await changeRecord(unit, PLANS, { target, change: () => patch });
+    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions(unit.now));
+  });
 }

@@ -5,6 +5,7 @@ import {
   Get,
   Path,
   Post,
+  Put,
   Query,
   Request,
   Route,
@@ -12,13 +13,20 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { createPlan, readPlan, searchPlans } from './plan-operations.js';
+import {
+  changePlan,
+  createPlan,
+  readPlan,
+  searchPlans,
+  type ChangePlanBody,
+} from './plan-operations.js';
 import { listPlanEntitlements } from '../../entitlements/read-entitlements.js';
 import type { DateTime, RecordStatusDto } from '../../records/record-dto.js';
 import { entitlementToDto, type EntitlementListDto } from '../../entitlements/entitlement-dto.js';
 import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
 import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
 import { accepted } from '../../edge/failure.js';
+import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 import { listRequestFrom } from '../../records/list-request.js';
@@ -97,11 +105,27 @@ export class PlansController extends Controller {
 
   /** @summary Read a plan with its prices, meters, features and entitlements */
   @Get('{id}')
-  @Extension('x-operation', { entity: 'plan', access: 'read' })
+  @Extension('x-operation', { entity: 'plan', access: 'read', versioned: true })
   public async readPlan(
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<ExpandedPlanDto> {
-    return expandedPlanToDto(accepted(await readPlan(this.dependencies, callerOf(request), id)));
+    const plan = accepted(await readPlan(this.dependencies, callerOf(request), id));
+    tagReadVersion(this, request, plan.row.version);
+    return expandedPlanToDto(plan);
+  }
+
+  /** @summary Change a plan */
+  @Put('{id}')
+  @Extension('x-operation', { entity: 'plan', access: 'write', versioned: true })
+  public async changePlan(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangePlanBody,
+  ): Promise<ExpandedPlanDto> {
+    const change = { target: { id, isExpected: expectedVersions(request) }, body };
+    const plan = accepted(await changePlan(this.dependencies, callerOf(request), change));
+    tagVersion(this, plan.row.version);
+    return expandedPlanToDto(plan);
   }
 }

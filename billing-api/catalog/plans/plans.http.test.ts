@@ -1,4 +1,6 @@
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { noRows } from '../../../sql/columns.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 
 describe('POST /plans', () => {
@@ -68,5 +70,100 @@ describe('POST /plans/search', () => {
     const expanded = await api.make('/v1/plans/search', { plan_ids: [planId], expand: 'prices' });
     expect(expanded.items[0].prices[0].id).toBe(priceId);
     expect(expanded.items[0]).not.toHaveProperty('meters');
+  });
+});
+
+describe('PUT /plans/{id}', () => {
+  const PRO = {
+    name: 'Pro',
+    lookup_key: 'pro',
+    description: 'For teams',
+    display_order: 2,
+    metadata: { tier: 'gold' },
+  };
+
+  test('changes the members that are there, and answers the plan as it is read', async ({
+    api,
+  }) => {
+    const { planId, priceId } = await makeSubscription(api);
+    const put = (body: unknown) => api.call('PUT', `/v1/plans/${planId}`, { body });
+    const changed = await put({ name: ' Pro 2 ', description: 'New', metadata: { a: 1 } });
+    expect(changed.status).toBe(200);
+    expect(changed.body).toMatchObject({ name: 'Pro 2', description: 'New', metadata: { a: 1 } });
+    expect(changed.body.prices.map((price: { id: string }) => price.id)).toEqual([priceId]);
+    expect((await put({ display_order: 3 })).body).toMatchObject({
+      name: 'Pro 2',
+      description: 'New',
+      display_order: 3,
+      metadata: { a: 1 },
+    });
+    const cleared = await put({ description: null, display_order: null, metadata: null });
+    expect(cleared.body).toMatchObject({ description: null, display_order: null, metadata: {} });
+    expect((await api.call('GET', `/v1/plans/${planId}`)).body).toEqual(cleared.body);
+  });
+
+  test('answers 409 when If-Match names another version', async ({ api }) => {
+    const { id } = await api.make('/v1/plans', PRO);
+    const path = `/v1/plans/${id}`;
+    const read = await api.call('GET', path);
+    expect(read.headers.get('etag')).toBe('"1"');
+    const putAt = (ifMatch: string, name: string) =>
+      api.call('PUT', path, { body: { name }, headers: { 'if-match': ifMatch } });
+    const first = await putAt('"1"', 'First');
+    expect([first.status, first.headers.get('etag')]).toEqual([200, '"2"']);
+    const late = await putAt('"1"', 'Late');
+    expect([late.status, late.body.code]).toEqual([409, 'version_conflict']);
+    expect((await putAt('*', 'Third')).headers.get('etag')).toBe('"3"');
+    expect((await api.call('GET', path)).body.name).toBe('Third');
+  });
+
+  test('answers 404 for a plan that is unknown or of another tenant', async ({ api, database }) => {
+    const { id } = await api.make('/v1/plans', PRO);
+    const { apiKey } = await makeKey(database.database, {});
+    const body = { name: 'X' };
+    const headers = { 'x-api-key': apiKey };
+    expect((await api.call('PUT', `/v1/plans/${id}`, { body, headers })).status).toBe(404);
+    expect((await api.call('PUT', '/v1/plans/plan_x', { body })).status).toBe(404);
+  });
+
+  test('answers 401 without credentials and 403 to a key that may only read', async ({
+    api,
+    database,
+  }) => {
+    const { id } = await api.make('/v1/plans', PRO);
+    const { environment } = api;
+    const { apiKey } = await makeKey(database.database, { environment, roles: ['all_reader'] });
+    const putAs = (key: string) =>
+      api.call('PUT', `/v1/plans/${id}`, { body: { name: 'X' }, headers: { 'x-api-key': key } });
+    expect((await putAs('sk_unknown')).status).toBe(401);
+    expect((await putAs(apiKey)).status).toBe(403);
+  });
+
+  test('refuses what breaks a rule, naming the member, and changes nothing', async ({ api }) => {
+    const plan = await api.make('/v1/plans', PRO);
+    const cases = [
+      ['name', { name: ' ' }],
+      ['name', { name: null }],
+      ['name', { name: 'x'.repeat(256) }],
+      ['display_order', { display_order: 1.5 }],
+      ['metadata', { metadata: { a: {} } }],
+      ['lookup_key', { lookup_key: 'other' }],
+      ['status', { status: 'archived' }],
+      ['version', { version: 7 }],
+    ] as const;
+    for (const [member, body] of cases) {
+      const answer = await api.call('PUT', `/v1/plans/${plan.id}`, { body });
+      expect([member, answer.status, answer.body.code]).toEqual([member, 400, 'validation_error']);
+      expect(Object.keys(answer.body.details).join()).toContain(member);
+    }
+    expect((await api.call('GET', `/v1/plans/${plan.id}`)).body).toEqual(plan);
+  });
+
+  test('refuses a plan that is archived', async ({ api, database }) => {
+    const { id } = await api.make('/v1/plans', PRO);
+    await database.database.slonik.query(sql.type(noRows)`
+      UPDATE plans SET status = 'archived' WHERE id = ${id}`);
+    const { status, body } = await api.call('PUT', `/v1/plans/${id}`, { body: { name: 'X' } });
+    expect([status, body.code]).toEqual([400, 'invalid_operation']);
   });
 });
