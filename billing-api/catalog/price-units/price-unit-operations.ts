@@ -1,0 +1,103 @@
+import { plain } from '../../../contract/decimal.js';
+import type { Caller } from '../../records/caller.js';
+import {
+  changeRecord,
+  notReferenced,
+  removeRecord,
+  type ChangeTarget,
+} from '../../records/change-record.js';
+import { isOneOf } from '../../records/conditions.js';
+import { createRecord } from '../../records/create-record.js';
+import { readRecord } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Refusal } from '../../records/refusal.js';
+import { searchRecords, type Page } from '../../records/search-records.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import {
+  PRICE_UNITS,
+  type ChangePriceUnitBody,
+  type CreatePriceUnitBody,
+  type PriceUnitRow,
+  type SearchPriceUnitsBody,
+} from './price-unit.resource.js';
+
+/** POST /prices/units. */
+export async function createPriceUnit(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreatePriceUnitBody,
+): Promise<PriceUnitRow | Refusal> {
+  const reader = new MemberReader();
+  const rate = reader.positive('conversion_rate', body.conversion_rate);
+  const priceUnit = {
+    name: reader.name('name', body.name),
+    code: body.code,
+    symbol: reader.name('symbol', body.symbol),
+    base_currency: reader.currency('base_currency', body.base_currency),
+    conversion_rate: rate === null ? '' : plain(rate),
+    metadata: reader.metadata(body.metadata),
+  };
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, (unit) => createRecord(unit, PRICE_UNITS, priceUnit));
+}
+
+/** GET /prices/units/{id}, whatever its status. */
+export function readPriceUnit(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<PriceUnitRow | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, PRICE_UNITS, id));
+}
+
+/** POST /prices/units/search. */
+export function searchPriceUnits(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  body: SearchPriceUnitsBody,
+): Promise<Page<PriceUnitRow> | Refusal> {
+  const conditions = isOneOf('id', body.price_unit_ids);
+  return readUnit(dependencies, caller.environment, (unit) =>
+    searchRecords(unit, PRICE_UNITS, { request: body, conditions }),
+  );
+}
+
+/** PUT /prices/units/{id}. */
+export async function changePriceUnit(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangePriceUnitBody },
+): Promise<PriceUnitRow | Refusal> {
+  const reader = new MemberReader();
+  const { name, symbol, metadata } = body;
+  const patch = {
+    ...(name === undefined ? {} : { name: reader.name('name', name) }),
+    ...(symbol === undefined ? {} : { symbol: reader.name('symbol', symbol) }),
+    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
+  };
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, (unit) =>
+    changeRecord(unit, PRICE_UNITS, { target, change: () => patch }),
+  );
+}
+
+/** No price, ended or not, may refer to a unit that is removed (domain.md 4). */
+const notPriced = notReferenced({ table: 'prices', column: 'price_unit_id' }, 'has prices');
+
+/** DELETE /prices/units/{id}. */
+export function removePriceUnit(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<PriceUnitRow | Refusal> {
+  return writeUnit(dependencies, caller, (unit) =>
+    removeRecord(unit, PRICE_UNITS, { id, guards: [notPriced] }),
+  );
+}
