@@ -12,6 +12,7 @@ import {
   documentOf,
   mergedPaths,
   withOpenAnswers,
+  withStrictNulls,
   withoutInt32,
 } from './routes/document.mjs';
 import { checkRoutes, operationsModule, operationsOf } from './routes/operations.mjs';
@@ -48,7 +49,7 @@ function readJson(name) {
  */
 function completeSpec() {
   const file = join(output, 'openapi.json');
-  const spec = withoutInt32(JSON.parse(readFileSync(file, 'utf8')));
+  const spec = withStrictNulls(withoutInt32(JSON.parse(readFileSync(file, 'utf8'))));
   const fragment = readJson('openapi-fragment.json');
   // Controllers carry the /v1 of their routes; the servers end in it.
   const ours = Object.fromEntries(

@@ -201,6 +201,12 @@ async function main() {
     if (parameters.length === 0) await check();
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
+  if (verb === 'examples') {
+    // The test that compares the examples with what the product answers writes them instead.
+    process.env.RECORD_EXAMPLES = '1';
+    const recorder = 'billing-api/edge/openapi-examples.http.test.ts';
+    return handOver(join(binaries, 'vitest'), ['run', '--config', config, recorder]);
+  }
   const proofFolder = PROOFS.get(verb);
   if (proofFolder !== undefined) {
     const proof = join(root, 'dist', 'load-tests', proofFolder, 'main.js');

@@ -21,6 +21,40 @@ export function withoutInt32(spec) {
   );
 }
 
+function resolvedSchema(schema, schemas) {
+  if (schema?.$ref === undefined) return schema;
+  return resolvedSchema(schemas[schema.$ref.slice(SCHEMA.length)], schemas);
+}
+
+/** The JSON type of a schema: its own, or that of what it refers to. */
+function typeOf(schema, schemas) {
+  const { type, allOf = [], anyOf = [] } = resolvedSchema(schema, schemas) ?? {};
+  if (type !== undefined || allOf.length + anyOf.length === 0) return type;
+  return typeOf([...allOf, ...anyOf][0], schemas);
+}
+
+const withNull = (values) => (values === undefined ? {} : { enum: [...values, null] });
+
+/**
+ * In OpenAPI 3.0 `nullable` needs a type beside it and cannot widen what it refers to, as tsoa
+ * writes it. A reference to a scalar is written out; any other becomes one of two choices.
+ */
+export function withStrictNulls(spec) {
+  const { schemas } = spec.components;
+  return rewritten(spec, (object) => {
+    if (object.nullable !== true || object.type !== undefined) return object;
+    const { nullable: _nullable, allOf, anyOf, ...rest } = object;
+    const choices = allOf ?? anyOf ?? [];
+    const type = typeOf(object, schemas);
+    const [first] = choices;
+    const target = resolvedSchema(first, schemas);
+    if (choices.length === 1 && ['string', 'number', 'integer', 'boolean'].includes(target.type)) {
+      return { ...target, ...rest, nullable: true, ...withNull(target.enum) };
+    }
+    return { ...rest, anyOf: [...choices, { type, nullable: true, enum: [null] }] };
+  });
+}
+
 function addReferences(value, names, schemas) {
   rewritten(value, (object) => {
     const name =
@@ -152,8 +186,11 @@ function tagsOf(described, paths) {
   return [...described, ...others.map((name) => ({ name }))];
 }
 
-/** The whole document. */
+/** The whole document; schemas that nothing uses, such as those of queries, are left out. */
 export function documentOf({ spec, fragment, paths, schemas }) {
+  const responses = { ...ERROR_RESPONSES, ...fragment.components.responses };
+  const used = new Set();
+  addReferences([paths, responses], used, schemas);
   return {
     ...spec,
     ...fragment.document,
@@ -163,8 +200,8 @@ export function documentOf({ spec, fragment, paths, schemas }) {
       ...spec.components,
       headers: fragment.components.headers,
       parameters: fragment.components.parameters,
-      responses: { ...ERROR_RESPONSES, ...fragment.components.responses },
-      schemas,
+      responses,
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))),
     },
   };
 }

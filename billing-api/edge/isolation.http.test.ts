@@ -1,0 +1,262 @@
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import type { Environment } from '../../contract/environment.js';
+import type { Database } from '../../sql/pool.js';
+import { createId } from '../../runtime/ids.js';
+import { OPERATIONS } from '../generated/operations.js';
+import { makeKey, test as base } from '../testing/billing-test.js';
+import {
+  fillEnvironment,
+  FILLED_AT,
+  type FilledEnvironment,
+} from '../testing/filled-environment.js';
+import { idProbesOf, type IdProbe } from '../testing/id-probes.js';
+import { addressOf, sampleOf, type SampleRequest } from '../testing/sample-requests.js';
+import type { Operation } from './operation-table.js';
+
+type World = {
+  /** The environment whose key makes all requests. */
+  readonly own: FilledEnvironment;
+  /** Another environment of the same tenant, and one of another tenant. */
+  readonly foreign: readonly FilledEnvironment[];
+  /** What every reading operation answered while there was no other environment. */
+  readonly alone: ReadonlyMap<string, string>;
+};
+
+const operations = OPERATIONS.filter(
+  ({ isPublic, servedBy }) => !isPublic && servedBy === 'billing-api',
+);
+const reading = operations.filter(({ access }) => access === 'read');
+
+const ULID = /\b[a-z]+(_[a-z]+)?_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+/** The lag of the log is that of all tenants together. */
+const COMMON = /"consumption_lag":\d+/;
+
+async function send(
+  { call }: FilledEnvironment,
+  { method, path }: Operation,
+  request: SampleRequest,
+) {
+  const options = request.body === undefined ? {} : { body: request.body };
+  const { status, body } = await call(method, addressOf(path, request), options);
+  return { status, text: `${status} ${JSON.stringify(body)}`.replace(COMMON, '') };
+}
+
+/** The request of a list or search that asks for everything. */
+function widest({ method, path }: Operation, sample: SampleRequest): SampleRequest {
+  if (path.endsWith('/search')) return { ...sample, body: { limit: 1000 } };
+  return method === 'GET' ? { ...sample, query: { ...sample.query, limit: '1000' } } : sample;
+}
+
+async function readEverything(filled: FilledEnvironment): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  for (const operation of reading) {
+    const sample = sampleOf(operation.id, filled);
+    for (const request of [sample, widest(operation, sample)]) {
+      const { status, text } = await send(filled, operation, request);
+      expect([operation.id, status === 200 ? '' : text]).toEqual([operation.id, '']);
+      answers.set(`${operation.id} ${JSON.stringify(request)}`, text);
+    }
+  }
+  return answers;
+}
+
+const test = base.extend<{ world: World }>({
+  world: async ({ api, database, clickhouse, clock }, use) => {
+    clock.set(FILLED_AT);
+    const tools = { api, database: database.database, clickhouse: clickhouse.client };
+    const { environment } = api;
+    const own = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
+    const alone = await readEverything(own);
+    const sibling = { tenantId: environment.tenantId, environmentId: createId('env') };
+    const keys = [
+      await makeKey(database.database, { environment: sibling }),
+      await makeKey(database.database, {}),
+    ];
+    const foreign: FilledEnvironment[] = [];
+    for (const [index, key] of keys.entries()) {
+      // Once with the very keys of `own`, so that whatever goes by a name meets its double, and
+      // once with others, for asking after what only the foreign environment has.
+      await fillEnvironment(tools, key, { suffix: '', partition: 1 + 2 * index });
+      const place = { suffix: `-${index}`, partition: 2 + 2 * index };
+      foreign.push(await fillEnvironment(tools, key, place));
+    }
+    await use({ own, foreign, alone });
+  },
+});
+
+const tableName = z.object({ name: z.string() });
+
+/** Every table of PostgreSQL whose rows belong to an environment. */
+function tablesOf(database: Database): Promise<readonly string[]> {
+  return database.slonik.anyFirst(sql.type(tableName)`
+    SELECT table_name AS name FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name = 'environment_id' ORDER BY 1`);
+}
+
+/** The keys of all tenants are looked up before the environment is known. */
+const OUTSIDE_ROW_LEVEL_SECURITY = ['secrets'];
+
+const digestRow = z.object({ rows: z.number(), digest: z.string().nullable() });
+
+/** Number and digest of the rows of an environment, as the owner of the tables sees them. */
+function digestOf(database: Database, table: string, { tenantId, environmentId }: Environment) {
+  return database.slonik.one(sql.type(digestRow)`
+    SELECT count(*)::integer AS rows, md5(string_agg(t::text, '|' ORDER BY t::text)) AS digest
+    FROM ${sql.identifier([table])} t
+    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}`);
+}
+
+async function digests(database: Database, environments: readonly FilledEnvironment[]) {
+  const found = new Map<string, z.output<typeof digestRow>>();
+  for (const table of await tablesOf(database)) {
+    for (const { environment } of environments) {
+      const name = `${table} of ${environment.environmentId}`;
+      found.set(name, await digestOf(database, table, environment));
+    }
+  }
+  return found;
+}
+
+/** An answer without what may differ: the value that was asked for, and new ids. */
+function comparable(text: string, value: string): string {
+  const encoded = encodeURIComponent(value);
+  return text.replaceAll(value, '<id>').replaceAll(encoded, '<id>').replaceAll(ULID, '<id>');
+}
+
+/** A value of the same form that nothing has, nor was asked for before. */
+function unknownOf(value: string): string {
+  return value.replace(/.{4}$/, String(5000 + attempts));
+}
+
+/** Foreign ids and environments that an answer contains without having been told them. */
+function leaksIn(text: string, told: string, { foreign }: World): readonly string[] {
+  const secrets = foreign.flatMap(({ environment, ids }) => [
+    environment.environmentId,
+    ...Object.values(ids),
+  ]);
+  const rest = text.replaceAll(told, '').replaceAll(encodeURIComponent(told), '');
+  return secrets.filter((secret) => rest.includes(secret));
+}
+
+let attempts = 0;
+
+/** What a probe answers differently for a foreign id than for an unknown one. */
+async function differencesAt(operation: Operation, world: World, at: number): Promise<unknown[]> {
+  const answerTo = async (value: string) => {
+    attempts += 1;
+    const suffix = `-try-${attempts}`;
+    const sample = sampleOf(operation.id, world.own, suffix);
+    const probe = idProbesOf(operation, sample, world.own.ids)[at] as IdProbe;
+    const { text } = await send(world.own, operation, probe.with(value));
+    const leaks = leaksIn(text, value, world);
+    return { probe, leaks, answer: comparable(text, value).replaceAll(suffix, '') };
+  };
+  const differences: unknown[] = [];
+  for (const { ids } of world.foreign) {
+    const sample = sampleOf(operation.id, world.own);
+    const { kind, place } = idProbesOf(operation, sample, world.own.ids)[at] as IdProbe;
+    const unknown = await answerTo(unknownOf(ids[kind]));
+    const known = await answerTo(ids[kind]);
+    if (known.answer === unknown.answer && known.leaks.length === 0) continue;
+    differences.push({ operation: operation.id, place, known, unknown: unknown.answer });
+  }
+  return differences;
+}
+
+/** Rows of a table of ClickHouse by environment. */
+async function environmentsIn(client: ClickHouse, table: string): Promise<readonly string[]> {
+  const rows = await client.query(
+    `SELECT DISTINCT environment_id AS name FROM ${table}`,
+    {},
+    tableName,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const GENEROUS_MS = 300_000;
+
+describe('an environment', () => {
+  test(
+    'is not seen from another environment of its tenant, nor from another tenant',
+    { timeout: GENEROUS_MS },
+    async ({ world, database, clickhouse }) => {
+      const everywhere = [world.own, ...world.foreign];
+      const before = await digests(database.database, everywhere);
+      // A test over an empty table proves nothing: a new table needs something in fillEnvironment.
+      for (const [table, { rows }] of before) expect([table, rows > 0]).toEqual([table, true]);
+      const tables = await clickhouse.client.query(
+        `SELECT found AS name FROM (
+          SELECT DISTINCT table AS found FROM system.columns
+          WHERE database = currentDatabase() AND name = 'environment_id')`,
+        {},
+        tableName,
+      );
+      expect(tables.length).toBeGreaterThan(0);
+      for (const { name } of tables) {
+        const ids = everywhere.map(({ environment }) => environment.environmentId);
+        const found = await environmentsIn(clickhouse.client, name);
+        expect([name, found]).toEqual([name, expect.arrayContaining(ids)]);
+      }
+
+      const together = await readEverything(world.own);
+      for (const [request, answer] of together) {
+        expect([request, answer]).toEqual([request, world.alone.get(request)]);
+      }
+
+      const differences: unknown[] = [];
+      let probes = 0;
+      for (const operation of operations) {
+        const { ids } = world.own;
+        const places = idProbesOf(operation, sampleOf(operation.id, world.own), ids);
+        if (operation.path.includes('{'))
+          expect([operation.id, places.length > 0]).toEqual([operation.id, true]);
+        probes += places.length;
+        for (const at of places.keys()) {
+          differences.push(...(await differencesAt(operation, world, at)));
+        }
+      }
+      expect(differences).toEqual([]);
+      expect(probes).toBeGreaterThan(operations.length);
+
+      // The key of a foreign environment is no key of this one.
+      const headers = { 'idempotency-key': 'subscribe-0' };
+      const options = { body: { name: 'Pro' }, headers };
+      const created = await world.own.call('POST', '/v1/plans', options);
+      expect([created.status, created.headers.get('idempotency-replayed')]).toEqual([201, null]);
+
+      const after = await digests(database.database, world.foreign);
+      for (const [table, digest] of after) {
+        expect([table, digest]).toEqual([table, before.get(table)]);
+      }
+    },
+  );
+
+  test(
+    'is closed by the database itself, whatever a statement asks for',
+    { timeout: GENEROUS_MS },
+    async ({ world, database: { database } }) => {
+      const { environment } = world.own;
+      const tables = await tablesOf(database);
+      for (const table of tables.filter((each) => !OUTSIDE_ROW_LEVEL_SECURITY.includes(each))) {
+        const name = sql.identifier([table]);
+        const seen = await database.asEnvironment(environment, (connection) =>
+          connection.anyFirst(sql.type(tableName)`
+          SELECT DISTINCT environment_id AS name FROM ${name}`),
+        );
+        expect([table, seen]).toEqual([table, [environment.environmentId]]);
+      }
+      const [other] = world.foreign;
+      const intrusion = database.asEnvironment(environment, (connection) =>
+        connection.query(sql.type(z.unknown())`
+        INSERT INTO plans (id, tenant_id, environment_id, name, metadata, status, created_at,
+          updated_at)
+        VALUES ('plan_y', ${other?.environment.tenantId ?? ''},
+          ${other?.environment.environmentId ?? ''}, 'x', '{}', 'published', now(), now())`),
+      );
+      await expect(intrusion).rejects.toThrow('row-level security');
+    },
+  );
+});

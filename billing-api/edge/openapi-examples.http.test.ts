@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { describe, expect } from 'vitest';
+import { projectRoot } from '../../runtime/project.js';
+import { OPERATIONS } from '../generated/operations.js';
+import { test } from '../testing/billing-test.js';
+import {
+  fillEnvironment,
+  FILLED_AT,
+  type FilledEnvironment,
+} from '../testing/filled-environment.js';
+import { addressOf, sampleOf } from '../testing/sample-requests.js';
+import type { Operation } from './operation-table.js';
+
+const FILE = join(projectRoot, 'billing-api', 'edge', 'openapi-examples.json');
+/** Set by `npm run examples`, which writes what this test otherwise compares. */
+const IS_RECORDING = process.env['RECORD_EXAMPLES'] === '1';
+
+/** Nearly fifty operations, one after another. */
+const GENEROUS = { timeout: 300_000 };
+
+const ID = /\b([a-z]+(?:_[a-z]+)?)_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+
+/** What other operations need comes first; what removes comes last. */
+const ORDER = ['GET', 'POST', 'PUT', 'DELETE'];
+const recorded: readonly Operation[] = OPERATIONS.filter(
+  ({ isPublic, servedBy }) => !isPublic && servedBy === 'billing-api',
+).sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method));
+
+/** Numbers ids in the order in which they appear, and moves instants of the machine's clock. */
+function createStabiliser(): (value: unknown) => unknown {
+  const numbers = new Map<string, string>();
+  const stableId = (id: string, prefix: string): string => {
+    const number = String(numbers.size + 1).padStart(24, '0');
+    const known = numbers.get(id) ?? `${prefix}_01${number}`;
+    numbers.set(id, known);
+    return known;
+  };
+  return (value) => {
+    const text = JSON.stringify(value)
+      .replaceAll(ID, stableId)
+      .replaceAll(INSTANT, (instant) => (instant > '2026-06' ? FILLED_AT : instant))
+      .replaceAll(/\bpg-[0-9a-f]{32}\b/g, 'pg-5c8f2f3c0f3b4b6e9d7a1e2f3a4b5c6d');
+    return JSON.parse(text) as unknown;
+  };
+}
+
+/** What every operation answers to its sample, by method and path below the server. */
+async function recordExamples(filled: FilledEnvironment): Promise<Record<string, unknown>> {
+  const stabilise = createStabiliser();
+  const examples: Record<string, unknown> = {};
+  const failures: unknown[] = [];
+  for (const { id, method, path, successStatus } of recorded) {
+    const sample = sampleOf(id, filled);
+    const options = sample.body === undefined ? {} : { body: sample.body };
+    const { status, body } = await filled.call(method, addressOf(path, sample), options);
+    if (status !== successStatus) failures.push([id, status, body]);
+    examples[`${method} ${path.replace(/^\/v1/, '')}`] = stabilise(body);
+  }
+  expect(failures).toEqual([]);
+  return Object.fromEntries(Object.entries(examples).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+async function write(examples: object): Promise<void> {
+  const config = await resolveConfig(FILE, {
+    config: join(projectRoot, '.config', 'prettier.json'),
+  });
+  writeFileSync(FILE, await format(JSON.stringify(examples), { ...config, parser: 'json' }));
+}
+
+describe('the examples of the document', () => {
+  test(
+    'are what the product answers (npm run examples records them anew)',
+    GENEROUS,
+    async ({ api, database, clickhouse, clock }) => {
+      clock.set(FILLED_AT);
+      const tools = { api, database: database.database, clickhouse: clickhouse.client };
+      const place = { suffix: '', partition: 0 };
+      const filled = await fillEnvironment(tools, { environment: api.environment }, place);
+      const examples = await recordExamples(filled);
+      if (IS_RECORDING) await write(examples);
+      expect(JSON.parse(readFileSync(FILE, 'utf8'))).toEqual(examples);
+    },
+  );
+});
