@@ -14,7 +14,7 @@ const LONG_PROOFS = [
 /** What `npm test` has no time for: run by `npm run nightly`. */
 const NIGHTLY_TESTS = ['**/*.nightly.test.ts'];
 const isNightly = process.env['MINUTEBOOK_NIGHTLY'] === '1';
-/** Whole products wait for engines and time-outs half of the time; more of them starve two cores. */
+/** Whole products wait for engines half of the time; more than two of them starve two cores. */
 const PRODUCTS_AT_A_TIME = 2;
 const ELSEWHERE = ['**/node_modules/**', '**/dist/**'];
 const globalSetup = [`${root}load-tests/harness/global-setup.ts`];

@@ -180,6 +180,7 @@ async function check() {
 const PROOFS = new Map([
   ['faults', 'proofs/faults'],
   ['mutations', 'proofs/mutations'],
+  ['nightly', 'proofs/nightly'],
   ['oracle', 'proofs/usage-oracle'],
   ['pricing:check', 'proofs/pricing-oracle'],
   ['simulate', 'proofs/simulation'],

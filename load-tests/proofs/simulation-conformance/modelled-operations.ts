@@ -1,4 +1,4 @@
-import type { Command, Intent } from '../../../aggregator/protocol/state.js';
+import type { Intent } from '../../../aggregator/protocol/state.js';
 import type { Operation } from './operations.js';
 import type { Scenario } from '../simulation/scenario.js';
 import {
@@ -67,37 +67,50 @@ function ensure(scenario: Scenario, world: World, { partitions }: On<'ensure'>):
   return { statement: { kind: 'ensure', partitions }, hasEffect: next !== world, world: next };
 }
 
+type Row = NonNullable<World['partitions'][number]['row']>;
+
+/** What becomes of the row; `next` is null when a guard refuses. */
+type OnRow = { readonly statement: Statement; readonly next: Row | null };
+
+function intend(scenario: Scenario, world: World, [row, drawn]: [Row, On<'intend'>]): OnRow | null {
+  const { partition, isReplacement, digest, length, endOff } = drawn;
+  const start = row.nextOffset + drawn.startOff;
+  const end = isReplacement ? (row.pending?.end ?? start + length) + endOff : start + length;
+  const pinned = isReplacement ? row.catalogVersion : world.meters.version;
+  const catalogVersion = Math.max(1, pinned + drawn.catalogOff);
+  // A promise of nothing is refused by the table itself; the machine never makes one.
+  if (end <= row.nextOffset) return null;
+  const intent = { end, catalogVersion, foldVersion: 1, digest };
+  const epoch = row.epoch + drawn.epochOff;
+  const statement = { kind: 'intend', partition, epoch, start, intent, isReplacement } as const;
+  return { statement, next: intendBatch(row, statement, scenario.mutation) };
+}
+
+function finish({ mutation }: Scenario, row: Row, drawn: On<'finish'>): OnRow {
+  const { partition, rows } = drawn;
+  const start = row.nextOffset + drawn.startOff;
+  const end = (row.pending?.end ?? start + 1) + drawn.endOff;
+  const epoch = row.epoch + drawn.epochOff;
+  const command = { kind: 'finish', epoch, start, end, rows } as const;
+  return { statement: { ...command, partition }, next: finishBatch(row, command, mutation) };
+}
+
 function onRow(
-  { mutation }: Scenario,
+  scenario: Scenario,
   world: World,
   operation: On<'take'> | On<'intend'> | On<'finish'>,
 ): Modelled | null {
   const { partition } = operation;
   const row = world.partitions[partition]?.row ?? null;
   if (row === null) return null;
-  if (operation.kind === 'take') {
-    const taken = withRow(world, partition, takeCheckpoint(row, operation.gate));
-    return { statement: operation, hasEffect: true, world: taken };
-  }
-  const epoch = row.epoch + operation.epochOff;
-  const start = row.nextOffset + operation.startOff;
-  if (operation.kind === 'intend') {
-    const { isReplacement, digest, length, endOff } = operation;
-    const end = isReplacement ? (row.pending?.end ?? start + length) + endOff : start + length;
-    const pinned = isReplacement ? row.catalogVersion : world.meters.version;
-    const catalogVersion = Math.max(1, pinned + operation.catalogOff);
-    // A promise of nothing is refused by the table itself; the machine never makes one.
-    if (end <= row.nextOffset) return null;
-    const intent = { end, catalogVersion, foldVersion: 1, digest };
-    const command = { kind: 'intend', epoch, start, intent, isReplacement } as const;
-    const next = intendBatch(row, command as Extract<Command, { kind: 'intend' }>, mutation);
-    const statement = { ...command, partition };
-    return { statement, hasEffect: next !== null, world: withRow(world, partition, next ?? row) };
-  }
-  const end = (row.pending?.end ?? start + 1) + operation.endOff;
-  const command = { kind: 'finish', epoch, start, end, rows: operation.rows } as const;
-  const next = finishBatch(row, command, mutation);
-  const statement = { ...command, partition };
+  const outcome =
+    operation.kind === 'take'
+      ? { statement: operation, next: takeCheckpoint(row, operation.gate) }
+      : operation.kind === 'intend'
+        ? intend(scenario, world, [row, operation])
+        : finish(scenario, row, operation);
+  if (outcome === null) return null;
+  const { statement, next } = outcome;
   return { statement, hasEffect: next !== null, world: withRow(world, partition, next ?? row) };
 }
 

@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import { Command, InvalidArgumentError } from 'commander';
+import { drawSeed } from '../../harness/draw-seed.js';
 import { describeAction } from './actions.js';
 import { explore, type Failure } from './exhaustive.js';
 import { walk, type Walk } from './random-walk.js';
@@ -10,6 +11,7 @@ import { LARGER_WORLDS, SMALL_WORLDS } from './small-worlds.js';
 type Flags = {
   readonly seconds: number;
   readonly seed?: number;
+  readonly firstSeed?: number;
   readonly exhaustive?: boolean;
   readonly larger?: boolean;
 };
@@ -48,8 +50,7 @@ function showWalk({ seed, scenario, failure }: Walk): void {
   console.log(`again: npm run simulate -- --seed ${seed}`);
 }
 
-function walkFor(seconds: number): Tally {
-  const firstSeed = Date.now() % 1_000_000_000;
+function walkFor(seconds: number, firstSeed: number): Tally {
   console.log(`worlds from seed ${firstSeed} on`);
   const format = '{bar} {value}/{total} s  {worlds} worlds  {steps} steps';
   const bar = new SingleBar({ format, barsize: 30, hideCursor: true, noTTYOutput: true });
@@ -105,7 +106,7 @@ function runSimulateVerb(flags: Flags): void {
   const tally = isExhaustive
     ? exploreAll(flags.larger === true)
     : flags.seed === undefined
-      ? walkFor(flags.seconds)
+      ? walkFor(flags.seconds, flags.firstSeed ?? drawSeed())
       : replay(flags.seed);
   if (tally.wrong > 0) process.exitCode = 1;
   console.log(`${tally.worlds} worlds, ${tally.steps} steps, ${tally.wrong} wrong`);
@@ -115,6 +116,7 @@ function runSimulateVerb(flags: Flags): void {
 await new Command('simulate')
   .description('look for an order of events that loses or doubles usage, in simulated worlds')
   .option('--seconds <n>', 'how long to try random worlds', wholeNumber, 60)
+  .option('--first-seed <n>', 'where the random worlds begin; anywhere when absent', wholeNumber)
   .option('--seed <n>', 'replay one world, and shrink what is wrong with it', wholeNumber)
   .option('--exhaustive', 'every order of events in small worlds instead')
   .option('--larger', 'and in larger ones, which takes minutes')

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import pc from 'picocolors';
+import { tableLines } from '../../../cli/demo/tables.js';
+import { drawSeed } from '../../harness/draw-seed.js';
+import { nightlyParts, type NightlyPart } from './parts.js';
+
+/**
+ * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]
+ * [--seconds N] [--mutations TEXT]`: the long proofs one after the other, each a program of its
+ * own. `--only` keeps the parts whose name begins with one of the words. A part that fails does not
+ * keep the next from running; the table at the end says what each did, with which seed and for how
+ * long, and the status is 1 when one of them found something.
+ */
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100' },
+    pricing: { type: 'string', default: '10000' },
+    oracle: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '600' },
+    mutations: { type: 'string', default: '' },
+    only: { type: 'string', default: '' },
+    seed: { type: 'string' },
+  },
+});
+
+type Result = {
+  readonly part: NightlyPart;
+  readonly isRight: boolean;
+  readonly seconds: number;
+};
+
+/** Its output goes where ours goes. */
+async function run(part: NightlyPart): Promise<Result> {
+  console.log(pc.bold(`\n=== ${part.name}: ${part.what}`));
+  const startedAt = performance.now();
+  const child = spawn(part.command, part.parameters, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...part.environment },
+  });
+  const status = await new Promise<number | null>((resolve) => {
+    child.once('error', (error) => {
+      console.log(error.message);
+      resolve(null);
+    });
+    child.once('exit', resolve);
+  });
+  return { part, isRight: status === 0, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+const seed = values.seed === undefined ? drawSeed() : Number(values.seed);
+const sizes = {
+  runs: Number(values.runs),
+  pricingCases: Number(values.pricing),
+  oracleCases: Number(values.oracle),
+  simulatedSeconds: Number(values.seconds),
+  only: values.mutations,
+};
+const words = values.only.split(',');
+const wanted = nightlyParts(sizes, seed).filter(({ name }) =>
+  words.some((word) => name.startsWith(word)),
+);
+if (wanted.length === 0) {
+  const names = nightlyParts(sizes, seed).map(({ name }) => name);
+  throw new Error(`--only takes beginnings of ${names.join(', ')}`);
+}
+const results: Result[] = [];
+for (const part of wanted) results.push(await run(part));
+const rows = results.map(({ part, isRight, seconds }) => [
+  part.name,
+  part.what,
+  String(seed),
+  `${seconds.toFixed(0)} s`,
+  isRight ? 'holds' : 'FINDINGS',
+]);
+console.log('');
+for (const line of tableLines(['part', 'what', 'seed', 'took', 'verdict'], rows)) {
+  console.log(line);
+}
+const wrong = results.filter(({ isRight }) => !isRight).length;
+console.log(`${results.length - wrong} passed, ${wrong} failed`);
+process.exitCode = wrong === 0 ? 0 : 1;

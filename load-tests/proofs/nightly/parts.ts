@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { builtModule, projectRoot } from '../../../runtime/project.js';
+
+/** How much each part does. */
+export type NightlySizes = {
+  /** Random runs under faults on each log. */
+  readonly runs: number;
+  readonly pricingCases: number;
+  readonly oracleCases: number;
+  readonly simulatedSeconds: number;
+  /** Of mutations: those whose name holds the text; all when empty. */
+  readonly only: string;
+};
+
+/** One long proof: a program of its own, so that it cannot harm the next. */
+export type NightlyPart = {
+  readonly name: string;
+  /** What it does and how much of it, for the table. */
+  readonly what: string;
+  readonly command: string;
+  readonly parameters: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+const NODE = ['--enable-source-maps'];
+
+function program(module: string, parameters: readonly string[]): readonly string[] {
+  return [...NODE, builtModule(`load-tests/proofs/${module}`), ...parameters];
+}
+
+function tests(parameters: readonly string[]): readonly string[] {
+  const vitest = join(projectRoot, 'node_modules', 'vitest', 'vitest.mjs');
+  const config = join(projectRoot, '.config', 'vitest.config.ts');
+  return [vitest, 'run', '--config', config, ...parameters];
+}
+
+type Described = readonly [name: string, what: string, parameters: readonly string[]];
+
+function programs(sizes: NightlySizes, seed: number): readonly Described[] {
+  const { runs, pricingCases, oracleCases, simulatedSeconds, only } = sizes;
+  const seeded = ['--seed', String(seed)];
+  const faults = (log: string): readonly string[] =>
+    program('faults/main', ['--log', log, '--runs', String(runs), ...seeded]);
+  const scenarios = (log: string): readonly string[] =>
+    program('faults/main', ['--log', log, '--scenarios']);
+  const mutations = (of: string): readonly string[] =>
+    program('mutations/main', ['--of', of, '--only', only]);
+  const simulate = (parameters: readonly string[]): readonly string[] =>
+    program('simulation/main', parameters);
+  const first = ['--first-seed', String(seed)];
+  return [
+    ['faults-postgres', `${runs} random runs`, faults('postgres')],
+    ['faults-kafka', `${runs} random runs`, faults('kafka')],
+    ['scenarios-postgres', 'long form of all', scenarios('postgres')],
+    ['scenarios-kafka', 'long form of all', scenarios('kafka')],
+    ['mutations-event-path', 'all', mutations('event-path')],
+    ['mutations-simulation', 'all', mutations('simulation')],
+    ['mutations-pricing', 'all', mutations('pricing')],
+    [
+      'pricing',
+      `${pricingCases} cases`,
+      program('pricing-oracle/main', ['--runs', String(pricingCases), ...seeded]),
+    ],
+    [
+      'oracle',
+      `${oracleCases} cases`,
+      program('usage-oracle/main', ['--runs', String(oracleCases), ...seeded]),
+    ],
+    [
+      'simulation',
+      `random worlds for ${simulatedSeconds} s`,
+      simulate(['--seconds', String(simulatedSeconds), ...first]),
+    ],
+    ['simulation-larger', 'every order, larger worlds too', simulate(['--larger'])],
+  ];
+}
+
+/** All long proofs; `seed` begins those that are random. */
+export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
+  const environment = { MINUTEBOOK_NIGHTLY: '1' };
+  const command = process.execPath;
+  return [
+    ...programs(sizes, seed).map(([name, what, parameters]) => ({
+      name,
+      what,
+      command,
+      parameters,
+    })),
+    {
+      ...{ name: 'simulation-conformance', what: '1,000 sequences', command, environment },
+      parameters: tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
+    },
+    {
+      ...{ name: 'kafka', what: 'kill -9 and ownership on Kafka', command, environment },
+      parameters: tests(['--project', 'e2e']),
+    },
+  ];
+}
