@@ -1,5 +1,6 @@
 import type { Environment } from './environment.js';
 import type { InstantMs } from './instant.js';
+import { isObject } from './is-object.js';
 
 /** Timestamps of events lie in `[1970-01-01, 2200-01-01)` (domain.md 7.1). */
 export const EVENT_TIMESTAMP_END_MS: InstantMs = Date.UTC(2200, 0, 1);
@@ -77,10 +78,6 @@ export function encodeEventRecord(record: EventRecord): string {
 
 export type UndecodableReason =
   'not_json' | 'unknown_version' | 'malformed_record' | 'malformed_event';
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === 'string';

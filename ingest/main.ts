@@ -20,16 +20,14 @@ const SETTINGS = [
   'MINUTEBOOK_INGEST_RATE',
 ] as const;
 
-/** Look-ups of API keys only: one a second and key. */
+/** Only for look-ups of API keys, at most one per second and key. */
 const POOL_SIZE = 4;
 
 const config = readConfig(SETTINGS, process.env);
 const log = createLog('ingest', config.MINUTEBOOK_LOG_LEVEL);
 const lifecycle = new Lifecycle(log);
 
-/**
- * The event routes as a program of their own: `npm start` runs them in one process with the rest.
- */
+/** The event routes as a separate program; `npm start` runs them in the process of the API. */
 async function start(databaseUrl: string): Promise<void> {
   const metrics = createMetrics();
   const database = await createDatabase(databaseUrl, { poolSize: POOL_SIZE });
@@ -58,7 +56,7 @@ async function start(databaseUrl: string): Promise<void> {
 
 try {
   if (config.DATABASE_URL === undefined) {
-    throw new ConfigError(['DATABASE_URL is required here: npm start brings an embedded server']);
+    throw new ConfigError(['DATABASE_URL is required: only npm start can use an embedded server']);
   }
   await start(config.DATABASE_URL);
 } catch (error) {

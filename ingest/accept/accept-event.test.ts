@@ -11,28 +11,28 @@ const CONTEXT = {
   eventIdAt: (position: number): string => `event_made_${position}`,
 };
 
-function judge(source: string): EventOutcome {
+function evaluate(source: string): EventOutcome {
   const document = readJson(source);
   if ('problem' in document) throw new Error(document.problem);
   return acceptSingle(document, CONTEXT);
 }
 
-/** The least event, with members replaced or added; `undefined` leaves one out. */
+/** The smallest event, with members replaced or added; `undefined` leaves one out. */
 function eventWith(members: Record<string, unknown>): string {
   return JSON.stringify({ event_name: 'call', external_customer_id: 'acme', ...members });
 }
 
 function accepted(source: string): UsageEvent {
-  const outcome = judge(source);
+  const outcome = evaluate(source);
   if (outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
   return outcome.event;
 }
 
-function refusedMember(source: string): string {
-  const outcome = judge(source);
-  if (outcome.kind !== 'refused') throw new Error(`accepted: ${source.slice(0, 100)}`);
-  expect(outcome.refusal.problem).not.toBe('');
-  return outcome.refusal.member;
+function invalidMember(source: string): string {
+  const outcome = evaluate(source);
+  if (outcome.kind !== 'rejected') throw new Error(`accepted: ${source.slice(0, 100)}`);
+  expect(outcome.problem.problem).not.toBe('');
+  return outcome.problem.member;
 }
 
 describe('an accepted event', () => {
@@ -52,7 +52,7 @@ describe('an accepted event', () => {
     });
   });
 
-  test('gets an id, the time of receipt and an empty source when it brings none', () => {
+  test('gets an id, the time of receipt and an empty source when it has none', () => {
     const least = {
       eventId: 'event_made_0',
       source: '',
@@ -74,7 +74,7 @@ describe('an accepted event', () => {
     expect(accepted(eventWith({ customer_id: '' }))).toMatchObject({ customerId: null });
     expect(accepted(eventWith({ customer_id: ' \t' }))).toMatchObject({ customerId: null });
     const none = eventWith({ external_customer_id: '', customer_id: null });
-    expect(refusedMember(none)).toBe('external_customer_id');
+    expect(invalidMember(none)).toBe('external_customer_id');
   });
 
   test('keeps ids apart that differ only in case, blanks or accents', () => {
@@ -83,7 +83,7 @@ describe('an accepted event', () => {
     expect(kept).toEqual(ids);
   });
 
-  test('keeps properties named like parts of an object', () => {
+  test('keeps properties with the names of built-in members of an object', () => {
     const source =
       '{"event_name":"n","customer_id":"c","properties":{"__proto__":1.50,"constructor":"x","toString":true}}';
     const { properties } = accepted(source);
@@ -97,7 +97,7 @@ describe('an accepted event', () => {
     );
   });
 
-  test('may have an id that reads like a number, beside numbers', () => {
+  test('may have a string id that looks like a number, beside properties that are numbers', () => {
     const source =
       '{"event_name":"n","customer_id":"007","event_id":"1.50","properties":{"v":1.50}}';
     expect(accepted(source)).toMatchObject({
@@ -107,7 +107,7 @@ describe('an accepted event', () => {
     });
   });
 
-  test('has the last of members that stand twice', () => {
+  test('has the last value of a member that stands twice', () => {
     const source =
       '{"event_name":"a","event_name":"b","customer_id":"c","properties":{"k":1.50,"k":2.0}}';
     expect(accepted(source)).toMatchObject({ eventName: 'b', properties: { k: '2.0' } });
@@ -148,7 +148,7 @@ describe('an accepted event', () => {
   });
 });
 
-describe('an event is refused, and the member named,', () => {
+describe('an invalid event is rejected', () => {
   test.each([
     ['event', 'null'],
     ['event', '[]'],
@@ -190,45 +190,47 @@ describe('an event is refused, and the member named,', () => {
     ['event_id', '{"event_name":"n","customer_id":"c","event_id":"\\udc00\\ud800"}'],
     ['properties.k', '{"event_name":"n","customer_id":"c","properties":{"k":"\\udfff"}}'],
     ['properties.\0', '{"event_name":"n","customer_id":"c","properties":{"\\u0000":1}}'],
-  ])('at %s: %s', (member, source) => {
-    expect(refusedMember(source)).toBe(member);
+  ])('naming the member %s: %s', (member, source) => {
+    expect(invalidMember(source)).toBe(member);
   });
 
-  test('with the id it brought, when that is usable', () => {
-    expect(judge(eventWith({ event_id: 'e1', event_name: '' }))).toMatchObject({ eventId: 'e1' });
-    expect(judge(eventWith({ event_id: 'x'.repeat(256) }))).toMatchObject({ eventId: null });
+  test('with its id, when the id is valid', () => {
+    expect(evaluate(eventWith({ event_id: 'e1', event_name: '' }))).toMatchObject({
+      eventId: 'e1',
+    });
+    expect(evaluate(eventWith({ event_id: 'x'.repeat(256) }))).toMatchObject({ eventId: null });
   });
 });
 
 describe('the limits of an event', () => {
   test.each(['event_name', 'event_id', 'external_customer_id', 'customer_id', 'source'])(
-    '%s may have 255 characters and not 256',
+    '%s may have 255 characters, not 256',
     (member) => {
       for (const character of ['x', 'é', '😀']) {
         accepted(eventWith({ [member]: character.repeat(255) }));
-        expect(refusedMember(eventWith({ [member]: character.repeat(256) }))).toBe(member);
+        expect(invalidMember(eventWith({ [member]: character.repeat(256) }))).toBe(member);
       }
     },
   );
 
-  test('the blanks around a name are not among its 255 characters', () => {
+  test('blanks around the name do not count towards its 255 characters', () => {
     const event_name = `   ${'x'.repeat(255)}   `;
     expect(accepted(eventWith({ event_name })).eventName).toBe('x'.repeat(255));
   });
 
-  test('properties may have 250 keys and not 251', () => {
+  test('properties may have 250 keys, not 251', () => {
     const keys = (count: number): Record<string, number> =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
     expect(Object.keys(accepted(eventWith({ properties: keys(250) })).properties)).toHaveLength(
       250,
     );
-    expect(refusedMember(eventWith({ properties: keys(251) }))).toBe('properties');
+    expect(invalidMember(eventWith({ properties: keys(251) }))).toBe('properties');
   });
 
   const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
   test.each(['x', 'é', '😀', '"', '\u0001'])(
-    'an event may have 65536 bytes of JSON and not one more, in texts of %j',
+    'an event may have 65536 bytes of JSON and no more, with texts of %j',
     (character) => {
       const empty = bytesOf(eventWith({ properties: { n: 1.5, flag: true, text: '' } }));
       const unit = bytesOf(JSON.stringify(character)) - 2;
@@ -239,17 +241,17 @@ describe('the limits of an event', () => {
       const largest = eventOf(character.repeat(units) + rest);
       expect(bytesOf(largest)).toBe(65_536);
       accepted(largest);
-      expect(refusedMember(eventOf(`${character.repeat(units)}${rest}x`))).toBe('event');
+      expect(invalidMember(eventOf(`${character.repeat(units)}${rest}x`))).toBe('event');
     },
   );
 
-  test('blanks between members do not count, nor does the notation of a number', () => {
+  test('blanks between members do not count towards the size, the digits of a number do', () => {
     const padded = eventWith({ properties: { n: 1 } }).replaceAll(',', `,${' '.repeat(70_000)}`);
     expect(accepted(padded).properties).toEqual({ n: '1' });
     const digits = '1'.repeat(70_000);
-    expect(refusedMember(eventWith({ properties: { n: 0 } }).replace(':0', `:${digits}`))).toBe(
+    expect(invalidMember(eventWith({ properties: { n: 0 } }).replace(':0', `:${digits}`))).toBe(
       'event',
     );
-    expect(refusedMember(eventWith({ event_name: `n${' '.repeat(70_000)}` }))).toBe('event');
+    expect(invalidMember(eventWith({ event_name: `n${' '.repeat(70_000)}` }))).toBe('event');
   });
 });

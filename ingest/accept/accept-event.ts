@@ -1,30 +1,27 @@
 import { parseInstant, type InstantMs } from '../../contract/instant.js';
-import type { UsageEvent } from '../../contract/usage-event.js';
+import { EVENT_TIMESTAMP_END_MS, type UsageEvent } from '../../contract/usage-event.js';
 import { acceptProperties } from './accept-properties.js';
 import { EVENT_BYTES_MAX, isEventTooLarge } from './event-size.js';
 import { plainEventOf, type EventSource } from './event-source.js';
 import { isStorable, isTooLong, TEXT_CHARACTERS_MAX, UNSTORABLE_PROBLEM } from './event-text.js';
-import { isObject } from './is-object.js';
-import { shownName, type Refusal } from './refusal.js';
+import { isObject } from '../../contract/is-object.js';
+import { shownName, type EventProblem } from './event-problem.js';
 
-/** What an event is judged by besides itself. */
+/** What is needed to accept an event besides the event. */
 export type AcceptContext = {
   readonly receivedAtMs: InstantMs;
-  /** The id of an event that brought none, by its position in the request. */
+  /** The id of an event that came without one, by its position in the request. */
   readonly eventIdAt: (position: number) => string;
 };
 
 export type EventOutcome =
   | { readonly kind: 'accepted'; readonly event: UsageEvent }
   | {
-      readonly kind: 'refused';
-      /** The id that the event brought, when that could have been accepted. */
+      readonly kind: 'rejected';
+      /** The id that the event came with, when it is a valid id. */
       readonly eventId: string | null;
-      readonly refusal: Refusal;
+      readonly problem: EventProblem;
     };
-
-/** The first instant that is too late (domain.md 7.1): ClickHouse's DateTime64 ends in 2299. */
-const TIMESTAMP_END_MS = Date.UTC(2200, 0, 1);
 
 const TEXT_MEMBERS = [
   'event_name',
@@ -42,31 +39,31 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** The text of a member that `textRefusal` has let pass; null when absent. */
+/** The text of a member that has passed `findTextProblem`; null when absent. */
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
 /**
- * A customer reference; the empty text means absent (domain.md 3.1), and so does a blank one, since
- * no customer can have it: its usage would stay unmatched for ever.
+ * A customer reference; null when absent. Empty counts as absent (domain.md 3.1), and so does
+ * blank: no customer can have a blank id, so the usage would stay unmatched for ever.
  */
 function referenceOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-const NOT_A_TEXT = 'is not a text: send it in double quotes';
+const NOT_A_STRING = 'is not a string: send it in double quotes';
 
 function textProblem(value: unknown, isTrimmed: boolean, mayBeUnstorable: boolean): string | null {
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string') return NOT_A_TEXT;
+  if (typeof value !== 'string') return NOT_A_STRING;
   if (isTooLong(isTrimmed ? value.trim() : value)) {
     return `is too long: send at most ${TEXT_CHARACTERS_MAX} characters`;
   }
   return mayBeUnstorable && !isStorable(value) ? UNSTORABLE_PROBLEM : null;
 }
 
-/** Whether a string of this document can have been a number in its source. */
+/** Whether a string of the parsed document may have been a number in the body. */
 function mayBeQuotedNumber(value: unknown): boolean {
   return typeof value === 'string' && /^-?[0-9]/.test(value) && String(Number(value)) !== value;
 }
@@ -75,14 +72,14 @@ function wasNumber(member: string, source: EventSource): boolean {
   return typeof plainEventOf(source)[member] === 'number';
 }
 
-function textRefusal(event: RawEvent, source: EventSource): Refusal | null {
+function findTextProblem(event: RawEvent, source: EventSource): EventProblem | null {
   const { hasQuotedNumbers, hasUnicodeEscapes } = source.document;
   for (const member of TEXT_MEMBERS) {
     const value = event[member];
     const problem = textProblem(value, member === 'event_name', hasUnicodeEscapes);
     if (problem !== null) return { member, problem };
     if (hasQuotedNumbers && mayBeQuotedNumber(value) && wasNumber(member, source)) {
-      return { member, problem: NOT_A_TEXT };
+      return { member, problem: NOT_A_STRING };
     }
   }
   if (event['event_id'] === '') {
@@ -92,7 +89,7 @@ function textRefusal(event: RawEvent, source: EventSource): Refusal | null {
   return null;
 }
 
-function requiredRefusal(event: RawEvent): Refusal | null {
+function findMissingMember(event: RawEvent): EventProblem | null {
   if ((textOrNull(event['event_name']) ?? '').trim() === '') {
     return { member: 'event_name', problem: 'is required: send the name that your meters count' };
   }
@@ -105,7 +102,7 @@ function requiredRefusal(event: RawEvent): Refusal | null {
   };
 }
 
-function unknownMemberRefusal(event: RawEvent): Refusal | null {
+function findUnknownMember(event: RawEvent): EventProblem | null {
   for (const member of Object.keys(event)) {
     if (!MEMBERS.has(member)) {
       const problem = 'is not a member of an event: put your own data into properties';
@@ -115,15 +112,15 @@ function unknownMemberRefusal(event: RawEvent): Refusal | null {
   return null;
 }
 
-function timestampOf(value: unknown, receivedAtMs: InstantMs): InstantMs | Refusal {
+function timestampOf(value: unknown, receivedAtMs: InstantMs): InstantMs | EventProblem {
   if (isAbsent(value)) return receivedAtMs;
   const instant = typeof value === 'string' ? parseInstant(value) : null;
   if (instant === null) {
     const problem =
-      'is not a date-time that exists: send ISO 8601 with an offset or Z, as 2026-01-31T23:59:59.999Z';
+      'is not a valid date-time: send ISO 8601 with an offset or Z, such as 2026-01-31T23:59:59.999Z';
     return { member: 'timestamp', problem };
   }
-  if (instant < 0 || instant >= TIMESTAMP_END_MS) {
+  if (instant < 0 || instant >= EVENT_TIMESTAMP_END_MS) {
     const problem = 'is out of range: send a time from 1970-01-01 to the end of 2199';
     return { member: 'timestamp', problem };
   }
@@ -132,51 +129,51 @@ function timestampOf(value: unknown, receivedAtMs: InstantMs): InstantMs | Refus
 
 type PropertiesOutcome =
   | { readonly kind: 'accepted'; readonly properties: Readonly<Record<string, string>> }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'rejected'; readonly problem: EventProblem };
 
-function refuseProperties(member: string, problem: string): PropertiesOutcome {
-  return { kind: 'refused', refusal: { member, problem } };
+function rejectProperties(member: string, problem: string): PropertiesOutcome {
+  return { kind: 'rejected', problem: { member, problem } };
 }
 
 function propertiesOf(event: RawEvent, source: EventSource): PropertiesOutcome {
   const parsed = isAbsent(event['properties']) ? {} : event['properties'];
   if (!isObject(parsed)) {
-    return refuseProperties('properties', 'is not an object: send {"key": "value"}');
+    return rejectProperties('properties', 'is not an object: send {"key": "value"}');
   }
   const texts = acceptProperties(parsed, source.document.hasUnicodeEscapes);
-  if ('problem' in texts) return { kind: 'refused', refusal: texts };
+  if ('problem' in texts) return { kind: 'rejected', problem: texts };
   const { properties, propertyCount } = texts;
   const codeUnits = texts.codeUnits + (textOrNull(event['event_name']) ?? '').length;
   if (!isEventTooLarge(source, { codeUnits, propertyCount })) {
     return { kind: 'accepted', properties };
   }
   const problem = `is larger than ${EVENT_BYTES_MAX} bytes: send fewer or shorter properties`;
-  return refuseProperties('event', problem);
+  return rejectProperties('event', problem);
 }
 
-function refused(event: RawEvent | null, refusal: Refusal): EventOutcome {
+function rejected(event: RawEvent | null, problem: EventProblem): EventOutcome {
   const eventId = event === null ? null : textOrNull(event['event_id']);
   const isUsable = eventId !== null && eventId !== '' && isStorable(eventId) && !isTooLong(eventId);
-  return { kind: 'refused', eventId: isUsable ? eventId : null, refusal };
+  return { kind: 'rejected', eventId: isUsable ? eventId : null, problem };
 }
 
 /**
- * Judges one event (api.md 10.1, domain.md 3.1, 7.1, 7.3): accepted with every value normalised, or
- * refused with the first problem in this order: unknown member, texts, required members,
- * timestamp, properties, size.
+ * Checks one event (api.md 10.1, domain.md 3.1, 7.1, 7.3). It is accepted with every value
+ * normalised, or rejected with its first problem in this order: unknown member, texts, required
+ * members, timestamp, properties, size.
  */
 export function acceptEvent(source: EventSource, context: AcceptContext): EventOutcome {
   const event = source.value;
   if (!isObject(event)) {
-    return refused(null, { member: 'event', problem: 'is not an object: send {"event_name": …}' });
+    return rejected(null, { member: 'event', problem: 'is not an object: send {"event_name": …}' });
   }
-  const refusal =
-    unknownMemberRefusal(event) ?? textRefusal(event, source) ?? requiredRefusal(event);
-  if (refusal !== null) return refused(event, refusal);
+  const problem =
+    findUnknownMember(event) ?? findTextProblem(event, source) ?? findMissingMember(event);
+  if (problem !== null) return rejected(event, problem);
   const timestampMs = timestampOf(event['timestamp'], context.receivedAtMs);
-  if (typeof timestampMs !== 'number') return refused(event, timestampMs);
+  if (typeof timestampMs !== 'number') return rejected(event, timestampMs);
   const properties = propertiesOf(event, source);
-  if (properties.kind === 'refused') return refused(event, properties.refusal);
+  if (properties.kind === 'rejected') return rejected(event, properties.problem);
   return {
     kind: 'accepted',
     event: {

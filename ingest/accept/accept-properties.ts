@@ -1,5 +1,5 @@
 import { isStorable, UNSTORABLE_PROBLEM } from './event-text.js';
-import { shownName, type Refusal } from './refusal.js';
+import { shownName, type EventProblem } from './event-problem.js';
 
 /** Keys of one event's properties (api.md 1.7). */
 export const PROPERTY_KEYS_MAX = 250;
@@ -14,24 +14,25 @@ export type PropertyTexts = {
 function wrongKind(value: unknown): string {
   if (value === null) return 'is null: leave the key out';
   const kind = Array.isArray(value) ? 'a list' : 'an object';
-  return `is ${kind}: send a text, a number or a boolean`;
+  return `is ${kind}: send a string, a number or a boolean`;
 }
 
-function refusalOf(key: string, problem: string): Refusal {
+function problemOf(key: string, problem: string): EventProblem {
   return { member: `properties.${shownName(key)}`, problem };
 }
 
 /**
- * Checks the properties of an event and turns every value into its text (domain.md 7.3). A number
- * that is still one is what `String` prints; the others came quoted (`JsonDocument`).
+ * Checks the properties of an event and turns every value into its text (domain.md 7.3). `String`
+ * prints the exact text of every number here, because the other numbers were put in quotes before
+ * parsing (`JsonDocument`).
  *
- * The parsed object itself becomes the result, its numbers and booleans overwritten: no copy in the
- * hottest loop, and a key `__proto__`, which the parser made an own member, stays one.
+ * The parsed object itself becomes the result; its numbers and booleans are overwritten. This saves
+ * a copy in the hottest loop and keeps a key `__proto__`, which the parser made an own member.
  */
 export function acceptProperties(
   parsed: Record<string, unknown>,
   hasUnicodeEscapes: boolean,
-): PropertyTexts | Refusal {
+): PropertyTexts | EventProblem {
   const keys = Object.keys(parsed);
   if (keys.length > PROPERTY_KEYS_MAX) {
     const problem = `has ${keys.length} keys: send at most ${PROPERTY_KEYS_MAX}`;
@@ -47,14 +48,14 @@ export function acceptProperties(
       text = String(value);
       parsed[key] = text;
     } else {
-      return refusalOf(key, wrongKind(value));
+      return problemOf(key, wrongKind(value));
     }
     if (hasUnicodeEscapes && !(isStorable(key) && isStorable(text))) {
-      return refusalOf(key, UNSTORABLE_PROBLEM);
+      return problemOf(key, UNSTORABLE_PROBLEM);
     }
     codeUnits += key.length + text.length;
   }
-  // Every value was just checked to be a text or replaced by one.
+  // The loop has checked that every value is a string, or has replaced it by one.
   const properties = parsed as Readonly<Record<string, string>>;
   return { properties, codeUnits, propertyCount: keys.length };
 }

@@ -11,7 +11,7 @@ const CONTEXT = {
   eventIdAt: (position: number): string => `event_made_${position}`,
 };
 
-function judge(source: string): BulkOutcome {
+function evaluate(source: string): BulkOutcome {
   const document = readJson(source);
   if ('problem' in document) throw new Error(document.problem);
   return acceptBulk(document, CONTEXT);
@@ -19,19 +19,21 @@ function judge(source: string): BulkOutcome {
 
 const EVENT = { event_name: 'call', external_customer_id: 'acme' };
 
-function judgedKinds(source: string): readonly string[] {
-  const outcome = judge(source);
-  return outcome.kind === 'judged' ? outcome.outcomes.map((one) => one.kind) : [];
+function outcomeKinds(source: string): readonly string[] {
+  const outcome = evaluate(source);
+  return outcome.kind === 'evaluated' ? outcome.outcomes.map((one) => one.kind) : [];
 }
 
 describe('a bulk request', () => {
   test('has one outcome per event, in the order of the request', () => {
-    const outcome = judge(JSON.stringify({ events: [EVENT, { ...EVENT, event_name: '' }, EVENT] }));
+    const outcome = evaluate(
+      JSON.stringify({ events: [EVENT, { ...EVENT, event_name: '' }, EVENT] }),
+    );
     expect(outcome).toMatchObject({
-      kind: 'judged',
+      kind: 'evaluated',
       outcomes: [
         { kind: 'accepted', event: { eventId: 'event_made_0' } },
-        { kind: 'refused', eventId: null, refusal: { member: 'event_name' } },
+        { kind: 'rejected', eventId: null, problem: { member: 'event_name' } },
         { kind: 'accepted', event: { eventId: 'event_made_2' } },
       ],
     });
@@ -40,7 +42,7 @@ describe('a bulk request', () => {
   test('keeps the number texts of each event apart', () => {
     const event = (text: string): string =>
       `{"event_name":"n","customer_id":"c","properties":{"v":${text}}}`;
-    const outcome = judge(`{"events":[${event('1.50')},${event('"1.50"')},${event('1.5')}]}`);
+    const outcome = evaluate(`{"events":[${event('1.50')},${event('"1.50"')},${event('1.5')}]}`);
     expect(outcome).toMatchObject({
       outcomes: [
         { event: { properties: { v: '1.50' } } },
@@ -50,13 +52,16 @@ describe('a bulk request', () => {
     });
   });
 
-  test('takes 1 to 1000 events', () => {
+  test('may have 1 to 1000 events', () => {
     const bulk = (count: number): string =>
       JSON.stringify({ events: Array.from({ length: count }, () => EVENT) });
-    expect(judgedKinds(bulk(1))).toEqual(['accepted']);
-    expect(judgedKinds(bulk(1000))).toHaveLength(1000);
+    expect(outcomeKinds(bulk(1))).toEqual(['accepted']);
+    expect(outcomeKinds(bulk(1000))).toHaveLength(1000);
     for (const count of [0, 1001]) {
-      expect(judge(bulk(count))).toMatchObject({ kind: 'refused', refusal: { member: 'events' } });
+      expect(evaluate(bulk(count))).toMatchObject({
+        kind: 'rejected',
+        problem: { member: 'events' },
+      });
     }
   });
 
@@ -69,12 +74,12 @@ describe('a bulk request', () => {
     ['events', '{"events":null}'],
     ['event', '{"event":[],"events":[]}'],
     ['__proto__', '{"__proto__":{"events":[1]}}'],
-  ])('is refused at %s: %s', (member, source) => {
-    expect(judge(source)).toMatchObject({ kind: 'refused', refusal: { member } });
+  ])('is rejected naming %s: %s', (member, source) => {
+    expect(evaluate(source)).toMatchObject({ kind: 'rejected', problem: { member } });
   });
 
-  test.each(['null', '1', '"x"', '[]', '{}'])('refuses %s as an event of its own', (event) => {
-    expect(judgedKinds(`{"events":[${event}]}`)).toEqual(['refused']);
+  test.each(['null', '1', '"x"', '[]', '{}'])('rejects %s in the list of events', (event) => {
+    expect(outcomeKinds(`{"events":[${event}]}`)).toEqual(['rejected']);
   });
 });
 
@@ -122,7 +127,7 @@ describe('the records of accepted events', () => {
     );
   });
 
-  test('bring both copies of an id to one partition, the earlier first', () => {
+  test('hold both copies of an id in one partition, the earlier one first', () => {
     const events = [eventOf('same', 'first'), eventOf('other', 'x'), eventOf('same', 'second')];
     const records = recordsOfEvents(events, { environment, receivedAtMs: 5, partitionCount: 12 });
     const copies = records.flatMap((record) => {

@@ -1,24 +1,24 @@
 import { acceptEvent, type AcceptContext, type EventOutcome } from './accept-event.js';
 import { eventsOf } from './event-source.js';
-import { isObject } from './is-object.js';
+import { isObject } from '../../contract/is-object.js';
 import type { JsonDocument } from './read-json.js';
-import { shownName, type Refusal } from './refusal.js';
+import { shownName, type EventProblem } from './event-problem.js';
 
 /** Events of one bulk request (api.md 1.7). */
 export const BULK_EVENTS_MAX = 1000;
 
-/** Judges the body of POST /events. */
+/** Checks the body of POST /events. */
 export function acceptSingle(document: JsonDocument, context: AcceptContext): EventOutcome {
   const { value } = document;
   return acceptEvent({ document, value, position: 0, isInBulk: false }, context);
 }
 
-/** The outcome of every event in request order, or why the envelope itself cannot be used. */
+/** The outcome of every event in request order, or what is wrong with the envelope. */
 export type BulkOutcome =
-  | { readonly kind: 'judged'; readonly outcomes: readonly EventOutcome[] }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'evaluated'; readonly outcomes: readonly EventOutcome[] }
+  | { readonly kind: 'rejected'; readonly problem: EventProblem };
 
-function envelopeRefusal(envelope: unknown): Refusal | null {
+function findEnvelopeProblem(envelope: unknown): EventProblem | null {
   if (!isObject(envelope)) {
     return { member: 'body', problem: 'is not an object: send {"events": [...]}' };
   }
@@ -39,12 +39,12 @@ function envelopeRefusal(envelope: unknown): Refusal | null {
   return { member: 'events', problem };
 }
 
-/** Judges the body of POST /events/bulk; every event on its own. */
+/** Checks the body of POST /events/bulk; an invalid event does not affect the others. */
 export function acceptBulk(document: JsonDocument, context: AcceptContext): BulkOutcome {
-  const refusal = envelopeRefusal(document.value);
-  if (refusal !== null) return { kind: 'refused', refusal };
+  const problem = findEnvelopeProblem(document.value);
+  if (problem !== null) return { kind: 'rejected', problem };
   const outcomes = eventsOf(document.value).map((value, position) =>
     acceptEvent({ document, value, position, isInBulk: true }, context),
   );
-  return { kind: 'judged', outcomes };
+  return { kind: 'evaluated', outcomes };
 }

@@ -1,7 +1,7 @@
-import { isObject } from './is-object.js';
+import { isObject } from '../../contract/is-object.js';
 import type { JsonDocument } from './read-json.js';
 
-/** One event of a request before it is judged. */
+/** One event of a request, before it is checked. */
 export type EventSource = {
   readonly document: JsonDocument;
   readonly value: unknown;
@@ -16,7 +16,10 @@ export function eventsOf(envelope: unknown): readonly unknown[] {
   return Array.isArray(events) ? (events as readonly unknown[]) : [];
 }
 
-/** The event as `JSON.parse` sees it: numbers are numbers. The first call parses the request. */
+/**
+ * The event as `JSON.parse` alone reads it, with every number a number. The first call for a
+ * document parses its text once more.
+ */
 export function plainEventOf(source: EventSource): Readonly<Record<string, unknown>> {
   const whole = source.document.plainValue();
   const event = source.isInBulk ? eventsOf(whole)[source.position] : whole;

@@ -1,13 +1,13 @@
-/** Characters (code points) of an event's id, name, customer references and source (api.md 1.7). */
+/** The most code points of an event's id, name, customer references and source (api.md 1.7). */
 export const TEXT_CHARACTERS_MAX = 255;
 
 /** NUL, or half of a surrogate pair. */
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
 
 /**
- * Whether a text comes back from every store as it was sent. PostgreSQL refuses NUL in a text; half
- * a surrogate pair has no UTF-8 form and is replaced by U+FFFD, so that two different ids would
- * become one. All else is kept as it is, control characters included.
+ * Whether every store returns the text as it was sent. PostgreSQL refuses NUL. Half a surrogate
+ * pair has no UTF-8 form and is replaced by U+FFFD, so that two different ids would become one.
+ * Everything else is kept, control characters included.
  */
 export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
@@ -16,7 +16,7 @@ export function isStorable(text: string): boolean {
 export const UNSTORABLE_PROBLEM =
   'holds NUL or half of a surrogate pair, which cannot be stored: remove it';
 
-/** Whether the text has more characters than allowed; astral characters count once. */
+/** Whether the text has more than `TEXT_CHARACTERS_MAX` code points. */
 export function isTooLong(text: string): boolean {
   if (text.length <= TEXT_CHARACTERS_MAX) return false;
   if (text.length > 2 * TEXT_CHARACTERS_MAX) return true;

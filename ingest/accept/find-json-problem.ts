@@ -1,11 +1,11 @@
 import { isDigit } from './json-string-end.js';
 
-/** Where a text stops being JSON: offset in UTF-16 code units, and what was wanted there. */
+/** Where a text stops being valid JSON, in UTF-16 code units, and what is wrong there. */
 export type JsonProblem = { readonly position: number; readonly problem: string };
 
 type Expectation = 'value' | 'value_or_end' | 'name' | 'name_or_end' | 'colon' | 'comma_or_end';
 
-const WANTED: Readonly<Record<Expectation, string>> = {
+const EXPECTED: Readonly<Record<Expectation, string>> = {
   value: 'a value',
   value_or_end: 'a value or ]',
   name: 'a member name in double quotes',
@@ -16,18 +16,19 @@ const WANTED: Readonly<Record<Expectation, string>> = {
 
 const HEX = /^[0-9a-fA-F]{4}$/;
 
-/** Index after the string, or the problem inside it. */
+/** The index after the string, or the problem in it. */
 function stringEnd(text: string, start: number): number | JsonProblem {
   let index = start + 1;
   while (index < text.length) {
     const code = text.charCodeAt(index);
     if (code === 0x22) return index + 1;
-    if (code < 0x20) return { position: index, problem: 'a control character inside a text' };
+    if (code < 0x20) return { position: index, problem: 'a control character in a string' };
     if (code === 0x5c) {
       const escape = text.charAt(index + 1);
       const isEscape =
         escape === 'u' ? HEX.test(text.slice(index + 2, index + 6)) : '"\\/bfnrt'.includes(escape);
-      if (escape === '' || !isEscape) return { position: index, problem: 'an unknown escape' };
+      if (escape === '' || !isEscape)
+        return { position: index, problem: 'an invalid escape sequence' };
       index += escape === 'u' ? 6 : 2;
     } else {
       index += 1;
@@ -42,10 +43,10 @@ function digitsEnd(text: string, start: number): number {
   return index;
 }
 
-/** Index after at least one digit, or the place where it lacks. */
+/** The index after one or more digits, or the place where the first digit is missing. */
 function someDigitsEnd(text: string, start: number): number | JsonProblem {
   const end = digitsEnd(text, start);
-  return end === start ? { position: end, problem: 'a digit is wanted' } : end;
+  return end === start ? { position: end, problem: 'expected a digit' } : end;
 }
 
 function integerEnd(text: string, start: number): number | JsonProblem {
@@ -59,7 +60,7 @@ function exponentEnd(text: string, start: number): number | JsonProblem {
   return someDigitsEnd(text, start + (sign === '+' || sign === '-' ? 2 : 1));
 }
 
-/** Index after the number, or the place of the digit that lacks. */
+/** The index after the number, or the place where a digit is missing. */
 function numberEnd(text: string, start: number): number | JsonProblem {
   const integer = integerEnd(text, start);
   if (typeof integer !== 'number') return integer;
@@ -80,7 +81,7 @@ function blankEnd(text: string, start: number): number {
   return index;
 }
 
-/** A scalar's end, its problem, or null when no value begins here. */
+/** The index after the scalar, the problem in it, or null when no scalar begins here. */
 function scalarEnd(text: string, start: number): number | JsonProblem | null {
   const first = text.charAt(start);
   if (first === '"') return stringEnd(text, start);
@@ -88,7 +89,7 @@ function scalarEnd(text: string, start: number): number | JsonProblem | null {
   return literalEnd(text, start);
 }
 
-/** Where the reader stands: what may come next, and the bracket it is inside of. */
+/** What may come next, and the opening bracket of the innermost open container. */
 type State = { readonly expected: Expectation; readonly container: string | undefined };
 
 /** One token: where it ends and what may follow it. */
@@ -141,15 +142,16 @@ function contentToken(text: string, index: number, state: State): Token | JsonPr
 }
 
 function unexpected(text: string, index: number, state: State): JsonProblem {
-  const wanted = `${WANTED[state.expected]} is wanted`;
+  const expected = EXPECTED[state.expected];
   const isEnd = index >= text.length;
-  return { position: index, problem: isEnd ? `the text ends where ${wanted}` : wanted };
+  const problem = isEnd ? `the text ends where ${expected} is expected` : `expected ${expected}`;
+  return { position: index, problem };
 }
 
 /**
- * The first place where a text is not JSON, `null` when it is. Asked only after `JSON.parse` has
- * failed: its own message names the position for some mistakes only, and differently in each
- * version of Node. Linear and without recursion.
+ * The first place where a text is not valid JSON; `null` when it is valid. Called only after
+ * `JSON.parse` has failed, whose own message gives the position of some mistakes only and changes
+ * with the version of Node. Linear and without recursion.
  */
 export function findJsonProblem(text: string): JsonProblem | null {
   const open: string[] = [];
@@ -167,5 +169,5 @@ export function findJsonProblem(text: string): JsonProblem | null {
   } while (open.length > 0 || expected !== 'comma_or_end');
   return index === text.length
     ? null
-    : { position: index, problem: 'nothing may follow the first value' };
+    : { position: index, problem: 'nothing may follow the value' };
 }

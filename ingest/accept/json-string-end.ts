@@ -2,9 +2,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Index just after the string that opens at `start` (where a quote stands); the text's length when
- * the string never ends. Jumps from quote to quote and counts the backslashes before each: linear,
- * since every backslash belongs to the run before one quote only.
+ * The index after the string whose opening quote is at `start`; the length of the text when the
+ * string has no end. It jumps from quote to quote and counts the backslashes before each one. This
+ * is linear, since no backslash is counted for two quotes.
  */
 export function jsonStringEnd(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
@@ -21,7 +21,7 @@ export function isQuote(code: number): boolean {
   return code === QUOTE;
 }
 
-/** The ten digits and the minus sign: what a JSON number can begin with. */
+/** Whether a JSON number can begin with the character: a digit or the minus sign. */
 export function startsNumber(code: number): boolean {
   return isDigit(code) || code === 0x2d;
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findJsonProblem } from './find-json-problem.js';
-import { quoteUnfaithfulNumbers } from './quote-unfaithful-numbers.js';
+import { preserveNumberText } from './preserve-number-text.js';
 import { readJson, type JsonDocument } from './read-json.js';
-import { DEPTH_MAX, surveyJson, VALUES_MAX } from './survey-json.js';
+import { DEPTH_MAX, checkJsonLimits, VALUES_MAX } from './check-json-limits.js';
 
-/** A JSON number in any form the grammar allows. */
+/** A JSON number in any form that the grammar allows. */
 const numberText = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -15,7 +15,7 @@ const numberText = fc
   )
   .map((parts) => parts.join(''));
 
-/** A value beside its source; strings are full of what a careless reader takes for structure. */
+/** A JSON text with the texts of its numbers. Its strings contain what looks like structure. */
 type Sourced = { readonly source: string; readonly texts: readonly string[] };
 const trickyString = fc
   .array(fc.constantFrom('"', '\\', '\\"', '1.50', '-0', '{', '[', ',', ':', 'é', '\n', 'u0041'))
@@ -35,7 +35,7 @@ const { value: sourced } = fc.letrec<{ value: Sourced }>((tie) => ({
       texts: items.flatMap((item) => item.texts),
     })),
     fc.tuple(blank, fc.array(fc.tuple(trickyString, tie('value')))).map(([space, members]) => ({
-      // The index keeps names apart, since a repeated one would hide the first value.
+      // The index makes names unique, since a second member of a name would hide the first.
       source: `{${members
         .map(
           ([name, item], index) => `${JSON.stringify(`${name}_${index}`)}${space}:${item.source}`,
@@ -46,7 +46,7 @@ const { value: sourced } = fc.letrec<{ value: Sourced }>((tie) => ({
   ),
 }));
 
-/** Texts of the values of `exact` that are numbers in `plain`. */
+/** The values of `exact` that are numbers in `plain`, as texts. */
 function numbersOf(plain: unknown, exact: unknown): string[] {
   if (typeof plain === 'number') return [String(exact)];
   if (typeof plain !== 'object' || plain === null) return [];
@@ -90,13 +90,13 @@ describe('numbers of a document', () => {
   });
 
   test.each(['0', '-1', '200', '1.5', '9007199254740991', '0.000001', '1e+21'])(
-    'whose text is what JavaScript prints are left as they are: %s',
+    'are left as they are when JavaScript prints the same text: %s',
     (text) => {
-      expect(quoteUnfaithfulNumbers(`[${text}]`)).toBeNull();
+      expect(preserveNumberText(`[${text}]`)).toBeNull();
     },
   );
 
-  test('keep the texts of the source in any JSON', () => {
+  test('keep their texts in any JSON', () => {
     fc.assert(
       fc.property(sourced, ({ source, texts }) => {
         const document = documentOf(source);
@@ -116,35 +116,35 @@ describe('numbers of a document', () => {
   });
 });
 
-describe('a document that is not JSON', () => {
+describe('a document that is not valid JSON', () => {
   test.each([
-    ['', 0, 'the text ends where a value is wanted'],
-    ['{"a":}', 5, 'a value is wanted'],
-    ['{"a":1,}', 7, 'a member name in double quotes is wanted'],
-    ['{a:1}', 1, 'a member name in double quotes or } is wanted'],
-    ['[1 2]', 3, 'a comma or the end of the list or object is wanted'],
-    ['[1', 2, 'the text ends where a comma or the end of the list or object is wanted'],
-    ['{"a" 1}', 5, ': is wanted'],
+    ['', 0, 'the text ends where a value is expected'],
+    ['{"a":}', 5, 'expected a value'],
+    ['{"a":1,}', 7, 'expected a member name in double quotes'],
+    ['{a:1}', 1, 'expected a member name in double quotes or }'],
+    ['[1 2]', 3, 'expected a comma or the end of the list or object'],
+    ['[1', 2, 'the text ends where a comma or the end of the list or object is expected'],
+    ['{"a" 1}', 5, 'expected :'],
     ['{"a":"x', 7, 'the text ends inside a string'],
-    ['{"a":"\n"}', 6, 'a control character inside a text'],
-    ['["\\x"]', 2, 'an unknown escape'],
-    ['["\\u12g4"]', 2, 'an unknown escape'],
-    ['[01]', 2, 'a comma or the end of the list or object is wanted'],
-    ['[1.]', 3, 'a digit is wanted'],
-    ['[1e]', 3, 'a digit is wanted'],
-    ['[-]', 2, 'a digit is wanted'],
-    ['[tru]', 1, 'a value or ] is wanted'],
-    ['{}{}', 2, 'nothing may follow the first value'],
-    ['\ufeff{}', 0, 'a value is wanted'],
-  ])('%j is refused at position %i', (text, position, problem) => {
+    ['{"a":"\n"}', 6, 'a control character in a string'],
+    ['["\\x"]', 2, 'an invalid escape sequence'],
+    ['["\\u12g4"]', 2, 'an invalid escape sequence'],
+    ['[01]', 2, 'expected a comma or the end of the list or object'],
+    ['[1.]', 3, 'expected a digit'],
+    ['[1e]', 3, 'expected a digit'],
+    ['[-]', 2, 'expected a digit'],
+    ['[tru]', 1, 'expected a value or ]'],
+    ['{}{}', 2, 'nothing may follow the value'],
+    ['\ufeff{}', 0, 'expected a value'],
+  ])('%j is rejected at position %i', (text, position, problem) => {
     expect(findJsonProblem(text)).toEqual({ position, problem });
     expect(readJson(text)).toEqual({
       member: 'body',
-      problem: `is not JSON: at position ${position}, ${problem}`,
+      problem: `is not valid JSON at position ${position}: ${problem}`,
     });
   });
 
-  test('is refused exactly where JSON.parse refuses', () => {
+  test('is rejected exactly when JSON.parse rejects it, at the same place', () => {
     const damage = fc.constantFrom(
       ...['', '"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', 'e', '.', '1.50', ',2.0:', ' '],
     );
@@ -162,7 +162,7 @@ describe('a document that is not JSON', () => {
           expect(found).not.toBeNull();
           expect(readJson(text)).toHaveProperty('problem');
           const stated = /at position (\d+)/.exec(String(error))?.[1];
-          // V8 points into a broken `true`, and behind a bad backslash; here their start counts.
+          // We point at the start of a broken `true` or escape sequence, V8 into or behind it.
           if (stated !== undefined && !text.includes('\\')) {
             const between = text.slice(found?.position ?? 0, Number(stated));
             expect(between).toMatch(/^[a-z]*$/);
@@ -187,37 +187,37 @@ describe('a document that is not JSON', () => {
     '[--1.50]',
     '[+1.50]',
     '[.50]',
-  ])('is not made JSON by the quoting of its numbers: %s', (text) => {
+  ])('does not become valid JSON when its numbers are put in quotes: %s', (text) => {
     expect(() => JSON.parse(text) as unknown).toThrow();
     expect(readJson(text)).toHaveProperty('problem');
   });
 
-  test('is found out however deep it is nested', () => {
+  test('is recognised however deep it is nested', () => {
     expect(findJsonProblem('['.repeat(200_000))?.position).toBe(200_000);
   });
 });
 
-describe('a document too costly to parse', () => {
+describe('a document that costs too much to parse', () => {
   const MIB = 1024 * 1024;
 
-  test('is refused when it is nested too deep', () => {
+  test('is rejected when it is nested too deep', () => {
     expect(readJson('['.repeat(32 * MIB))).toMatchObject({
       member: 'body',
       problem: expect.stringContaining(`more than ${DEPTH_MAX} levels`) as string,
     });
     const legal = `${'['.repeat(DEPTH_MAX)}"${'x'.repeat(MIB)}"${']'.repeat(DEPTH_MAX)}`;
-    expect(surveyJson(legal)).toBeNull();
-    expect(surveyJson(`[${legal}]`)).toBe('too_deep');
+    expect(checkJsonLimits(legal)).toBeNull();
+    expect(checkJsonLimits(`[${legal}]`)).toBe('too_deep');
   });
 
-  test('is refused when it holds more values than any legal request', () => {
+  test('is rejected when it holds more values than any legal request', () => {
     const values = (count: number): string => `[${'0,'.repeat(count - 1)}0]`;
-    expect(surveyJson(values(VALUES_MAX))).toBeNull();
-    expect(surveyJson(`[${values(VALUES_MAX)}]`)).toBe('too_many_values');
-    expect(surveyJson(`[${'{},'.repeat(10 * MIB)}{}]`)).toBe('too_many_values');
+    expect(checkJsonLimits(values(VALUES_MAX))).toBeNull();
+    expect(checkJsonLimits(`[${values(VALUES_MAX)}]`)).toBe('too_many_values');
+    expect(checkJsonLimits(`[${'{},'.repeat(10 * MIB)}{}]`)).toBe('too_many_values');
   });
 
-  test('is not confused by brackets inside strings', () => {
-    expect(surveyJson(`["${'[{,\\"'.repeat(MIB)}"]`)).toBeNull();
+  test('is not recognised by brackets and commas inside strings', () => {
+    expect(checkJsonLimits(`["${'[{,\\"'.repeat(MIB)}"]`)).toBeNull();
   });
 });

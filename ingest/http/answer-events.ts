@@ -3,17 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
-import { errorAnswer, refusalAnswer, unavailableAnswer, type Answer } from './answer.js';
+import { errorAnswer, problemAnswer, unavailableAnswer, type Answer } from './answer.js';
 import type { BodyLease } from './body-budget.js';
 import { atomicOf, type EventRoute } from './event-route.js';
-import { judgeBody } from './judge-body.js';
+import { evaluateBody } from './evaluate-body.js';
 import type { Produce } from './produce.js';
 import { BODY_BYTES_MAX, discardBody, readBody, type BodyOutcome } from './read-body.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
 
-export type Answering = {
+export type AnswerDependencies = {
   readonly produce: Produce;
-  /** Of the log; fixed when it was created. */
+  /** The number of partitions of the log, which was fixed when the log was created. */
   readonly partitionCount: number;
   readonly clock: Clock;
   readonly createEventId: (now: InstantMs) => string;
@@ -35,13 +35,13 @@ const TOO_LARGE = errorAnswer({
   message: `the body is larger than ${BODY_BYTES_MAX} bytes: send fewer events in one request`,
 });
 
-const NO_ROOM = unavailableAnswer('too many request bodies are being read: repeat in a second');
+const NO_ROOM = unavailableAnswer('too many request bodies are being read: retry in a second');
 
 function bodyProblem(problem: string): Answer {
-  return refusalAnswer({ member: 'body', problem });
+  return problemAnswer({ member: 'body', problem });
 }
 
-/** The text of a body, or the answer when there is none. Null: the client has gone. */
+/** The text of a body, or the answer when it cannot be read. Null when the client has left. */
 function textOf(body: BodyOutcome): string | Answer | null {
   switch (body.kind) {
     case 'gone':
@@ -51,49 +51,52 @@ function textOf(body: BodyOutcome): string | Answer | null {
     case 'no_room':
       return NO_ROOM;
     case 'corrupt_gzip':
-      return bodyProblem('is not gzip: send it as Content-Encoding says');
+      return bodyProblem('is not valid gzip, although Content-Encoding says so: compress it');
     case 'body':
       if (body.bytes.length === 0) return bodyProblem('is empty: send JSON');
-      return isUtf8(body.bytes) ? body.bytes.toString() : bodyProblem('is not UTF-8: encode it so');
+      return isUtf8(body.bytes) ? body.bytes.toString() : bodyProblem('is not valid UTF-8');
   }
 }
 
-type Asked = { readonly form: RequestForm; readonly isAtomic: boolean };
+type RequestTerms = { readonly form: RequestForm; readonly isAtomic: boolean };
 
-/** What the request line and the headers ask for, or the answer when they cannot be used. */
-function askedOf({ request, route }: EventCall): Asked | Answer {
+/** What the request line and the headers say, or the answer when they are invalid. */
+function readTerms({ request, route }: EventCall): RequestTerms | Answer {
   const form = requestFormOf(request);
-  if ('problem' in form) return refusalAnswer(form);
+  if ('problem' in form) return problemAnswer(form);
   const isAtomic = atomicOf(route.query);
-  if (typeof isAtomic !== 'boolean') return refusalAnswer(isAtomic);
+  if (typeof isAtomic !== 'boolean') return problemAnswer(isAtomic);
   const length = contentLengthOf(request);
   return length !== null && length > BODY_BYTES_MAX ? TOO_LARGE : { form, isAtomic };
 }
 
 /**
- * Reads, judges and stores the events of one admitted request (api.md 10.1). Null when the client
- * has left before its body was complete.
- * @throws DependencyError when the log did not confirm them in time.
+ * Reads, checks and stores the events of one admitted request (api.md 10.1). Null when the client
+ * left before its body was complete.
+ * @throws DependencyError when the log did not acknowledge the events in time.
  */
-export async function answerEvents(call: EventCall, answering: Answering): Promise<Answer | null> {
-  const asked = askedOf(call);
-  if ('status' in asked) {
+export async function answerEvents(
+  call: EventCall,
+  dependencies: AnswerDependencies,
+): Promise<Answer | null> {
+  const terms = readTerms(call);
+  if ('status' in terms) {
     discardBody(call.request);
-    return asked;
+    return terms;
   }
   call.askForBody();
-  const { isGzip, idempotencyKey } = asked.form;
+  const { isGzip, idempotencyKey } = terms.form;
   const text = textOf(await readBody(call.request, { isGzip, lease: call.lease }));
   if (typeof text !== 'string') return text;
-  const { records, answer } = judgeBody(text, {
+  const { records, answer } = evaluateBody(text, {
     environment: call.environment,
-    receivedAtMs: answering.clock.now(),
-    partitionCount: answering.partitionCount,
+    receivedAtMs: dependencies.clock.now(),
+    partitionCount: dependencies.partitionCount,
     idempotencyKey,
-    createEventId: answering.createEventId,
+    createEventId: dependencies.createEventId,
     path: call.route.path,
-    isAtomic: asked.isAtomic,
+    isAtomic: terms.isAtomic,
   });
-  if (records.length > 0) await answering.produce(records, call.lease);
+  if (records.length > 0) await dependencies.produce(records, call.lease);
   return answer;
 }

@@ -1,6 +1,6 @@
-import { refusalMessage, type Refusal } from '../accept/refusal.js';
+import { problemMessage, type EventProblem } from '../accept/event-problem.js';
 
-/** The codes of api.md 1.5 that the event routes can answer with. */
+/** The error codes of the event routes (api.md 1.5). */
 export type ErrorCode =
   | 'validation_error'
   | 'permission_denied'
@@ -10,7 +10,7 @@ export type ErrorCode =
   | 'service_unavailable'
   | 'internal_error';
 
-/** What is sent back, and what the metrics are told. */
+/** What is sent to the client and counted in the metrics. */
 export type Answer = {
   readonly status: number;
   /** JSON text. */
@@ -18,20 +18,20 @@ export type Answer = {
   readonly code: ErrorCode | null;
   readonly retryAfterSeconds: number | null;
   readonly acceptedEvents: number;
-  /** A request that is refused as a whole counts once, since its events may not be known. */
-  readonly refusedEvents: number;
+  /** 1 for a request that is rejected as a whole, since its events may be unknown. */
+  readonly rejectedEvents: number;
 };
 
 export type ErrorFacts = {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
-  /** Member to problem (api.md 1.5). */
+  /** Problems by member (api.md 1.5). */
   readonly details?: Readonly<Record<string, string>>;
   readonly retryAfterSeconds?: number;
 };
 
-/** An error answer; `message` may be shown to anybody. */
+/** An error answer. The message goes to the client, so it must not name anything internal. */
 export function errorAnswer(facts: ErrorFacts): Answer {
   const { status, code, message, details, retryAfterSeconds } = facts;
   const body = JSON.stringify({ code, http_status_code: status, message, details });
@@ -41,21 +41,21 @@ export function errorAnswer(facts: ErrorFacts): Answer {
     code,
     retryAfterSeconds: retryAfterSeconds ?? null,
     acceptedEvents: 0,
-    refusedEvents: 1,
+    rejectedEvents: 1,
   };
 }
 
-/** 400 for a request whose content is refused. */
-export function refusalAnswer(refusal: Refusal): Answer {
+/** 400 for an invalid request. */
+export function problemAnswer(problem: EventProblem): Answer {
   return errorAnswer({
     status: 400,
     code: 'validation_error',
-    message: refusalMessage(refusal),
-    details: { [refusal.member]: refusal.problem },
+    message: problemMessage(problem),
+    details: { [problem.member]: problem.problem },
   });
 }
 
-/** 503: nothing was answered for, repeating is safe when the events have ids (domain.md 7.1). */
+/** 503: no event was acknowledged. A retry is safe when the events have ids (domain.md 7.1). */
 export function unavailableAnswer(message: string): Answer {
   const code = 'service_unavailable';
   return errorAnswer({ status: 503, code, message, retryAfterSeconds: 1 });
@@ -64,12 +64,12 @@ export function unavailableAnswer(message: string): Answer {
 export type AcceptedFacts = {
   readonly content: object;
   readonly acceptedEvents: number;
-  readonly refusedEvents: number;
+  readonly rejectedEvents: number;
 };
 
-/** 202: every event counted as accepted is durable. */
+/** 202. It may be sent only when every event that it calls accepted is durable in the log. */
 export function acceptedAnswer(facts: AcceptedFacts): Answer {
-  const { content, acceptedEvents, refusedEvents } = facts;
+  const { content, acceptedEvents, rejectedEvents } = facts;
   const body = JSON.stringify(content);
-  return { status: 202, body, code: null, retryAfterSeconds: null, acceptedEvents, refusedEvents };
+  return { status: 202, body, code: null, retryAfterSeconds: null, acceptedEvents, rejectedEvents };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BodyBudget } from './body-budget.js';
 
 describe('the budget of bodies in flight', () => {
-  test('refuses what does not fit and takes nothing of it', () => {
+  test('refuses bytes that exceed it and counts none of them', () => {
     const budget = new BodyBudget(10_000);
     const lease = budget.lease();
     const overhead = budget.bytesHeld;
@@ -15,17 +15,17 @@ describe('the budget of bodies in flight', () => {
     expect(budget.bytesHeld).toBe(0);
   });
 
-  test('holds a released lease until the log has let go', () => {
+  test('counts a released lease until its hold ends', () => {
     const budget = new BodyBudget(10_000);
     const lease = budget.lease();
-    const letGo = lease?.hold();
+    const endHold = lease?.hold();
     lease?.release();
     expect(budget.bytesHeld).toBeGreaterThan(0);
-    letGo?.();
+    endHold?.();
     expect(budget.bytesHeld).toBe(0);
   });
 
-  test('is never exceeded and empty when all is given back', () => {
+  test('is never exceeded, and empty when every lease is released', () => {
     const step = fc.record({ grow: fc.nat(4_000), isHeld: fc.boolean(), isTwice: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

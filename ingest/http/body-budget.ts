@@ -1,22 +1,23 @@
-/**
- * What a request costs in memory besides its body: sockets buffers, headers, closures, an answer.
- */
+/** The memory of a request besides its body: socket buffers, headers, closures, its answer. */
 const REQUEST_OVERHEAD_BYTES = 2048;
 
 /** The share of the budget that one request holds. */
 export type BodyLease = {
-  /** Takes more; false when the budget is used up, and then nothing was taken. */
+  /** Takes more bytes; false, and takes nothing, when they exceed the budget. */
   readonly grow: (bytes: number) => boolean;
-  /** Gives everything back; later calls do nothing. */
+  /** Returns all bytes to the budget; later calls do nothing. */
   readonly release: () => void;
-  /** Makes `release` wait until the returned function is called: the log has the events so long. */
+  /**
+   * Delays `release` until the returned function is called, because the log still holds the
+   * events in memory.
+   */
   readonly hold: () => () => void;
 };
 
 /**
- * Bounds the bytes of request bodies in memory at any time, inflated, from their arrival until the
- * log has settled. Without it a few dozen uploads of 32 MiB at once would exhaust the memory; above
- * the bound a request is answered 503.
+ * Bounds the inflated bytes of all request bodies in memory, from their arrival until the log has
+ * acknowledged or refused their events. Without the bound a few dozen simultaneous uploads of
+ * 32 MiB would exhaust the memory. A request above the bound is answered 503.
  */
 export class BodyBudget {
   #bytesHeld = 0;
@@ -27,7 +28,7 @@ export class BodyBudget {
     return this.#bytesHeld;
   }
 
-  /** A lease that holds the fixed cost of a request already; `null` when even that does not fit. */
+  /** A lease that holds the fixed memory of a request; `null` when it exceeds the budget. */
   lease(): BodyLease | null {
     let held = 0;
     let holds = 0;

@@ -5,7 +5,7 @@ import { createEventIdSource, derivedEventId } from './event-ids.js';
 const FORM = /^event_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 describe('generated event ids', () => {
-  test('are distinct and ascending in a millisecond', () => {
+  test('are distinct and ascending within a millisecond', () => {
     const create = createEventIdSource();
     const ids = Array.from({ length: 20_000 }, () => create(1_763_640_000_000));
     expect(new Set(ids).size).toBe(ids.length);
@@ -22,7 +22,7 @@ describe('generated event ids', () => {
 describe('derived event ids', () => {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
 
-  test('stay what they are for ever: a changed derivation would count repeats twice', () => {
+  test('stay the same for ever: a changed derivation would count retries twice', () => {
     const scope = { environment, idempotencyKey: 'order 17' };
     expect([derivedEventId(scope, 0), derivedEventId(scope, 1)]).toEqual([
       'event_00919GW1TDPCYT2PFK8TD32R88',

@@ -6,7 +6,10 @@ import { pooledRandom } from '../../runtime/ulid.js';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Makes `event_<ULID>` for events that bring no id: 80 random bits, ascending in a millisecond. */
+/**
+ * Makes ids `event_<ULID>` for events that have none: 80 random bits, ascending within a
+ * millisecond.
+ */
 export function createEventIdSource(): (now: InstantMs) => string {
   const ulid = monotonicFactory(pooledRandom());
   return (now) => `event_${ulid(now)}`;
@@ -30,9 +33,9 @@ export type IdempotencyScope = {
 };
 
 /**
- * The id of an event that brings none in a request with an `Idempotency-Key` (api.md 1.9): the same
- * tenant, environment, key and position give the same id for ever, so a repeat counts once. Only
- * the key can hold `|`, and it stands last, so different scopes never hash the same text.
+ * The id of an event that has none, in a request with an `Idempotency-Key` (api.md 1.9). The same
+ * tenant, environment, key and position give the same id for ever, so that a retry counts once.
+ * Only the key can hold `|`, and it stands last, so different scopes never give the same text.
  */
 export function derivedEventId(scope: IdempotencyScope, position: number): string {
   const { tenantId, environmentId } = scope.environment;

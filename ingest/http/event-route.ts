@@ -1,18 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../accept/refusal.js';
+import type { EventProblem } from '../accept/event-problem.js';
 
 export type EventPath = '/v1/events' | '/v1/events/bulk';
 
-/** One of the two routes served here, with the query behind the question mark. */
+/** One of the two event routes, with the text after the question mark. */
 export type EventRoute = { readonly path: EventPath; readonly query: string };
 
 export function isEventPath(path: string): path is EventPath {
   return path === '/v1/events' || path === '/v1/events/bulk';
 }
 
-/**
- * Null for every other path and method: those belong to whoever comes next (GET /v1/events too).
- */
+/** Null for every other path and method, such as GET /v1/events: the fallback answers those. */
 export function eventRouteOf(request: IncomingMessage): EventRoute | null {
   const url = request.url ?? '';
   if (request.method !== 'POST' || !url.startsWith('/v1/events')) return null;
@@ -22,10 +20,10 @@ export function eventRouteOf(request: IncomingMessage): EventRoute | null {
   return { path, query: mark === -1 ? '' : url.slice(mark + 1) };
 }
 
-/** The query parameter `atomic` (api.md 10.1), false when absent; others are ignored. */
-export function atomicOf(query: string): boolean | Refusal {
+/** The query parameter `atomic` (api.md 10.1), false when absent. Other parameters are ignored. */
+export function atomicOf(query: string): boolean | EventProblem {
   const text = query === '' ? '' : (new URLSearchParams(query).get('atomic') ?? '');
   if (text === '' || text === 'false') return false;
   if (text === 'true') return true;
-  return { member: 'atomic', problem: 'is neither true nor false: send one of them' };
+  return { member: 'atomic', problem: 'must be true or false' };
 }

@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 const EVENT = '{"event_name":"call","external_customer_id":"acme","event_id":"e1"}';
 const GZIP = { headers: { 'content-encoding': 'gzip' } };
 
-/** An event padded with blanks, which count for the body and not for the event. */
+/** An event padded with blanks, which count towards the body and not towards the event. */
 function paddedTo(bytes: number): Buffer {
   return Buffer.concat([Buffer.from(EVENT), Buffer.alloc(bytes - EVENT.length, ' ')]);
 }
@@ -25,7 +25,7 @@ function head(lines: readonly string[]): string {
   ].join('\r\n');
 }
 
-/** A raw connection that gathers what comes back. */
+/** A raw connection and everything received on it. */
 async function open(port: number): Promise<{ socket: Socket; received: () => string }> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -35,7 +35,7 @@ async function open(port: number): Promise<{ socket: Socket; received: () => str
   return { socket, received: () => text };
 }
 
-/** Resolves when the connection is gone, also when it was reset. */
+/** Resolves when the connection is closed or reset. */
 function gone(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('close', () => resolve());
@@ -55,7 +55,7 @@ describe('the body limit of 32 MiB', () => {
     expect(await ingest.send(paddedTo(32 * MIB))).toMatchObject({ status: 202 });
   });
 
-  test('answers one byte more with 413, and the connection goes on', async ({ ingest }) => {
+  test('answers one byte more with 413, and the connection stays usable', async ({ ingest }) => {
     const { socket, received } = await open(ingest.port);
     const body = paddedTo(32 * MIB + 1);
     socket.write(head([`content-length: ${body.length}`]));
@@ -68,7 +68,7 @@ describe('the body limit of 32 MiB', () => {
     socket.destroy();
   });
 
-  test('answers a chunked body when it passes the limit', async ({ ingest }) => {
+  test('answers a chunked body as soon as it exceeds the limit', async ({ ingest }) => {
     const { socket, received } = await open(ingest.port);
     socket.write(head(['transfer-encoding: chunked']));
     const chunk = Buffer.concat([
@@ -83,7 +83,7 @@ describe('the body limit of 32 MiB', () => {
     socket.destroy();
   });
 
-  test('cuts a client that sends on without end after its answer', async ({ ingest }) => {
+  test('disconnects a client that keeps sending after its answer', async ({ ingest }) => {
     const { socket, received } = await open(ingest.port);
     socket.write(head(['content-length: 10000000000']));
     const closed = gone(socket);
@@ -102,7 +102,7 @@ describe('the body limit of 32 MiB', () => {
     expect(sentMib).toBeLessThan(128);
   });
 
-  test('counts inflated bytes, so a gzip bomb is stopped', async ({ ingest }) => {
+  test('counts inflated bytes, so that a gzip bomb is stopped', async ({ ingest }) => {
     const bomb = gzipSync(Buffer.alloc(512 * MIB, ' '));
     expect(bomb.length).toBeLessThan(MIB);
     const before = process.memoryUsage().arrayBuffers;
@@ -119,7 +119,7 @@ describe('the body limit of 32 MiB', () => {
 });
 
 describe('a gzip body', () => {
-  test('is accepted, also in several members', async ({ ingest }) => {
+  test('is accepted, also when it has several gzip members', async ({ ingest }) => {
     expect(await ingest.send(gzipSync(EVENT), GZIP)).toMatchObject({ status: 202 });
     const members = [EVENT.slice(0, 20), EVENT.slice(20)].map((part) => gzipSync(part));
     expect(await ingest.send(Buffer.concat(members), GZIP)).toMatchObject({ status: 202 });
@@ -132,7 +132,7 @@ describe('a gzip body', () => {
     ['damaged', Buffer.concat([gzipSync(EVENT).subarray(0, 30), Buffer.alloc(60, 7)])],
     ['empty', Buffer.alloc(0)],
   ] as const)(
-    'that is %s answers 400, and the connection goes on',
+    'that is %s answers 400, and the connection stays usable',
     async ([, body], { ingest }) => {
       expect(await ingest.send(body, GZIP)).toMatchObject({
         status: 400,
@@ -144,7 +144,7 @@ describe('a gzip body', () => {
 });
 
 describe('a client that waits for 100 Continue', () => {
-  test('is told to go on when its headers are good', async ({ ingest }) => {
+  test('is told to continue when its headers are valid', async ({ ingest }) => {
     const { socket, received } = await open(ingest.port);
     socket.write(head([`content-length: ${EVENT.length}`, 'expect: 100-continue']));
     await until(() => received().includes('100 Continue'));
@@ -153,7 +153,7 @@ describe('a client that waits for 100 Continue', () => {
     socket.destroy();
   });
 
-  test('is refused before it sends a body that is too large', async ({ ingest }) => {
+  test('is answered before it sends a body that is too large', async ({ ingest }) => {
     const { socket, received } = await open(ingest.port);
     const closed = gone(socket);
     socket.write(head([`content-length: ${40 * MIB}`, 'expect: 100-continue']));
@@ -165,7 +165,7 @@ describe('a client that waits for 100 Continue', () => {
 });
 
 describe('bodies in flight', () => {
-  test('are bounded together: what does not fit answers 503, and later ones are taken', async ({
+  test('are bounded together: one that exceeds the bound answers 503, later ones are accepted', async ({
     database,
   }) => {
     const ingest = await startTestIngest(database, { bodyBytesInFlightMax: 3 * MIB });
@@ -185,7 +185,7 @@ describe('bodies in flight', () => {
     await ingest.close();
   });
 
-  test('of clients that leave store nothing', async ({ ingest }) => {
+  test('of clients that disconnect store nothing', async ({ ingest }) => {
     const { socket } = await open(ingest.port);
     socket.write(head([`content-length: ${EVENT.length + 1}`]) + EVENT);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -211,9 +211,9 @@ describe('one connection', () => {
 
 describe('a client', () => {
   test.for([
-    ['drips its headers', 'POST /v1/events HTTP/1.1\r\nhost: t\r\n'],
-    ['drips its body', head(['content-length: 100']) + '{'],
-  ] as const)('that %s is answered 408 and cut', async ([, start], { database }) => {
+    ['sends its headers slowly', 'POST /v1/events HTTP/1.1\r\nhost: t\r\n'],
+    ['sends its body slowly', head(['content-length: 100']) + '{'],
+  ] as const)('that %s is answered 408 and disconnected', async ([, start], { database }) => {
     const timeouts = { requestMs: 300, headersMs: 200, checkIntervalMs: 50 };
     const ingest = await startTestIngest(database, { timeouts });
     const { socket, received } = await open(ingest.port);
@@ -228,9 +228,9 @@ describe('a client', () => {
   });
 
   test.for([
-    ['speaks no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400 '],
+    ['sends something else than HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400 '],
     ['sends endless headers', `POST / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'HTTP/1.1 431 '],
-  ] as const)('that %s is told so', async ([, text, status], { ingest }) => {
+  ] as const)('that %s is answered with an error', async ([, text, status], { ingest }) => {
     const { socket, received } = await open(ingest.port);
     const closed = gone(socket);
     socket.write(text);

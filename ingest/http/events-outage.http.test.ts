@@ -5,7 +5,7 @@ import { ingestTest as test, startTestIngest, type TestIngest } from '../testing
 
 const EVENT = { event_name: 'call', external_customer_id: 'acme' };
 
-/** A log that can be told to fail, hang or be slow, which a real one cannot. */
+/** A log that fails, hangs or is slow on demand, which a real log cannot do. */
 function faultyWriter(
   append: (records: readonly AppendRequest[]) => Promise<void>,
 ): EventLogWriter {
@@ -35,7 +35,7 @@ describe('503 service_unavailable', () => {
     body: { code: 'service_unavailable', http_status_code: 503 },
   };
 
-  test('answers when the log refuses, and tells nothing of the inside', async ({ database }) => {
+  test('answers when the log refuses, and reveals nothing internal', async ({ database }) => {
     const writer = faultyWriter(() => Promise.reject(outage()));
     const ingest = await startTestIngest(database, { writer });
     const single = await ingest.send(JSON.stringify(EVENT));
@@ -81,7 +81,7 @@ describe('503 service_unavailable', () => {
 });
 
 describe('500 internal_error', () => {
-  test('answers a bug, and tells nothing of the inside', async ({ database }) => {
+  test('answers a bug, and reveals nothing internal', async ({ database }) => {
     const writer = faultyWriter(() => Promise.reject(new TypeError('x is undefined')));
     const ingest = await startTestIngest(database, { writer });
     const reply = await ingest.send(JSON.stringify(EVENT));
@@ -115,7 +115,7 @@ describe('202', () => {
 });
 
 describe('closing', () => {
-  test('answers what is in flight and takes nothing new', async ({ database }) => {
+  test('answers running requests and accepts no new connection', async ({ database }) => {
     let acknowledge = (): void => undefined;
     const writer = faultyWriter(
       () =>
@@ -132,7 +132,7 @@ describe('closing', () => {
     acknowledge();
     expect(await inFlight).toMatchObject({ status: 202 });
     await closed;
-    // The client keeps its connection: it is closed once it is idle, not after the grace.
+    // The client keeps its connection open: the server closes it once idle, without waiting 10 s.
     expect(performance.now() - closingSince).toBeLessThan(3_000);
   });
 });

@@ -20,7 +20,7 @@ function bulk(...events: readonly unknown[]): string {
 
 const idsOf = (events: readonly UsageEvent[]): string[] => events.map((event) => event.eventId);
 
-async function refusedCount(ingest: TestIngest, code: string): Promise<number> {
+async function rejectedCount(ingest: TestIngest, code: string): Promise<number> {
   const { values } = await ingest.metrics.eventsRefused.get();
   return values.find((value) => value.labels.code === code)?.value ?? 0;
 }
@@ -44,7 +44,7 @@ describe('POST /v1/events answers 202', () => {
     expect(await acceptedCount(ingest)).toBe(1);
   });
 
-  test('with a new id each time when the event brings none', async ({ ingest }) => {
+  test('with a new id each time when the event has none', async ({ ingest }) => {
     const replies = [await ingest.send(single()), await ingest.send(single())];
     const ids = replies.map((reply) => (reply.body as { event_id: string }).event_id);
     expect(new Set(ids).size).toBe(2);
@@ -70,11 +70,11 @@ describe('POST /v1/events answers 202', () => {
     expect(await idOf('key 2')).not.toBe(first);
   });
 
-  test('whatever else the query asks', async ({ ingest }) => {
+  test('and ignores other query parameters', async ({ ingest }) => {
     expect(await ingest.send(single(), { path: '/v1/events?x=1' })).toMatchObject({ status: 202 });
   });
 
-  test('on a publishable key', async ({ ingest, database }) => {
+  test('to a publishable key', async ({ ingest, database }) => {
     const apiKey = createApiKey('publishable_key');
     const { environment, userId } = ingest.tenant;
     await database.database.slonik.query(nothing`
@@ -95,7 +95,7 @@ describe('every answer', () => {
     expect(await idFor('é')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('says what is left of the quota', async ({ database }) => {
+  test('says how much is left of the quota', async ({ database }) => {
     const ingest = await startTestIngest(database, { requestsPerSecond: 5 });
     const { headers } = await ingest.send('nonsense');
     expect(headers['ratelimit-policy']).toBe('"ingest";q=5;w=1');
@@ -131,7 +131,7 @@ describe('POST /v1/events/bulk answers 202', () => {
     });
     expect(idsOf(await ingest.stored()).sort()).toEqual(['a', 'c']);
     expect(await acceptedCount(ingest)).toBe(2);
-    expect(await refusedCount(ingest, 'validation_error')).toBe(2);
+    expect(await rejectedCount(ingest, 'validation_error')).toBe(2);
   });
 
   test('even when no event is valid, and stores nothing', async ({ ingest }) => {
@@ -142,7 +142,7 @@ describe('POST /v1/events/bulk answers 202', () => {
     expect(await ingest.stored()).toEqual([]);
   });
 
-  test('and stores two events of one id in their order', async ({ ingest }) => {
+  test('and stores two events with one id in their order', async ({ ingest }) => {
     const copies = ['first', 'second'].map((source) => ({ ...EVENT, event_id: 'same', source }));
     await ingest.send(bulk({ ...EVENT, event_id: 'x' }, ...copies), BULK);
     const stored = (await ingest.stored()).filter((event) => event.eventId === 'same');
@@ -163,7 +163,7 @@ describe('POST /v1/events/bulk answers 202', () => {
 });
 
 describe('400 validation_error', () => {
-  test('of atomic=true names every invalid event, and nothing is stored', async ({ ingest }) => {
+  test('for atomic=true names every invalid event, and nothing is stored', async ({ ingest }) => {
     const events = bulk({ ...EVENT, event_id: 'a' }, {}, EVENT, { ...EVENT, timestamp: 'x' });
     const reply = await ingest.send(events, { path: '/v1/events/bulk?atomic=true' });
     expect(reply).toMatchObject({
@@ -222,12 +222,12 @@ describe('400 validation_error', () => {
     expect(await ingest.stored()).toEqual([]);
   });
 
-  test('says where broken JSON breaks', async ({ ingest }) => {
+  test('says where the JSON is invalid', async ({ ingest }) => {
     const { body } = await ingest.send('{"event_name":}');
     expect(body).toMatchObject({ message: expect.stringContaining('position 14') as string });
   });
 
-  test('is not given to the upper-case or parameterised forms of the type', async ({ ingest }) => {
+  test('is not answered to a content type in upper case or with parameters', async ({ ingest }) => {
     for (const type of [
       'Application/JSON',
       'application/json;charset=UTF-8',
@@ -255,7 +255,7 @@ describe('401 permission_denied', () => {
     expect(await ingest.stored()).toEqual([]);
   });
 
-  test('is not given when a good key comes with a bearer token', async ({ ingest }) => {
+  test('is not answered when a valid key comes with a bearer token', async ({ ingest }) => {
     const reply = await ingest.send(single(), { headers: { authorization: 'Bearer abc' } });
     expect(reply.status).toBe(202);
   });
@@ -275,7 +275,7 @@ describe('403 permission_denied', () => {
     expect(await ingest.stored()).toEqual([]);
   });
 
-  test('answers a key whose holder may only read', async ({ ingest, database }) => {
+  test('answers a key that may only read', async ({ ingest, database }) => {
     const setRoles = (roles: string): Promise<unknown> =>
       database.database.slonik.query(nothing`UPDATE users SET roles = ARRAY[${roles}]`);
     await setRoles('event_reader');
@@ -316,19 +316,19 @@ describe('405 invalid_operation', () => {
 });
 
 describe('429 too_many_requests', () => {
-  test('answers what is above the quota of the environment, with Retry-After', async ({
+  test('answers requests above the quota of the environment, with Retry-After', async ({
     database,
   }) => {
     const ingest = await startTestIngest(database, { requestsPerSecond: 3 });
     const replies = await Promise.all(Array.from({ length: 8 }, () => ingest.send(single())));
-    const refused = replies.filter((reply) => reply.status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(2);
-    expect(refused[0]).toMatchObject({
+    const rejected = replies.filter((reply) => reply.status === 429);
+    expect(rejected.length).toBeGreaterThanOrEqual(2);
+    expect(rejected[0]).toMatchObject({
       body: { code: 'too_many_requests', http_status_code: 429 },
       headers: { 'retry-after': '1', ratelimit: '"ingest";r=0;t=1' },
     });
-    expect(await ingest.stored()).toHaveLength(replies.length - refused.length);
-    expect(await refusedCount(ingest, 'too_many_requests')).toBe(refused.length);
+    expect(await ingest.stored()).toHaveLength(replies.length - rejected.length);
+    expect(await rejectedCount(ingest, 'too_many_requests')).toBe(rejected.length);
     await ingest.close();
   });
 

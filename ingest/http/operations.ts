@@ -7,14 +7,14 @@ import { requestIdOf } from './read-headers.js';
 
 const NOT_FOUND = errorAnswer({ status: 404, code: 'not_found', message: 'there is no such path' });
 
-/** A page, and the header `Allow` when the path is known and the method is not. */
+/** A page, with the value of the header `Allow` when the path exists for other methods only. */
 type Reply = Page & { readonly allow: string | null };
 
 function otherMethod(allow: string): Reply {
   const { status, body } = errorAnswer({
     status: 405,
     code: 'invalid_operation',
-    message: `this method is not possible here: send ${allow}`,
+    message: `this path does not have this method: use ${allow}`,
   });
   return { status, type: 'application/json', body, allow };
 }
@@ -45,8 +45,8 @@ function send(response: ServerResponse, reply: Reply, requestId: string): void {
 }
 
 /**
- * Health and metrics of a separately run ingest (http.md 2.3); 405 for another method of a path
- * that it serves, 404 for every other path.
+ * Health and metrics of an ingest that runs by itself (http.md 2.3); 405 for a path that has other
+ * methods only, 404 for every other path.
  */
 export function createOperations(operations: Operations): RequestListener {
   return (request, response) => {

@@ -6,23 +6,23 @@ import type { BodyLease } from './body-budget.js';
 export type ProducerDependencies = {
   readonly writer: EventLogWriter;
   readonly metrics: Pick<Metrics, 'produceSeconds'>;
-  /** The writer has a time-out of its own; this one holds even when it never settles. */
+  /** A guard beside the writer's own time-out, for a writer that never settles. */
   readonly produceTimeoutMs: number;
 };
 
 /**
  * Resolves when the log has acknowledged every record (invariant I1). The lease is held until the
- * log has settled, since the log keeps the records until then, whatever the client was told.
- * @throws DependencyError when that could not be confirmed in time.
+ * append settles, because the log keeps the records in memory until then, even after a time-out.
+ * @throws DependencyError when the log did not acknowledge the records in time.
  */
 export type Produce = (records: readonly AppendRequest[], lease: BodyLease) => Promise<void>;
 
-/** One look-out for all pending appends costs a tenth of a timer for each. */
+/** One timer for all appends costs a tenth of one timer per append. */
 const SWEEPS_PER_TIMEOUT = 10;
 
 type Pending = { readonly startedAtMs: number; readonly reject: (error: Error) => void };
 
-function lateness(timeoutMs: number): DependencyError {
+function timeoutError(timeoutMs: number): DependencyError {
   const message = `no acknowledgement within ${timeoutMs} ms`;
   return new DependencyError(message, { dependency: 'event-log', isRetryable: true });
 }
@@ -48,7 +48,7 @@ class PendingAppends {
     for (const pending of this.#pending) {
       if (pending.startedAtMs > lateSince) break;
       this.#pending.delete(pending);
-      pending.reject(lateness(this.timeoutMs));
+      pending.reject(timeoutError(this.timeoutMs));
     }
     if (this.#pending.size > 0 || this.#sweep === null) return;
     clearInterval(this.#sweep);
@@ -62,11 +62,11 @@ export function createProduce(dependencies: ProducerDependencies): Produce {
   return (records, lease) =>
     new Promise((resolve, reject) => {
       const pending: Pending = { startedAtMs: performance.now(), reject };
-      const letGo = lease.hold();
+      const endHold = lease.hold();
       waiting.add(pending);
       const settled = (): void => {
         waiting.delete(pending);
-        letGo();
+        endHold();
       };
       const fail = (error: unknown): void => {
         settled();

@@ -1,18 +1,21 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-/** What one request has left after it was counted. */
+/** What is left of a quota after a request was counted. */
 export type RateState = {
   readonly isAllowed: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
 };
 
-/** Counts requests per key in windows of one second, in the memory of this process. */
+/** Counts requests by key in windows of one second, in the memory of this process only. */
 export type RateLimit = {
-  /** The `RateLimit-Policy` header (http.md 1.10); null without a limit. */
-  readonly policy: string | null;
   /** Counts a request; null without a limit. */
   readonly take: (key: string) => Promise<RateState | null>;
+  /**
+   * The headers `RateLimit-Policy` and, when the caller is known, `RateLimit` (http.md 1.10), as
+   * names and values in turn. None without a limit.
+   */
+  readonly headers: (state: RateState | null) => readonly string[];
 };
 
 const WINDOW_SECONDS = 1;
@@ -22,25 +25,26 @@ function stateOf(result: RateLimiterRes, isAllowed: boolean): RateState {
   return { isAllowed, remaining: result.remainingPoints, resetSeconds };
 }
 
+const UNLIMITED: RateLimit = { take: () => Promise.resolve(null), headers: () => [] };
+
 /** @param requestsPerSecond 0 sets no limit. */
 export function createRateLimit(name: string, requestsPerSecond: number): RateLimit {
-  if (requestsPerSecond === 0) return { policy: null, take: () => Promise.resolve(null) };
+  if (requestsPerSecond === 0) return UNLIMITED;
   const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: WINDOW_SECONDS });
+  const policy = ['RateLimit-Policy', `"${name}";q=${requestsPerSecond};w=${WINDOW_SECONDS}`];
   return {
-    policy: `"${name}";q=${requestsPerSecond};w=${WINDOW_SECONDS}`,
     take: (key) =>
       limiter.consume(key).then(
         (result) => stateOf(result, true),
         (thrown: unknown) => {
-          // The library rejects with the result itself when the quota is used up.
+          // When the quota is used up, the library rejects with the result.
           if (thrown instanceof RateLimiterRes) return stateOf(thrown, false);
           throw thrown;
         },
       ),
+    headers: (state) =>
+      state === null
+        ? policy
+        : [...policy, 'RateLimit', `"${name}";r=${state.remaining};t=${state.resetSeconds}`],
   };
-}
-
-/** The `RateLimit` header (http.md 1.10). */
-export function rateLimitHeader(name: string, state: RateState): string {
-  return `"${name}";r=${state.remaining};t=${state.resetSeconds}`;
 }

@@ -6,9 +6,9 @@ import type { BodyLease } from './body-budget.js';
 export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * How much of an unwanted body is still read after the answer. Closing at once would reset the
- * connection under a client that is still sending, and it could never read the answer; reading on
- * without a bound would let it send for ever.
+ * How much of an unwanted body is read after the answer. If the connection were closed at once, a
+ * client that is still sending would get a reset and never see the answer. Without a bound it could
+ * send for ever.
  */
 const DISCARD_BYTES_MAX = 2 * BODY_BYTES_MAX;
 
@@ -18,7 +18,7 @@ export type BodyOutcome =
 
 export type BodyOptions = { readonly isGzip: boolean; readonly lease: BodyLease };
 
-/** Reads on and forgets, so that the connection can be used again; cuts it after the bound. */
+/** Discards the rest of a body so that the connection can be reused; closes it after the bound. */
 export function discardBody(request: IncomingMessage): void {
   let discarded = 0;
   request.on('data', (chunk: Buffer) => {
@@ -29,14 +29,14 @@ export function discardBody(request: IncomingMessage): void {
   request.resume();
 }
 
-/** Gathers chunks within the limit and the lease. */
-class Gathered {
+/** The chunks of a body, within the size limit and the lease. */
+class BodyChunks {
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
   constructor(private readonly lease: BodyLease) {}
 
-  /** Why the chunk could not be taken; null when it was. */
+  /** Null when the chunk was added, else why it was not. */
   add(chunk: Buffer): 'too_large' | 'no_room' | null {
     this.#size += chunk.length;
     if (this.#size > BODY_BYTES_MAX) return 'too_large';
@@ -53,30 +53,30 @@ class Gathered {
 
 function readPlain(request: IncomingMessage, lease: BodyLease): Promise<BodyOutcome> {
   return new Promise((resolve) => {
-    const gathered = new Gathered(lease);
+    const chunks = new BodyChunks(lease);
     const onData = (chunk: Buffer): void => {
-      const problem = gathered.add(chunk);
+      const problem = chunks.add(chunk);
       if (problem === null) return;
       request.off('data', onData);
       discardBody(request);
       resolve({ kind: problem });
     };
     request.on('data', onData);
-    request.on('end', () => resolve({ kind: 'body', bytes: gathered.bytes() }));
+    request.on('end', () => resolve({ kind: 'body', bytes: chunks.bytes() }));
     request.on('error', () => resolve({ kind: 'gone' }));
     request.on('close', () => resolve({ kind: 'gone' }));
   });
 }
 
 /**
- * Inflates while reading: the limit and the lease count inflated bytes as they come, so a bomb is
- * stopped at the limit. Compressed bytes are counted too, since empty gzip members inflate to
- * nothing for ever.
+ * Inflates while reading. The size limit and the lease count inflated bytes as they come, so that a
+ * gzip bomb is stopped at the limit. Compressed bytes are limited too, because an endless series of
+ * empty gzip members inflates to nothing.
  */
 function readGzip(request: IncomingMessage, lease: BodyLease): Promise<BodyOutcome> {
   return new Promise((resolve) => {
     const gunzip = createGunzip();
-    const gathered = new Gathered(lease);
+    const chunks = new BodyChunks(lease);
     let compressed = 0;
     const stop = (kind: 'too_large' | 'no_room' | 'corrupt_gzip'): void => {
       request.unpipe(gunzip);
@@ -91,10 +91,10 @@ function readGzip(request: IncomingMessage, lease: BodyLease): Promise<BodyOutco
     };
     request.on('data', countCompressed);
     gunzip.on('data', (chunk: Buffer) => {
-      const problem = gathered.add(chunk);
+      const problem = chunks.add(chunk);
       if (problem !== null) stop(problem);
     });
-    gunzip.on('end', () => resolve({ kind: 'body', bytes: gathered.bytes() }));
+    gunzip.on('end', () => resolve({ kind: 'body', bytes: chunks.bytes() }));
     gunzip.on('error', () => stop('corrupt_gzip'));
     const onGone = (): void => {
       if (request.complete) return;
@@ -107,7 +107,7 @@ function readGzip(request: IncomingMessage, lease: BodyLease): Promise<BodyOutco
   });
 }
 
-/** The whole body, inflated, or why there is none. What is not wanted any more is discarded. */
+/** The inflated body, or why it could not be read; the rest of a body that failed is discarded. */
 export function readBody(request: IncomingMessage, options: BodyOptions): Promise<BodyOutcome> {
   return options.isGzip ? readGzip(request, options.lease) : readPlain(request, options.lease);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../accept/refusal.js';
+import type { EventProblem } from '../accept/event-problem.js';
 
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
@@ -10,13 +10,13 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The caller's `X-Request-ID` when it can be echoed, else a new one (api.md 1.4). */
+/** The client's `X-Request-ID` if it is printable, else a new id (api.md 1.4). */
 export function requestIdOf(request: IncomingMessage): string {
   const given = headerOf(request, 'x-request-id');
   return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** What the headers say about the body and its repetition. */
+/** What the headers say about the body and about retries. */
 export type RequestForm = {
   readonly isGzip: boolean;
   /** Null when the client sent none. */
@@ -33,9 +33,9 @@ function isJsonType(contentType: string | undefined): boolean {
 }
 
 /** Reads `Content-Type`, `Content-Encoding` and `Idempotency-Key`. */
-export function requestFormOf(request: IncomingMessage): RequestForm | Refusal {
+export function requestFormOf(request: IncomingMessage): RequestForm | EventProblem {
   if (!isJsonType(headerOf(request, 'content-type'))) {
-    return { member: 'Content-Type', problem: 'is not usable: send application/json in UTF-8' };
+    return { member: 'Content-Type', problem: 'must be application/json in UTF-8' };
   }
   const encoding = (headerOf(request, 'content-encoding') ?? 'identity').trim().toLowerCase();
   const isGzip = encoding === 'gzip' || encoding === 'x-gzip';
@@ -44,13 +44,13 @@ export function requestFormOf(request: IncomingMessage): RequestForm | Refusal {
   }
   const idempotencyKey = headerOf(request, 'idempotency-key') ?? null;
   if (idempotencyKey !== null && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
-    const problem = 'is not usable: send 1 to 255 printable ASCII characters';
+    const problem = 'must have 1 to 255 printable ASCII characters';
     return { member: 'Idempotency-Key', problem };
   }
   return { isGzip, idempotencyKey };
 }
 
-/** The announced length of the body; null when there is none (chunked, or no body). */
+/** `Content-Length`; null when absent (a chunked body, or none). */
 export function contentLengthOf(request: IncomingMessage): number | null {
   const text = headerOf(request, 'content-length');
   return text === undefined ? null : Number(text);

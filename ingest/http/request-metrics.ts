@@ -2,12 +2,14 @@ import type { Metrics } from '../../runtime/metrics.js';
 import type { Answer } from './answer.js';
 import type { EventPath } from './event-route.js';
 
+export type CountAnswer = (path: EventPath, answer: Answer, seconds: number) => void;
+
 type Observe = (seconds: number) => void;
 
-/** Counts answers; keeps the labelled children, since looking one up costs more than counting. */
+/** Counts answers. Labelled children are kept, because a look-up costs more than counting. */
 export function createRequestMetrics(
   metrics: Pick<Metrics, 'eventsAccepted' | 'eventsRefused' | 'httpSeconds'>,
-): (path: EventPath, answer: Answer, seconds: number) => void {
+): CountAnswer {
   const children = new Map<string, Observe>();
   const observerOf = (path: EventPath, status: string): Observe => {
     const name = `${path} ${status}`;
@@ -21,7 +23,7 @@ export function createRequestMetrics(
   return (path, answer, seconds) => {
     observerOf(path, String(answer.status))(seconds);
     if (answer.acceptedEvents > 0) metrics.eventsAccepted.inc(answer.acceptedEvents);
-    if (answer.refusedEvents === 0) return;
-    metrics.eventsRefused.inc({ code: answer.code ?? 'validation_error' }, answer.refusedEvents);
+    if (answer.rejectedEvents === 0) return;
+    metrics.eventsRefused.inc({ code: answer.code ?? 'validation_error' }, answer.rejectedEvents);
   };
 }

@@ -1,19 +1,18 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { decodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
+import { createReadiness } from '../../runtime/readiness.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
 import { createOperations } from '../http/operations.js';
-import { createReadiness } from '../../runtime/readiness.js';
+import { storedEvents } from './stored-events.js';
 
-/** For tests of the event routes only: a server on the real log, and what came into the log. */
+/** For tests of the event routes only: a server on a real log, and the events in the log. */
 
 export const API_KEY = `sk_${'T'.repeat(40)}`;
 
@@ -27,7 +26,7 @@ export type Sending = {
   readonly path?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Null leaves the default key out. */
+  /** Null sends no key. */
   readonly apiKey?: string | null;
 };
 
@@ -37,7 +36,7 @@ export type TestIngest = {
   readonly tenant: FirstTenant;
   readonly send: (body: string | Buffer, sending?: Sending) => Promise<Reply>;
   /** Every event in the log, partition by partition. */
-  readonly stored: () => Promise<readonly UsageEvent[]>;
+  readonly stored: () => ReturnType<typeof storedEvents>;
   readonly close: () => Promise<void>;
 };
 
@@ -82,42 +81,17 @@ function send(port: number, body: string | Buffer, sending: Sending): Promise<Re
   });
 }
 
-async function eventsOfPartition(
-  reader: EventLogReader,
-  partition: number,
-): Promise<readonly UsageEvent[]> {
-  const { startOffset, endOffset } = await reader.bounds(partition);
-  const events: UsageEvent[] = [];
-  let fromOffset = startOffset;
-  while (fromOffset < endOffset) {
-    const limits = { recordsMax: 1000, bytesMax: 1 << 26, waitMs: 0 };
-    for (const record of await reader.read({ partition, fromOffset, ...limits })) {
-      const decoded = decodeEventRecord(record.value);
-      if (typeof decoded === 'string') throw new Error(decoded);
-      events.push(...decoded.events);
-      fromOffset = record.offset + 1;
-    }
-  }
-  return events;
-}
-
-async function eventsIn(reader: EventLogReader): Promise<readonly UsageEvent[]> {
-  const partitions = Array.from({ length: reader.identity.partitionCount }, (_, index) => index);
-  const events = await Promise.all(partitions.map((one) => eventsOfPartition(reader, one)));
-  return events.flat();
-}
-
 /**
  * Starts a server on a free port with a bootstrapped tenant.
- * @param different what differs from an ordinary server; a `writer` only for failures that a real
- *   log cannot be told to make.
+ * @param different options that replace the ordinary ones; a `writer` only for failures that a real
+ *   log cannot produce on demand.
  */
 export async function startTestIngest(
   { url, database }: DatabaseFixture,
   different: Partial<IngestOptions> = {},
 ): Promise<TestIngest> {
   const tenant = await bootstrap(database, { apiKey: API_KEY });
-  const realWriter: EventLogWriter = await openPostgresWriter({
+  const realWriter = await openPostgresWriter({
     url,
     partitionCount: 3,
     produceTimeoutMs: 5_000,
@@ -144,7 +118,7 @@ export async function startTestIngest(
     metrics,
     tenant,
     send: (body, sending = {}) => send(port, body, sending),
-    stored: () => eventsIn(reader),
+    stored: () => storedEvents(reader),
     close: async () => {
       await server.close();
       await realWriter.close();

@@ -13,8 +13,8 @@ const ZERO = 0x30;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * No event may be as long as this, so a longer number can stay as it is: its event is refused
- * anyway, and no regular expression sees a text of megabytes.
+ * A longer number is left as it is, so that no regular expression runs over megabytes. Nothing is
+ * lost: no event may be as long as this, so its event is rejected anyway.
  */
 const TOKEN_LENGTH_MAX = 128 * 1024;
 
@@ -35,11 +35,12 @@ function isMemberName(json: string, end: number): boolean {
   return json.charCodeAt(index) === COLON;
 }
 
-/** Integers of at most this many digits are exact in a double and printed as they are. */
+/** An integer of at most this many digits is exact in a double, and `String` prints its digits. */
 const EXACT_DIGITS_MAX = 15;
 
 /**
- * Whether `[start, end)` is `0` or a short integer without sign: the most frequent number by far.
+ * Whether `[start, end)` is `0` or a short integer without a sign. By far the most numbers are, and
+ * this test is much cheaper than `losesItsText`.
  */
 function isShortInteger(json: string, start: number, end: number): boolean {
   if (end - start > EXACT_DIGITS_MAX || !isDigit(json.charCodeAt(start))) return false;
@@ -50,24 +51,25 @@ function isShortInteger(json: string, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether the number would come out of `JSON.parse` and `String` as another text. */
-function isUnfaithful(token: string): boolean {
+/** Whether `JSON.parse` followed by `String` turns the number into another text. */
+function losesItsText(token: string): boolean {
   return token.length <= TOKEN_LENGTH_MAX && String(Number(token)) !== token && NUMBER.test(token);
 }
 
 /**
- * The text with every number that would not survive `JSON.parse` and `String` put in quotes; `null`
- * when there is none. So `1.50`, `-0`, `1e400` and 400-digit numbers become texts, while `1.5` and
- * `200` stay numbers whose `String` is their text.
+ * Puts every number in quotes that `JSON.parse` followed by `String` would turn into another text;
+ * returns `null` when there is no such number. So `1.50`, `-0`, `1e400` and numbers of 400 digits
+ * become strings, while `1.5` and `200` stay numbers.
  *
- * The text need not be JSON: the result is JSON exactly when the text is. Only a whole number by
- * the grammar is quoted, so it stands where a value may stand or the text is broken either way;
- * the one place where a string may stand and a number may not, the name of a member, is left out.
+ * The text need not be valid JSON: the result is valid exactly when the text is. Only a complete
+ * number of the JSON grammar is quoted. Where a number may stand, a string may stand too, and
+ * elsewhere the text is invalid with or without the quotes. The exception is the name of a member,
+ * where only a string may stand; numbers in that place are therefore left alone.
  *
- * One linear pass, without a regular expression over the whole: these keep a stack entry per
- * character of a repeated group, which a string of 32 MiB overflows.
+ * One linear pass by hand: a regular expression over the whole text keeps a stack entry per
+ * character of a repeated group, and a string of 32 MiB would overflow the stack.
  */
-export function quoteUnfaithfulNumbers(json: string): string | null {
+export function preserveNumberText(json: string): string | null {
   let quoted = '';
   let copiedTo = 0;
   let index = 0;
@@ -81,7 +83,7 @@ export function quoteUnfaithfulNumbers(json: string): string | null {
       while (index < json.length && continuesNumber(json.charCodeAt(index)));
       if (isShortInteger(json, start, index)) continue;
       const token = json.slice(start, index);
-      if (isUnfaithful(token) && !isMemberName(json, index)) {
+      if (losesItsText(token) && !isMemberName(json, index)) {
         quoted += `${json.slice(copiedTo, start)}"${token}"`;
         copiedTo = index;
       }

@@ -1,0 +1,19 @@
+import type { EventLogWriter } from '../../event-log/event-log.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { Log } from '../../runtime/log.js';
+import type { Metrics } from '../../runtime/metrics.js';
+import type { ApiKeys } from './admit.js';
+
+/** What the event routes need from the program that serves them. */
+export type IngestDependencies = {
+  readonly writer: EventLogWriter;
+  readonly apiKeys: ApiKeys;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** The quota of an environment; 0 sets no limit. */
+  readonly requestsPerSecond: number;
+  readonly produceTimeoutMs: number;
+  /** The bound of `BodyBudget`; tests set a lower one than the default. */
+  readonly bodyBytesInFlightMax?: number;
+};
