@@ -2,8 +2,8 @@ import type { InstantMs } from '../contract/instant.js';
 import { assertThat } from '../runtime/failure.js';
 
 /**
- * One record to append. `partition` is `partitionOf(key)`; the key is kept for tools and for
- * re-partitioning.
+ * One record to append. `partition` is `partitionOf(key)`. The key is stored for tools, and for a
+ * copy of the log into another number of partitions.
  */
 export type AppendRequest = {
   readonly partition: number;
@@ -12,15 +12,17 @@ export type AppendRequest = {
   readonly value: string;
 };
 
-/** One record as it stands in the log. */
+/** One record as the log stores it. */
 export type LogRecord = {
   readonly offset: number;
   /**
-   * When the log appended it, by the log's clock (Kafka: LogAppendTime). The same at every reading.
+   * When the log appended the record, by the log's clock (Kafka: LogAppendTime). Every read gives
+   * the same time.
    */
   readonly appendedAtMs: InstantMs;
   /**
-   * UTF-8 text as appended; a record that is not UTF-8 has U+FFFD in it and fails to decode later.
+   * The text as appended. Bytes that are not UTF-8 are replaced by U+FFFD, so that such a record
+   * fails to decode later.
    */
   readonly value: string;
 };
@@ -33,57 +35,55 @@ export type ReadRequest = {
   readonly fromOffset: number;
   readonly recordsMax: number;
   /**
-   * Reading stops after the record that reaches this sum of value lengths in UTF-8; at least one
-   * record is given. Fewer records than the bounds allow may be given at any time.
+   * Reading stops after the record with which the sum of the value lengths in UTF-8 reaches this
+   * number, so at least one record is returned. A read may return fewer records than the bounds
+   * allow.
    */
   readonly bytesMax: number;
-  /** How long to wait for a first record when there is none yet. */
+  /** How long to wait for the first record when there is none yet. */
   readonly waitMs: number;
-  /** Ends the waiting, as if the time were over. */
+  /** Ends the wait, as if `waitMs` were over. */
   readonly signal?: AbortSignal;
 };
 
-/**
- * One record value may not be larger; the largest legal bulk request stays far below after it is
- * split.
- */
+/** The largest value of a record. The largest legal bulk request stays far below it. */
 export const RECORD_BYTES_MAX = 48 * 1024 * 1024;
 
 /**
- * Which log this is: partitions are fixed at creation, and `logId` changes whenever offsets could
- * repeat.
+ * Which log this is. The number of partitions is fixed at creation. `logId` changes whenever an
+ * offset could be given to a second record.
  */
 export type LogIdentity = {
-  /** At most 64 characters of `[A-Za-z0-9_-]`, without `:`, since query ids are built of it. */
+  /** At most 64 characters of `[A-Za-z0-9_-]`; `:` would break the query ids built from it. */
   readonly logId: string;
   readonly partitionCount: number;
 };
 
 /**
- * Checks what an append may ask for.
- * @throws AssertionFailed when the partition is not of this log or the value is too large.
+ * Checks a record before it is appended.
+ * @throws AssertionFailed when the log does not have the partition, or the value is too large.
  */
 export function assertAppendable(record: AppendRequest, { partitionCount }: LogIdentity): void {
   const { partition, value } = record;
   assertThat(
     Number.isInteger(partition) && partition >= 0 && partition < partitionCount,
-    `partition ${partition} is not of this log`,
+    `the log has no partition ${partition}`,
   );
-  // One UTF-16 unit takes three bytes at most, so most values need no counting.
+  // One UTF-16 unit takes three bytes at most, so the bytes of most values need not be counted.
   assertThat(
     value.length * 3 <= RECORD_BYTES_MAX || Buffer.byteLength(value) <= RECORD_BYTES_MAX,
     'a record is larger than RECORD_BYTES_MAX',
   );
 }
 
-/** The producing side. */
+/** The writing side of the log. */
 export interface EventLogWriter {
   readonly identity: LogIdentity;
   /**
-   * Resolves when every record is durable (invariant I1). Records of one call that share a
-   * partition keep their order.
-   * @throws DependencyError when that could not be confirmed in time: some of the records may be in
-   *   the log all the same.
+   * Resolves when every record is durable (invariant I1). Records of one call in the same partition
+   * keep their order.
+   * @throws DependencyError when the log did not confirm this in time. Some of the records may be
+   *   in the log nevertheless.
    */
   append(records: readonly AppendRequest[]): Promise<void>;
   /** Resolves when the log can be reached. @throws DependencyError otherwise. */
@@ -92,34 +92,34 @@ export interface EventLogWriter {
 }
 
 /**
- * The consuming side: a reader by offset. Who owns a partition is decided elsewhere, by the
- * checkpoint's epoch.
+ * The reading side of the log, by offset. It does not know who owns a partition; the epoch of the
+ * checkpoint decides that.
  */
 export interface EventLogReader {
   readonly identity: LogIdentity;
   /**
-   * Records at and after `fromOffset`, ascending, without gaps but those of the log itself; empty
-   * when none came in time.
-   * @throws OffsetOutOfRange when `fromOffset` lies before the start or after the end of the log.
+   * Records from `fromOffset` on, in ascending order, with no gap that the log does not have; empty
+   * when none arrived in time.
+   * @throws OffsetOutOfRange when `fromOffset` is before the start or after the end of the log.
    * @throws DependencyError when the log cannot be read.
    */
   read(request: ReadRequest): Promise<readonly LogRecord[]>;
   bounds(partition: number): Promise<LogBounds>;
   /**
-   * Tells the log that everything below the offset is finished. Kafka: the committed offset that
-   * lag tools show. Postgres: records below it may be removed once they are older than the
-   * retention.
+   * Tells the log that all records below the offset are finished. In Kafka this is the committed
+   * offset, which lag tools show. In PostgreSQL these records may be removed once they are older
+   * than the retention.
    */
   commit(partition: number, nextOffset: number): Promise<void>;
-  /** Stops buffering a partition that is no longer read here; reading it again later is allowed. */
+  /** Drops the buffer of a partition that is not read here any more. It may be read again later. */
   release(partition: number): Promise<void>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Retention has removed what was asked for, or the log is another one than the checkpoint speaks
- * of.
+ * The log does not have the offset: retention has removed it, or the checkpoint belongs to another
+ * log.
  */
 export class OffsetOutOfRange extends Error {
   constructor(

@@ -14,7 +14,7 @@ const LIMITS: GroupLimits = {
   appendTimeoutMs: 5_000,
 };
 
-/** A log whose commits end when the test says so. */
+/** A group commit whose commits the test ends. */
 function createSlowLog(limits: Partial<GroupLimits> = {}) {
   const commits: { values: readonly string[]; end: (error?: Error) => void }[] = [];
   const group = new GroupCommit(
@@ -40,7 +40,7 @@ function createSlowLog(limits: Partial<GroupLimits> = {}) {
 }
 
 describe('group commit', () => {
-  test('appends that come while a commit is under way share the next one, in order', async () => {
+  test('appends that arrive during a commit share the next one, in order', async () => {
     const { group, commit } = createSlowLog();
     const first = group.append([record('1')]);
     const { values, end } = await commit(0);
@@ -63,7 +63,7 @@ describe('group commit', () => {
     await Promise.all(appends);
   });
 
-  test('a commit takes whole appends within its bounds, and one beyond them alone', async () => {
+  test('a commit takes whole appends within its bounds, and a larger append alone', async () => {
     const { group, commit } = createSlowLog();
     const big = 'x'.repeat(2_000);
     const appends = ['1', '2', '3', '4', '5', big, '6'].map((value) =>
@@ -79,7 +79,7 @@ describe('group commit', () => {
     expect(groups).toEqual([['1', '2', '3', '4'], ['5'], [big], ['6']]);
   });
 
-  test('refuses what does not fit into the queue, and takes it when there is room', async () => {
+  test('refuses an append that exceeds the queue, and accepts it when there is room', async () => {
     const { group, commit } = createSlowLog({ queueRecordsMax: 2 });
     const first = group.append([record('1')]);
     const { end } = await commit(0);
@@ -105,7 +105,7 @@ describe('group commit', () => {
     await next;
   });
 
-  test('rejects in time what is under way or waits, and never commits what only waited', async () => {
+  test('rejects late appends in time, and never commits those that were only queued', async () => {
     const { group, commit } = createSlowLog({ appendTimeoutMs: 50 });
     const first = group.append([record('1')]);
     const { end } = await commit(0);
@@ -120,7 +120,7 @@ describe('group commit', () => {
     await fresh;
   });
 
-  test('closing waits for what is queued and refuses what comes later', async () => {
+  test('closing waits for queued appends and refuses later ones', async () => {
     const { group, commit } = createSlowLog();
     const appends = [group.append([record('1')]), group.append([record('2')])];
     let isClosed = false;

@@ -1,13 +1,13 @@
 import { DependencyError, messageOf } from '../runtime/failure.js';
 import type { AppendRequest } from './event-log.js';
 
-/** How much one commit takes and how much may wait for the next one. */
+/** Bounds of one commit, and of the appends that wait for the next one. */
 export type GroupLimits = {
   readonly groupRecordsMax: number;
   readonly groupBytesMax: number;
   readonly queueRecordsMax: number;
   readonly queueBytesMax: number;
-  /** After this time a caller is answered with an error, whatever became of its records. */
+  /** After this time an append fails, even if its records may still become durable. */
   readonly appendTimeoutMs: number;
 };
 
@@ -19,7 +19,7 @@ type Append = {
   readonly reject: (error: unknown) => void;
 };
 
-/** How late a timeout may be noticed. */
+/** Late appends are looked for at this interval, so a time-out can be noticed this much later. */
 const SWEEP_MS = 100;
 
 function logOutage(message: string, cause?: unknown): DependencyError {
@@ -37,9 +37,9 @@ function bytesOf(records: readonly AppendRequest[]): number {
 }
 
 /**
- * Gathers appends that arrive while a commit is under way into the next commit, so that the cost of
- * making records durable is shared by all callers that wait. One commit runs at a time, and the
- * appends keep the order of their calls. Everything is bounded: a commit, the queue, and the wait.
+ * Gathers the appends that arrive during a commit into the next commit, so that all waiting callers
+ * share the cost of making records durable. One commit runs at a time, and appends keep the order
+ * of their calls. The size of a commit, the queue and the wait are bounded.
  */
 export class GroupCommit {
   #queue: Append[] = [];
@@ -51,8 +51,8 @@ export class GroupCommit {
   #sweep: NodeJS.Timeout | null = null;
 
   /**
-   * @param commit makes the records durable; a record may be in the log even if it throws. It must
-   *   end by itself in about the time of `appendTimeoutMs`.
+   * @param commit makes the records durable. If it throws, records may be in the log nevertheless.
+   *   It must end by itself within about `appendTimeoutMs`.
    */
   constructor(
     private readonly commit: (records: readonly AppendRequest[]) => Promise<void>,
@@ -68,7 +68,7 @@ export class GroupCommit {
     if (records.length === 0) return Promise.resolve();
     const bytes = bytesOf(records);
     if (this.#isFull(records.length, bytes)) {
-      return Promise.reject(logOutage(`${this.#queuedRecords} records wait already`));
+      return Promise.reject(logOutage(`the queue is full: ${this.#queuedRecords} records wait`));
     }
     this.#queuedRecords += records.length;
     this.#queuedBytes += bytes;
@@ -79,13 +79,13 @@ export class GroupCommit {
     });
   }
 
-  /** Waits until everything queued is committed or has failed; appends after this are refused. */
+  /** Waits until every queued append is committed or has failed; later appends are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
   }
 
-  /** An append that finds the queue empty is taken whatever its size, else it could never be. */
+  /** An empty queue takes an append of any size, since a large one would never fit otherwise. */
   #isFull(records: number, bytes: number): boolean {
     if (this.#queue.length === 0) return false;
     return (
@@ -98,8 +98,8 @@ export class GroupCommit {
     this.#sweep = setInterval(() => {
       this.#rejectLate();
     }, SWEEP_MS);
-    // Requests whose bytes arrived together are handled in one turn of the event loop: wait for
-    // its end, so that they share the first commit too.
+    // Requests that arrive together are handled in one turn of the event loop. Waiting for its end
+    // lets them share the first commit.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.length > 0) {
       const group = this.#take();
@@ -145,7 +145,10 @@ export class GroupCommit {
     return taken;
   }
 
-  /** Deadlines are in the order of the calls. Late appends that are only queued never land. */
+  /**
+   * Rejects appends whose deadline is over; deadlines are in the order of the calls. A late append
+   * that was only queued is never committed.
+   */
   #rejectLate(): void {
     const nowMs = performance.now();
     const isLate = (append: Append): boolean => append.deadlineMs <= nowMs;

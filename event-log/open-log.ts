@@ -7,7 +7,7 @@ import { openKafkaWriter } from './kafka/writer.js';
 import { openPostgresReader } from './postgres/reader.js';
 import { openPostgresWriter } from './postgres/writer.js';
 
-/** Settings that choose and shape the log. */
+/** The settings of the log. */
 export const EVENT_LOG_SETTINGS = [
   'KAFKA_BROKERS',
   'MINUTEBOOK_LOG_PARTITIONS',
@@ -16,13 +16,13 @@ export const EVENT_LOG_SETTINGS = [
 ] as const;
 
 export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
-  /** The given PostgreSQL or the embedded one; not used when Kafka is chosen. */
+  /** The given PostgreSQL or the embedded one. Not used with Kafka. */
   readonly DATABASE_URL: string;
 };
 
 /**
- * The log to append to: Kafka when `KAFKA_BROKERS` is set, otherwise PostgreSQL. Creates it when it
- * does not exist.
+ * Opens the log for writing: in Kafka when `KAFKA_BROKERS` is set, otherwise in PostgreSQL. Creates
+ * the log when it does not exist.
  * @throws ConfigError when the driver is missing or the log contradicts the settings.
  * @throws DependencyError when the log cannot be reached.
  */
@@ -38,9 +38,9 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
 }
 
 /**
- * The same log to read from.
- * @param onTrimFailure told when old records could not be removed; it is tried again.
- * @throws as openEventLogWriter.
+ * Opens the same log for reading.
+ * @param onTrimFailure called when old records could not be removed; the next round tries again.
+ * @throws the same errors as `openEventLogWriter`.
  */
 export function openEventLogReader(
   config: EventLogConfig,

@@ -1,8 +1,8 @@
 import type { LogRecord, ReadRequest } from './event-log.js';
 
 /**
- * Records of one partition that were fetched and not read yet, ascending without gaps. A batch of
- * the log is larger than a read may ask for; what is left serves the next read.
+ * Records of one partition that were fetched and not read yet, ascending without gaps. A fetch may
+ * give more records than a read asks for; the next read gets the rest.
  */
 export class RecordBuffer {
   #records: readonly LogRecord[] = [];
@@ -13,7 +13,7 @@ export class RecordBuffer {
     return this.#records[this.#position]?.offset ?? null;
   }
 
-  /** Puts fetched records behind those that are left. */
+  /** Appends fetched records. */
   add(records: readonly LogRecord[]): void {
     const left = this.#records.slice(this.#position);
     this.#records = left.length === 0 ? records : [...left, ...records];
@@ -37,7 +37,7 @@ export class RecordBuffer {
   }
 }
 
-/** The answer of one read while it is gathered; full once it reaches the request's bounds. */
+/** The records of one read while they are gathered; full once they reach the request's bounds. */
 export class BoundedRead {
   readonly records: LogRecord[] = [];
   #bytes = 0;

@@ -1,6 +1,6 @@
 import type { InstantMs } from '../contract/instant.js';
 
-/** Where shells read the time; pure code gets it as an argument. */
+/** The source of the current time for code that does I/O; pure code gets the time as an argument. */
 export type Clock = { readonly now: () => InstantMs };
 
 export const systemClock: Clock = { now: () => Date.now() };

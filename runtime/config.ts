@@ -6,9 +6,9 @@ const count = z.coerce.number().int().positive();
 const rate = z.coerce.number().int().min(0);
 
 /**
- * Every setting of every program: its shape, its default and what it means. The table of
- * docs/operations.md 2 is checked against this list. One list, because programs share an
- * environment and a misspelt key must be refused by each of them.
+ * Every setting of every program: its shape, its default and its meaning. A test compares the table
+ * of docs/operations.md 2 with this list. There is one list because the programs share an
+ * environment, and each of them must refuse a misspelt key.
  */
 export const SETTINGS = {
   DATABASE_URL: {
@@ -29,7 +29,7 @@ export const SETTINGS = {
   },
   MINUTEBOOK_HOST: {
     schema: z.string().min(1).default('127.0.0.1'),
-    means: 'address the HTTP interface listens on',
+    means: 'address on which the HTTP interface listens',
   },
   MINUTEBOOK_DATA_DIR: {
     schema: z.string().min(1).default('./.data'),
@@ -82,16 +82,16 @@ export const SETTINGS = {
   MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE: {
     schema: z.coerce.number().min(0.0001).max(0.1).default(0.01),
     means:
-      'share of new event ids that are looked up in vain (0.0001 to 0.1); 0.01 takes 2 bytes of memory an id',
+      'share of new event ids that are looked up needlessly (0.0001 to 0.1); 0.01 takes 2 bytes of memory per id',
   },
   MINUTEBOOK_METER_REVERT_HOURS: {
     schema: count.max(87_600).default(168),
     means:
-      'how long the previous version of a changed meter is still counted, to be taken back at once',
+      'how long the previous version of a changed meter is still counted, so that a change can be reverted at once',
   },
   MINUTEBOOK_METRICS_PORT: {
     schema: port.default(0),
-    means: 'port of health and metrics of a separately run aggregator (0: any free one)',
+    means: 'port of health and metrics of a separately run aggregator (0: any free port)',
   },
 } as const;
 
@@ -100,7 +100,7 @@ export type Config<Names extends SettingName> = {
   readonly [Name in Names]: z.output<(typeof SETTINGS)[Name]['schema']>;
 };
 
-/** A setting that cannot be used: says which and what to write instead. */
+/** A setting is invalid or missing; the message says which and what to write instead. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`configuration: ${problems.join('; ')}`);
@@ -111,8 +111,8 @@ export class ConfigError extends Error {
 const PREFIX = 'MINUTEBOOK_';
 
 /**
- * Reads the named settings; an empty text counts as absent.
- * @throws ConfigError listing every bad value and every unknown key that carries our prefix.
+ * Reads the named settings. An empty text counts as absent.
+ * @throws ConfigError that lists every invalid value and every unknown key with our prefix.
  */
 export function readConfig<Names extends SettingName>(
   names: readonly Names[],
@@ -133,7 +133,7 @@ export function readConfig<Names extends SettingName>(
 }
 
 /**
- * A setting that a program run by itself cannot do without; `npm start` provides it.
+ * A setting that is required by a program that runs by itself; `npm start` provides it.
  * @throws ConfigError when it is absent.
  */
 export function required<Name extends SettingName>(
@@ -141,6 +141,6 @@ export function required<Name extends SettingName>(
   name: Name,
 ): string {
   const value = config[name];
-  if (value === undefined) throw new ConfigError([`${name} is needed (${SETTINGS[name].means})`]);
+  if (value === undefined) throw new ConfigError([`${name} is required: ${SETTINGS[name].means}`]);
   return value;
 }

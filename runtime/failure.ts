@@ -1,8 +1,8 @@
 export type Dependency = 'postgres' | 'clickhouse' | 'event-log';
 
 /**
- * An outage: a database or the log did not do what was asked. `isRetryable` comes from error codes,
- * never from message text; whoever catches it retries with bounds, answers 503 or stops its loop.
+ * An outage: a database or the log did not do what it was asked. `isRetryable` is decided from error
+ * codes, never from message text. The catcher retries within bounds, answers 503 or stops its loop.
  */
 export class DependencyError extends Error {
   readonly dependency: Dependency;
@@ -24,8 +24,8 @@ export class DependencyError extends Error {
 }
 
 /**
- * A statement about our own code that turned out false: a bug. A worker exits on it with its
- * offsets uncommitted.
+ * An assumption of our own code does not hold: a bug. A worker that meets one exits with its offsets
+ * uncommitted.
  */
 export class AssertionFailed extends Error {
   constructor(message: string) {
@@ -39,13 +39,13 @@ export function assertThat(condition: boolean, message: string): asserts conditi
   if (!condition) throw new AssertionFailed(message);
 }
 
-/** The value, which our own code promises to be there. @throws AssertionFailed when it is not. */
+/** A value that must be present. @throws AssertionFailed when it is null or undefined. */
 export function assertPresent<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new AssertionFailed(`${what} is missing`);
   return value;
 }
 
-/** Text of anything that was thrown, for logs and messages of our own tools. */
+/** The message of anything that was thrown, for logs and for messages of our own tools. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,7 +1,7 @@
 import { createUlid } from './ulid.js';
 
-/** Makes identifiers of a prefix, which names the kind of record; tests pass one that counts. */
+/** Makes ids with a prefix that names the kind of record. Tests use a source that counts. */
 export type IdSource = (prefix: string) => string;
 
-/** `<prefix>_<26-character ULID>`: sortable by creation, unique without asking anyone. */
+/** Ids `<prefix>_<26-character ULID>`: they sort by creation and need no central counter. */
 export const createId: IdSource = (prefix) => `${prefix}_${createUlid()}`;

@@ -15,7 +15,7 @@ describe('createLazy', () => {
     expect(calls).toEqual(['open', 'close']);
   });
 
-  it('closes nothing that nobody asked for', async () => {
+  it('closes nothing when it was never used', async () => {
     const lazy = createLazy(() => Promise.reject(new Error('never opened')));
     await lazy.close();
   });

@@ -1,14 +1,14 @@
 type Closable = { readonly close: () => Promise<void> };
 
-/** A thing that is opened when it is first needed. */
+/** A resource that is opened when it is first needed. */
 export type Lazy<T> = {
-  /** The thing; opened by the first caller, and tried again by the next one after a failure. */
+  /** The resource. The first call opens it; after a failure the next call tries again. */
   readonly get: () => Promise<T>;
-  /** Closes what was opened, if it was. */
+  /** Closes the resource if it was opened. */
   readonly close: () => Promise<void>;
 };
 
-/** Keeps a start quick and lets nothing fail that does not need the thing. */
+/** Makes a program start quickly and work without the resource until it is needed. */
 export function createLazy<T extends Closable>(open: () => Promise<T>): Lazy<T> {
   let opening: Promise<T> | null = null;
   return {
@@ -20,7 +20,7 @@ export function createLazy<T extends Closable>(open: () => Promise<T>): Lazy<T> 
       return opening;
     },
     close: async () => {
-      // A failure to open was told to whoever asked.
+      // The caller of `get` has got the failure to open.
       const opened = await opening?.catch(() => null);
       await opened?.close();
     },

@@ -1,14 +1,14 @@
 import type { Log } from './log.js';
 import { messageOf } from './failure.js';
 
-/** One Ctrl-C may arrive twice: from the terminal and from whoever started us. */
+/** One Ctrl-C may arrive twice: from the terminal and from the parent process. */
 const SAME_PRESS_MS = 1_000;
 
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
- * What a program has opened, closed in the opposite order: stop accepting, drain, flush,
- * checkpoint, close. A closer that fails is reported and does not keep the others from closing.
+ * Closes what a program has opened, in the opposite order: stop accepting, drain, flush, checkpoint,
+ * close. A failure is logged and does not prevent the rest from being closed.
  */
 export class Lifecycle {
   readonly #closers: Closer[] = [];
@@ -16,7 +16,7 @@ export class Lifecycle {
 
   constructor(private readonly log: Log) {}
 
-  /** Registers a thing to close; the last registered is closed first. */
+  /** Registers something to close. What is registered last is closed first. */
   onClose(name: string, close: () => Promise<void>): void {
     this.#closers.push({ name, close });
   }
@@ -41,8 +41,8 @@ export class Lifecycle {
   }
 
   /**
-   * Closes on SIGINT and SIGTERM, then exits with 0; a second one, a second or more later, exits at
-   * once with 130.
+   * Closes on SIGINT and SIGTERM, then exits with 0. A second signal after more than a second exits
+   * at once with 130.
    */
   closeOnSignals(): void {
     let firstAtMs: number | null = null;

@@ -3,8 +3,8 @@ import { pino, type Logger } from 'pino';
 export type Log = Logger;
 
 /**
- * JSON lines on standard error, so that standard output stays free for what a command prints.
- * Secrets never reach it.
+ * Logs JSON lines to standard error, so that standard output has only what a command prints. Keys
+ * and passwords are redacted.
  */
 export function createLog(program: string, level: string): Log {
   return pino(

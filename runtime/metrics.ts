@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /**
- * Every metric of the product, in one list: name, what it counts, labels. A program touches only
- * its own. Names: `minutebook_<noun>_<unit>`.
+ * Every metric of the product: name, meaning, labels. A program sets only its own metrics. Names are
+ * `minutebook_<noun>_<unit>`.
  */
-// One list is worth more here than a short function: a reader finds every metric at one place.
+// One complete list is worth more here than a short function.
 // eslint-disable-next-line max-lines-per-function
 export function createMetrics() {
   const registry = new Registry();
@@ -12,7 +12,7 @@ export function createMetrics() {
   const registers = [registry];
   return {
     registry,
-    /** Events answered 202 (or `accepted` in a bulk answer). */
+    /** Events answered with 202, or with `accepted` in a bulk answer. */
     eventsAccepted: new Counter({
       name: 'minutebook_events_accepted_total',
       help: 'Events answered as accepted, after the log acknowledged them',
@@ -39,8 +39,8 @@ export function createMetrics() {
       registers,
     }),
     /**
-     * What became of the events of finished batches: counted, unmatched, duplicate, conflict (a
-     * part of duplicate).
+     * Events of finished batches by outcome: counted, unmatched, duplicate, conflict (a part of
+     * duplicate).
      */
     eventsProcessed: new Counter({
       name: 'minutebook_events_processed_total',
@@ -48,10 +48,10 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
-    /** Values of events taken as 0 because they could not be read, by the type of the meter. */
+    /** Unreadable values of events, which count as 0, by the type of the meter. */
     unreadableValues: new Counter({
       name: 'minutebook_unreadable_values_total',
-      help: 'Event values of finished batches taken as 0: missing, no number, out of range',
+      help: 'Event values of finished batches that count as 0: missing, not a number, out of range',
       labelNames: ['type'] as const,
       registers,
     }),
@@ -93,27 +93,27 @@ export function createMetrics() {
     }),
     filterWarmSeconds: new Histogram({
       name: 'minutebook_filter_warm_seconds',
-      help: 'Time until the id filter of a partition was complete, by how: rebuilt, caught_up, kept',
+      help: 'Time until the id filter of a partition was complete (rebuilt, caught_up or kept)',
       labelNames: ['how'] as const,
       buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
       registers,
     }),
-    /** Of the last closed hours and all environments; anything but 0 is an alarm. */
+    /** For the last closed hours of all environments. A value other than 0 is an alarm. */
     reconciliationDifference: new Gauge({
       name: 'minutebook_reconciliation_difference_events',
       help: 'Events decoded and not stored, or stored and not decoded, in the last closed hours',
       registers,
     }),
-    /** Of meters as they were last recounted; anything but 0 is an alarm. */
+    /** From the last recount of each meter. A value other than 0 is an alarm. */
     usageDrift: new Gauge({
       name: 'minutebook_usage_drift_events',
-      help: 'Events that minute rows have too many or too few against the stored events',
+      help: 'Events that minute rows hold too many or too few, compared with the stored events',
       registers,
     }),
-    /** The two figures above say nothing newer than this. */
-    booksChecked: new Gauge({
-      name: 'minutebook_books_checked_timestamp_seconds',
-      help: 'When the books were last checked, in Unix time; 0 until then',
+    /** The time of the two figures above. */
+    reconciledAt: new Gauge({
+      name: 'minutebook_reconciliation_timestamp_seconds',
+      help: 'When the last reconciliation ran, in Unix time; 0 before the first',
       registers,
     }),
     knownIds: new Gauge({

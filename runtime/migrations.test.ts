@@ -16,11 +16,11 @@ describe('migrations', () => {
     expect(readMigrations(folder).map((file) => file.number)).toEqual([1, 2, 10]);
   });
 
-  it('are refused under a name without a number', () => {
+  it('are refused when a name has no number', () => {
     expect(() => readMigrations(folderWith({ 'tables.sql': '' }))).toThrow('0001_subject.sql');
   });
 
-  it('are refused when two have one number', () => {
+  it('are refused when two have the same number', () => {
     const folder = folderWith({ '0001_a.sql': '', '0001_b.sql': '' });
     expect(() => readMigrations(folder)).toThrow('0001_b.sql: its number is used twice');
   });

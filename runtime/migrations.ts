@@ -26,8 +26,8 @@ export class MigrationRefused extends Error {
 
 /**
  * The migrations of a folder, ordered by number.
- * @throws MigrationRefused for a file with another name than `0001_subject.sql` or a number used
- *   twice.
+ * @throws MigrationRefused for a file whose name is not like `0001_subject.sql`, or whose number is
+ *   used twice.
  */
 export function readMigrations(folder: string): readonly Migration[] {
   const migrations = readdirSync(folder)
@@ -36,7 +36,7 @@ export function readMigrations(folder: string): readonly Migration[] {
     .map((name) => {
       const number = FILE_NAME.exec(name)?.[1];
       if (number === undefined) {
-        throw new MigrationRefused(`${join(folder, name)}: name it 0001_subject.sql`);
+        throw new MigrationRefused(`${join(folder, name)} must have a name like 0001_subject.sql`);
       }
       const text = readFileSync(join(folder, name), 'utf8');
       const checksum = createHash('sha256').update(text).digest('hex');
@@ -50,15 +50,15 @@ export function readMigrations(folder: string): readonly Migration[] {
   return migrations;
 }
 
-/** Folder of the migrations of an engine. */
+/** The folder with the migrations of an engine. */
 export function migrationsFolder(engine: 'sql' | 'clickhouse'): string {
   return join(projectRoot, engine, 'migrations');
 }
 
 /**
- * What remains to be applied, in order. Applied files that this release does not know are left
- * alone: an older release starts beside a newer one while a deployment rolls.
- * @throws MigrationRefused when a file differs from what was applied under its number.
+ * The migrations that remain to be applied, in order. Applied migrations that this release does not
+ * know are ignored, because an older release may start beside a newer one during a rolling update.
+ * @throws MigrationRefused when a file differs from the one that was applied under its number.
  */
 export function pendingMigrations(
   migrations: readonly Migration[],
@@ -71,8 +71,8 @@ export function pendingMigrations(
     throw new MigrationRefused(
       `migration ${migration.name} was changed after it was applied (then ${before.name}, ` +
         `sha256 ${before.checksum.slice(0, 12)}; now ${migration.checksum.slice(0, 12)}). ` +
-        'Restore the file and write the change as a new migration; a database without valuable ' +
-        'data can be deleted and made again.',
+        'Restore the file and write the change as a new migration. A database without valuable ' +
+        'data can be deleted and created again.',
     );
   }
   return migrations.filter((migration) => !byNumber.has(migration.number));

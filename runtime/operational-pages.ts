@@ -10,8 +10,8 @@ function json(status: number, content: object): Page {
 
 /**
  * The operational pages that every program serves without a key (api.md 2.3): `/livez`, `/readyz`
- * and `/health` (503 when a dependency is down; each is named) and `/metrics`. Null for any other
- * path.
+ * and `/health` (which name each dependency and answer 503 when one is down) and `/metrics`. Null
+ * for any other path.
  */
 export async function operationalPage(path: string, operations: Operations): Promise<Page | null> {
   switch (path) {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from './failure.js';
 
-/** Whether a process with this number exists; another account's counts too. */
+/** Whether a process with this id exists, under any account. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -14,14 +14,14 @@ export function isProcessAlive(pid: number): boolean {
 
 const OWNER_FILE = 'owner.pid';
 
-/** Notes in a directory that the engine on it belongs to this process. */
+/** Writes into a directory that its engine belongs to this process. */
 export function markOwner(directory: string): Promise<void> {
   return writeFile(join(directory, OWNER_FILE), `${process.pid}\n`);
 }
 
 /**
- * The process that last noted itself there, if a process of that number is alive. Only a hint, as
- * numbers are reused: the engine's own lock decides, this tells whether waiting for it makes sense.
+ * The process that `markOwner` last named in the directory, if a process with that id is alive. Only
+ * a hint for whether waiting makes sense, since ids are reused; the engine's own lock decides.
  */
 export async function findLiveOwner(directory: string): Promise<number | null> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => '');

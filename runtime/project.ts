@@ -13,13 +13,13 @@ function findProjectRoot(): string {
 }
 
 /**
- * The folder that holds package.json: SQL files are read from it, whether the code runs from dist
- * or from source.
+ * The folder with package.json. SQL files are read from it, whether the code runs from dist or from
+ * source.
  */
 export const projectRoot: string = findProjectRoot();
 
 /**
- * The built JavaScript of one of our modules (`clickhouse/embedded-server`), for starting it as a
+ * The built JavaScript file of one of our modules (`clickhouse/embedded-server`), to be started as a
  * process.
  */
 export function builtModule(name: string): string {

@@ -7,13 +7,13 @@ export type ReadinessReport = {
   readonly dependencies: Readonly<Record<string, DependencyState>>;
 };
 
-/** Asks every dependency; never rejects. */
+/** Reports the state of every dependency. Never rejects. */
 export type Readiness = () => Promise<ReadinessReport>;
 
-/** A dependency that does not answer in this time is down. */
+/** A dependency that does not answer within this time is down. */
 const PROBE_TIMEOUT_MS = 2_000;
-/** A report is repeated for this long, so that health checks cost the dependencies nothing. */
-const BELIEVED_MS = 1_000;
+/** A report is reused for this long, so that frequent health checks do not load dependencies. */
+const REPORT_REUSED_MS = 1_000;
 
 type Probe = () => Promise<unknown>;
 
@@ -33,7 +33,7 @@ async function stateOf(name: string, probe: Probe, log: Log): Promise<Dependency
   }
 }
 
-/** A readiness of the named dependencies, asked at most once a second. */
+/** Reports the named dependencies; probes them at most once a second. */
 export function createReadiness(probes: Readonly<Record<string, Probe>>, log: Log): Readiness {
   let report: { readonly askedAt: number; readonly result: Promise<ReadinessReport> } | null = null;
   const ask = async (): Promise<ReadinessReport> => {
@@ -47,7 +47,7 @@ export function createReadiness(probes: Readonly<Record<string, Probe>>, log: Lo
   };
   return () => {
     const now = performance.now();
-    if (report === null || now - report.askedAt >= BELIEVED_MS) {
+    if (report === null || now - report.askedAt >= REPORT_REUSED_MS) {
       report = { askedAt: now, result: ask() };
     }
     return report.result;

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
-/** Random bytes are drawn this many at a time: one call per character would cost 20 µs an id. */
+/** How many random bytes are drawn at once; one call per character would cost 20 µs per id. */
 const POOL_BYTES = 4096;
 
-/** A source of random numbers from 0 to below 1, with 8 random bits each, as `ulid` wants it. */
+/** A source of random numbers in [0, 1) with 8 random bits each, as `ulid` needs it. */
 export function pooledRandom(): () => number {
   const pool = new Uint8Array(POOL_BYTES);
   let next = POOL_BYTES;
@@ -21,5 +21,5 @@ export function pooledRandom(): () => number {
 
 const random = pooledRandom();
 
-/** A fresh ULID of now: 26 characters, 80 of its bits random. */
+/** A new ULID with the present time: 26 characters, of which 16 hold 80 random bits. */
 export const createUlid = (): string => ulid(undefined, random);

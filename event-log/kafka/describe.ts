@@ -1,29 +1,29 @@
 import { messageOf } from '../../runtime/failure.js';
-import { kafkaFailureOf } from './failure.js';
+import { kafkaFailureOf } from './kafka-failure.js';
 import { askBroker, WireWriter, type BrokerAddress, type WireReader } from './wire.js';
 
-/** What the cluster says about itself and one topic. */
+/** A description of the cluster and one topic. */
 export type TopicDescription = {
   readonly clusterId: string;
   readonly brokerCount: number;
   /** Null when there is no such topic. */
   readonly topic: {
-    /** 16 bytes that a topic of the same name created later does not share, as base64url. */
+    /** 16 bytes as base64url. A topic that is created later with the same name has another id. */
     readonly topicId: string;
     readonly partitionCount: number;
-    /** Whether every partition has a leader, which a new topic lacks for a moment. */
+    /** Whether every partition has a leader. A new topic needs a moment until it has. */
     readonly isReady: boolean;
   } | null;
 };
 
-/** Versions that Kafka 2.8 to 4 have in common; topic ids came with 2.8. */
+/** Request versions that Kafka 2.8 to 4 all support; topic ids came with 2.8. */
 const METADATA = { apiKey: 3, version: 10, isCompact: true } as const;
 const DESCRIBE_CONFIGS = { apiKey: 32, version: 1, isCompact: false } as const;
 const TOPIC_RESOURCE = 2;
 const UNKNOWN_TOPIC = 3;
 const NO_UUID = Buffer.alloc(16);
 
-/** `host:port,host:port` as addresses; the port is 9092 when none is given. */
+/** The addresses in `host:port,host:port`; the default port is 9092. */
 export function brokerAddresses(brokers: string): readonly BrokerAddress[] {
   return brokers.split(',').map((text) => {
     const [, host = text.trim(), port = '9092'] =
@@ -32,7 +32,7 @@ export function brokerAddresses(brokers: string): readonly BrokerAddress[] {
   });
 }
 
-/** The first answer of any bootstrap broker. @throws DependencyError when none answers. */
+/** Asks the bootstrap brokers in turn until one answers. @throws DependencyError when none does. */
 async function askAny(
   brokers: string,
   request: Parameters<typeof askBroker>[1],
@@ -46,11 +46,14 @@ async function askAny(
     }
   }
   const reasons = problems.map(messageOf).join('; ');
-  throw kafkaFailureOf(new Error(reasons, { cause: problems[0] }), `no broker of ${brokers}`);
+  throw kafkaFailureOf(
+    new Error(reasons, { cause: problems[0] }),
+    `none of the brokers ${brokers} answers`,
+  );
 }
 
 /**
- * Asks for the cluster's id and the topic's id, which the driver does not tell.
+ * Asks for the ids of the cluster and the topic, which the driver does not provide.
  * @throws DependencyError when no broker answers in time.
  */
 export async function describeTopic(
@@ -63,7 +66,7 @@ export async function describeTopic(
     .bytes(NO_UUID)
     .compactString(topic)
     .varint(0)
-    // Neither create the topic nor list permissions.
+    // Flags: do not create the topic, do not list permissions.
     .int8(0)
     .int8(0)
     .int8(0)
@@ -73,7 +76,7 @@ export async function describeTopic(
   try {
     return readMetadata(answer);
   } catch (error) {
-    throw kafkaFailureOf(error, 'the broker did not describe the topic as Kafka 2.8 or later does');
+    throw kafkaFailureOf(error, 'the broker does not answer like Kafka 2.8 or later');
   }
 }
 
@@ -106,7 +109,7 @@ function readMetadata(answer: WireReader): TopicDescription {
   };
 }
 
-/** The broker that leads a partition, -1 when none does; error, number and replicas are skipped. */
+/** The broker that leads a partition, -1 when there is none. The other fields are skipped. */
 function readLeader(answer: WireReader): number {
   answer.int16();
   answer.int32();
@@ -119,7 +122,7 @@ function readLeader(answer: WireReader): number {
 
 /**
  * The settings of a topic by name, defaults included.
- * @throws DependencyError when no broker answers in time or it refuses.
+ * @throws DependencyError when no broker answers in time or the broker reports an error.
  */
 export async function topicSettings(
   brokers: string,
@@ -130,7 +133,7 @@ export async function topicSettings(
     .int32(1)
     .int8(TOPIC_RESOURCE)
     .string(topic)
-    // All settings, without their synonyms.
+    // All settings, without synonyms.
     .int32(-1)
     .int8(0)
     .toBuffer();
@@ -155,7 +158,7 @@ export async function topicSettings(
 function readSetting(answer: WireReader): readonly [string, string | null] {
   const name = answer.string() ?? '';
   const value = answer.string();
-  // Read-only, source, sensitive.
+  // The fields read-only, source and sensitive, then the synonyms.
   for (let field = 0; field < 3; field += 1) answer.int8();
   answer.array(() => {
     answer.string();

@@ -12,7 +12,7 @@ const offsetsOf = (records: readonly { readonly offset: number }[]): readonly nu
   records.map(({ offset }) => offset);
 
 describe('feed of a partition', () => {
-  test('gives records once, in order, whatever the driver gives again', () => {
+  test('gives each record once and in order, even if the driver gives some again', () => {
     const feed = new PartitionFeed(5);
     feed.add([message(3), message(4), message(5), message(6)]);
     feed.add([message(6), message(7)]);
@@ -21,7 +21,7 @@ describe('feed of a partition', () => {
     expect(feed.take(ALL)).toEqual([]);
   });
 
-  test('keeps what a read leaves for the next one', () => {
+  test('keeps the records that a read leaves for the next one', () => {
     const feed = new PartitionFeed(0);
     feed.add([message(0), message(1), message(2)]);
     expect(offsetsOf(feed.take({ ...ALL, recordsMax: 2 }))).toEqual([0, 1]);
@@ -29,7 +29,7 @@ describe('feed of a partition', () => {
     expect(offsetsOf(feed.take(ALL))).toEqual([2]);
   });
 
-  test('asks for a pause when it holds much, and to go on when most of it is read', () => {
+  test('asks for a pause when it holds much, and to resume when most of it is read', () => {
     const feed = new PartitionFeed(0);
     const large = Buffer.alloc(MEGABYTE, 'x');
     feed.add(Array.from({ length: 8 }, (_none, offset) => message(offset, large)));
@@ -44,7 +44,7 @@ describe('feed of a partition', () => {
     expect(feed.shouldResume).toBe(true);
   });
 
-  test('a waiting read goes on when a record comes', async () => {
+  test('a waiting read ends when a record arrives', async () => {
     const feed = new PartitionFeed(0);
     const waiting = feed.wait(10_000);
     feed.add([message(0, null)]);

@@ -2,22 +2,22 @@ import type { LogRecord, ReadRequest } from '../event-log.js';
 import { BoundedRead, RecordBuffer } from '../record-buffer.js';
 import type { RdKafkaMessage } from './rdkafka.js';
 
-/** A partition that holds more is paused; it goes on when this has shrunk to a quarter. */
+/** Fetching of a partition is paused above this size and resumed at a quarter of it. */
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What was fetched of one partition and not read yet. */
+/** The records of one partition that were fetched and not read yet. */
 export class PartitionFeed {
   readonly #buffer = new RecordBuffer();
   #bufferedBytes = 0;
   #wake: (() => void) | null = null;
   /** Whether fetching is stopped until the buffer has shrunk. */
   isPaused = false;
-  /** When the position was last known to lie inside the log. */
+  /** When the read position was last known to be inside the log. */
   checkedAtMs = performance.now();
 
   /**
-   * @param readOffset offset that the next read is expected to ask for.
-   * @param fetchOffset offset of the next record that may be added.
+   * @param readOffset the offset that the next read is expected to ask for.
+   * @param fetchOffset the offset of the next record that may be added.
    */
   constructor(
     public readOffset: number,
@@ -33,8 +33,8 @@ export class PartitionFeed {
   }
 
   /**
-   * Adds fetched records. Those below the expected offset were added before, and are dropped should
-   * the driver give them again when it goes on after a pause.
+   * Adds fetched records. Records below the expected offset were added before and are dropped: the
+   * driver may give them again after a pause.
    */
   add(messages: readonly RdKafkaMessage[]): void {
     const fresh = messages.filter(({ offset }) => offset >= this.fetchOffset);
@@ -47,19 +47,19 @@ export class PartitionFeed {
     this.#wake?.();
   }
 
-  /** Takes buffered records up to the bounds; none when none is buffered. */
+  /** Takes buffered records up to the bounds of the request. */
   take(request: ReadRequest): readonly LogRecord[] {
     const read = new BoundedRead(request);
     this.#buffer.moveTo(read);
     this.#bufferedBytes -= read.bytes;
     const last = read.records.at(-1);
     if (last !== undefined) this.readOffset = last.offset + 1;
-    // Bytes that are not UTF-8 weigh otherwise after decoding; the sum must not drift for ever.
+    // Bytes that are not UTF-8 have another length after decoding, so the sum could drift.
     if (this.#buffer.firstOffset === null) this.#bufferedBytes = 0;
     return read.records;
   }
 
-  /** Resolves when records are added, `wake` is called, the time is over or the signal is given. */
+  /** Resolves when records are added, `wake` is called, the time is over or the signal aborts. */
   async wait(waitMs: number, signal?: AbortSignal): Promise<void> {
     if (this.#buffer.firstOffset !== null || waitMs <= 0 || signal?.aborted === true) return;
     let timer: NodeJS.Timeout | undefined;

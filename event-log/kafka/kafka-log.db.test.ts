@@ -47,7 +47,7 @@ const test = plain.extend<{ log: KafkaLogUnderTest; outage: Outage }>({
       removeBelow: (offset) => deleteRecords(brokers, { topic, partition: 0, offset }),
       recreate: deleteTopic,
     });
-    // A test that could not create it leaves nothing to delete.
+    // A test that could not create the topic leaves nothing to delete.
     await deleteTopic().catch(() => undefined);
   },
   outage: async ({}, use) => {
@@ -81,7 +81,7 @@ describe.skipIf(kafka === null)(title, () => {
       await expect(log.openReader()).rejects.toThrow('alter it to LogAppendTime');
     });
 
-    test('is refused with another number of partitions than was asked for', async ({ log }) => {
+    test('is refused when its number of partitions differs from the setting', async ({ log }) => {
       await (await log.openWriter()).close();
       await expect(
         openKafkaReader({ brokers, topic: log.topic, partitionCount: 7 }),
@@ -97,7 +97,7 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all(writers.map((writer) => writer.close()));
     });
 
-    test('a reader whose topic was made anew is told so', async ({ log }) => {
+    test('a reader fails when its topic was created again', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
       await writer.append([text('a'), text('b')]);
       await readAll(reader, { count: 2 });
@@ -115,7 +115,7 @@ describe.skipIf(kafka === null)(title, () => {
           });
         }
       };
-      await expect(read()).rejects.toThrow(/outside the log|start again/);
+      await expect(read()).rejects.toThrow(/outside the log|its id changed/);
       await reader.close();
     });
   });
@@ -140,7 +140,7 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
-    test('bytes that are no text and empty records are read, and what follows too', async ({
+    test('bytes that are not UTF-8 and empty records are read, and the records after them too', async ({
       log,
     }) => {
       const writer = await log.openWriter();
@@ -156,7 +156,7 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
-    test('the committed offset is what lag tools see', async ({ log }) => {
+    test('the committed offset is the one that lag tools see', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
       await writer.append([text('a'), text('b')]);
       await reader.commit(0, 2);

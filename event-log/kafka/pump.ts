@@ -1,13 +1,13 @@
 import type { RdKafkaConsumer, RdKafkaError, RdKafkaMessage } from './rdkafka.js';
 
-/** Longest wait for a first record; commands wait for it too. */
+/** How long one call waits for a first record. Commands wait that long as well. */
 const FIRST_WAIT_MS = 25;
-/** Records that are there already are handed over without waiting for more. */
+/** How long a call waits when records are there already. */
 const DRAIN_WAIT_MS = 1;
-/** A thousand small records are handed over in about 10 ms; of large ones, fewer at a time. */
+/** A thousand small records take about 10 ms; large ones are bounded by their bytes. */
 const DRAIN_RECORDS_MAX = 1_000;
 const DRAIN_BYTES = 4 * 1024 * 1024;
-/** After an error the driver is left alone for a moment. */
+/** The pause after an error of the driver. */
 const ERROR_DELAY_MS = 50;
 
 export type PumpTarget = {
@@ -18,15 +18,15 @@ export type PumpTarget = {
 };
 
 /**
- * The one caller of the consumer: hands over records while somebody wants them, and runs commands
- * (assign, pause, …) in between, never during a call. So a command knows that no record fetched
- * before it is under way.
+ * The only caller of the consumer. It hands over records while a partition wants them and runs
+ * commands (assign, pause, …) between two calls, never during one. So a command can rely on it that
+ * all records fetched before it have been handed over.
  */
 export class ConsumerPump {
   #commands: (() => void)[] = [];
   #running: Promise<void> | null = null;
   #isClosed = false;
-  /** Records to take at once, 0 to wait for the first one. */
+  /** How many records the next call takes; 0 to wait for the first one. */
   #drainRecords = 0;
 
   constructor(
@@ -34,7 +34,7 @@ export class ConsumerPump {
     private readonly target: PumpTarget,
   ) {}
 
-  /** Runs a command between two calls; its error is the caller's. */
+  /** Runs a command between two calls. Rejects with the error of the command. */
   run<T>(command: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#commands.push(() => {
@@ -48,23 +48,23 @@ export class ConsumerPump {
     });
   }
 
-  /** Goes on after a pause in which no partition wanted records. */
+  /** Starts the loop, which ends when no partition wants records. */
   start(): void {
     this.#running ??= this.#loop().finally(() => {
       this.#running = null;
-      // A command may have come after the last look.
+      // A command may have been added after the loop ended.
       if (this.#commands.length > 0) this.start();
     });
   }
 
-  /** Ends after the call that is under way. */
+  /** Ends the loop after the running call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;
   }
 
   async #loop(): Promise<void> {
-    // Callers of start are still in the middle of their own work.
+    // The caller of `start` must finish its own step first.
     await Promise.resolve();
     for (;;) {
       for (const command of this.#commands.splice(0)) command();
@@ -73,7 +73,7 @@ export class ConsumerPump {
     }
   }
 
-  /** One record as soon as there is one, or those that are there already. */
+  /** Waits for one record, or takes those that are there already. */
   #consume(recordsMax: number): Promise<readonly RdKafkaMessage[]> {
     this.consumer.setDefaultConsumeTimeout(recordsMax > 0 ? DRAIN_WAIT_MS : FIRST_WAIT_MS);
     return new Promise((resolve) => {
@@ -90,7 +90,7 @@ export class ConsumerPump {
   }
 }
 
-/** How many to take next: as many as will weigh about as much as is good, judging by the last. */
+/** How many records of the size of the last ones make up `DRAIN_BYTES`. */
 function drainAfter(messages: readonly RdKafkaMessage[]): number {
   if (messages.length === 0) return 0;
   const bytes = messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 1);

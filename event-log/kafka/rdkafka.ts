@@ -1,8 +1,8 @@
 import { ConfigError } from '../../runtime/config.js';
 import { codeOf, messageOf } from '../../runtime/failure.js';
 
-// The part of node-rdkafka 3.6 that is used here, described by us: the package is optional, and
-// this code must compile and start without it.
+// The types of node-rdkafka 3.6 that are used here, declared by hand because the package is
+// optional: this code must compile and start without it.
 
 export type RdKafkaError = { readonly code: number; readonly message: string };
 type Settings = Readonly<Record<string, string | number | boolean>>;
@@ -90,8 +90,8 @@ function isRdKafka(module: unknown): module is RdKafka {
 
 /**
  * Loads the Kafka driver, which is an optional dependency because it is compiled at installation.
- * @param name package to load; in a variable the compiler does not resolve it, so it may be absent.
- * @throws ConfigError saying what to install when it is missing.
+ * @param name the package. It is a variable so that the compiler does not look for the package.
+ * @throws ConfigError that says what to install when the package is missing.
  */
 export async function loadRdKafka(name: string = 'node-rdkafka'): Promise<RdKafka> {
   try {

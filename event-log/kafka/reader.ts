@@ -9,7 +9,7 @@ import {
   type ReadRequest,
 } from '../event-log.js';
 import { describeTopic } from './describe.js';
-import { kafkaFailureOf } from './failure.js';
+import { kafkaFailureOf } from './kafka-failure.js';
 import { PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
 import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
@@ -18,13 +18,13 @@ import { kafkaLogId, openKafkaTopic, type KafkaTopic } from './topic.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 3_000;
-/** A partition that gives nothing is compared with the broker this often, sooner after errors. */
+/** How often a partition without new records is compared with the broker; sooner after errors. */
 const CHECK_INTERVAL_MS = 5_000;
 
 class KafkaLogReader implements EventLogReader {
   readonly #feeds = new Map<number, PartitionFeed>();
   readonly #pump: ConsumerPump;
-  /** An error was told since all was known to be well. */
+  /** Whether the driver has reported an error since the last successful check. */
   #isSuspicious = false;
   #identityCheckedAtMs = performance.now();
   #closing: Promise<void> | null = null;
@@ -88,8 +88,8 @@ class KafkaLogReader implements EventLogReader {
 
   ping(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const question = { topic: this.at.topic, timeout: QUERY_TIMEOUT_MS };
-      this.consumer.getMetadata(question, (error) => {
+      const options = { topic: this.at.topic, timeout: QUERY_TIMEOUT_MS };
+      this.consumer.getMetadata(options, (error) => {
         if (error) reject(kafkaFailureOf(error, 'no broker answers'));
         else resolve();
       });
@@ -123,7 +123,7 @@ class KafkaLogReader implements EventLogReader {
     }
   }
 
-  /** The feed of the partition at the offset; a new position is compared with the log first. */
+  /** The feed of the partition at the offset. A new offset is compared with the log first. */
   async #feedAt(partition: number, offset: number): Promise<PartitionFeed> {
     const known = this.#feeds.get(partition);
     if (known?.readOffset === offset) return known;
@@ -146,7 +146,7 @@ class KafkaLogReader implements EventLogReader {
     this.consumer.incrementalUnassign([{ topic: this.at.topic, partition }]);
   }
 
-  /** Called while records are handed over, between two calls of the consumer. */
+  /** Runs while records are handed over, so between two calls of the consumer. */
   #pause(partition: number, feed: PartitionFeed): void {
     feed.isPaused = true;
     this.consumer.pause([{ topic: this.at.topic, partition }]);
@@ -161,9 +161,9 @@ class KafkaLogReader implements EventLogReader {
   }
 
   /**
-   * Nothing came: because there is nothing, or because brokers are away, retention overtook us or
-   * the topic was made anew? The driver tells these apart in errors without a partition, or not at
-   * all, so the log itself is asked, now and then.
+   * Finds out why no records came: there are none, the brokers are away, retention has removed the
+   * position, or the topic was created anew. The driver reports these in errors without a partition
+   * or not at all, so the log itself is asked from time to time.
    */
   async #check(partition: number, feed: PartitionFeed): Promise<void> {
     const isDue = performance.now() - feed.checkedAtMs > CHECK_INTERVAL_MS;
@@ -173,7 +173,7 @@ class KafkaLogReader implements EventLogReader {
     await this.#checkIdentity();
     this.#isSuspicious = false;
     feed.checkedAtMs = performance.now();
-    // Records are there and did not come: fetching has stopped, so it is begun anew.
+    // There are records, but they did not come: fetching has stopped and must be started again.
     const isStuck = isDue && feed.readOffset < bounds.endOffset && !feed.isPaused;
     if (isStuck && this.#feeds.get(partition) === feed) {
       await this.#assign(partition, feed.readOffset);
@@ -187,7 +187,7 @@ class KafkaLogReader implements EventLogReader {
     const logId = kafkaLogId(found.clusterId, found.topic?.topicId ?? 'none');
     if (logId !== this.identity.logId) {
       throw new DependencyError(
-        `event log in Kafka: it is ${logId} now and was ${this.identity.logId}; start again`,
+        `event log in Kafka: its id changed from ${this.identity.logId} to ${logId}: restart the program`,
         { dependency: 'event-log', isRetryable: false },
       );
     }

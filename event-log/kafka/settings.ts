@@ -1,20 +1,20 @@
 import { RECORD_BYTES_MAX } from '../event-log.js';
 import { RECORD_OVERHEAD_BYTES } from './topic.js';
 
-/** The driver reports a record that timed out up to this much later. */
+/** The driver reports a time-out of a record up to this much later. */
 const TIMEOUT_SLACK_MS = 1_500;
 const PRODUCE_TIMEOUT_MIN_MS = 1_000;
-/** What ingest may hold in memory for a log that is slow; beyond it answers 503. */
+/** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
 const QUEUE_KBYTES = 64 * 1024;
 const QUEUE_RECORDS = 100_000;
-/** What the driver fetches ahead for all partitions of a reader together. */
+/** What the driver fetches ahead, for all partitions of a reader together. */
 const PREFETCH_KBYTES = 16 * 1024;
 const PREFETCH_RECORDS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 
 type Settings = Readonly<Record<string, string | number | boolean>>;
 
-/** Connections: a broker that comes back is noticed within a second. */
+/** Settings of connections. A broker that comes back is noticed within a second. */
 function connection(brokers: string, clientId: string): Settings {
   return {
     'metadata.broker.list': brokers,
@@ -23,14 +23,14 @@ function connection(brokers: string, clientId: string): Settings {
     'reconnect.backoff.max.ms': 1_000,
     'socket.keepalive.enable': true,
     'topic.metadata.refresh.interval.ms': 60_000,
-    // The brokers' coming and going is told by errors; lines on standard error would be no JSON.
+    // Errors report what happens to brokers; log lines of the driver would not be JSON.
     log_level: 0,
   };
 }
 
 /**
- * Settings of the producer: a retry inside the driver neither doubles nor reorders, and what it
- * holds in memory is bounded.
+ * Settings of the producer. A retry of the driver neither duplicates nor reorders records, and the
+ * memory of the driver is bounded.
  */
 export function producerSettings(brokers: string): Settings {
   return {
@@ -40,7 +40,7 @@ export function producerSettings(brokers: string): Settings {
     'message.max.bytes': RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES,
     'queue.buffering.max.kbytes': QUEUE_KBYTES,
     'queue.buffering.max.messages': QUEUE_RECORDS,
-    // Records of one moment share a request; longer gathering is delay for every caller.
+    // Records of the same moment share a request. A longer delay would delay every caller.
     'linger.ms': 0.5,
     'compression.codec': 'lz4',
     dr_cb: true,
@@ -48,9 +48,9 @@ export function producerSettings(brokers: string): Settings {
 }
 
 /**
- * Settings of the topic on the producing side, which the driver ignores among those above: nothing
- * is acknowledged before all replicas in sync have it, and a record that cannot be stored is given
- * up before the caller's own patience ends.
+ * Topic settings of the producer, which the driver ignores among the settings above. A record is
+ * acknowledged only when all in-sync replicas have it, and a record that cannot be stored fails
+ * before the caller's own time-out.
  */
 export function producerTopicSettings(produceTimeoutMs: number): Settings {
   return {
@@ -59,7 +59,7 @@ export function producerTopicSettings(produceTimeoutMs: number): Settings {
   };
 }
 
-/** Settings of the consumer: it reads what it is told, and no group decides for it. */
+/** Settings of the consumer. It reads the partitions it is given; its group assigns none. */
 export function consumerSettings(brokers: string, group: string): Settings {
   return {
     ...connection(brokers, 'minutebook-aggregator'),
@@ -70,14 +70,14 @@ export function consumerSettings(brokers: string, group: string): Settings {
     'queued.max.messages.kbytes': PREFETCH_KBYTES,
     'queued.min.messages': PREFETCH_RECORDS,
     'fetch.wait.max.ms': 100,
-    // A full prefetch queue is looked at again soon: it is emptied in milliseconds, not in seconds.
+    // A full prefetch queue is checked again soon, since it is emptied within milliseconds.
     'fetch.queue.backoff.ms': 10,
     'fetch.error.backoff.ms': 100,
-    // An answer may hold one record of the largest size beside others.
+    // A response may hold a record of the largest size beside others.
     'fetch.max.bytes': RECORD_BYTES_MAX + 2 * MEBIBYTE,
     'receive.message.max.bytes': 2 * RECORD_BYTES_MAX + 4 * MEBIBYTE,
   };
 }
 
-/** An offset that the log does not have is an error, never a reason to jump. */
+/** Reading an offset that the log does not have is an error; the consumer must never jump. */
 export const CONSUMER_TOPIC_SETTINGS: Settings = { 'auto.offset.reset': 'error' };

@@ -3,27 +3,27 @@ import { ConfigError } from '../../runtime/config.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './failure.js';
+import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafka } from './rdkafka.js';
 
-/** Which topic is the log. */
+/** The topic that is the log. */
 export type KafkaTopic = {
   readonly brokers: string;
   readonly topic: string;
-  /** For a topic that does not exist yet; of an existing one it must be the number, or absent. */
+  /** For creating the topic. For an existing one it must be its number of partitions, or absent. */
   readonly partitionCount?: number | undefined;
 };
 
-/** Partitions bound how many aggregators can share the work, and cannot be added later. */
+/** At most this many aggregators can share the work; partitions cannot be added later. */
 const PARTITIONS_DEFAULT = 12;
 const REPLICAS_MAX = 3;
 const ADMIN_TIMEOUT_MS = 10_000;
-/** What a cluster without topic ids answers: 16 bytes of zero. */
+/** The topic id of a cluster that has no topic ids: 16 zero bytes. */
 const NO_TOPIC_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
-/** Brokers learn of a new topic one after another. */
+/** How long to wait for a new topic, of which brokers learn one after another. */
 const CREATED_WITHIN_MS = 10_000;
 const CREATED_POLL_MS = 50;
-/** Room around the largest value for its key and the headers of record and batch. */
+/** Space for the key and the headers of record and batch, beside the largest value. */
 export const RECORD_OVERHEAD_BYTES = 64 * 1024;
 /** Long enough for an aggregator that is down over a weekend. */
 const RETENTION_MS = 7 * 24 * 3_600_000;
@@ -41,7 +41,7 @@ async function createTopic(
     config: {
       'cleanup.policy': 'delete',
       'message.timestamp.type': 'LogAppendTime',
-      // With three replicas an acknowledged record is on two, and one broker may be away.
+      // With three replicas an acknowledged record is on at least two, and one broker may be away.
       'min.insync.replicas': String(Math.max(1, replicas - 1)),
       'max.message.bytes': String(RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES),
       'retention.ms': String(RETENTION_MS),
@@ -52,7 +52,7 @@ async function createTopic(
   try {
     await new Promise<void>((resolve, reject) => {
       admin.createTopic(request, ADMIN_TIMEOUT_MS, (error) => {
-        // Another process may have been first; what it made is verified like any topic.
+        // Another process may have created it first; that topic is checked like any other.
         if (!error || error.code === KAFKA_ERROR.topicExists) resolve();
         else reject(kafkaFailureOf(error, `topic ${topic} could not be created`));
       });
@@ -68,16 +68,19 @@ async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
     const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
     if (description.topic?.isReady === true) return description;
     if (performance.now() > deadlineMs) {
-      throw new DependencyError(`event log in Kafka: topic ${at.topic} does not appear`, {
-        dependency: 'event-log',
-        isRetryable: true,
-      });
+      throw new DependencyError(
+        `event log in Kafka: topic ${at.topic} was created but is not ready`,
+        {
+          dependency: 'event-log',
+          isRetryable: true,
+        },
+      );
     }
     await sleep(CREATED_POLL_MS);
   }
 }
 
-/** Without these the same record could read differently tomorrow, or be gone. */
+/** What is wrong with the topic. With other settings a record could change its time or vanish. */
 async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<string[]> {
   const settings = await topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
   const problems: string[] = [];
@@ -92,21 +95,21 @@ async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<strin
   }
   if (at.partitionCount !== undefined && at.partitionCount !== partitionCount) {
     problems.push(
-      `MINUTEBOOK_LOG_PARTITIONS is ${at.partitionCount}, but topic ${at.topic} has ${partitionCount} partitions, which cannot change: leave the setting out`,
+      `MINUTEBOOK_LOG_PARTITIONS is ${at.partitionCount}, but topic ${at.topic} has ${partitionCount} partitions, and their number cannot change: remove the setting`,
     );
   }
   return problems;
 }
 
-/** Cluster id and topic id together, in the alphabet of log ids. */
+/** The log id of a topic: the ids of cluster and topic, in the alphabet of log ids. */
 export function kafkaLogId(clusterId: string, topicId: string): string {
   const cluster = clusterId.replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 36);
   return `k-${cluster}-${topicId}`;
 }
 
 /**
- * The log in Kafka: creates the topic when it is missing, checks it when it is not.
- * @throws ConfigError when the topic cannot serve as the log, saying what to change.
+ * Creates the topic when it is missing, and checks it.
+ * @throws ConfigError when the topic cannot serve as the log; the message says what to change.
  * @throws DependencyError when Kafka cannot be reached.
  */
 export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<LogIdentity> {
@@ -117,7 +120,7 @@ export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<
   }
   const { topicId = '', partitionCount = 0 } = description.topic ?? {};
   const problems = await problemsOf(at, partitionCount);
-  if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: Kafka 2.8 is needed`);
+  if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: use Kafka 2.8 or later`);
   if (problems.length > 0) throw new ConfigError(problems);
   return { logId: kafkaLogId(description.clusterId, topicId), partitionCount };
 }

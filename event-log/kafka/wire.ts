@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { assertThat } from '../../runtime/failure.js';
 
-// A few requests of the Kafka protocol that the driver does not offer, spoken directly. Encodings:
+// The encoding of a few requests of the Kafka protocol that the driver does not offer. Source:
 // "Kafka protocol guide" of Apache Kafka, section "Protocol Primitive Types".
 
 const CLIENT_ID = 'minutebook';
-/** Far above the answers asked for here; a peer that is no Kafka broker is noticed by it. */
+/** Far more than any answer needs. A longer one means that the peer is not a Kafka broker. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 export type BrokerAddress = { readonly host: string; readonly port: number };
 
-/** Which request, and whether its version uses the compact encodings with tagged fields. */
+/** The kind of a request; its version may use the compact encodings with tagged fields. */
 export type RequestKind = {
   readonly apiKey: number;
   readonly version: number;
@@ -74,7 +74,7 @@ export class WireWriter {
   }
 }
 
-/** Reads the body of an answer, in the order of its fields. @throws RangeError at its end. */
+/** Reads the body of an answer field by field. @throws RangeError beyond its end. */
 export class WireReader {
   #position = 0;
 
@@ -126,7 +126,7 @@ export class WireReader {
     return Array.from({ length: Math.max(0, this.varint() - 1) }, readElement);
   }
 
-  /** Fields of newer versions, which are passed over. */
+  /** Skips fields of newer versions. */
   tags(): void {
     const count = this.varint();
     for (let index = 0; index < count; index += 1) {
@@ -155,7 +155,8 @@ function readAnswer(socket: Socket): Promise<Buffer> {
     socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       const length = received.length >= 4 ? received.readInt32BE(0) : 0;
-      if (length < 0 || length > ANSWER_BYTES_MAX) reject(new RangeError('no Kafka broker there'));
+      if (length < 0 || length > ANSWER_BYTES_MAX)
+        reject(new RangeError('the peer is not a Kafka broker'));
       else if (received.length >= 4 && received.length - 4 >= length) resolve(received.subarray(4));
     });
     socket.on('error', reject);
@@ -169,7 +170,7 @@ function readAnswer(socket: Socket): Promise<Buffer> {
 }
 
 /**
- * Sends one request over a connection of its own and gives the body of the answer.
+ * Sends one request over its own connection and returns the body of the answer.
  * @throws Error when the broker cannot be reached or does not answer within the time.
  */
 export async function askBroker(

@@ -5,25 +5,25 @@ import {
   type EventLogWriter,
   type LogIdentity,
 } from '../event-log.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './failure.js';
+import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import { loadRdKafka, type RdKafkaProducer } from './rdkafka.js';
 import { producerSettings, producerTopicSettings } from './settings.js';
 import { openKafkaTopic, type KafkaTopic } from './topic.js';
 
-/** How the writing side is opened. */
+/** How the log is opened for writing. */
 export type KafkaWriterOptions = KafkaTopic & {
-  /** Longest wait of one append. */
+  /** How long one append may take. */
   readonly produceTimeoutMs: number;
 };
 
-/** Delivery reports are collected by polling, so this is the floor of every append's delay. */
+/** Delivery reports come by polling, so no append takes less than this. */
 const BUSY_POLL_MS = 1;
-/** Without appends only errors are collected. */
+/** The interval without appends, when only errors are collected. */
 const IDLE_POLL_MS = 200;
 const CONNECT_TIMEOUT_MS = 5_000;
 const PING_TIMEOUT_MS = 2_000;
 
-/** An append whose records are not all reported yet. */
+/** An append that waits for the delivery reports of its records. */
 class Delivery {
   #missing: number;
 
@@ -38,7 +38,7 @@ class Delivery {
     return this.#missing === 0;
   }
 
-  /** Counts one report; the first failure decides, and later reports change nothing. */
+  /** Counts one report. The first failure settles the append; later reports change nothing. */
   report(failure: DependencyError | null): void {
     this.#missing -= 1;
     if (failure !== null || this.isComplete) this.settle(failure);
@@ -87,8 +87,8 @@ class KafkaLogWriter implements EventLogWriter {
 
   ping(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const question = { topic: this.options.topic, timeout: PING_TIMEOUT_MS };
-      this.#producer.getMetadata(question, (error) => {
+      const options = { topic: this.options.topic, timeout: PING_TIMEOUT_MS };
+      this.#producer.getMetadata(options, (error) => {
         if (error) reject(kafkaFailureOf(error, 'no broker answers'));
         else resolve();
       });
@@ -114,14 +114,14 @@ class KafkaLogWriter implements EventLogWriter {
       this.#producer.produce(topic, partition, bytes, Buffer.from(key), null, delivery);
     } catch (error) {
       if (codeOf(error) === String(KAFKA_ERROR.fatal)) void this.#reopen();
-      this.#report(delivery, kafkaFailureOf(error, refusalOf(error)));
+      this.#report(delivery, kafkaFailureOf(error, describeFailure(error)));
     }
   }
 
   #attach(producer: RdKafkaProducer): RdKafkaProducer {
     producer.on('delivery-report', (error, { opaque }) => {
       assertThat(opaque instanceof Delivery, 'a delivery report belongs to no append');
-      this.#report(opaque, error ? kafkaFailureOf(error, refusalOf(error)) : null);
+      this.#report(opaque, error ? kafkaFailureOf(error, describeFailure(error)) : null);
     });
     producer.on('event.error', (error) => {
       if (error.code === KAFKA_ERROR.fatal && producer === this.#producer) void this.#reopen();
@@ -138,7 +138,7 @@ class KafkaLogWriter implements EventLogWriter {
     try {
       this.#producer.poll();
     } catch {
-      // Thrown while the driver disconnects only; closing settles what is left.
+      // The driver throws only while it disconnects; `close` settles the remaining appends.
     }
     if (this.#open.size > 0 || this.#busyPoll === null) return;
     clearInterval(this.#busyPoll);
@@ -146,8 +146,8 @@ class KafkaLogWriter implements EventLogWriter {
   }
 
   /**
-   * A fatal error ends the life of an idempotent producer: what it still held is reported as
-   * failed, and a new one takes its place.
+   * Replaces the producer. After a fatal error an idempotent producer is unusable; it reports the
+   * records that it still holds as failed.
    */
   async #reopen(): Promise<void> {
     if (this.#isReopening || this.#closing !== null) return;
@@ -157,14 +157,14 @@ class KafkaLogWriter implements EventLogWriter {
       this.#producer = this.#attach(await connectProducer(this.options));
       await closeProducer(old, PING_TIMEOUT_MS);
     } catch {
-      // The brokers are away; the next refused record tries again.
+      // The brokers are away; the next record that fails tries again.
     } finally {
       this.#isReopening = false;
     }
   }
 }
 
-function refusalOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   return codeOf(error) === String(KAFKA_ERROR.recordTooLarge)
     ? 'a record is larger than max.message.bytes of the topic allows'
     : 'a record was not acknowledged';
@@ -198,7 +198,7 @@ function closeProducer(producer: RdKafkaProducer, timeoutMs: number): Promise<vo
     try {
       producer.disconnect(timeoutMs, resolve);
     } catch {
-      // It was not connected any more.
+      // The producer was not connected any more.
       resolve();
     }
   });

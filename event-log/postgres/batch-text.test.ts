@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeValues, encodeBatch } from './batch-text.js';
 
 describe('packing records into one row', () => {
-  test('writes keys and values one after another, readable in SQL', () => {
+  test('writes keys and values one after another, so that SQL can read them', () => {
     const batch = encodeBatch([
       { key: 't|e|1', value: '{"a":1}' },
       { key: '', value: '{}' },
@@ -18,7 +18,7 @@ describe('packing records into one row', () => {
     expect(decodeValues(batch)).toEqual(values);
   });
 
-  test('gives back any values in order, whatever the texts', () => {
+  test('gives back all values in order, whatever their texts', () => {
     const text = fc.string({ unit: fc.constantFrom('\0', '\u0001', '\u0002', 'é', '😀', 'x') });
     const record = fc.record({ key: text, value: text });
     fc.assert(
@@ -29,10 +29,10 @@ describe('packing records into one row', () => {
     );
   });
 
-  test('refuses a payload that lost its tail', () => {
+  test('fails for a payload that is cut off', () => {
     const batch = encodeBatch([{ key: 'k', value: 'value' }]);
     expect(() => decodeValues({ ...batch, payload: batch.payload.slice(0, -1) })).toThrow(
-      'other lengths',
+      'do not add up',
     );
   });
 });

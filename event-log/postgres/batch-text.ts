@@ -1,12 +1,15 @@
 import { assertThat } from '../../runtime/failure.js';
 
-/** What one record contributes to a batch. */
+/** The key and value of one record. */
 type KeyedText = { readonly key: string; readonly value: string };
 
-/** The two texts that a row of `event_log_batches` keeps of its records. */
+/** The two columns of `event_log_batches` that hold the records of a batch. */
 export type BatchText = { readonly lengths: string; readonly payload: string };
 
-/** PostgreSQL's text cannot hold U+0000, so it is written as two characters where it occurs. */
+/**
+ * Marks a batch with escaped texts: PostgreSQL's text cannot hold U+0000, so it is written as two
+ * characters.
+ */
 const ESCAPED = '!';
 
 function escape(text: string): string {
@@ -20,9 +23,9 @@ function unescape(text: string): string {
 }
 
 /**
- * Packs records into the texts of one row: keys and values one after another, and the lengths of
- * both in UTF-16 units, which tell where each begins. An unpaired surrogate has no UTF-8 form: the
- * driver writes U+FFFD for it, of the same length.
+ * Packs records into the texts of one row: the keys and values one after another, and their lengths
+ * in UTF-16 units, which tell where each begins. The driver writes U+FFFD for half a surrogate
+ * pair, which has no UTF-8 form; the length stays the same.
  */
 export function encodeBatch(records: readonly KeyedText[]): BatchText {
   const payload = records.map(({ key, value }) => key + value).join('');
@@ -53,6 +56,9 @@ export function decodeValues(batch: BatchText): readonly string[] {
     const value = batch.payload.slice(start, position);
     values.push(isEscaped ? unescape(value) : value);
   }
-  assertThat(position === batch.payload.length, 'a log batch has other lengths than its payload');
+  assertThat(
+    position === batch.payload.length,
+    'the lengths of a log batch do not add up to its payload',
+  );
   return values;
 }

@@ -1,21 +1,21 @@
 import pg from 'pg';
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
 
-/** A connection attempt that takes longer is given up; a local server answers in milliseconds. */
+/** A longer connection attempt fails; a local server answers in milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
- * SQLSTATEs that a later try can overcome: 08 connection, 25006 a standby before its promotion, 40
- * rolled back by the server, 53 resources, 55P03 and 57014 waited too long, 57P0x shutting down or
- * starting.
+ * SQLSTATEs of failures that a retry can overcome: 08 connection, 25006 a standby before its
+ * promotion, 40 rolled back by the server, 53 resources, 55P03 and 57014 waited too long, 57P0x
+ * shutting down or starting.
  */
 const RETRYABLE_STATE = /^(08...|25006|40...|53...|55P03|57014|57P0.)$/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /**
- * Any failure of the log's statements as a DependencyError. Without an SQLSTATE the connection
- * itself failed (refused, reset, timed out), which is worth another try.
+ * Turns any failure of a statement into a DependencyError. A failure without an SQLSTATE is one of
+ * the connection (refused, reset, timed out), so a retry can help.
  */
 export function logFailureOf(error: unknown): DependencyError {
   if (error instanceof DependencyError) return error;
@@ -31,13 +31,13 @@ export function logFailureOf(error: unknown): DependencyError {
 export type LogConnections = {
   readonly url: string;
   readonly connectionsMax: number;
-  /** A statement that takes longer is given up on both sides. */
+  /** A longer statement is cancelled by the server and fails here. */
   readonly statementTimeoutMs: number;
 };
 
 /**
- * A small pool on `pg` itself: the paths of the log are a handful of statements a second by
- * hundreds, and every microsecond between them delays all callers of a group commit.
+ * A small pool directly on `pg`: the log runs a few different statements hundreds of times a
+ * second, and every microsecond between them delays all callers of a group commit.
  */
 export function createLogPool(options: LogConnections): pg.Pool {
   const pool = new pg.Pool({
@@ -50,8 +50,8 @@ export function createLogPool(options: LogConnections): pg.Pool {
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 500,
   });
-  // A connection that the server drops is replaced at the next use, and a statement on it fails by
-  // itself; without listeners the events would end the process. The pool's own listener covers
+  // A connection that the server drops is replaced at its next use, and a statement on it fails.
+  // Without these listeners the error events would end the process; the pool's own listener covers
   // idle connections only.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -60,7 +60,7 @@ export function createLogPool(options: LogConnections): pg.Pool {
   return pool;
 }
 
-/** Runs one statement. @throws DependencyError, also when the server does not answer in time. */
+/** Runs one statement. @throws DependencyError when it fails or is not answered in time. */
 export async function queryLog<Row extends pg.QueryResultRow>(
   pool: pg.Pool,
   query: { readonly name: string; readonly text: string; readonly values: readonly unknown[] },

@@ -1,14 +1,14 @@
 import type { LogBounds } from '../event-log.js';
 
-/** Bounds of every partition, by its number. */
+/** The bounds of every partition, by its number. */
 export type AllBounds = readonly LogBounds[];
 
-/** What to wait for: records at and beyond the offset. */
+/** A wait for records from the offset on. */
 export type EndWait = {
   readonly partition: number;
   readonly offset: number;
   readonly waitMs: number;
-  /** Ends the waiting early. */
+  /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -20,8 +20,8 @@ type Waiter = {
 };
 
 /**
- * Knows how far each partition reaches, and lets any number of readers wait for more. While nobody
- * waits it does nothing; while somebody does, one statement per interval serves all partitions.
+ * Knows the bounds of each partition, and lets any number of readers wait for more records. It runs
+ * one statement per interval for all partitions while somebody waits, and none otherwise.
  */
 export class EndWatch {
   #latest: AllBounds | null = null;
@@ -34,20 +34,20 @@ export class EndWatch {
     private readonly pollMs: number,
   ) {}
 
-  /** The bounds as last seen, possibly behind; fetched when none were seen yet. */
+  /** The bounds that were fetched last, which may be out of date. */
   async latest(partition: number): Promise<LogBounds> {
     return boundsOf(this.#latest ?? (await this.#refresh()), partition);
   }
 
-  /** The bounds as of now. */
+  /** The bounds at the time of the call or later. */
   async current(partition: number): Promise<LogBounds> {
-    // A statement that runs already may have read before the caller's question.
+    // A statement that is running already may have read the bounds before this call.
     await this.#refreshing?.catch(() => undefined);
     return boundsOf(await this.#refresh(), partition);
   }
 
   /**
-   * Resolves when the partition reaches beyond the offset, the time is over or the signal is given.
+   * Resolves when the partition reaches beyond the offset, the time is over or the signal aborts.
    * @throws what `fetchBounds` throws while waiting.
    */
   async waitBeyond({ partition, offset, waitMs, signal }: EndWait): Promise<void> {
@@ -71,7 +71,7 @@ export class EndWatch {
     }
   }
 
-  /** Lets all waiters go, as if their time were over. */
+  /** Ends all waits, as if their time were over. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

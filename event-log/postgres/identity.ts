@@ -5,16 +5,16 @@ import type { LogIdentity } from '../event-log.js';
 import { createLogPool, queryLog } from './connection.js';
 
 /**
- * Every partition costs its owner three small inserts a flush (architecture.md 3.1), and one
- * machine shares its log among a few processes at most.
+ * Few, because every partition costs its owner three small inserts per flush (architecture.md 3.1),
+ * and the log of one machine is shared by a few processes at most.
  */
 const PARTITIONS_DEFAULT = 4;
 
 type IdentityRow = { readonly log_id: string; readonly partition_count: number };
 
 /**
- * Which log this database holds; created when it holds none yet.
- * @throws ConfigError when a partition count is asked for and the log has another one.
+ * The identity of the log in this database. Creates the log when there is none.
+ * @throws ConfigError when the log has another number of partitions than `partitionsWanted`.
  */
 export async function openPostgresLog(
   pool: pg.Pool,
@@ -28,16 +28,16 @@ export async function openPostgresLog(
   const { log_id: logId, partition_count: partitionCount } = assertPresent(row, 'the event log');
   if (partitionsWanted !== undefined && partitionsWanted !== partitionCount) {
     throw new ConfigError([
-      `MINUTEBOOK_LOG_PARTITIONS is ${partitionsWanted}, but the log in PostgreSQL was created with ${partitionCount} partitions, which cannot change: leave the setting out`,
+      `MINUTEBOOK_LOG_PARTITIONS is ${partitionsWanted}, but the log in PostgreSQL has ${partitionCount} partitions, and their number cannot change: remove the setting`,
     ]);
   }
   return { logId, partitionCount };
 }
 
 /**
- * Gives the log a new id and returns it. To be called once after the database was restored from a
- * backup, before any program is started: offsets given out after the backup will be given out
- * again, for other records.
+ * Gives the log a new id and returns it. Must be called once after the database was restored from a
+ * backup, before any program starts: offsets that were given out after the backup will be given out
+ * again, to other records.
  * @throws DependencyError when the server cannot be reached.
  */
 export async function renewPostgresLogId(url: string): Promise<string> {

@@ -23,13 +23,13 @@ const PRODUCE_TIMEOUT_MS = 2_000;
 let directory = '';
 let server: EmbeddedPostgres;
 
-/** A server of this file's own, since it is killed. */
+/** A server for this file alone, because it is killed. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'minutebook-test-'));
   server = await startEmbeddedPostgres({ directory, port: 0 });
   await migrateDatabase(server.url);
   await inSession((session) =>
-    // The weakest setting, and nobody who would write the log soon by chance.
+    // The weakest setting, and no background writer that flushes the log early by chance.
     session.query(`ALTER SYSTEM SET synchronous_commit = off`),
   );
   await inSession((session) => session.query(`ALTER SYSTEM SET wal_writer_delay = '10s'`));
@@ -53,7 +53,7 @@ async function inSession(work: (session: pg.Client) => Promise<unknown>): Promis
 
 const outage: Outage = {
   kill: async () => {
-    // Sessions outlive their postmaster for a moment, in which they could still commit.
+    // Sessions live a moment longer than their postmaster and could still commit.
     for (const pid of await processesOf(server.pid)) signal(pid, 'SIGKILL');
     await server.exited;
   },
@@ -84,7 +84,7 @@ const test = plain.extend<{ log: LogUnderTest; outage: Outage }>({
 describe('event log in PostgreSQL when the server is killed', () => {
   registerOutageContract(test, PRODUCE_TIMEOUT_MS);
 
-  test('what was acknowledged survives a crash of a server that defaults to asynchronous commits', async ({
+  test('acknowledged records survive a crash of a server that defaults to asynchronous commits', async ({
     log,
   }) => {
     const writer = await log.openWriter();
@@ -96,7 +96,7 @@ describe('event log in PostgreSQL when the server is killed', () => {
     await Promise.all([writer.close(), reader.close()]);
   });
 
-  test('an append waits for a server that restarts within its time', async ({ log }) => {
+  test('an append waits for a server that restarts in time', async ({ log }) => {
     const writer = await openPostgresWriter({ url: server.url, produceTimeoutMs: 30_000 });
     await writer.append([text('before')]);
     await outage.kill();
@@ -111,7 +111,7 @@ describe('event log in PostgreSQL when the server is killed', () => {
     await Promise.all([writer.close(), reader.close()]);
   });
 
-  test('an append is rejected in time when the server is stopped dead', async ({ log }) => {
+  test('an append is rejected in time when the server hangs', async ({ log }) => {
     const writer = await log.openWriter();
     await writer.append([text('before')]);
     const processes = await processesOf(server.pid);
@@ -135,7 +135,7 @@ async function processesOf(postmaster: number): Promise<readonly number[]> {
   return pids;
 }
 
-/** The session that listed the processes has ended meanwhile. */
+/** Ignores a process that has ended already, such as the session that listed the processes. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 
 type PostgresLogUnderTest = LogUnderTest & {
   readonly url: string;
-  /** A session of the test's own. */
+  /** A separate session of the test. */
   readonly session: pg.Client;
   openTimedWriter(produceTimeoutMs: number): Promise<EventLogWriter>;
   openTrimmingReader(retentionMs: number): Promise<EventLogReader>;
@@ -68,7 +68,7 @@ async function boundsInDatabase(session: pg.Client): Promise<unknown> {
   return result.rows[0];
 }
 
-/** Appends from a session of the test's own, leaving the transaction open. */
+/** Appends in a separate session and leaves the transaction open. */
 async function appendInTransaction(log: PostgresLogUnderTest, value: string): Promise<void> {
   await log.session.query('BEGIN');
   await log.session.query(
@@ -122,7 +122,7 @@ describe('event log in PostgreSQL', () => {
   });
 
   describe('limits', () => {
-    test('rejects an append in time while its partition is locked, and goes on after', async ({
+    test('rejects an append in time while its partition is locked, and recovers', async ({
       log,
     }) => {
       const writer = await log.openTimedWriter(700);
@@ -140,7 +140,7 @@ describe('event log in PostgreSQL', () => {
       await writer.close();
     });
 
-    test('refuses more than the queue holds at once', async ({ log }) => {
+    test('refuses at once what exceeds the queue', async ({ log }) => {
       const writer = await log.openWriter();
       await log.session.query('BEGIN');
       await log.session.query('SELECT FROM event_log_partitions FOR UPDATE');
@@ -159,7 +159,7 @@ describe('event log in PostgreSQL', () => {
   });
 
   describe('retention', () => {
-    test('removes what is finished and old, never the last batch', async ({ log }) => {
+    test('removes finished old records, but never the last batch', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openTrimmingReader(0)]);
       for (const value of ['a', 'b', 'c']) await writer.append([text(value)]);
       await sleep(60);
@@ -175,9 +175,7 @@ describe('event log in PostgreSQL', () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
-    test('keeps finished records that are younger, and a batch that is half finished', async ({
-      log,
-    }) => {
+    test('keeps younger finished records, and a batch that is half finished', async ({ log }) => {
       const writer = await log.openWriter();
       const [young, half] = await Promise.all([
         log.openTrimmingReader(HOUR_MS),
@@ -200,7 +198,7 @@ describe('event log in PostgreSQL', () => {
       await Promise.all(writers.map((writer) => writer.close()));
     });
 
-    test('refuses to open with another number of partitions than it has', async ({ log }) => {
+    test('refuses to open with another number of partitions', async ({ log }) => {
       await (await log.openWriter()).close();
       const other = { url: log.url, produceTimeoutMs: 1_000 };
       await expect(openPostgresWriter({ ...other, partitionCount: 7 })).rejects.toThrow(
@@ -211,7 +209,7 @@ describe('event log in PostgreSQL', () => {
       await writer.close();
     });
 
-    test('a renewed id shuts out whoever knows the old one', async ({ log }) => {
+    test('after a new id, readers and writers with the old one fail', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
       await writer.append([text('before')]);
       const renewed = await renewPostgresLogId(log.url);

@@ -15,24 +15,24 @@ import { EndWatch, type AllBounds } from './end-watch.js';
 import { openPostgresLog } from './identity.js';
 import { Retention } from './retention.js';
 
-/** How the reading side is opened. */
+/** How the log is opened for reading. */
 export type PostgresReaderOptions = {
   readonly url: string;
-  /** For a log that does not exist yet; of an existing one it must be the number, or absent. */
+  /** For creating the log. For an existing log it must be its number of partitions, or absent. */
   readonly partitionCount?: number | undefined;
-  /** Finished records stay at least this long. */
+  /** How long finished records are kept at least. */
   readonly retentionMs: number;
   /** Pause between two rounds of removing old records. */
   readonly trimIntervalMs?: number;
-  /** Told about failed rounds; the next one tries again. */
+  /** Called when a round fails; the next round tries again. */
   readonly onTrimFailure?: (error: unknown) => void;
 };
 
-/** A waiting reader asks this often whether there is more: half of it is the usual delay. */
+/** The interval at which a waiting reader looks for records; the mean delay is half of it. */
 const POLL_MS = 20;
 const TRIM_INTERVAL_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** One for the polls, one for retention, the others for fetches of several partitions. */
+/** One connection for the polls, one for retention, two for fetches. */
 const CONNECTIONS_MAX = 4;
 const FETCH_BATCHES_MAX = 1_000;
 const FETCH_BYTES_MAX = 4 * 1024 * 1024;
@@ -114,7 +114,7 @@ class PostgresLogReader implements EventLogReader {
     await this.pool.end();
   }
 
-  /** The partition's buffer, emptied unless it goes on at the wanted offset. */
+  /** The partition's buffer, emptied unless it begins at the offset. */
   #bufferAt(partition: number, offset: number): RecordBuffer {
     const buffer = this.#buffers.get(partition) ?? new RecordBuffer();
     this.#buffers.set(partition, buffer);
@@ -136,7 +136,7 @@ class PostgresLogReader implements EventLogReader {
     return fromOffset < (await this.#ends.latest(partition)).endOffset;
   }
 
-  /** At least the record at the offset, which is known to be below the end of the log. */
+  /** One or more records from the offset on, which must be below the end of the log. */
   async #fetch(partition: number, fromOffset: number): Promise<readonly LogRecord[]> {
     const rows = await queryLog<BatchRow>(this.pool, {
       name: 'read',
@@ -151,13 +151,13 @@ class PostgresLogReader implements EventLogReader {
     throw new OffsetOutOfRange(partition, fromOffset, bounds);
   }
 
-  /** Offsets are handed out without gaps, so a gap means that rows were lost or deleted by hand. */
+  /** Offsets are given out without gaps, so a gap means that rows were lost or deleted by hand. */
   #withoutGaps(partition: number, records: readonly LogRecord[]): readonly LogRecord[] {
     const first = records[0]?.offset ?? 0;
     const gap = records.findIndex(({ offset }, index) => offset !== first + index);
     if (gap === -1) return records;
     throw new DependencyError(
-      `event log in PostgreSQL: partition ${partition} lacks offset ${first + gap}`,
+      `event log in PostgreSQL: offset ${first + gap} of partition ${partition} is missing`,
       { dependency: 'event-log', isRetryable: false },
     );
   }
@@ -171,7 +171,7 @@ class PostgresLogReader implements EventLogReader {
     const logId = rows[0]?.log_id ?? 'none';
     if (logId !== this.identity.logId || rows.length !== this.identity.partitionCount) {
       throw new DependencyError(
-        `event log in PostgreSQL: it is ${logId} now and was ${this.identity.logId}; start again`,
+        `event log in PostgreSQL: its id changed from ${this.identity.logId} to ${logId}: restart the program`,
         { dependency: 'event-log', isRetryable: false },
       );
     }
@@ -185,7 +185,7 @@ class PostgresLogReader implements EventLogReader {
 /**
  * Opens the log in PostgreSQL for reading, and creates it when there is none.
  * @throws DependencyError when the server cannot be reached.
- * @throws ConfigError when the log has another number of partitions than was asked for.
+ * @throws ConfigError when the log has another number of partitions than `partitionCount`.
  */
 export async function openPostgresReader(options: PostgresReaderOptions): Promise<EventLogReader> {
   const pool = createLogPool({

@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import { queryLog } from './connection.js';
 
-/** How long finished records stay, and how they go. */
+/** How long finished records are kept, and how often older ones are removed. */
 export type RetentionOptions = {
   readonly retentionMs: number;
   readonly intervalMs: number;
   readonly onFailure: (error: unknown) => void;
 };
 
-/** Batches removed by one statement: about 10 ms, during the last of which appends wait. */
+/** Batches removed by one statement. It takes about 10 ms; appends wait for the last part of it. */
 const CHUNK_BATCHES = 500;
-/** A round ends here at the latest, so that one partition cannot keep the others waiting. */
+/** The most chunks of one partition in a round, so that the other partitions get their turn. */
 const CHUNKS_MAX = 100;
 
 /**
  * Removes finished records that are older than the retention, in chunks, once per interval. It runs
- * in the process that reads, since that one knows what is finished.
+ * in the process that reads the log, because that process knows what is finished.
  */
 export class Retention {
   readonly #finished = new Map<number, number>();
@@ -34,7 +34,7 @@ export class Retention {
     }, options.intervalMs).unref();
   }
 
-  /** Everything of the partition below the offset is finished. */
+  /** Notes that all records of the partition below the offset are finished. */
   finish(partition: number, nextOffset: number): void {
     this.#finished.set(partition, nextOffset);
   }

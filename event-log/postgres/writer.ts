@@ -11,22 +11,22 @@ import { encodeBatch } from './batch-text.js';
 import { createLogPool, logFailureOf, queryLog } from './connection.js';
 import { openPostgresLog } from './identity.js';
 
-/** How the writing side is opened. */
+/** How the log is opened for writing. */
 export type PostgresWriterOptions = {
   readonly url: string;
-  /** For a log that does not exist yet; of an existing one it must be the number, or absent. */
+  /** For creating the log. For an existing log it must be its number of partitions, or absent. */
   readonly partitionCount?: number | undefined;
-  /** Longest wait of one append. */
+  /** How long one append may take. */
   readonly produceTimeoutMs: number;
 };
 
 /** A megabyte takes about 10 ms to store, so the commit of a group stays well below a second. */
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
 const GROUP_RECORDS_MAX = 10_000;
-/** What ingest may hold in memory for a log that is slow; beyond it answers 503. */
+/** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUE_RECORDS_MAX = 100_000;
-/** One connection appends, the other answers `ping` meanwhile. */
+/** One connection for appends, one for `ping`. */
 const CONNECTIONS_MAX = 2;
 const RECONNECT_DELAY_MS = 100;
 
@@ -37,7 +37,7 @@ type Batch = {
   readonly payload: string;
 };
 
-/** One batch per partition, in the order of partitions, which is the order of their locks. */
+/** One batch per partition, in the order of partitions, in which the server locks them. */
 function batchesOf(records: readonly AppendRequest[]): readonly Batch[] {
   const byPartition = new Map<number, AppendRequest[]>();
   for (const record of records) {
@@ -50,7 +50,7 @@ function batchesOf(records: readonly AppendRequest[]): readonly Batch[] {
     .map(([partition, batch]) => ({ partition, count: batch.length, ...encodeBatch(batch) }));
 }
 
-/** One statement per number of batches: payloads as parameters of their own need no escaping. */
+/** Payloads are separate parameters, so they need no escaping as elements of an array. */
 function appendStatement(logId: string, batches: readonly Batch[]): pg.QueryConfig {
   const payloads = batches.map((_batch, index) => `$${index + 5}`).join(', ');
   return {
@@ -97,7 +97,7 @@ class PostgresLogWriter implements EventLogWriter {
     await this.pool.end();
   }
 
-  /** Once a statement was sent it is never sent again: its records may be in the log already. */
+  /** A statement that was sent is never sent again, since its records may be in the log already. */
   async #commit(records: readonly AppendRequest[]): Promise<void> {
     const statement = appendStatement(this.identity.logId, batchesOf(records));
     const client = await this.#connect();
@@ -110,7 +110,7 @@ class PostgresLogWriter implements EventLogWriter {
     }
   }
 
-  /** Nothing was sent yet, so a server that restarts may be awaited. */
+  /** Waits for a server that restarts, which is safe because nothing was sent yet. */
   async #connect(): Promise<pg.PoolClient> {
     const deadlineMs = performance.now() + this.produceTimeoutMs;
     for (;;) {
@@ -130,7 +130,7 @@ class PostgresLogWriter implements EventLogWriter {
 /**
  * Opens the log in PostgreSQL for writing, and creates it when there is none.
  * @throws DependencyError when the server cannot be reached.
- * @throws ConfigError when the log has another number of partitions than was asked for.
+ * @throws ConfigError when the log has another number of partitions than `partitionCount`.
  */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<EventLogWriter> {
   const pool = createLogPool({

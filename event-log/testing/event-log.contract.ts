@@ -8,19 +8,19 @@ import {
   type LogRecord,
 } from '../event-log.js';
 
-/** A log of the test's own, and what only its kind can do to it. */
+/** A log for one test, with what only its implementation can do to it. */
 export type LogUnderTest = {
   openWriter(): Promise<EventLogWriter>;
   openReader(): Promise<EventLogReader>;
   /** Removes the records of partition 0 below the offset, as retention would. */
   removeBelow(offset: number): Promise<void>;
-  /** Deletes the log and creates it anew under the same name. */
+  /** Deletes the log and creates it again under the same name. */
   recreate(): Promise<void>;
 };
 
 /** Partitions of every log under test. */
 export const CONTRACT_PARTITIONS = 4;
-/** Generous, since the machine may be busy; nothing here measures speed. */
+/** Long, because the machine may be busy; nothing here measures speed. */
 const PATIENCE_MS = 20_000;
 
 export const text = (value: string, partition = 0): AppendRequest => ({
@@ -70,7 +70,7 @@ async function withBoth(
 
 const ALL = { partition: 0, fromOffset: 0, recordsMax: 100, bytesMax: 1e9, waitMs: 0 };
 
-/** Registers what every event log promises, whatever server it stands on. */
+/** Registers the tests that every implementation of the event log must pass. */
 export function registerContract(test: LogTest): void {
   registerAppends(test);
   registerAppendLimits(test);
@@ -80,7 +80,7 @@ export function registerContract(test: LogTest): void {
 }
 
 function registerAppends(test: LogTest): void {
-  test('an acknowledged record is read by a reader opened afterwards', async ({ log }) => {
+  test('a reader that is opened later reads an acknowledged record', async ({ log }) => {
     const writer = await log.openWriter();
     await writer.append([text('first')]);
     const reader = await log.openReader();
@@ -97,7 +97,7 @@ function registerAppends(test: LogTest): void {
       const other = await log.openWriter();
       const calls = Array.from({ length: 60 }, async (_none, call) => {
         const records = ['a', 'b', 'c'].flatMap((step) =>
-          // The order of partitions differs from call to call: nobody may wait in a ring.
+          // The order of partitions differs from call to call, which must not cause a deadlock.
           Array.from({ length: CONTRACT_PARTITIONS }, (_same, index) =>
             text(`${call}${step}`, (call + index) % CONTRACT_PARTITIONS),
           ),
@@ -116,7 +116,7 @@ function registerAppends(test: LogTest): void {
     });
   });
 
-  test('keeps texts of every kind as they are', async ({ log }) => {
+  test('returns texts of every kind as they were appended', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const values = ['', ' ', '{"name":"Zoë 😀 \\u0000"}', 'a\0b\u0001', '\\x00', '{},"', '漢字'];
       await writer.append(values.map((value) => ({ partition: 1, key: '', value })));
@@ -128,7 +128,7 @@ function registerAppends(test: LogTest): void {
 }
 
 function registerAppendLimits(test: LogTest): void {
-  test('takes 20 MB in one append', async ({ log }) => {
+  test('accepts 20 MB in one append', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const body = 'é0123456789abcde'.repeat(320_000);
       await writer.append([0, 1, 2, 3].map((partition) => text(`${partition}${body}`, partition)));
@@ -137,7 +137,7 @@ function registerAppendLimits(test: LogTest): void {
     });
   });
 
-  test('refuses partitions it does not have', async ({ log }) => {
+  test('refuses partitions that it does not have', async ({ log }) => {
     await withBoth(log, async (writer) => {
       await expect(async () => writer.append([text('x', CONTRACT_PARTITIONS)])).rejects.toThrow(
         'not of this log',
@@ -146,7 +146,7 @@ function registerAppendLimits(test: LogTest): void {
     });
   });
 
-  test('closing waits for appends under way and refuses later ones', async ({ log }) => {
+  test('closing waits for running appends and refuses later ones', async ({ log }) => {
     const writer = await log.openWriter();
     const appends = Array.from({ length: 50 }, (_none, index) => writer.append([text(`${index}`)]));
     await writer.close();
@@ -157,7 +157,7 @@ function registerAppendLimits(test: LogTest): void {
     await reader.close();
   });
 
-  test('has one id until it is created anew', async ({ log }) => {
+  test('keeps its id until it is created again', async ({ log }) => {
     const [first, second] = await Promise.all([log.openWriter(), log.openReader()]);
     expect(first.identity).toEqual(second.identity);
     expect(first.identity.partitionCount).toBe(CONTRACT_PARTITIONS);
@@ -172,7 +172,7 @@ function registerAppendLimits(test: LogTest): void {
 }
 
 function registerReads(test: LogTest): void {
-  test('reads within the bounds of records and bytes, but at least one', async ({ log }) => {
+  test('reads within the bounds of records and bytes, but at least one record', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       await writer.append(['1111', '2222', 'ééé', '4444'].map((value) => text(value)));
       await readAll(reader, { count: 4 });
@@ -188,7 +188,7 @@ function registerReads(test: LogTest): void {
     });
   });
 
-  test('gives a waiting reader a record when it comes, and nothing in time or when told', async ({
+  test('gives a waiting reader the next record, and nothing after the time or on a signal', async ({
     log,
   }) => {
     await withBoth(log, async (writer, reader) => {
@@ -206,7 +206,7 @@ function registerReads(test: LogTest): void {
 }
 
 function registerOrder(test: LogTest): void {
-  test('never shows an offset before those below it', async ({ log }) => {
+  test('never shows an offset before all lower ones', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const other = await log.openWriter();
       const append = async (to: EventLogWriter, count: number): Promise<void> => {
@@ -216,14 +216,14 @@ function registerOrder(test: LogTest): void {
         ...[1, 2, 3].map(() => append(writer, 40)),
         ...[1, 2, 3].map(() => append(other, 40)),
       ]);
-      // readAll fails on the first gap, and reads at every moment in between.
+      // `readAll` reads all the time and fails at the first gap.
       await readAll(reader, { count: 240 });
       await writing;
       await other.close();
     });
   });
 
-  test('reads again what it read before, with the same time', async ({ log }) => {
+  test('reads the same records with the same times again', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       await writer.append([text('a'), text('b')]);
       await writer.append([text('c'), text('d')]);
@@ -240,7 +240,7 @@ function registerOrder(test: LogTest): void {
 }
 
 function registerPositions(test: LogTest): void {
-  test('tells where a partition starts and ends, and refuses offsets outside', async ({ log }) => {
+  test('knows the bounds of a partition, and refuses offsets outside them', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       expect(await reader.bounds(0)).toEqual({ startOffset: 0, endOffset: 0 });
       for (const value of ['a', 'b', 'c', 'd']) await writer.append([text(value)]);
@@ -257,7 +257,7 @@ function registerPositions(test: LogTest): void {
     });
   });
 
-  test('a partition that nobody empties does not hold up another', async ({ log }) => {
+  test('a partition that nobody reads on does not delay another', async ({ log }) => {
     await withBoth(log, async (writer, reader) => {
       const value = 'x'.repeat(100_000);
       for (let part = 0; part < 4; part += 1) {
@@ -276,15 +276,15 @@ function registerPositions(test: LogTest): void {
   });
 }
 
-/** A server that can be taken away and brought back. */
+/** A server that can be stopped and started again. */
 export type Outage = { kill(): Promise<void>; restart(): Promise<void> };
 
-/** Registers what every event log promises when its server is killed and comes back. */
+/** Registers the tests that every event log must pass when its server is killed and restarted. */
 export function registerOutageContract(
   test: TestWith<{ readonly log: LogUnderTest; readonly outage: Outage }>,
   timeoutMs: number,
 ): void {
-  test('says so in time while the server is away, keeps what it acknowledged, and goes on', async ({
+  test('fails in time while the server is down, keeps acknowledged records, and recovers', async ({
     log,
     outage,
   }) => {
@@ -328,7 +328,7 @@ async function readUntil(reader: EventLogReader, last: string): Promise<readonly
   return values;
 }
 
-/** Tries again while the log is a dependency that is not back yet. */
+/** Retries as long as the log fails with a DependencyError. */
 async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   const deadlineMs = Date.now() + PATIENCE_MS;
   for (;;) {

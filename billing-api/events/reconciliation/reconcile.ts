@@ -86,7 +86,7 @@ export function startReconciliation(
     metrics.reconciliationDifference.set(difference);
     const drift = await recountNextMeters(program, state, now);
     metrics.usageDrift.set(drift);
-    metrics.booksChecked.set(now / 1000);
+    metrics.reconciledAt.set(now / 1000);
     if (difference === 0 && drift === 0) return;
     log.error({ difference, drift, meters: [...state.drifts] }, 'the books do not balance');
   };
@@ -95,7 +95,7 @@ export function startReconciliation(
     // One that takes longer than a minute is not started twice.
     running ??= check()
       .catch((error: unknown) => {
-        log.warn({ error: messageOf(error) }, 'the books could not be checked');
+        log.warn({ error: messageOf(error) }, 'the reconciliation failed');
       })
       .finally(() => {
         running = null;

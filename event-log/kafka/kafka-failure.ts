@@ -1,6 +1,6 @@
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
 
-/** Codes of librdkafka (negative) and of the Kafka protocol that this code decides by. */
+/** The codes of librdkafka (negative) and of the Kafka protocol that are treated specially. */
 export const KAFKA_ERROR = {
   fatal: -150,
   queueFull: -184,
@@ -10,12 +10,12 @@ export const KAFKA_ERROR = {
 } as const;
 
 /**
- * Codes that no retry overcomes: too large, wrong topic, authorization (29 to 31), authentication
- * (-169, 58), bad configuration (40), policy (44).
+ * Codes of failures that no retry can overcome: too large, wrong topic, authorization (29 to 31),
+ * authentication (-169, 58), bad configuration (40), policy (44).
  */
 const LASTING_CODES = new Set(['10', '17', '29', '30', '31', '-169', '58', '40', '44']);
 
-/** Any failure of Kafka or its driver as a DependencyError. */
+/** Turns any failure of Kafka or its driver into a DependencyError. */
 export function kafkaFailureOf(error: unknown, doing: string): DependencyError {
   if (error instanceof DependencyError) return error;
   return new DependencyError(`event log in Kafka: ${doing}: ${messageOf(error)}`, {
