@@ -1,8 +1,9 @@
 export type Dependency = 'postgres' | 'clickhouse' | 'event-log';
 
 /**
- * An outage: a database or the log did not do what it was asked. `isRetryable` is decided from error
- * codes, never from message text. The catcher retries within bounds, answers 503 or stops its loop.
+ * An outage: a database or the log did not do what it was asked. `isRetryable` is decided from
+ * error codes, never from message text. The catcher retries within bounds, answers 503 or stops its
+ * loop.
  */
 export class DependencyError extends Error {
   readonly dependency: Dependency;
@@ -24,8 +25,8 @@ export class DependencyError extends Error {
 }
 
 /**
- * An assumption of our own code does not hold: a bug. A worker that meets one exits with its offsets
- * uncommitted.
+ * An assumption of our own code does not hold: a bug. A worker that meets one exits and leaves its
+ * offsets uncommitted.
  */
 export class AssertionFailed extends Error {
   constructor(message: string) {

@@ -7,8 +7,8 @@ const SAME_PRESS_MS = 1_000;
 type Closer = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
- * Closes what a program has opened, in the opposite order: stop accepting, drain, flush, checkpoint,
- * close. A failure is logged and does not prevent the rest from being closed.
+ * Closes what a program has opened, in the opposite order: stop accepting, drain, flush,
+ * checkpoint, close. A failure is logged and does not prevent the rest from being closed.
  */
 export class Lifecycle {
   readonly #closers: Closer[] = [];

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /**
- * Every metric of the product: name, meaning, labels. A program sets only its own metrics. Names are
- * `minutebook_<noun>_<unit>`.
+ * Every metric of the product: name, meaning, labels. A program sets only its own metrics. Names
+ * are `minutebook_<noun>_<unit>`.
  */
 // One complete list is worth more here than a short function.
 // eslint-disable-next-line max-lines-per-function

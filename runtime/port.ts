@@ -4,8 +4,8 @@ import { codeOf } from './failure.js';
 const LOOPBACK = '127.0.0.1';
 
 /**
- * A free loopback port: the wanted one, or any when `wanted` is 0. Null when the wanted one is taken.
- * Another program may still take the port before it is used.
+ * A free loopback port: the wanted one, or any when `wanted` is 0. Null when the wanted one is
+ * taken. Another program may still take the port before it is used.
  */
 export function findFreePort(wanted: number): Promise<number | null> {
   return new Promise((resolve, reject) => {

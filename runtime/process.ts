@@ -20,8 +20,8 @@ export function markOwner(directory: string): Promise<void> {
 }
 
 /**
- * The process that `markOwner` last named in the directory, if a process with that id is alive. Only
- * a hint for whether waiting makes sense, since ids are reused; the engine's own lock decides.
+ * The process that `markOwner` last named in the directory, if a process with that id is alive.
+ * Only a hint for whether waiting makes sense, since ids are reused; the engine's own lock decides.
  */
 export async function findLiveOwner(directory: string): Promise<number | null> {
   const text = await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => '');

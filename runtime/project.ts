@@ -19,8 +19,8 @@ function findProjectRoot(): string {
 export const projectRoot: string = findProjectRoot();
 
 /**
- * The built JavaScript file of one of our modules (`clickhouse/embedded-server`), to be started as a
- * process.
+ * The built JavaScript file of one of our modules (`clickhouse/embedded-server`), to be started as
+ * a process.
  */
 export function builtModule(name: string): string {
   return join(projectRoot, 'dist', `${name}.js`);
