@@ -22,7 +22,7 @@ const change = (database: Database, assignment: 'revoked' | 'expires' | 'suspend
 };
 
 describe('API keys', () => {
-  test('tell who calls', async ({ database: { database } }) => {
+  test('identify their caller', async ({ database: { database } }) => {
     const first = await bootstrap(database, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(KEY)).toEqual({
@@ -35,7 +35,7 @@ describe('API keys', () => {
     });
   });
 
-  test('that are unknown or malformed are nobody', async ({ database: { database } }) => {
+  test('that are unknown or malformed identify nobody', async ({ database: { database } }) => {
     await bootstrap(database, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(createApiKey('private_key'))).toBeNull();
@@ -52,7 +52,7 @@ describe('API keys', () => {
     expect(await directory.find(KEY)).toBeNull();
   });
 
-  test('work within 2 seconds of being made, even if tried before', async ({
+  test('work within 2 seconds of their creation, even if tried before', async ({
     database: { database },
   }) => {
     const directory = createApiKeyDirectory(database, systemClock);
@@ -74,14 +74,14 @@ describe('API keys', () => {
     expect(await directory.find(KEY)).toBeNull();
   });
 
-  test('of a suspended tenant say so', async ({ database: { database } }) => {
+  test('of a suspended tenant are marked as such', async ({ database: { database } }) => {
     await bootstrap(database, { apiKey: KEY });
     await change(database, 'suspended');
     const caller = await createApiKeyDirectory(database, systemClock).find(KEY);
     expect(caller?.isTenantSuspended).toBe(true);
   });
 
-  test('are looked up once for many questions at one time', async ({ database: { url } }) => {
+  test('are looked up once for many simultaneous requests', async ({ database: { url } }) => {
     const database = await createDatabase(url, { poolSize: 1 });
     await bootstrap(database, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
@@ -111,7 +111,7 @@ describe('bootstrap', () => {
     SELECT (SELECT count(*)::int FROM tenants) AS tenants, (SELECT count(*)::int FROM users) AS users,
            (SELECT count(*)::int FROM secrets) AS keys`;
 
-  test('makes one tenant, user and key when five processes start together', async ({
+  test('creates one tenant, user and key when five processes start together', async ({
     database: { database },
   }) => {
     const runs = Array.from({ length: 5 }, () => bootstrap(database, { apiKey: KEY }));

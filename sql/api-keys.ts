@@ -8,14 +8,14 @@ import { instantColumn } from './columns.js';
 import type { Database } from './pool.js';
 import { statement } from './statement.js';
 
-/** Who calls, as told by an API key. */
+/** The caller whom an API key identifies. */
 export type ApiCaller = {
   readonly environment: Environment;
   readonly secretId: string;
   readonly keyType: ApiKeyType;
   readonly userId: string;
   readonly roles: readonly string[];
-  /** A suspended tenant reads and does not write (api.md 1.2). */
+  /** A suspended tenant may read and not write (api.md 1.2). */
   readonly isTenantSuspended: boolean;
 };
 
@@ -23,17 +23,17 @@ export type ApiCaller = {
 export type ApiKeyDirectory = {
   /**
    * The caller; null for an unknown, expired or revoked key.
-   * @throws DependencyError when PostgreSQL cannot be asked.
+   * @throws DependencyError when PostgreSQL fails.
    */
   find(apiKey: string): Promise<ApiCaller | null>;
 };
 
-/** How long an answer is believed: a revoked key stops working within this and one look-up. */
-const BELIEVED_MS = 1_000;
+/** How long a look-up is cached. A revoked key stops working after this time and one look-up. */
+const CACHED_MS = 1_000;
 /** Each cache holds at most about 5 MB. */
 const CALLERS_MAX = 10_000;
 
-type Known = { readonly caller: ApiCaller; readonly expiresAt: InstantMs | null };
+type KnownKey = { readonly caller: ApiCaller; readonly expiresAt: InstantMs | null };
 
 const findApiKey = statement(
   'find-api-key',
@@ -49,7 +49,7 @@ const findApiKey = statement(
   }),
 );
 
-async function look(database: Database, hash: Buffer): Promise<Known | null> {
+async function readKey(database: Database, hash: Buffer): Promise<KnownKey | null> {
   const row = await database.slonik.maybeOne(findApiKey({ keyHash: hash }));
   if (row === null) return null;
   const caller: ApiCaller = {
@@ -64,43 +64,43 @@ async function look(database: Database, hash: Buffer): Promise<Known | null> {
 }
 
 /**
- * A directory that remembers answers for a second. Unknown keys are remembered apart from the
- * known, so that guessing cannot push the known ones out. Keys are held as hashes only, and
- * simultaneous questions about one key are asked once.
+ * A directory that caches look-ups for a second. Unknown keys have a cache of their own, so that
+ * guessed keys cannot evict valid ones. Only hashes of keys are held, and simultaneous look-ups of
+ * one key become one statement.
  */
 export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyDirectory {
-  const known = new LRUCache<string, Known>({ max: CALLERS_MAX, ttl: BELIEVED_MS });
-  const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: BELIEVED_MS });
-  const asking = new Map<string, Promise<Known | null>>();
+  const known = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS });
+  const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: CACHED_MS });
+  const running = new Map<string, Promise<KnownKey | null>>();
 
-  const ask = async (hash: Buffer, name: string): Promise<Known | null> => {
+  const lookUp = async (hash: Buffer, name: string): Promise<KnownKey | null> => {
     try {
-      const answer = await look(database, hash);
-      if (answer === null) unknown.set(name, true);
-      else known.set(name, answer);
-      return answer;
+      const key = await readKey(database, hash);
+      if (key === null) unknown.set(name, true);
+      else known.set(name, key);
+      return key;
     } finally {
-      asking.delete(name);
+      running.delete(name);
     }
   };
 
-  const resolve = (apiKey: string): Known | null | Promise<Known | null> => {
+  const resolve = (apiKey: string): KnownKey | null | Promise<KnownKey | null> => {
     const name = hashNameOf(apiKey);
-    const remembered = known.get(name);
-    if (remembered !== undefined) return remembered;
+    const cached = known.get(name);
+    if (cached !== undefined) return cached;
     if (unknown.has(name)) return null;
-    const question = asking.get(name) ?? ask(hashApiKey(apiKey), name);
-    asking.set(name, question);
-    return question;
+    const lookingUp = running.get(name) ?? lookUp(hashApiKey(apiKey), name);
+    running.set(name, lookingUp);
+    return lookingUp;
   };
 
   return {
     find: async (apiKey) => {
       if (!isApiKey(apiKey)) return null;
-      const answer = await resolve(apiKey);
-      if (answer === null) return null;
-      const isExpired = answer.expiresAt !== null && answer.expiresAt <= clock.now();
-      return isExpired ? null : answer.caller;
+      const key = await resolve(apiKey);
+      if (key === null) return null;
+      const isExpired = key.expiresAt !== null && key.expiresAt <= clock.now();
+      return isExpired ? null : key.caller;
     },
   };
 }

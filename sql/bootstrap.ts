@@ -18,7 +18,7 @@ const findFirstTenant = statement(
 const insertFirstTenant = statement('insert-first-tenant', noRows);
 const insertFirstKey = statement('insert-first-key', noRows);
 
-async function findOrMakeTenant(connection: DatabaseTransactionConnection): Promise<FirstTenant> {
+async function findOrCreateTenant(connection: DatabaseTransactionConnection): Promise<FirstTenant> {
   const found = await connection.maybeOne(findFirstTenant());
   if (found !== null) {
     const environment = { tenantId: found.tenant_id, environmentId: found.environment_id };
@@ -31,20 +31,21 @@ async function findOrMakeTenant(connection: DatabaseTransactionConnection): Prom
 }
 
 /**
- * Makes the first tenant, its production environment, a super_admin and their key, unless they
- * exist: the oldest tenant is the first one. Another key than before is added; a revoked one stays
- * revoked. Safe to run at every start and by several processes at once.
- * @throws AssertionFailed when `apiKey` is no private key; DependencyError when PostgreSQL fails.
+ * Creates the first tenant, its production environment, a super_admin and their key, unless they
+ * exist; the oldest tenant is the first one. A key that differs from the previous one is added; a
+ * revoked key stays revoked. Safe to run at every start and in several processes at once.
+ * @throws AssertionFailed when `apiKey` is not a private key.
+ * @throws DependencyError when PostgreSQL fails.
  */
 export async function bootstrap(
   database: Database,
   options: { readonly apiKey: string },
 ): Promise<FirstTenant> {
   const { apiKey } = options;
-  assertThat(isApiKey(apiKey) && apiKey.startsWith('sk_'), 'the first key is a private key');
+  assertThat(isApiKey(apiKey) && apiKey.startsWith('sk_'), 'the first key must be a private key');
   return database.asOwner(async (connection) => {
     await connection.query(lockBootstrap());
-    const first = await findOrMakeTenant(connection);
+    const first = await findOrCreateTenant(connection);
     await connection.query(
       insertFirstKey({
         ...first.environment,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** Schemas of column types, for the rows of statements. */
+// Schemas of column types, for the rows of statements.
 
 /** numeric: plain decimal text, exactly as stored. */
 export const numericColumn = z.string().regex(/^-?\d+(\.\d+)?$/);
 
-/** int8 whose values stay below 2^53 (counts, offsets, versions): text in, number out. */
+/** int8 with values below 2^53 (counts, offsets, versions): turned from text into a number. */
 export const integerColumn = z
   .string()
   .regex(/^-?\d+$/)
   .transform(Number)
-  .refine(Number.isSafeInteger, 'beyond 2^53');
+  .refine(Number.isSafeInteger, 'must be below 2^53');
 
 /** timestamptz: milliseconds since 1970 (InstantMs). */
 export const instantColumn = z.number().int();

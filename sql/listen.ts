@@ -1,17 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withSession } from './session.js';
 
-/** A lost session is opened again after this pause; notices sent meanwhile are not heard. */
+/** How long to wait before a lost session is opened again. Notices in between are missed. */
 const RECONNECT_MS = 1_000;
 
 export type Listening = { readonly close: () => Promise<void> };
 
 /**
- * Calls `onNotice` for every NOTIFY on the channel with this payload, and once after each
- * connecting, since notices may have been missed before. Notices only save waiting: whoever listens
- * must look by itself now and then, because none is heard while the session is down or where a
- * pooler between keeps sessions apart.
- * @param channel an identifier of our own, not quoted.
+ * Calls `onNotice` for every NOTIFY on the channel with this payload, and once after each connect,
+ * since notices may have been missed before. The caller must also poll from time to time: no notice
+ * arrives while the session is down, or through a pooler that shares sessions.
+ * @param channel an identifier from our own code; it is not quoted.
  */
 export function listen(
   url: string,
@@ -20,7 +19,7 @@ export function listen(
 ): Listening {
   const stop = new AbortController();
   const { signal } = stop;
-  const hear = (): Promise<void> =>
+  const listenUntilLost = (): Promise<void> =>
     withSession(url, async (session) => {
       const ended = new Promise<void>((resolve) => {
         session.on('end', resolve);
@@ -35,8 +34,8 @@ export function listen(
     });
   const listening = (async (): Promise<void> => {
     while (!signal.aborted) {
-      // Whatever ended the session, the next one is tried; the caller's own beat goes on.
-      await hear().catch(() => undefined);
+      // Whatever ended the session, a new one is opened; meanwhile the caller polls.
+      await listenUntilLost().catch(() => undefined);
       await delay(RECONNECT_MS, undefined, { signal }).catch(() => undefined);
     }
   })();

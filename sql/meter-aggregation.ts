@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AGGREGATION_TYPES, type MeterAggregation } from '../contract/aggregation.js';
 import { numericColumn } from './columns.js';
 
-/** Columns in which meters and their versions hold an aggregation, for the rows of statements. */
+/** The columns of an aggregation in `meters` and `meter_versions`, for the rows of statements. */
 export const aggregationColumns = {
   aggregation_type: z.enum(AGGREGATION_TYPES),
   aggregation_field: z.string().nullable(),

@@ -44,7 +44,7 @@ describe('migrateDatabase', () => {
     expect(await count(emptyDatabaseUrl, 'first')).toBe(1);
   });
 
-  test('leaves no trace of a file that fails, and applies it once mended', async ({
+  test('leaves no trace of a file that fails, and applies it once it is corrected', async ({
     emptyDatabaseUrl,
     directory,
   }) => {
@@ -57,7 +57,7 @@ describe('migrateDatabase', () => {
     expect(await count(emptyDatabaseUrl, 'second')).toBe(1);
   });
 
-  test('applies a file and notes it in one step or not at all', async ({
+  test('applies a file and records it in one transaction', async ({
     emptyDatabaseUrl,
     directory,
   }) => {
@@ -80,7 +80,7 @@ describe('migrateDatabase', () => {
     expect(await count(emptyDatabaseUrl, 'schema_migrations')).toBe(2);
   });
 
-  test('reports a server that is not there as an outage', async ({ directory }) => {
+  test('reports an unreachable server as an outage', async ({ directory }) => {
     const folder = await write(directory, FILES);
     await expect(migrateDatabase('postgres://a:b@127.0.0.1:1/c', folder)).rejects.toMatchObject({
       name: 'DependencyError',

@@ -47,11 +47,12 @@ async function apply(session: Client, migration: Migration): Promise<void> {
 }
 
 /**
- * Brings the schema of a database up to date: applies the files of `sql/migrations` that it lacks,
- * in order, each in one transaction. One process at a time: others wait and then find nothing to
- * do.
- * @returns names of the files applied now.
- * @throws MigrationRefused when an applied file was changed or a file fails (it leaves no trace).
+ * Brings the schema of a database up to date: applies the missing files of `sql/migrations` in
+ * order, each in one transaction. Only one process does so at a time; others wait and then find
+ * nothing to do.
+ * @returns the names of the files that were applied now.
+ * @throws MigrationRefused when an applied file was changed, or when a file fails, in which case
+ *   nothing of it is applied.
  * @throws DependencyError when PostgreSQL cannot be reached.
  */
 export function migrateDatabase(

@@ -42,12 +42,12 @@ describe('an error of PostgreSQL', () => {
     expect(outageOf(error)).toBe(error);
   });
 
-  it('without a code is judged by its class, not by its text', () => {
+  it('without a code is recognised by its class, not by its text', () => {
     const error = new Error('Connection terminated unexpectedly ECONNREFUSED 57P01');
     expect(outageOf(error)).toBe(error);
   });
 
-  it('is an outage in any case while connecting', () => {
+  it('is always an outage while connecting', () => {
     expect(connectOutageOf(new Error('timeout expired')).isRetryable).toBe(true);
     expect(connectOutageOf(withCode('28P01')).isRetryable).toBe(false);
   });

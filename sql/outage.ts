@@ -7,11 +7,12 @@ import {
 } from 'slonik';
 import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
 
-/** SQLSTATE classes 08 connection, 40 rollback by the server, 53 resources; 57P0x shutting down. */
-const RETRYABLE_STATE = /^(08...|40...|53...|57P0.|57014)$/;
 /**
- * SQLSTATE classes 28 credentials, 3D no such database, 58 system, XX internal: no use retrying.
+ * SQLSTATEs of outages that a retry can overcome: 08 connection, 40 rollback by the server, 53
+ * resources, 57P0x shutting down or starting, 57014 statement time-out.
  */
+const RETRYABLE_STATE = /^(08...|40...|53...|57P0.|57014)$/;
+/** SQLSTATEs that no retry can overcome: 28 credentials, 3D database, 58 system, XX internal. */
 const LASTING_STATE = /^(28...|3D...|58...|XX...)$/;
 const NETWORK_CODE = /^(ECONN[A-Z]*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
@@ -23,7 +24,7 @@ const OUTAGE_CLASSES = [
   StatementTimeoutError,
 ] as const;
 
-/** The error and what caused it, outermost first; bounded, since causes could form a ring. */
+/** The error and its causes, outermost first; bounded, because causes could form a circle. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   let link: unknown = error;
@@ -34,9 +35,9 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain;
 }
 
-type Fate = 'retryable' | 'lasting' | 'not-an-outage';
+type OutageKind = 'retryable' | 'lasting' | 'not-an-outage';
 
-function fateOf(error: unknown): Fate {
+function outageKindOf(error: unknown): OutageKind {
   const chain = chainOf(error);
   const codes = chain.map((link) => codeOf(link) ?? '');
   if (codes.some((code) => LASTING_STATE.test(code))) return 'lasting';
@@ -48,17 +49,17 @@ function fateOf(error: unknown): Fate {
 }
 
 /**
- * What to throw instead of an error of the driver: a DependencyError when PostgreSQL could not be
- * reached, stopped or timed out; otherwise the error itself (violated constraints, missing rows,
- * bugs). Decided from SQLSTATE, system codes and error classes, never from message texts.
+ * The error to throw instead of an error of the driver: a DependencyError when PostgreSQL could not
+ * be reached, stopped or timed out, otherwise the error itself (violated constraints, missing rows,
+ * bugs). It is decided from SQLSTATEs, system codes and error classes, never from message texts.
  */
 export function outageOf(error: unknown): unknown {
   if (error instanceof DependencyError) return error;
-  const fate = fateOf(error);
-  return fate === 'not-an-outage' ? error : postgresOutage(error, fate === 'retryable');
+  const kind = outageKindOf(error);
+  return kind === 'not-an-outage' ? error : postgresOutage(error, kind === 'retryable');
 }
 
-/** The error as a DependencyError of PostgreSQL, with its root cause named. */
+/** A DependencyError of PostgreSQL with the message of the root cause. */
 export function postgresOutage(error: unknown, isRetryable: boolean): DependencyError {
   const root = chainOf(error).at(-1);
   return new DependencyError(`PostgreSQL: ${messageOf(root)}`, {
@@ -68,7 +69,7 @@ export function postgresOutage(error: unknown, isRetryable: boolean): Dependency
   });
 }
 
-/** As outageOf for the first contact: whatever keeps a connection from opening is an outage. */
+/** Like `outageOf`, for opening a connection: any failure to do so is an outage. */
 export function connectOutageOf(error: unknown): DependencyError {
-  return postgresOutage(error, fateOf(error) !== 'lasting');
+  return postgresOutage(error, outageKindOf(error) !== 'lasting');
 }

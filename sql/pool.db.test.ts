@@ -44,7 +44,7 @@ describe('column types', () => {
     });
   });
 
-  test('reads timestamptz as milliseconds, whatever zone it was written in', async ({
+  test('reads timestamptz as milliseconds, whatever time zone it was written in', async ({
     database: { database },
   }) => {
     const row = await database.slonik.one(sql.type(anything)`
@@ -60,7 +60,7 @@ describe('column types', () => {
     });
   });
 
-  test('works in UTC, whatever zone the server prefers', async ({ database: { url } }) => {
+  test('works in UTC, whatever time zone the server prefers', async ({ database: { url } }) => {
     await withSession(url, (session) =>
       session.query(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Kolkata''',
         current_database()); END $$`),
@@ -72,7 +72,7 @@ describe('column types', () => {
     expect(row).toEqual({ at: Date.UTC(2026, 10, 20, 10), day: '2026-11-20' });
   });
 
-  test('refuses a row of another shape than its statement says', async ({
+  test('refuses a row that does not match the schema of its statement', async ({
     database: { database },
   }) => {
     const query = sql.type(z.object({ amount: z.number() }))`SELECT 1.5 AS amount`;
@@ -114,7 +114,7 @@ describe('isolation of environments', () => {
     expect(changed.rowCount).toBe(1);
   });
 
-  test('takes role and environment off the connection afterwards', async ({
+  test('resets role and environment of the connection afterwards', async ({
     database: { url },
   }) => {
     const database = await createDatabase(url, { poolSize: 1 });
@@ -128,7 +128,7 @@ describe('isolation of environments', () => {
     expect(outside.tenant ?? '').toBe('');
   });
 
-  test('undoes everything of a transaction that throws', async ({ database: { database } }) => {
+  test('rolls back a transaction that throws', async ({ database: { database } }) => {
     const failing = database.asEnvironment(ALPHA, async (connection) => {
       await connection.query(insertMeter(ALPHA, 'meter_alpha'));
       throw new Error('changed my mind');
@@ -139,7 +139,7 @@ describe('isolation of environments', () => {
 });
 
 describe('outages', () => {
-  test('reports a server that is not there as retryable', async () => {
+  test('reports an unreachable server as retryable', async () => {
     const port = await findFreePort(0);
     const opening = createDatabase(`postgres://a:b@127.0.0.1:${String(port)}/c`, { poolSize: 1 });
     await expect(opening).rejects.toMatchObject({
@@ -149,7 +149,7 @@ describe('outages', () => {
     });
   });
 
-  test('reports refused credentials as lasting', async ({ database: { url } }) => {
+  test('reports refused credentials as not retryable', async ({ database: { url } }) => {
     const wrong = new URL(url);
     wrong.password = 'wrong';
     await expect(createDatabase(wrong.href, { poolSize: 1 })).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('outages', () => {
     await expect(slow).rejects.toBeInstanceOf(DependencyError);
   });
 
-  test('leaves a violated constraint what it is', async ({ database: { database } }) => {
+  test('does not report a violated constraint as an outage', async ({ database: { database } }) => {
     await twoEnvironments(database);
     const repeated = database.slonik.query(insertMeter(ALPHA, 'meter_alpha'));
     await expect(repeated).rejects.toBeInstanceOf(UniqueIntegrityConstraintViolationError);

@@ -15,31 +15,31 @@ import { assertThat } from '../runtime/failure.js';
 import { connectOutageOf, outageOf } from './outage.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longer than any statement of ours should run; a stuck one must not hold its connection. */
+/** Longer than any statement should take, so that a stuck one does not keep its connection. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
-/** Idle connections stay, since opening one costs about 5 ms (SCRAM). */
+/** Idle connections are kept for a while, since opening one takes about 5 ms (SCRAM). */
 const IDLE_TIMEOUT_MS = 60_000;
 
 /** The session is in UTC with ISO dates, so the text is `2026-11-20 10:00:00.123+00`. */
 function instantFromText(text: string): InstantMs {
   const instant = Date.parse(`${text.replace(' ', 'T')}:00`);
-  assertThat(Number.isFinite(instant), `a timestamptz that is no instant: ${text}`);
+  assertThat(Number.isFinite(instant), `not a valid timestamptz: ${text}`);
   return instant;
 }
 
 const asText = (text: string): string => text;
 
 /**
- * numeric, int8, date, timestamp and interval stay text, so that no digit is lost on the way;
- * timestamptz becomes milliseconds since 1970 (InstantMs), which timestamptz(3) holds exactly.
+ * numeric, int8, date, timestamp and interval stay text, so that no digit is lost. timestamptz
+ * becomes milliseconds since 1970 (InstantMs), the exact precision of timestamptz(3).
  */
 const TYPE_PARSERS: readonly DriverTypeParser[] = [
   ...['numeric', 'int8', 'date', 'timestamp', 'interval'].map((name) => ({ name, parse: asText })),
   { name: 'timestamptz', parse: instantFromText },
 ];
 
-/** Checks every row against the schema of its statement: a row of another shape is a bug. */
+/** Checks every row against the schema of its statement; a row that does not match is a bug. */
 const validateRows: Interceptor = {
   name: 'validate-rows',
   transformRow: (context, query, row) => {
@@ -50,7 +50,7 @@ const validateRows: Interceptor = {
   },
 };
 
-/** The pool with every rejection of its methods turned into a DependencyError where it is one. */
+/** The pool, with the outages among its rejections turned into DependencyErrors. */
 function reportingOutages(pool: DatabasePool): DatabasePool {
   return new Proxy(pool, {
     get: (target, key) => {
@@ -67,10 +67,10 @@ function reportingOutages(pool: DatabasePool): DatabasePool {
   });
 }
 
-/** What a transaction throws to be rolled back although nothing is broken. */
+/** Thrown in a transaction to roll it back although nothing has failed. */
 export class Rollback extends Error {}
 
-/** From here to the end of the transaction row-level security shows one environment only. */
+/** Limits the rest of the transaction to one environment, by row-level security. */
 async function enterEnvironment(
   connection: CommonQueryMethods,
   environment: Environment,
@@ -81,9 +81,9 @@ async function enterEnvironment(
            set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
 }
 
-/** PostgreSQL as the product sees it: a bounded pool, and the ways to run a transaction. */
+/** A bounded pool of connections to PostgreSQL, and the ways to run a transaction. */
 export class Database {
-  /** For statements that serve all tenants: it runs as the owner, whom isolation does not bind. */
+  /** For statements across tenants: it runs as the owner, whom row-level security does not limit. */
   readonly slonik: DatabasePool;
 
   constructor(
@@ -94,10 +94,11 @@ export class Database {
   }
 
   /**
-   * Runs one transaction as the application role in one environment: row-level security lets it
-   * see and write no row of another, even without a WHERE. It is tried again, up to 5 times, when
-   * the server rolls it back (deadlock, serialization), so it must do nothing but SQL.
-   * @throws DependencyError when PostgreSQL fails; whatever `work` throws, after rolling back.
+   * Runs one transaction as the application role in one environment. Row-level security hides the
+   * rows of other environments, even from a statement without a WHERE, and refuses to write them.
+   * When the server rolls the transaction back (deadlock, serialization), it is retried up to 5
+   * times, so `work` must do nothing but SQL.
+   * @throws DependencyError when PostgreSQL fails; or what `work` throws, after rolling back.
    */
   async asEnvironment<T>(
     environment: Environment,
@@ -111,7 +112,7 @@ export class Database {
         });
         return { result };
       } catch (error) {
-        // An error that leaves `connect` closes the connection; this one is no fault of it.
+        // An error that leaves `connect` closes the connection, which is still usable here.
         if (error instanceof Rollback) return { rollback: error };
         throw error;
       }
@@ -122,16 +123,16 @@ export class Database {
 
   /**
    * Runs statements that only read, as the application role in one environment. All of them see
-   * one state of the database, that of the first statement (REPEATABLE READ), whatever others
-   * commit meanwhile; the server refuses writes and row locks.
-   * @throws DependencyError when PostgreSQL fails; whatever `work` throws.
+   * the state of the database at the first statement (REPEATABLE READ), whatever others commit
+   * meanwhile. The server refuses writes and row locks.
+   * @throws DependencyError when PostgreSQL fails; or what `work` throws.
    */
   readSnapshot<T>(
     environment: Environment,
     work: (connection: CommonQueryMethods) => Promise<T>,
   ): Promise<T> {
-    // Not `transaction`, which leaves no room for the isolation level in its first statement: it
-    // would take a round trip of its own. An error closes the connection and thereby ends it.
+    // Not `transaction`, which would need another round trip to set the isolation level. An error
+    // closes the connection, which ends the transaction.
     return this.slonik.connect(async (connection) => {
       await connection.query(sql.type(z.unknown())`
         START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
@@ -142,7 +143,7 @@ export class Database {
     });
   }
 
-  /** Runs one transaction as the owner: for work across tenants. Same retries and errors. */
+  /** Runs one transaction as the owner, for work across tenants. Same retries and errors. */
   asOwner<T>(work: (connection: DatabaseTransactionConnection) => Promise<T>): Promise<T> {
     return this.slonik.transaction(work);
   }
@@ -158,21 +159,21 @@ export class Database {
   }
 }
 
-/** The address with our session settings: UTC and ISO dates, which the type parsers rely on. */
+/** Adds our session settings to the URL: UTC and ISO dates, on which the type parsers rely. */
 function withSessionSettings(url: string): string {
   const address = new URL(url);
   const given = address.searchParams.get('options');
   const ours = '-c TimeZone=UTC -c DateStyle=ISO';
   address.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
-  // A plus sign would reach the server as a plus sign; it wants a blank.
+  // The server does not decode a plus sign to a blank.
   address.search = address.searchParams.toString().replaceAll('+', '%20');
   return address.href;
 }
 
 /**
  * Opens a pool on a PostgreSQL URL (`postgres://user:password@host:port/database`).
- * Results: numeric, int8 and date as text, timestamptz as InstantMs; every row is checked against
- * the schema of its statement.
+ * Results have numeric, int8 and date as text and timestamptz as InstantMs. Every row is checked
+ * against the schema of its statement.
  * @throws DependencyError when the server cannot be reached or refuses the credentials.
  */
 export async function createDatabase(
@@ -186,14 +187,14 @@ export async function createDatabase(
       statementTimeout: STATEMENT_TIMEOUT_MS,
       idleInTransactionSessionTimeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       idleTimeout: IDLE_TIMEOUT_MS,
-      // What a transaction sets ends with it, and sessions with a state of their own are no part
-      // of the pool (session.ts): DISCARD ALL would be a round trip more for every statement.
+      // The default, DISCARD ALL, would cost a round trip per statement. It is not needed: settings
+      // end with their transaction, and sessions with a state are outside the pool (session.ts).
       resetConnection: () => Promise.resolve(),
       typeParsers: TYPE_PARSERS,
       interceptors: [validateRows],
     });
-    // An idle connection that the server drops is replaced at the next use; without a listener the
-    // event would end the process.
+    // An idle connection that the server drops is replaced at the next use. Without a listener the
+    // error event would end the process.
     pool.on('error', () => undefined);
     return new Database(url, pool);
   } catch (error) {

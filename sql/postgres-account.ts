@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * How to start the programs of PostgreSQL, which refuse to run as root. For everybody else it is
- * the caller's own account and no prefix.
+ * How to start the programs of PostgreSQL, which refuse to run as root. Any other account runs them
+ * itself, without a prefix.
  */
 export type PostgresAccount = {
   readonly ids: { readonly uid: number; readonly gid: number } | null;
@@ -14,7 +14,7 @@ export type PostgresAccount = {
   readonly prefix: readonly string[];
 };
 
-/** `postgres` where the system has it; `nobody` exists everywhere. */
+/** `postgres` if the system has it, else `nobody`, which exists everywhere. */
 const CANDIDATES = ['postgres', 'nobody'] as const;
 
 async function idsOf(name: string): Promise<{ uid: number; gid: number } | null> {
@@ -40,9 +40,10 @@ async function canReach(
 }
 
 /**
- * The account for PostgreSQL. When root works below a closed folder such as /root, the other
- * account cannot enter it; then it gets the one capability that opens it (setpriv of util-linux).
- * @throws Error when root has no other account to run PostgreSQL as, or it cannot reach `paths`.
+ * The account for PostgreSQL. If it cannot enter the folder in which root works, such as /root, it
+ * gets the one capability that allows this (`setpriv` of util-linux).
+ * @throws Error when root finds no other account for PostgreSQL, or that account cannot reach
+ *   `paths`.
  */
 export async function findPostgresAccount(paths: readonly string[]): Promise<PostgresAccount> {
   if (process.getuid?.() !== 0) return { ids: null, prefix: [] };
@@ -57,7 +58,7 @@ export async function findPostgresAccount(paths: readonly string[]): Promise<Pos
       '--clear-groups',
       '--inh-caps=+dac_override',
       '--ambient-caps=+dac_override',
-      // Else access(2), by which initdb finds its companions, would ignore the capability.
+      // Without this, access(2) ignores the capability, and initdb does not find other programs.
       '--securebits=+no_setuid_fixup',
     ];
     try {
@@ -65,7 +66,7 @@ export async function findPostgresAccount(paths: readonly string[]): Promise<Pos
       return { ids, prefix };
     } catch {
       throw new Error(
-        `PostgreSQL does not run as root, and the account ${name} may not enter ` +
+        `PostgreSQL does not run as root, and the account ${name} cannot read ` +
           `${paths.join(' or ')}. Move the project out of the closed folder, or run as another user.`,
       );
     }
@@ -73,12 +74,12 @@ export async function findPostgresAccount(paths: readonly string[]): Promise<Pos
   throw new Error('PostgreSQL does not run as root, and there is no account postgres or nobody.');
 }
 
-/** Options for spawning as the account; with a prefix, the prefix itself changes the account. */
+/** Options of `spawn` that change to the account; empty when the prefix does so. */
 export function spawnIds(account: PostgresAccount): { uid?: number; gid?: number } {
   return account.ids === null || account.prefix.length > 0 ? {} : account.ids;
 }
 
-/** Hands a path to the account. */
+/** Makes the account the owner of a path. */
 export async function giveTo(account: PostgresAccount, path: string): Promise<void> {
   if (account.ids !== null) await chown(path, account.ids.uid, account.ids.gid);
 }

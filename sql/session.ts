@@ -4,8 +4,8 @@ import { connectOutageOf, outageOf } from './outage.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Runs `work` on a connection of its own, outside any pool: for what belongs to a session, such as
- * advisory locks, CREATE DATABASE and files of several statements.
+ * Runs `work` on a separate connection outside any pool. It is needed for advisory locks, CREATE
+ * DATABASE and files with several statements.
  * @throws DependencyError when PostgreSQL cannot be reached or fails.
  */
 export async function withSession<T>(
@@ -16,7 +16,8 @@ export async function withSession<T>(
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // The statement that is running reports the same loss; an unheard event would end the process.
+  // A lost connection fails the running statement. Without a listener the error event would end
+  // the process.
   session.on('error', () => undefined);
   try {
     await session.connect();
@@ -34,8 +35,8 @@ export async function withSession<T>(
 }
 
 /**
- * Runs `work` while no other process of this database runs work under the same lock; the others
- * wait. The server frees the lock when the session ends, however it ends.
+ * Runs `work` while holding an advisory lock of the database; other processes wait for it. The
+ * server frees the lock when the session ends, however it ends.
  */
 export function withAdvisoryLock<T>(
   url: string,

@@ -3,7 +3,7 @@ import { noRows } from './columns.js';
 import { parseStatement, statement } from './statement.js';
 
 describe('parameters of a statement', () => {
-  it('are found by name and called in camelCase', () => {
+  it('are found by name and passed in camelCase', () => {
     expect(parseStatement('SELECT :meter_id, :v2')).toEqual({
       texts: ['SELECT ', ', ', ''],
       names: ['meterId', 'v2'],
@@ -21,11 +21,11 @@ describe('parameters of a statement', () => {
     expect(parseStatement(text)).toEqual({ texts: [text], names: [] });
   });
 
-  it('are seen right before a cast', () => {
+  it('are recognised right before a cast', () => {
     expect(parseStatement('SELECT :at::timestamptz').names).toEqual(['at']);
   });
 
-  it('travel as bound values, each time they are named', () => {
+  it('are bound values wherever they are named', () => {
     const query = statement(
       'insert-first-key',
       noRows,
@@ -49,7 +49,7 @@ describe('parameters of a statement', () => {
     );
   });
 
-  it('belong to a file that exists', () => {
+  it('need a file that exists', () => {
     expect(() => statement('no-such-statement', noRows)).toThrow('no-such-statement.sql');
   });
 });

@@ -6,7 +6,7 @@ import { assertThat } from '../runtime/failure.js';
 import { projectRoot } from '../runtime/project.js';
 
 /**
- * Values by parameter name in camelCase: text, number, boolean, bigint, null, a Buffer for bytea,
+ * Values by parameter name in camelCase: string, number, boolean, bigint, null, a Buffer for bytea,
  * or a slonik token (`sql.array`, `sql.jsonb`, `sql.unnest`, …).
  */
 export type StatementParameters = Readonly<Record<string, ValueExpression | Buffer>>;
@@ -14,8 +14,8 @@ export type StatementParameters = Readonly<Record<string, ValueExpression | Buff
 type Template = { readonly texts: readonly string[]; readonly names: readonly string[] };
 
 /**
- * Text in which a colon means nothing (strings, quoted names, comments, dollar quotes, casts), or a
- * parameter `:snake_case`.
+ * Matches a parameter `:snake_case`, and text in which a colon does not begin one: strings, quoted
+ * names, comments, dollar quotes and casts.
  */
 const TOKENS =
   /'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|(\$\w*\$)[\s\S]*?\1|::|:([a-z][a-z0-9_]*)/g;
@@ -23,7 +23,7 @@ const TOKENS =
 const camelCase = (name: string): string =>
   name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Splits a statement at its parameters: `texts` has one element more than `names`. */
+/** Splits a statement at its parameters; `texts` has one element more than `names`. */
 export function parseStatement(text: string): Template {
   const texts: string[] = [];
   const names: string[] = [];
@@ -59,21 +59,22 @@ function bind(template: Template, parameters: StatementParameters): readonly Val
 }
 
 /**
- * A statement from `sql/queries/<name>.sql` with the shape of its rows. In the file a parameter is
- * written `:meter_id`; the caller passes `{ meterId }`. Values travel as bound parameters, never
- * as text of the statement.
+ * A statement from `sql/queries/<name>.sql` with the schema of its rows. A parameter is written
+ * `:meter_id` in the file and passed as `{ meterId }`. Values are bound parameters, never part of
+ * the text.
  *
  *     const findMeter = statement('find-meter', z.object({ id: z.string() }));
  *     const meter = await connection.maybeOne(findMeter({ meterId }));
  *
- * @throws when the file is missing; AssertionFailed at the call for a missing or surplus parameter.
+ * @throws Error when the file is missing. The returned function throws AssertionFailed for a
+ *   missing or unknown parameter.
  */
 export function statement<Schema extends ZodTypeAny>(
   name: string,
   row: Schema,
 ): (parameters?: StatementParameters) => QuerySqlToken<Schema> {
   const template = loadTemplate(name);
-  // Frozen, since slonik takes only what has the form of a template literal's own texts.
+  // slonik accepts only frozen arrays with `raw`, as a template literal makes them.
   const texts = Object.freeze([...template.texts]);
   const strings = Object.freeze(Object.assign([...texts], { raw: texts }));
   return (parameters = {}) => {
