@@ -6,15 +6,15 @@ import type { Running } from './supervise.js';
 const STOP_TIMEOUT_MS = 15_000;
 
 /**
- * Starts an aggregator as a process of its own, so that it has its own core and its own fate. It
- * ends when this process does, since the channel between them closes; its log lines go to our
+ * Starts an aggregator in a separate process, so that it has its own core and can fail by itself.
+ * It ends with this process, because the channel between them closes then. Its log lines go to our
  * standard error.
  */
 export function startAggregator(environment: NodeJS.ProcessEnv): Promise<Running> {
   const child = fork(builtModule('aggregator/main'), [], {
     env: environment,
     execArgv: ['--enable-source-maps', '--max-old-space-size=2048'],
-    // A group of its own: Ctrl-C is for us, and we end it in order.
+    // A separate process group: Ctrl-C reaches only this process, which then ends the child.
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

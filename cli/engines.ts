@@ -11,14 +11,14 @@ import { supervise, type Running, type Supervised } from './supervise.js';
 export type Engines = {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
-  /** The embedded ClickHouse; null when a server was given. */
+  /** The embedded ClickHouse; null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
 };
 
 type Engine = Running & { readonly url: string };
 type Embedded = { readonly url: string; readonly supervised: Supervised };
 
-/** Starts an engine and keeps it alive at the port it got first, so that its address stays. */
+/** Starts an engine and keeps it running at its first port, so that its address does not change. */
 async function superviseEngine(
   name: string,
   start: (port: number) => Promise<Engine>,
@@ -38,10 +38,10 @@ async function superviseEngine(
 }
 
 /**
- * The two databases, embedded under the data directory unless a server is given, migrated and
- * ready.
- * @throws DependencyError with a remedy when a port or directory is taken or a server cannot be
- *   reached.
+ * Starts and migrates the two databases. They are embedded, with their files in the data directory,
+ * unless a setting names a server.
+ * @throws DependencyError that says what to do when a port or directory is in use, or a server
+ *   cannot be reached.
  */
 export async function startEngines(
   config: StackConfig,
@@ -65,8 +65,8 @@ export async function startEngines(
     lifecycle.onClose('embedded clickhouse', () => embedded.supervised.stop());
     return embedded;
   };
-  // The order of closing is that of the registrations, so both are settled before anything else
-  // opens.
+  // Things are closed in the opposite order of their registration, so both engines must be
+  // registered before anything that uses them.
   const [postgres, clickhouse] = await Promise.allSettled([startPostgres(), startClickHouse()]);
   if (postgres.status === 'rejected') throw postgres.reason;
   if (clickhouse.status === 'rejected') throw clickhouse.reason;

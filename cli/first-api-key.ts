@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { createApiKey } from '../sql/api-key.js';
 
 /**
- * The first API key: the configured one, else the one made at the first start and kept in the data
- * directory (mode 0600), since the database holds only its hash and a restart should print the same
- * key.
+ * The first API key: the configured one, or a random one from the first start. That one is kept in
+ * the data directory (mode 0600), because the database holds only its hash and a restart should
+ * print the same key.
  */
 export async function firstApiKey(
   dataDirectory: string,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The door of the repository: plain Node, no dependency, so that it runs on a fresh clone. It installs what is missing,
-// builds what is stale, and hands over to the verb. Everything else lives in TypeScript.
+// The entry point of every command of the repository. It is plain Node without dependencies, so that it runs in a fresh
+// clone: it installs packages, builds when sources have changed, and starts the command. Everything else is TypeScript.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -49,7 +49,7 @@ function requireNode() {
   fail(`Node ${process.versions.node} is too old: Minutebook needs Node 20.12 or later.`);
 }
 
-/** Runs a tool to its end with its output on ours; ends with its exit code when that is not 0. */
+/** Runs a tool to its end with its output on ours. Exits with its exit code when that is not 0. */
 function run(command, parameters, options = {}) {
   const result = spawnSync(command, parameters, { cwd: root, stdio: 'inherit', ...options });
   if (result.error) fail(`${command}: ${result.error.message}`);
@@ -77,13 +77,13 @@ function install() {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   run(npm, ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'], {
     env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
-    // npm's own standard output would mix with what the verb prints.
+    // Standard output is only for what the command prints.
     stdio: ['inherit', process.stderr, 'inherit'],
   });
   stamp('installed', wanted);
 }
 
-/** Names, sizes and times of all sources: changes whenever a build could come out differently. */
+/** Adds the names, sizes and times of all sources to the hash, which changes with any of them. */
 function fingerprint(folder, hash) {
   const entries = readdirSync(folder, { withFileTypes: true });
   for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
@@ -108,13 +108,13 @@ function build() {
   say('Building …');
   run(process.execPath, [join(root, 'cli', 'build-routes.mjs')]);
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
-  // The tests build by themselves what is newer than this (load-tests/harness/build.ts).
+  // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
   writeFileSync(TESTS_STAMP, '');
   utimesSync(TESTS_STAMP, startedAt, startedAt);
   stamp('built', wanted);
 }
 
-/** Hands over; Ctrl-C reaches the child through the terminal, and other signals are passed on. */
+/** Runs the command as a child. The terminal sends it Ctrl-C; other signals are passed on. */
 function handOver(command, parameters) {
   const child = spawn(command, parameters, { cwd: root, stdio: 'inherit' });
   process.on('SIGINT', () => undefined);
@@ -124,7 +124,7 @@ function handOver(command, parameters) {
 }
 
 const cached = (name) => ['--cache', '--cache-location', join(stamps, name)];
-/** Types are not among them: the build has just been through them. */
+/** Types are not checked again, since the build has just checked them. */
 const CHECKS = [
   [
     'lint',
@@ -170,7 +170,7 @@ function runCheck([name, tool, parameters]) {
   });
 }
 
-/** Types (by the build), style, imports and dead code, side by side. Ends with 1 when one fails. */
+/** Checks style, imports and dead code in parallel. Exits with 1 when a check fails. */
 async function check() {
   const results = await Promise.all(CHECKS.map(runCheck));
   if (results.includes(false)) process.exit(1);

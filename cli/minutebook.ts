@@ -15,12 +15,12 @@ program
   .action(runStartVerb);
 program
   .command('demo')
-  .description('count ten thousand real requests, some sent twice, and show the invoices')
-  .argument('[file]', 'access log in the combined format, plain or gzipped')
+  .description('count ten thousand real web requests, a third sent twice, and show the invoices')
+  .argument('[file]', 'access log in the combined log format, plain or gzipped')
   .action(runDemoVerb);
 program
   .command('kafka')
-  .description('run a real Apache Kafka broker on loopback until Ctrl-C')
+  .description('run a local Apache Kafka broker until Ctrl-C')
   .allowUnknownOption()
   .argument('[options...]')
   .action((options: string[]) => runKafkaVerb(options));

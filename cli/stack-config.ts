@@ -1,6 +1,6 @@
 import { readConfig } from '../runtime/config.js';
 
-/** Every setting of the whole product in one process group. @throws ConfigError. */
+/** The settings of the whole product. @throws ConfigError. */
 export function readStackConfig(environment: Readonly<Record<string, string | undefined>>) {
   return readConfig(
     [

@@ -29,7 +29,7 @@ export type Stack = {
   readonly apiKey: string;
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
-  /** Null when a ClickHouse server was given. */
+  /** Null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
   readonly aggregator: Supervised;
   readonly lifecycle: Lifecycle;
@@ -42,7 +42,7 @@ type Opening = {
   readonly lifecycle: Lifecycle;
 };
 
-/** @throws ConfigError when the port is taken or not ours to take. */
+/** @throws ConfigError when the port is in use or may not be used. */
 async function listen(
   server: { readonly listen: (port: number, host: string) => Promise<number> },
   { MINUTEBOOK_PORT: port, MINUTEBOOK_HOST: host }: StackConfig,
@@ -53,12 +53,12 @@ async function listen(
     const code = codeOf(error);
     if (code === null) throw error;
     const reason =
-      code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be used (${code})`;
+      code === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${code})`;
     throw new ConfigError([`${host}:${port} ${reason}: set MINUTEBOOK_PORT to another port`]);
   }
 }
 
-/** Event routes and REST API on one port; returns the address. */
+/** Serves the event routes and the REST API on one port; returns the address. */
 async function openEdge({ config, engines, logger, lifecycle }: Opening): Promise<string> {
   const metrics = createMetrics();
   const database = await createDatabase(engines.databaseUrl, { poolSize: 16 });
@@ -85,8 +85,8 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     },
     otherProbes: { event_log: () => writer.ping() },
   });
-  const books = { database, clickHouse: clickhouse, clock: systemClock, log: logger, metrics };
-  lifecycle.onClose('book checks', startReconciliation(books));
+  const stores = { database, clickHouse: clickhouse, clock: systemClock, log: logger, metrics };
+  lifecycle.onClose('reconciliation', startReconciliation(stores));
   const removal = startKeyRemoval({ database, clock: systemClock, log: logger });
   lifecycle.onClose('key removal', removal);
   const server = createIngest({
@@ -104,7 +104,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   return `http://${config.MINUTEBOOK_HOST}:${port}`;
 }
 
-/** Settings as a program of ours reads them: what is absent is left out. */
+/** The settings as environment variables of a program of ours, without those that are absent. */
 function environmentOf(settings: StackConfig): Record<string, string> {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
@@ -127,10 +127,11 @@ async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
 }
 
 /**
- * Starts the whole product: engines, first key, HTTP edge in this process, aggregator beside it.
- * Close it through `lifecycle`; what was opened before a failure is closed again.
+ * Starts the whole product: engines, first key, the HTTP interface in this process, and an
+ * aggregator in another one. Close it through `lifecycle`. After a failure everything that was
+ * opened is closed again.
  * @param onClosed runs after everything else is closed.
- * @throws ConfigError or DependencyError with a remedy.
+ * @throws ConfigError or DependencyError that says what to do.
  */
 export async function startStack(
   config: StackConfig,

@@ -3,7 +3,7 @@ import { startStack } from './stack.js';
 import { readStackConfig } from './stack-config.js';
 import { walkThrough } from './walk-through.js';
 
-/** `minutebook start`: the whole product in the foreground until Ctrl-C. */
+/** `minutebook start`: runs the whole product in the foreground until Ctrl-C. */
 export async function runStartVerb(): Promise<void> {
   const config = readStackConfig({ ...process.env, MINUTEBOOK_LOG_LEVEL: levelOf(process.env) });
   const startedAt = Date.now();
@@ -17,13 +17,13 @@ ${pc.bold('Minutebook is ready')} after ${seconds} s.
   API key   ${stack.apiKey}
   Data      ${config.MINUTEBOOK_DATA_DIR}
 
-Try it, line by line in another terminal:
+Try it in another terminal, line by line:
 
 ${walkThrough(stack.url, stack.apiKey)}
-Ctrl-C stops everything; the data stay.`);
+Ctrl-C stops everything and keeps the data.`);
 }
 
-/** At a terminal only what needs attention is worth a line. */
+/** At a terminal only what needs attention is logged by default. */
 function levelOf(environment: NodeJS.ProcessEnv): string {
   return environment['MINUTEBOOK_LOG_LEVEL'] ?? 'warn';
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 
-/** A process that somebody else may end at any time. */
+/** A running process, which may end at any time. */
 export type Running = {
   readonly pid: number;
   readonly exited: Promise<void>;
@@ -10,20 +10,20 @@ export type Running = {
 };
 
 export type Supervised = {
-  /** The process id of the present instance, or null while there is none. */
+  /** The process id of the current instance, or null while there is none. */
   readonly pid: () => number | null;
-  /** Ends the instance and starts no other. */
+  /** Ends the instance and starts no new one. */
   readonly stop: () => Promise<void>;
 };
 
 const PAUSE_FIRST_MS = 100;
 const PAUSE_MAX_MS = 5_000;
-/** One that lived this long was healthy: the next restart is quick again. */
+/** After an instance that ran this long, the pause before a restart is short again. */
 const HEALTHY_MS = 30_000;
 
 /**
- * Keeps one instance of a process alive: starts it, and starts it again when it ends without having
- * been asked to, with growing pauses. The first start must succeed, else its error is thrown.
+ * Keeps one instance of a process running: starts it, and restarts it after growing pauses when it
+ * ends unexpectedly. When the first start fails, its error is thrown.
  */
 export async function supervise(
   name: string,
@@ -38,9 +38,9 @@ export async function supervise(
     if (isStopping) return;
     try {
       current = await start();
-      logger.warn({ name, pid: current.pid }, 'started again');
+      logger.warn({ name, pid: current.pid }, 'restarted');
     } catch (error) {
-      logger.error({ name, error: messageOf(error) }, 'could not be started again');
+      logger.error({ name, error: messageOf(error) }, 'could not be restarted');
     }
   }
 

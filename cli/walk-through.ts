@@ -1,6 +1,6 @@
 /**
- * Shell lines that take a newcomer from nothing to an invoice preview; each can be pasted alone.
- * Ids are kept in shell variables by `sed`, so that nothing but curl and a POSIX shell is needed.
+ * Shell lines that lead from an empty product to an invoice preview; each can be pasted by itself.
+ * `sed` keeps ids in shell variables, so that only curl and a POSIX shell are needed.
  */
 export function walkThrough(url: string, apiKey: string): string {
   const post = (path: string, body: string): string =>

@@ -83,7 +83,7 @@ async function enterEnvironment(
 
 /** A bounded pool of connections to PostgreSQL, and the ways to run a transaction. */
 export class Database {
-  /** For statements across tenants: it runs as the owner, whom row-level security does not limit. */
+  /** For statements across tenants: runs as the owner, whom row-level security does not limit. */
   readonly slonik: DatabasePool;
 
   constructor(

@@ -21,24 +21,24 @@ describe('eventOfLine', () => {
     });
   });
 
-  it('gives equal lines at different positions different ids, and the same line the same', () => {
+  it('gives equal lines at different positions different ids, and a line always the same id', () => {
     expect(eventOfLine(LINE, 4).event_id).toBe(eventOfLine(LINE, 4).event_id);
     expect(eventOfLine(LINE, 4).event_id).not.toBe(eventOfLine(LINE, 5).event_id);
   });
 
-  it('calls a request without a referrer direct and one without a size empty', () => {
+  it('has the source direct without a referrer, and 0 bytes without a size', () => {
     const line = '1.2.3.4 - - [01/Jan/2020:00:00:00 +0000] "HEAD / HTTP/1.0" 304 - "-" "x"';
     const event = eventOfLine(line, 0);
     expect([event.source, event.properties['bytes']]).toEqual(['direct', '0']);
   });
 
-  it('refuses a line of another format with its number', () => {
+  it('rejects a line in another format and names its number', () => {
     expect(() => eventOfLine('hello', 6)).toThrow('line 7');
   });
 });
 
 describe('the demo data', () => {
-  it('has 10,000 events of 1,753 customers, each as often as awk finds it', async () => {
+  it('has 10,000 events of 1,753 customers, as many of each as awk counts', async () => {
     const text = await readLogFile(join(projectRoot, 'cli/demo/data/apache-access.log.gz'));
     const events = eventsOfLog(text);
     const counts = new Map<string, number>();

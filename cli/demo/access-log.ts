@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 
-/** A usage event as the HTTP interface takes it. */
+/** A usage event as the HTTP interface accepts it. */
 export type EventBody = {
   readonly event_name: string;
   readonly event_id: string;
@@ -17,8 +17,8 @@ const MONTHS = [
 ]; // prettier-ignore
 
 /**
- * Apache's combined format. The browser's name is not needed, and one line of the demo has it cut
- * off.
+ * Apache's combined format, without the name of the browser, which is not needed. In one line of
+ * the demo data the name is cut off.
  */
 const LINE =
   /^(\S+) \S+ \S+ \[(\d{2})\/(\w{3})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-) "((?:[^"\\]|\\.)*)"/;
@@ -28,10 +28,10 @@ function sourceOf(referrer: string): string {
 }
 
 /**
- * The event of one line: its own time, the client's address as customer, the referrer's host as
- * source, and an id made of its content and position, so that sending a file again counts nothing
- * twice while equal lines count each.
- * @throws when the line is not in the combined format.
+ * The event of one line: the time of the request as timestamp, the client's address as customer,
+ * and the referrer's host as source. Its id is made of the line and its position, so that nothing
+ * counts twice when a file is sent again, while equal lines of a file count separately.
+ * @throws Error when the line is not in the combined format.
  */
 export function eventOfLine(line: string, position: number): EventBody {
   const match = LINE.exec(line);
@@ -50,14 +50,14 @@ export function eventOfLine(line: string, position: number): EventBody {
   };
 }
 
-/** Text of a log file, which may be gzipped. */
+/** The text of a log file, which may be gzipped. */
 export async function readLogFile(path: string): Promise<string> {
   const bytes = await readFile(path);
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
 }
 
-/** The events of a log text, one a line; empty lines are passed over but keep their position. */
+/** The events of a log text, one per line. Empty lines have a position but no event. */
 export function eventsOfLog(text: string): readonly EventBody[] {
   return text
     .split('\n')

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 
-/** An answer that is not the expected one; its message is the service's own. */
+/** An answer with an error status; the message has the text of the answer. */
 export class UnexpectedAnswer extends Error {
   constructor(
     readonly status: number,
@@ -11,7 +11,7 @@ export class UnexpectedAnswer extends Error {
   }
 }
 
-/** Bodies above this are sent gzipped, as a client with a slow line would. */
+/** Larger bodies are sent gzipped, as a client with a slow connection would. */
 const GZIP_ABOVE_BYTES = 64 * 1024;
 
 async function answerOf<Answer>(response: Response): Promise<Answer> {
@@ -20,7 +20,7 @@ async function answerOf<Answer>(response: Response): Promise<Answer> {
   return JSON.parse(text) as Answer;
 }
 
-/** A small client of the HTTP interface: JSON in, JSON out, errors thrown with their text. */
+/** A small client of the HTTP interface for JSON. */
 export class ApiClient {
   constructor(
     readonly baseUrl: string,
@@ -43,7 +43,7 @@ export class ApiClient {
     return answerOf<Answer>(response);
   }
 
-  /** As `post`, for reading. */
+  /** The parsed body of the answer. @throws UnexpectedAnswer like `post`. */
   async get<Answer>(path: string): Promise<Answer> {
     const headers = { 'x-api-key': this.apiKey };
     return answerOf<Answer>(await fetch(`${this.baseUrl}${path}`, { headers }));

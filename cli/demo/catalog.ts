@@ -5,9 +5,9 @@ type FeatureAnswer = WithId & { readonly meter_id: string };
 
 export type DemoCatalog = {
   readonly planId: string;
-  /** COUNT of all requests. */
+  /** Counts all requests. */
   readonly requestsMeterId: string;
-  /** COUNT of GET requests that were answered 200, 206 or 304. */
+  /** Counts GET requests that were answered with 200, 206 or 304. */
   readonly pagesMeterId: string;
 };
 
@@ -39,7 +39,7 @@ const PAGES = {
   },
 };
 
-/** Two metered features and a plan that prices one by tiers and the other by packages. */
+/** Creates two metered features and a plan that prices one by tiers and the other by packages. */
 export async function createCatalog(api: ApiClient): Promise<DemoCatalog> {
   const requests = await api.post<FeatureAnswer>('/features', REQUESTS);
   const pages = await api.post<FeatureAnswer>('/features', PAGES);

@@ -4,7 +4,7 @@ import type { DemoCatalog } from './catalog.js';
 import type { Recount } from './recount.js';
 
 const CONCURRENT_REQUESTS = 8;
-/** Wide enough for every event of the file: all times that an event may have. */
+/** All times that an event may have, so that every event of the file is included. */
 const ALL_TIME = { start_time: '1970-01-01T00:00:00Z', end_time: '2200-01-01T00:00:00Z' };
 
 async function forEachCustomer(
@@ -23,7 +23,7 @@ async function forEachCustomer(
   );
 }
 
-/** One customer per client address. */
+/** Creates one customer per client address. */
 export async function createCustomers(
   api: ApiClient,
   customers: readonly string[],
@@ -39,7 +39,7 @@ async function usageOf(api: ApiClient, meterId: string, customer: string): Promi
   return (await api.post<{ readonly value: string }>('/events/usage/meter', body)).value;
 }
 
-/** One line for every customer whose usage differs from the independent count; none is the aim. */
+/** One line for every customer whose usage differs from the independent count. */
 export async function disagreements(
   api: ApiClient,
   catalog: DemoCatalog,

@@ -3,24 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import pc from 'picocolors';
-import { createClickHouse } from '../../clickhouse/client.js';
 import { projectRoot } from '../../runtime/project.js';
 import { startStack, type Stack } from '../stack.js';
 import { readStackConfig } from '../stack-config.js';
 import { eventsOfLog, readLogFile } from './access-log.js';
 import { ApiClient } from './api-client.js';
-import { readBooks, type Books } from './books.js';
 import { createCatalog } from './catalog.js';
 import { createCustomers, disagreements } from './customers.js';
 import { createHourlyCatalog, printHours } from './hours.js';
 import { printInvoices } from './invoices.js';
+import { printReconciliation, waitUntilCounted } from './reconciliation.js';
 import { recountWithAwk } from './recount.js';
-import { sendEvents, withRepeats } from './send-log.js';
-import { tableLines } from './tables.js';
+import { sendEvents, withDuplicates } from './send-log.js';
 
 const DEMO_LOG = join(projectRoot, 'cli', 'demo', 'data', 'apache-access.log.gz');
-const VISIBLE_TIMEOUT_MS = 120_000;
-const POLL_MS = 100;
 const INVOICES_SHOWN = 5;
 
 function progressBar(label: string, total: number): SingleBar {
@@ -43,41 +39,7 @@ async function withBar<T>(
   }
 }
 
-/** Waits until every accepted event is either counted or known as a repeat. */
-async function waitUntilVisible(
-  stack: Stack,
-  accepted: number,
-  onProgress: (done: number) => void,
-): Promise<Books> {
-  const clickhouse = createClickHouse(stack.clickhouseUrl);
-  const deadline = Date.now() + VISIBLE_TIMEOUT_MS;
-  try {
-    for (;;) {
-      const books = await readBooks(clickhouse).catch(() => ({ counted: 0, duplicates: 0 }));
-      onProgress(books.counted + books.duplicates);
-      if (books.counted + books.duplicates >= accepted || Date.now() > deadline) return books;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-  } finally {
-    await clickhouse.close();
-  }
-}
-
-function printBooks(sent: number, accepted: number, books: Books): boolean {
-  const difference = accepted - books.counted - books.duplicates;
-  const rows = [
-    ['sent', sent],
-    ['accepted', accepted],
-    ['duplicates', books.duplicates],
-    ['counted', books.counted],
-    ['difference', difference],
-  ] as const;
-  console.log(`\n${pc.bold('The books')}`);
-  for (const line of tableLines(['', 'events'], rows)) console.log(line);
-  return difference === 0;
-}
-
-/** Everything the demo shows, on a running product. Resolves to whether all numbers agree. */
+/** Runs the demo on a running product. Resolves to whether all numbers agree. */
 export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   const text = await readLogFile(file);
   const events = eventsOfLog(text);
@@ -89,12 +51,12 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   await withBar('Creating customers', customers.length, (onProgress) =>
     createCustomers(api, customers, onProgress),
   );
-  const sending = withRepeats(events);
+  const sending = withDuplicates(events);
   const { sent, accepted } = await withBar('Sending events', sending.length, (onProgress) =>
     sendEvents(api, sending, onProgress),
   );
-  const books = await withBar('Counting', accepted, (onProgress) =>
-    waitUntilVisible(stack, accepted, onProgress),
+  const totals = await withBar('Counting', accepted, (onProgress) =>
+    waitUntilCounted(stack.clickhouseUrl, accepted, onProgress),
   );
   const wrong = await withBar('Comparing with awk', customers.length, (onProgress) =>
     disagreements(api, catalog, { recount, onProgress }),
@@ -108,24 +70,24 @@ export async function runDemo(stack: Stack, file: string): Promise<boolean> {
   });
   const [customer = ''] = largest;
   const wrongHours = await printHours(api, hourly, { customer, events });
-  const isBalanced = printBooks(sent, accepted, books);
+  const isBalanced = printReconciliation(sent, accepted, totals);
   for (const line of [...wrong.slice(0, 10), ...wrongHours]) console.log(pc.red(line));
   const agreeing = customers.length - wrong.length;
   console.log(
-    `\n${agreeing} of ${customers.length} customers agree with the independent count of the file, ` +
-      'for all requests and for pages delivered.',
+    `\nFor ${agreeing} of ${customers.length} customers, all requests and pages delivered agree with ` +
+      'the independent count of the file.',
   );
   return isBalanced && wrong.length === 0 && wrongHours.length === 0;
 }
 
-/** `minutebook demo`: on a temporary directory, which is removed afterwards. */
+/** `minutebook demo`: runs in a temporary directory, which is removed afterwards. */
 export async function runDemoVerb(file: string | undefined): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'minutebook-demo-'));
   const stack = await startStack(
     readStackConfig({
       MINUTEBOOK_LOG_LEVEL: 'warn',
       MINUTEBOOK_PORT: '0',
-      // The demo asks for thousands of figures at once, which is not what the limits are for.
+      // The demo asks for thousands of figures at once, for which the limits are not meant.
       MINUTEBOOK_HEAVY_RATE: '100000',
       MINUTEBOOK_DEFAULT_RATE: '100000',
       ...process.env,

@@ -6,7 +6,7 @@ import { tableLines } from './tables.js';
 
 type WithId = { readonly id: string };
 
-/** Windows are hours of this zone, which is two hours ahead of the log's. */
+/** Windows are hours of this time zone, which is two hours ahead of that of the log. */
 const ZONE = 'Europe/Berlin';
 
 const HOURLY = {
@@ -15,7 +15,7 @@ const HOURLY = {
   aggregation: { type: 'COUNT', bucket_size: 'HOUR' },
 };
 
-/** What a customer reserves: eight requests an hour by day, four by night, which wraps past it. */
+/** What a customer commits to: eight requests an hour by day, four by night (over midnight). */
 const TIME_BUCKETS = [
   {
     start: { hour: 8 },
@@ -44,7 +44,7 @@ export type HourlyCatalog = {
   readonly priceId: string;
 };
 
-/** A meter by the hour and a plan that prices it. */
+/** Creates a meter with hourly buckets and a plan that prices it. */
 export async function createHourlyCatalog(api: ApiClient): Promise<HourlyCatalog> {
   const { id: meterId } = await api.post<WithId>('/meters', HOURLY);
   const { id: planId } = await api.post<WithId>('/plans', { name: 'Reserved capacity' });
@@ -55,7 +55,7 @@ export async function createHourlyCatalog(api: ApiClient): Promise<HourlyCatalog
 
 type Day = { readonly window_start: string; readonly window_end: string; readonly value: string };
 
-/** The local day on which the customer sent most. */
+/** The local day on which the customer sent the most requests. */
 async function busiestDay(
   api: ApiClient,
   { meterId }: HourlyCatalog,
@@ -144,7 +144,7 @@ function sumOf(texts: readonly string[]): Decimal {
   return texts.reduce((sum, text) => sum.plus(text), ZERO);
 }
 
-/** One line for every window that holds another number of requests than the file. */
+/** One line for every window whose number of requests differs from that of the file. */
 function disagreements(windows: readonly Window[], log: HourlyLog): readonly string[] {
   const instants = log.events
     .filter((event) => event.external_customer_id === log.customer)
@@ -157,13 +157,14 @@ function disagreements(windows: readonly Window[], log: HourlyLog): readonly str
 
 export type HourlyLog = {
   readonly customer: string;
-  /** Of all customers, in the order of time. */
+  /** The events of all customers, in the order of time. */
   readonly events: readonly EventBody[];
 };
 
 /**
- * Commits a customer to requests by the hour, in two buckets of the day, and prints every hour of
- * the busiest day with what it costs. @returns what does not agree with the file, or with the sum.
+ * Commits a customer to requests by the hour, in two time buckets, and prints every hour of the
+ * busiest day with its charge.
+ * @returns one line for every number that differs from the file or from the sum of the hours.
  */
 export async function printHours(
   api: ApiClient,
@@ -184,10 +185,10 @@ export async function printHours(
   const ids = subscription.line_items[0]?.commitment_time_buckets.map(({ id }) => id) ?? [];
   const windows = line.explanation.windows.items;
   const date = windows[0]?.local_start.slice(0, 10) ?? '';
-  console.log(`\n${pc.bold(`What ${log.customer} reserves by the hour, on ${date} in ${ZONE}`)}`);
+  console.log(`\n${pc.bold(`Hourly commitments of ${log.customer} on ${date} in ${ZONE}`)}`);
   printWindows(windows, (id) => NAMES[ids.indexOf(id ?? '')] ?? '');
   const charge = sumOf(windows.map((window) => window.charge));
-  console.log(`The line of the invoice is ${line.quantity} requests, ${line.amount} USD.`);
+  console.log(`The invoice line has ${line.quantity} requests and ${line.amount} USD.`);
   const rounded = charge.toDecimalPlaces(2, Decimal.ROUND_HALF_UP).toFixed(2);
   const wrong = disagreements(windows, log);
   return rounded === line.amount ? wrong : [...wrong, `the hours add up to ${plain(charge)}`];

@@ -44,7 +44,7 @@ type PlanAnswer = {
 function priceRows(price: PlanAnswer['prices'][number]): readonly (readonly string[])[] {
   if (price.tiers === null || price.tiers.length === 0) {
     const packageSize = price.transform_quantity?.divide_by ?? 1;
-    return [[price.display_name, `every ${packageSize} begun`, price.amount ?? '', '']];
+    return [[price.display_name, `per started ${packageSize}`, price.amount ?? '', '']];
   }
   return price.tiers.map((tier, index) => [
     index === 0 ? price.display_name : '',
@@ -61,7 +61,7 @@ async function printPrices(api: ApiClient, planId: string): Promise<void> {
   for (const line of tableLines(header, plan.prices.flatMap(priceRows))) console.log(line);
 }
 
-/** The month, in UTC, in which the log begins. */
+/** The month in UTC in which the log begins. */
 function monthOf(timestamp: string): { readonly start: string; readonly end: string } {
   const first = new Date(timestamp);
   const year = first.getUTCFullYear();
@@ -97,8 +97,8 @@ function printPreview(customer: string, preview: Preview): void {
 }
 
 /**
- * Subscribes customers to the plan from the log's month on and prints what that month would cost
- * them.
+ * Subscribes customers to the plan from the month of the log on, and prints the invoice preview of
+ * that month for each.
  */
 export async function printInvoices(
   api: ApiClient,

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Requests of one client address, counted from the raw file. */
+/** The requests of one client address, counted in the raw file. */
 export type Recount = { readonly all: number; readonly pages: number };
 
 /**
- * Splits at quotes and blanks instead of parsing: it shares neither code nor method with the
- * events. Prints address, all requests, and GET requests that were answered 200, 206 or 304.
+ * Splits lines at quotes and blanks instead of parsing them, so that it shares neither code nor
+ * method with `eventOfLine`. Prints the address, the number of all requests, and the number of GET
+ * requests that were answered with 200, 206 or 304.
  */
 const PROGRAM = String.raw`
 BEGIN { FS = "\"" }
@@ -20,7 +21,7 @@ BEGIN { FS = "\"" }
 END { for (address in all) print address, all[address], pages[address] + 0 }
 `;
 
-/** Counts the lines of a log text per client address with awk. @throws when awk cannot be run. */
+/** Counts the lines of a log text per client address with awk. @throws Error when awk fails. */
 export async function recountWithAwk(text: string): Promise<ReadonlyMap<string, Recount>> {
   const awk = spawn('awk', [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   const chunks: Buffer[] = [];

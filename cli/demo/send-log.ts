@@ -9,13 +9,13 @@ const ATTEMPTS_MAX = 120;
 type BulkAnswer = { readonly items: readonly { readonly status: string }[] };
 
 export type SendingReport = {
-  /** Events sent, those sent twice counted twice. */
+  /** Events sent; an event that is sent twice counts twice. */
   readonly sent: number;
   /** Events that were answered `accepted`. */
   readonly accepted: number;
 };
 
-/** An answer 503 means "not stored, or perhaps": since every event has an id, repeating is safe. */
+/** After a 503 the events may or may not be stored. Every event has an id, so a retry is safe. */
 async function sendUntilStored(
   api: ApiClient,
   events: readonly EventBody[],
@@ -31,10 +31,10 @@ async function sendUntilStored(
   }
 }
 
-/** The events, every third of them a second time, in one order that mixes both. */
-export function withRepeats(events: readonly EventBody[]): readonly EventBody[] {
-  const repeated = events.filter((_, index) => index % 3 === 1);
-  return [...events, ...repeated.toReversed()];
+/** The events, followed by every third of them a second time in reverse order. */
+export function withDuplicates(events: readonly EventBody[]): readonly EventBody[] {
+  const duplicates = events.filter((_, index) => index % 3 === 1);
+  return [...events, ...duplicates.toReversed()];
 }
 
 /** Sends all events in bulk requests, several at a time. */

@@ -8,7 +8,7 @@ function widthOf(text: string): number {
   return text.replace(COLOUR_CODE, '').length;
 }
 
-/** Lines of a table: the first column flush left, the others flush right, as figures are read. */
+/** The lines of a table. The first column is aligned left; the others hold numbers, so right. */
 export function tableLines(
   header: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { messageOf } from '../../runtime/failure.js';
 import { projectRoot } from '../../runtime/project.js';
 
-/** Must be the version in pom.xml beside this file. */
+/** Must equal the version in pom.xml beside this file. */
 const KAFKA_VERSION = '4.1.1';
 const JAVA_MIN = 17;
-/** A slow mirror and an empty Maven cache included; measured: 7 s. */
+/** Long enough for a slow mirror and an empty Maven cache; usually it takes 7 s. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const OUTPUT_MAX = 4_000;
 
-/** This machine cannot run a broker; the message says what it lacks. */
+/** This machine cannot run a broker; the message says what is missing. */
 export class KafkaUnavailable extends Error {
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause });
@@ -21,7 +21,7 @@ export class KafkaUnavailable extends Error {
   }
 }
 
-/** Standard output and error of a program that ran to its end with status 0. */
+/** Runs a program and returns its output. @throws Error when it does not end with status 0. */
 export async function runProgram(
   program: string,
   parameters: readonly string[],
@@ -47,18 +47,21 @@ async function checkJava(): Promise<void> {
   try {
     output = await runProgram('java', ['-version'], 30_000);
   } catch (error) {
-    throw new KafkaUnavailable(`no Java ${JAVA_MIN} or later is installed`, error);
+    throw new KafkaUnavailable(`Java ${JAVA_MIN} or later is not installed`, error);
   }
   const major = Number(/version "(\d+)/.exec(output)?.[1] ?? '0');
   if (major < JAVA_MIN) {
-    throw new KafkaUnavailable(`Java ${major} is installed, Kafka 4 needs ${JAVA_MIN} or later`);
+    throw new KafkaUnavailable(
+      `Java ${major} is installed, but Kafka 4 needs Java ${JAVA_MIN} or later`,
+    );
   }
 }
 
 /**
- * Directory with the jars of Apache Kafka, fetched by Maven at the first call (43 MB) and kept in
- * `.cache`. Fetched aside and renamed, so that a broken download is never taken for whole.
- * @throws KafkaUnavailable when Java or Maven is missing, or Maven cannot fetch.
+ * The directory with the jars of Apache Kafka. The first call fetches them with Maven (43 MB) and
+ * keeps them in `.cache`. They are fetched into another folder, which is then renamed, so that an
+ * incomplete download is never used.
+ * @throws KafkaUnavailable when Java or Maven is missing, or Maven cannot fetch the jars.
  */
 export async function findKafkaJars(onProgress: (text: string) => void): Promise<string> {
   await checkJava();
@@ -77,7 +80,7 @@ export async function findKafkaJars(onProgress: (text: string) => void): Promise
       DOWNLOAD_TIMEOUT_MS,
     );
     if ((await readdir(draft)).length === 0) throw new Error('Maven copied nothing');
-    // Another process may have been faster; one copy is as good as the other.
+    // Another process may have been faster; its copy is the same.
     if (!existsSync(directory)) await rename(draft, directory);
   } catch (error) {
     throw new KafkaUnavailable(`Maven could not fetch Kafka: ${messageOf(error)}`, error);

@@ -9,10 +9,10 @@ const PORT_DEFAULT = 9092;
 function portFrom(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('a port is a number from 0 to 65535');
+  throw new InvalidArgumentError('must be a number from 0 to 65535');
 }
 
-/** Resolves at Ctrl-C, at the request to end, or when the broker has ended by itself. */
+/** Resolves on SIGINT or SIGTERM, or when the broker has ended by itself. */
 function untilStopped(brokerExited: Promise<void>): Promise<'signal' | 'broker'> {
   return new Promise((finish) => {
     process.once('SIGINT', () => {
@@ -29,15 +29,15 @@ function untilStopped(brokerExited: Promise<void>): Promise<'signal' | 'broker'>
 
 /**
  * `minutebook kafka [--port 9092] [--directory DIR]`: runs a local Apache Kafka in the foreground
- * until Ctrl-C, for trying the product on the real log. Its data stay in the directory.
- * @throws KafkaUnavailable when this machine cannot run a broker, saying what it lacks.
+ * until Ctrl-C, to try the product with it. Its data stay in the directory.
+ * @throws KafkaUnavailable when this machine cannot run a broker; the message says what is missing.
  */
 export async function runKafkaVerb(argv: readonly string[]): Promise<void> {
   const { MINUTEBOOK_DATA_DIR: dataDirectory } = readConfig(['MINUTEBOOK_DATA_DIR'], process.env);
   const options = new Command('kafka')
     .description('run a local Apache Kafka broker in the foreground')
     .option('--port <port>', 'port on 127.0.0.1', portFrom, PORT_DEFAULT)
-    .option('--directory <path>', 'where it keeps its files', join(dataDirectory, 'kafka'))
+    .option('--directory <path>', 'directory of its files', join(dataDirectory, 'kafka'))
     .parse([...argv], { from: 'user' })
     .opts<{ readonly port: number; readonly directory: string }>();
   const kafka = await startLocalKafka({
@@ -48,7 +48,7 @@ export async function runKafkaVerb(argv: readonly string[]): Promise<void> {
   });
   console.log(`KAFKA_BROKERS=${kafka.brokers}`);
   console.error(
-    `Apache Kafka runs (process ${kafka.pid}). In another terminal of ${projectRoot}:\n` +
+    `Apache Kafka is running (process ${kafka.pid}). In another terminal, in ${projectRoot}:\n` +
       `  KAFKA_BROKERS=${kafka.brokers} npm start\n` +
       'Ctrl-C stops it.',
   );

@@ -12,35 +12,35 @@ import { findKafkaJars, KafkaUnavailable, runProgram } from './kafka-jars.js';
 
 /** An Apache Kafka broker on this machine. */
 export type LocalKafka = {
-  /** `127.0.0.1:port`, as `KAFKA_BROKERS` wants it. */
+  /** `127.0.0.1:port`, the value for `KAFKA_BROKERS`. */
   readonly brokers: string;
   readonly pid: number;
-  /** Resolves when the broker has ended, whoever ended it. */
+  /** Resolves when the broker has ended, for whatever reason. */
   readonly exited: Promise<void>;
-  /** Ends the broker in good order; a second call does nothing. */
+  /** Shuts the broker down. A second call does nothing. */
   stop(): Promise<void>;
-  /** Ends it as a crash would; starting on the same directory and port brings it back. */
+  /** Ends the broker like a crash. It can be started on the same directory and port again. */
   kill(): Promise<void>;
 };
 
 export type LocalKafkaOptions = {
-  /** Where the broker keeps its files; made at the first start. */
+  /** The directory of the broker's files, which the first start creates. */
   readonly directory: string;
-  /** 0 takes any free one. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly onProgress?: (text: string) => void;
 };
 
-/** First start on a busy machine included; measured: 3 s. */
+/** Long enough for the first start on a busy machine; usually it takes 3 s. */
 const START_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 100;
-const ASK_TIMEOUT_MS = 1_000;
+const PROBE_TIMEOUT_MS = 1_000;
 const HEAP = ['-Xms128m', '-Xmx512m'];
 /** A record of the largest size with its headers (event-log.ts); the topic sets its own limit. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Broker and controller in one process, on loopback only, every internal topic with one copy. */
+/** Broker and controller in one process, on loopback only; internal topics have one replica. */
 function serverProperties(directory: string, port: number, controllerPort: number): string {
   const settings = {
     'process.roles': 'broker,controller',
@@ -61,7 +61,7 @@ function serverProperties(directory: string, port: number, controllerPort: numbe
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
-    // A broker that was killed is let in again after this time, 9 s by default.
+    // A broker that was killed can register again only after this time, 9 s by default.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
     'message.max.bytes': MESSAGE_BYTES_MAX,
@@ -75,10 +75,10 @@ function serverProperties(directory: string, port: number, controllerPort: numbe
 async function freePort(wanted: number): Promise<number> {
   const port = await findFreePort(wanted);
   if (port !== null) return port;
-  throw new KafkaUnavailable(`port ${wanted} on 127.0.0.1 is taken by another program`);
+  throw new KafkaUnavailable(`port ${wanted} on 127.0.0.1 is in use by another program`);
 }
 
-/** A new cluster gets an id; the storage tool refuses one that begins with a minus sign. */
+/** Formats the storage with a new cluster id, which must not begin with a minus sign. */
 async function format(jars: string, properties: string): Promise<void> {
   const id = `M${randomBytes(16).toString('base64url').slice(1)}`;
   const tool = ['-cp', `${jars}/*`, 'kafka.tools.StorageTool', 'format'];
@@ -103,7 +103,7 @@ async function launch(jars: string, directory: string): Promise<ChildProcess> {
   try {
     return spawn('java', [...HEAP, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
       cwd: directory,
-      // A process group of its own: Ctrl-C ends our program, which then ends the broker.
+      // A separate process group, so that Ctrl-C ends only our program, which then ends the broker.
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
     });
@@ -120,7 +120,7 @@ async function waitUntilReady(
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
-      const { brokerCount } = await describeTopic(brokers, 'any', ASK_TIMEOUT_MS);
+      const { brokerCount } = await describeTopic(brokers, 'any', PROBE_TIMEOUT_MS);
       if (brokerCount > 0) return;
     } catch (error) {
       if (server.exitCode !== null || server.signalCode !== null || Date.now() > deadline) {
@@ -143,8 +143,8 @@ async function prepare(jars: string, directory: string, port: number): Promise<v
 
 /**
  * Starts a real Apache Kafka 4 in KRaft mode on loopback. It ends with this process, however that
- * ends; the same directory then starts again with what it held.
- * @throws KafkaUnavailable when Java or Maven is missing, the port is taken or it does not start.
+ * ends, and can be started on the same directory again with its data.
+ * @throws KafkaUnavailable when Java or Maven is missing, the port is in use or it does not start.
  */
 export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
   const onProgress = options.onProgress ?? (() => undefined);

@@ -4,10 +4,10 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { eventsOfLog, readLogFile } from '../../cli/demo/access-log.js';
 import { ApiClient } from '../../cli/demo/api-client.js';
-import { readBooks } from '../../cli/demo/books.js';
+import { readEventTotals } from '../../cli/demo/event-totals.js';
 import { createCatalog, type DemoCatalog } from '../../cli/demo/catalog.js';
 import { recountWithAwk } from '../../cli/demo/recount.js';
-import { sendEvents, withRepeats } from '../../cli/demo/send-log.js';
+import { sendEvents, withDuplicates } from '../../cli/demo/send-log.js';
 import type { Stack } from '../../cli/stack.js';
 import { createClickHouse } from '../../clickhouse/client.js';
 import { projectRoot } from '../../runtime/project.js';
@@ -43,8 +43,8 @@ async function settle(stack: Stack, accepted: number): Promise<void> {
   const deadline = Date.now() + SETTLE_TIMEOUT_MS;
   try {
     for (;;) {
-      const books = await readBooks(clickhouse).catch(() => null);
-      const seen = (books?.counted ?? 0) + (books?.duplicates ?? 0);
+      const totals = await readEventTotals(clickhouse).catch(() => null);
+      const seen = (totals?.counted ?? 0) + (totals?.duplicates ?? 0);
       if (seen >= accepted || Date.now() > deadline) return;
       await delay(200);
     }
@@ -98,7 +98,7 @@ async function expectExactCounts(stack: Stack, catalog: DemoCatalog, text: strin
 /** Sends the demo's events while aggregator and ClickHouse are killed; every customer is right. */
 export async function countsExactlyUnderKills(stack: Stack): Promise<void> {
   const text = await readLogFile(DEMO_LOG);
-  const sending = withRepeats(eventsOfLog(text));
+  const sending = withDuplicates(eventsOfLog(text));
   const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
   const catalog = await createCatalog(api);
   const stop = new AbortController();
@@ -113,7 +113,7 @@ export async function countsExactlyUnderKills(stack: Stack): Promise<void> {
   expect(await killing).toBeGreaterThan(4);
   await settle(stack, accepted);
   const clickhouse = createClickHouse(stack.clickhouseUrl);
-  const books = await readBooks(clickhouse).finally(() => clickhouse.close());
-  expect({ accepted, ...books }).toEqual({ accepted: 13_333, counted: 10_000, duplicates: 3_333 });
+  const totals = await readEventTotals(clickhouse).finally(() => clickhouse.close());
+  expect({ accepted, ...totals }).toEqual({ accepted: 13_333, counted: 10_000, duplicates: 3_333 });
   await expectExactCounts(stack, catalog, text);
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { ApiClient } from '../../cli/demo/api-client.js';
-import { readBooks } from '../../cli/demo/books.js';
+import { readEventTotals } from '../../cli/demo/event-totals.js';
 import { integerColumn } from '../../sql/columns.js';
 import { MemorySampler } from './memory-sampler.js';
 import { Bench } from './programs.js';
@@ -55,13 +55,13 @@ async function watchBooks({ clickhouse, events, progress }: Run): Promise<Sample
   const startedAt = performance.now();
   const points: (readonly [number, number])[] = [];
   for (;;) {
-    const { counted, duplicates } = await readBooks(clickhouse);
+    const { counted, duplicates } = await readEventTotals(clickhouse);
     const seconds = (performance.now() - startedAt) / 1000;
     const done = counted + duplicates;
     points.push([Number(seconds.toFixed(2)), done]);
     progress(0.3 + 0.5 * (done / events), `${grouped(done)} of ${grouped(events)} aggregated`);
     if (done >= events) {
-      if (done > events) throw new Error(`${done} events in the books, ${events} sent`);
+      if (done > events) throw new Error(`${done} events were processed, ${events} were sent`);
       return { points, seconds };
     }
     await delay(SAMPLE_MS);
@@ -148,12 +148,14 @@ async function aggregate(bench: Bench, run: Run): Promise<Aggregated> {
   const aggregator = await bench.start('aggregator');
   const memory = new MemorySampler(new Map([['aggregator', aggregator.pid]]));
   const samples = await watchBooks(run);
-  const books = await readBooks(run.clickhouse);
+  const totals = await readEventTotals(run.clickhouse);
   const sent = repeatsIn(run.events, REPEAT_EVERY);
-  if (books.duplicates !== sent) throw new Error(`${books.duplicates} repeats of ${sent} sent`);
+  if (totals.duplicates !== sent) {
+    throw new Error(`${totals.duplicates} duplicates, ${sent} were sent`);
+  }
   const resident = memory.stop();
   await aggregator.stop();
-  return { ...samples, ...books, memory: resident, sampler: memory };
+  return { ...samples, ...totals, memory: resident, sampler: memory };
 }
 
 function findingsOf(
