@@ -6,7 +6,7 @@ import { aggregationColumns, aggregationFromRow } from '../sql/meter-aggregation
 import type { Database } from '../sql/pool.js';
 import { statement } from '../sql/statement.js';
 import { indexMeters } from './fold/meter-index.js';
-import { hashText } from './partition/hash-text.js';
+import { hashText } from '../runtime/hash-text.js';
 import type { Catalog } from './protocol/state.js';
 
 /** A meter is picked up within two seconds of its change; asking costs one indexed row. */

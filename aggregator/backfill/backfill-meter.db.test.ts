@@ -11,7 +11,7 @@ import { encodeBatch, encodeDeltas } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import type { UsageDelta } from '../fold/usage-deltas.js';
-import { hashText } from '../partition/hash-text.js';
+import { hashText } from '../../runtime/hash-text.js';
 import { BACKFILL_INSERT, insertStatement } from '../sink/insert-statements.js';
 import { UsageStore } from '../sink/usage-store.js';
 import type { BackfillAttempt, BackfillResult } from './backfill-jobs.js';

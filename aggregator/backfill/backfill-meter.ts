@@ -4,7 +4,7 @@ import { compileValueRule, type ValueRule } from '../../contract/event-value.js'
 import { addTally, createUsageCell } from '../../contract/usage-cell.js';
 import { encodeDeltas } from '../fold/encode-rows.js';
 import type { UsageDelta } from '../fold/usage-deltas.js';
-import { hashText } from '../partition/hash-text.js';
+import { hashText } from '../../runtime/hash-text.js';
 import { BACKFILL_INSERT } from '../sink/insert-statements.js';
 import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
 import { pagesOf, type EventPage } from './event-pages.js';

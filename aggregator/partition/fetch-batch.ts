@@ -2,7 +2,7 @@ import type { EventLogReader, LogRecord } from '../../event-log/event-log.js';
 import type { CatalogReader } from '../catalog.js';
 import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
 import type { Command, Outcome } from '../protocol/state.js';
-import { hashText } from './hash-text.js';
+import { hashText } from '../../runtime/hash-text.js';
 
 export type FetchLimits = {
   /** Events that a process gathers at once, over all its partitions. */

@@ -8,7 +8,7 @@ import { decodeRecord } from '../fold/candidate.js';
 import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
-import { hashText } from '../partition/hash-text.js';
+import { hashText } from '../../runtime/hash-text.js';
 import { insertStatement } from './insert-statements.js';
 import { UsageStore } from './usage-store.js';
 

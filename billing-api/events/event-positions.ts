@@ -4,7 +4,7 @@ import type { Environment } from '../../contract/environment.js';
 import { eventKey } from '../../contract/event-key.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
-import { hashText } from '../records/hash-text.js';
+import { hashText } from '../../runtime/hash-text.js';
 import { queryFile } from '../records/query-file.js';
 
 /** Where in a log an event stands. */

@@ -7,7 +7,7 @@ import { findCustomersOfKey } from './metered-lines.js';
 import { countsEvent, findCountingMeters } from './event-meters.js';
 import type { EventStore, StoredEvent } from '../events-store.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
-import { hashText } from '../../records/hash-text.js';
+import { hashText } from '../../../runtime/hash-text.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { PendingLog, PendingRecord } from '../pending-log.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
