@@ -1,19 +1,19 @@
--- Tenants, environments, users and API keys; the role and the policy that keep environments apart.
+-- Tenants, environments, users and API keys; the role and the policies that isolate environments.
 
--- Every statement on behalf of a tenant runs as this role, which row-level security binds. Programs that serve all
--- tenants (aggregator, log, migrations) stay the owner, whom it does not.
+-- Every statement on behalf of a tenant runs as this role, to which row-level security applies. Programs that serve all
+-- tenants (aggregator, log, migrations) run as the owner, to whom it does not apply.
 DO $$
 BEGIN
   CREATE ROLE minutebook_app NOLOGIN;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
-  NULL; -- roles belong to the cluster: another database or process has made it
+  NULL; -- roles belong to the cluster: another database or process has created it
 END
 $$;
 GRANT minutebook_app TO CURRENT_USER;
 GRANT USAGE ON SCHEMA public TO minutebook_app;
 
--- Puts a table with tenant_id and environment_id under isolation: a transaction of the role sees and writes only rows
--- of the environment named by its settings; without settings it sees none.
+-- Isolates a table with tenant_id and environment_id: a transaction of the role sees and writes only rows of the
+-- environment that its settings name; without these settings it sees none.
 CREATE FUNCTION isolate_environment(target regclass) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', target);
@@ -63,7 +63,7 @@ CREATE TABLE users (
   UNIQUE (tenant_id, id)
 );
 
--- API keys. Only the SHA-256 of a key is kept, so a copy of this table opens nothing.
+-- API keys. Only the SHA-256 of a key is stored, so nobody can call with a copy of this table.
 CREATE TABLE secrets (
   id text PRIMARY KEY,
   tenant_id text NOT NULL,

@@ -1,5 +1,5 @@
--- The catalog, customers, subscriptions and entitlements, and the answers kept under idempotency keys. Every table is
--- isolated by environment; every reference between them carries the environment, so that no row can point into another.
+-- The catalog, customers, subscriptions and entitlements, and the answers stored under idempotency keys. Every table is
+-- isolated by environment. Every reference includes the environment, so that no row can refer to another environment.
 
 CREATE TABLE meters (
   id text PRIMARY KEY,
@@ -20,7 +20,7 @@ CREATE TABLE meters (
   -- The version that readers see now. Lower than `version` while a backfill applies the stored events to a change.
   read_version integer NOT NULL,
   -- State of the backfill as the API shows it, copied from meter_backfills by a trigger; null for a meter that was created
-  -- before any of its events came.
+  -- before any of its events.
   backfill jsonb,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
@@ -72,8 +72,8 @@ CREATE TABLE plans (
   description text,
   lookup_key text,
   display_order integer,
-  -- Greatest sequence of the plan's prices. A new price takes the next one under the lock of this row, which also makes the
-  -- number of live prices per owner exact.
+  -- Highest sequence of the plan's prices. A new price takes the next one while it holds the lock of this row, which also
+  -- keeps the number of live prices per owner within its limit.
   price_sequence integer NOT NULL DEFAULT 0,
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),
@@ -218,7 +218,7 @@ CREATE TABLE subscriptions (
   pause_status text NOT NULL CHECK (pause_status IN
     ('none', 'active', 'scheduled', 'completed', 'cancelled')),
   active_pause_id text,
-  -- Raised by every edit; a writer names the version it has read (If-Match).
+  -- Raised by every edit; a writer may name the version that it has read (If-Match).
   version integer NOT NULL CHECK (version >= 1),
   metadata jsonb NOT NULL,
   status text NOT NULL CHECK (status IN ('published', 'deleted', 'archived')),

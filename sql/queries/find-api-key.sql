@@ -1,4 +1,4 @@
--- Who calls with an API key. Grain: at most one row (key_hash is unique). Runs as the owner, before any environment is
+-- The caller of an API key. Grain: at most one row (key_hash is unique). Runs as the owner, before any environment is
 -- known. Parameters: key_hash bytea, SHA-256 of the key. Index: secrets_key_hash_key. Locks: none.
 SELECT
   secrets.id,

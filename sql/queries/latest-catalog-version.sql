@@ -1,2 +1,2 @@
--- Number of the newest catalog of meters. One row.
+-- The newest catalog version. One row.
 SELECT version FROM catalog_counter
