@@ -202,7 +202,7 @@ describe('event log in PostgreSQL', () => {
       await (await log.openWriter()).close();
       const other = { url: log.url, produceTimeoutMs: 1_000 };
       await expect(openPostgresWriter({ ...other, partitionCount: 7 })).rejects.toThrow(
-        'created with 4 partitions',
+        'has 4 partitions',
       );
       const writer = await openPostgresWriter(other);
       expect(writer.identity.partitionCount).toBe(4);

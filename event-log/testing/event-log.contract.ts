@@ -140,7 +140,7 @@ function registerAppendLimits(test: LogTest): void {
   test('refuses partitions that it does not have', async ({ log }) => {
     await withBoth(log, async (writer) => {
       await expect(async () => writer.append([text('x', CONTRACT_PARTITIONS)])).rejects.toThrow(
-        'not of this log',
+        'the log has no partition',
       );
       await writer.append([]);
     });
