@@ -119,11 +119,6 @@ CREATE TABLE meter_ends (
   counted_below bigint NOT NULL,
   PRIMARY KEY (meter_id, log, partition)
 );
--- Without an environment of its own: whoever sees the meter sees where it ended.
-ALTER TABLE meter_ends ENABLE ROW LEVEL SECURITY;
-CREATE POLICY environment_isolation ON meter_ends FOR SELECT TO minutebook_app
-  USING (EXISTS (SELECT FROM meters WHERE meters.id = meter_id));
-GRANT SELECT ON meter_ends TO minutebook_app;
 
 -- Aggregator processes that share the partitions. It is harmless when two processes believe that they own the same
 -- partition, since the epoch fences the older one.

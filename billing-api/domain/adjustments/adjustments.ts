@@ -1,22 +1,22 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
-/** What a coupon takes off (domain.md 14). */
+/** The discount that a coupon gives (domain.md 14). */
 export type CouponTerms = {
   readonly id: string;
   readonly cadence: 'once' | 'repeated' | 'forever';
-  /** Applications at most, of a `repeated` coupon; else null. */
+  /** Maximum number of applications of a `repeated` coupon; else null. */
   readonly durationInPeriods: number | null;
 } & (
   | { readonly type: 'fixed'; readonly amountOff: Decimal }
   | { readonly type: 'percentage'; readonly percentageOff: Decimal }
 );
 
-/** A coupon on a subscription, on a phase of it (with the phase's dates) or on a line item. */
+/** A coupon of a subscription, of one of its phases (with its dates) or of a line item. */
 export type CouponAssociation = {
   readonly id: string;
   readonly coupon: CouponTerms;
-  /** Null for a coupon on all of the invoice. */
+  /** Null for a coupon on the whole invoice. */
   readonly lineItemId: string | null;
   /** `Infinity` without an end. */
   readonly validity: Interval;
@@ -24,7 +24,7 @@ export type CouponAssociation = {
   readonly applicationCount: number;
 };
 
-/** A discount that an invoice takes (domain.md 14.8); one of 0 is none. */
+/** A discount on an invoice (domain.md 14.8); a discount of 0 has no application. */
 export type CouponApplication = {
   readonly associationId: string;
   readonly couponId: string;
@@ -32,7 +32,7 @@ export type CouponApplication = {
   readonly discountType: 'fixed' | 'percentage';
   /** Null for a fixed discount. */
   readonly discountPercentage: Decimal | null;
-  /** What the earlier coupons left of the lines it applies to. */
+  /** What earlier coupons left of the lines that this one applies to. */
   readonly originalPrice: Decimal;
   /** The discount; greater than 0. */
   readonly discountedAmount: Decimal;
@@ -51,7 +51,7 @@ export type TaxRateTerms = {
   | { readonly type: 'fixed'; readonly fixedValue: Decimal }
 );
 
-/** A tax rate on an invoice, a subscription, a customer or, applied by itself, on all of them. */
+/** A tax rate of an invoice, a subscription, a customer or the tenant. */
 export type TaxAssociation = {
   readonly id: string;
   readonly level: TaxLevel;
@@ -64,7 +64,7 @@ export type TaxAssociation = {
   readonly currency: string | null;
   /** `Infinity` without an end. */
   readonly validity: Interval;
-  /** Whether one of the tenant counts without being asked for (domain.md 15). */
+  /** Whether an association of the tenant applies without being requested (domain.md 15). */
   readonly isAutoApplied: boolean;
 };
 

@@ -5,7 +5,7 @@ import { allocateByWeight, roundMoney } from '../money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
 import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
-/** What coupons take off one line; parallel to the lines. */
+/** The discounts of one line; one entry for each line, in the same order. */
 type LineDiscounts = {
   readonly amount: Decimal;
   readonly lineItem: Decimal;
@@ -13,7 +13,7 @@ type LineDiscounts = {
   readonly traces: readonly DiscountTrace[];
 };
 
-/** What coupons make of lines. */
+/** The discounted lines, and the discounts of the invoice. */
 export type CouponResult<Line extends AdjustedLine> = {
   readonly lines: readonly Line[];
   readonly applications: readonly CouponApplication[];
@@ -65,7 +65,7 @@ function sumOf(values: readonly Decimal[]): Decimal {
   return values.reduce((sum, value) => sum.plus(value), ZERO);
 }
 
-/** The indexes of the lines that a coupon is for: none with an amount of 0 or less (14.5). */
+/** Indexes of the lines that a coupon applies to; lines of 0 or less are left out (14.5). */
 function targetsOf(
   { lineItemId }: CouponAssociation,
   lines: readonly AdjustedLine[],
@@ -80,7 +80,7 @@ function targetsOf(
 type Taken = { readonly base: Decimal; readonly left: Decimal; readonly discount: Decimal };
 
 /**
- * A line coupon is computed from the full amounts and takes at most what is left of them (14.6), an
+ * A line coupon is computed from the full amounts and takes at most what is left of them (14.6); an
  * invoice coupon is computed from what is left (14.7).
  */
 function takenBy(
@@ -123,9 +123,8 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
 }
 
 /**
- * Line coupons, then invoice coupons (domain.md 14.4 to 14.8). Every discount is rounded once by
- * itself and split over its lines in proportion to what is left of them; no line is discounted
- * below 0.
+ * Applies line coupons, then invoice coupons (domain.md 14.4 to 14.8). Every discount is rounded
+ * once and split over its lines in proportion to what is left of them; no line falls below 0.
  */
 export function applyCoupons<Line extends AdjustedLine>(
   lines: readonly Line[],

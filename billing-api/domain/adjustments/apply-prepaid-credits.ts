@@ -7,11 +7,11 @@ import type { AdjustedLine } from './adjusted-line.js';
 export type PrepaidContext = {
   readonly wallets: readonly PrepaidWallet[];
   readonly currency: string;
-  /** Subtotal less discounts: credits never pay more than that in all. */
+  /** Subtotal minus discounts: the most that credits may pay in total. */
   readonly limit: Decimal;
 };
 
-/** What wallets make of lines. */
+/** The lines with their credits, and the debits of the wallets. */
 export type PrepaidResult<Line extends AdjustedLine> = {
   readonly lines: readonly Line[];
   readonly debits: readonly PrepaidDebit[];
@@ -47,7 +47,7 @@ function payingOrder(lines: readonly AdjustedLine[]): readonly number[] {
   return [...indexes.filter(isUsage), ...indexes.filter((index) => !isUsage(index))];
 }
 
-/** Pays lines from one wallet; answers what it paid. */
+/** Pays lines from one wallet and returns what it paid. */
 function payFrom<Line extends AdjustedLine>(
   wallet: PrepaidWallet,
   lines: Line[],
@@ -67,7 +67,7 @@ function payFrom<Line extends AdjustedLine>(
 /**
  * PRE_PAID wallets pay lines of their allowed types, usage lines first, the wallet with the
  * greatest balance first, never more than a line needs after its discounts (domain.md 20.7).
- * Nothing is debited: the answer says what would be.
+ * Nothing is debited; the result says what is to be debited.
  */
 export function applyPrepaidCredits<Line extends AdjustedLine>(
   lines: readonly Line[],

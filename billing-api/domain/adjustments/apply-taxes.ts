@@ -10,7 +10,7 @@ export type TaxContext = {
   readonly atMs: InstantMs;
 };
 
-/** From the most specific one on; the tenant's count only where they apply by themselves. */
+/** The most specific level first; associations of the tenant count only if auto-applied. */
 const LEVELS: readonly TaxLevel[] = ['subscription', 'customer', 'tenant'];
 
 /** Associations of the invoice and those of the most specific level that has any (15). */

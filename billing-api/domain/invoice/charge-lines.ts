@@ -8,7 +8,7 @@ import type { CommitmentTrace } from '../commitment/commitment-trace.js';
 import type { Rounding } from './line-trace.js';
 import type { RatedLine } from './rate-line.js';
 
-/** A line of the invoice with its amount, or one of two parts of a line that was split. */
+/** A line with its amount, or one of the two parts of a split line. */
 export type ChargedLine = {
   readonly kind: 'charge' | 'overage';
   readonly rated: RatedLine;
@@ -20,10 +20,10 @@ export type ChargedLine = {
   readonly metadata: InvoiceLine['metadata'];
 };
 
-/** What is missing to the commitment of a subscription; greater than 0. */
+/** The unused part of a subscription's commitment; greater than 0. */
 export type TrueUp = {
   readonly commitment: SubscriptionCommitment;
-  /** Of the commitment, by earlier invoices and by the lines of this one. */
+  /** The used part of the commitment, by earlier invoices and by the lines of this one. */
   readonly utilized: Decimal;
   readonly amount: Decimal;
 };
@@ -33,7 +33,7 @@ export type ChargedLines = {
   readonly trueUp: TrueUp | null;
 };
 
-/** Without a commitment of the subscription every line is rounded by itself (domain.md 6.3). */
+/** A line without a commitment of the subscription is rounded by itself (domain.md 6.3). */
 function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
   return {
     kind: 'charge',
@@ -51,7 +51,7 @@ type Committed = {
   readonly commitment: SubscriptionCommitment;
   readonly period: CommitmentPeriod;
   readonly rated: RatedLine;
-  /** Whether the charges reach the commitment, so that amounts are parts of a rounded sum. */
+  /** Whether the charges reach the commitment; then the amounts are parts of a rounded sum. */
   readonly isExhausted: boolean;
 };
 
@@ -88,8 +88,8 @@ function chargePart(part: ChargePart, committed: Committed): ChargedLine {
 }
 
 /**
- * The commitment of a subscription where it has an effect (domain.md 11.6), and only on an invoice
- * that bills usage.
+ * The commitment of a subscription; null where it has no effect (domain.md 11.6), and on invoices
+ * that bill no usage.
  */
 function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null {
   const { commitment } = inputs.subscription;

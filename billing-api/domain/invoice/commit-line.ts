@@ -3,24 +3,25 @@ import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commi
 import { commitmentMoney } from '../rating/commitment-money.js';
 import type { CommitmentTerms, LineCommitment } from '../commitment/commitment.js';
 import { commitmentPeriodOf, restOf } from './commitment-period.js';
-import type { InvoiceInputs, BillableLine } from './invoice.js';
+import type { BillableLine } from './billable-line.js';
+import type { InvoiceInputs } from './invoice.js';
 import type { CommitmentTrace } from '../commitment/commitment-trace.js';
 import { lineBillingTerms } from './line-billing-terms.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */
 export type CommittedCharge = {
   readonly commitment: LineCommitment;
-  /** C in money; null for windows, of which each has its own. */
+  /** C in money; null for windows, because each window has its own. */
   readonly money: Decimal | null;
   readonly utilized: Decimal;
   readonly overage: Decimal;
   readonly trueUp: Decimal;
   readonly charge: Decimal;
-  /** Null for windows, whose traces say it one by one. */
+  /** Null for windows, because each window has its own trace. */
   readonly trace: CommitmentTrace | null;
 };
 
-/** The sums over windows that were charged by themselves (domain.md 11.4). */
+/** The charge of a line whose windows were charged one by one (domain.md 11.4). */
 export function committedWindows(
   commitment: LineCommitment,
   sum: CommitmentSplit,
@@ -30,8 +31,8 @@ export function committedWindows(
 }
 
 /**
- * A usage at its normal price under the commitment of its line for the whole billing period or,
- * with a longer duration, for what earlier invoices left of it (domain.md 11.3).
+ * Applies the commitment of a line to its usage charge (domain.md 11.3). The commitment covers the
+ * billing period; if it lasts longer, what earlier invoices left of it is available.
  */
 export function commitLine(
   usageAmount: Decimal,

@@ -9,7 +9,7 @@ type Configured = Pick<
   'type' | 'amount' | 'quantity' | 'overageFactor' | 'isTrueUpEnabled'
 >;
 
-/** Of a line where only time buckets commit. */
+/** For a line on which only time buckets have a commitment. */
 const NOT_CONFIGURED: Configured = {
   type: null,
   amount: null,
@@ -18,7 +18,7 @@ const NOT_CONFIGURED: Configured = {
   isTrueUpEnabled: null,
 };
 
-/** For a period the amount is C in money; for windows the figures are as they were configured. */
+/** The amount is C in money for a period, and the configured value for windows. */
 function configured(terms: CommitmentTerms, money: Decimal | null): Configured {
   const { type, value, overageFactor, isTrueUpEnabled } = terms;
   const isAmount = type === 'amount';

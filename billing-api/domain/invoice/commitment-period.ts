@@ -5,7 +5,7 @@ import type { BillingPeriod } from '../calendar/billing-grid.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 import type { InvoiceInputs } from './invoice.js';
 
-/** A commitment and the billing period in which its window is looked for. */
+/** A commitment, and a billing period inside the wanted commitment window. */
 export type CommitmentQuery = {
   readonly duration: BillingPeriod | null;
   /** The subscription, with the line's own billing period for a line. */
@@ -15,20 +15,20 @@ export type CommitmentQuery = {
   readonly lineItemId: string | null;
 };
 
-/** How a commitment stands before an invoice. */
+/** The state of a commitment before an invoice. */
 export type CommitmentPeriod = {
-  /** Used up by earlier invoices of the window. */
+  /** What earlier invoices of the window used up. */
   readonly usedBefore: Decimal;
-  /** Whether a true-up falls due. */
+  /** Whether a true-up is due. */
   readonly isLast: boolean;
 };
 
-/** Prior use, and whether the invoice is the last one of the commitment's window (11.2). */
+/** The prior use of a commitment, and whether the invoice is the last of its window (11.2). */
 export function commitmentPeriodOf(
   inputs: InvoiceInputs,
-  question: CommitmentQuery,
+  query: CommitmentQuery,
 ): CommitmentPeriod {
-  const { duration, terms, startMs, lineItemId } = question;
+  const { duration, terms, startMs, lineItemId } = query;
   const window = commitmentWindowAt(startMs, duration, terms);
   const earlier = inputs.priorCommitments.filter(
     (prior) =>
@@ -42,7 +42,7 @@ export function commitmentPeriodOf(
   };
 }
 
-/** What of a commitment is left after a use that may exceed it. */
+/** The unused part of a commitment; 0 when more than the commitment was used. */
 export function restOf(commitment: Decimal, used: Decimal): Decimal {
   return maxOf(ZERO, commitment.minus(used));
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
 import type { ReferencePoint } from './invoice.js';
 
-/** Days until an invoice is due when neither subscription nor settings say so (domain.md 16). */
+/** Days until an invoice is due, unless the subscription or settings say otherwise (16). */
 export const DUE_DAYS_DEFAULT = 1;
 
 /** Days of payment terms such as `15 NET`; null where there are none. */
@@ -11,8 +11,8 @@ export function netDaysOf(paymentTerms: string | null): number | null {
 }
 
 /**
- * When an invoice of a subscription is due: days of 24 hours after its period, for an opening
- * invoice after the start of it (domain.md 16).
+ * The due date of an invoice of a subscription (domain.md 16): so many days of 24 hours after the
+ * end of its period, or after its start for an opening invoice.
  */
 export function dueDateOf(
   period: Interval,

@@ -2,11 +2,9 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
-import type { LineAllowance } from '../entitlement/line-allowance.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
-import type { Proration } from '../calendar/proration.js';
 import type {
   AppliedTax,
   CouponApplication,
@@ -16,7 +14,6 @@ import type {
   TaxAssociation,
 } from '../adjustments/adjustments.js';
 import type { LineTrace } from './line-trace.js';
-import type { LineMeter } from '../usage/line-meter.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 
 /**
@@ -26,14 +23,14 @@ import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.j
  */
 export type ReferencePoint = 'period_start' | 'period_end';
 
-/** A line that a DRAFT or FINALIZED invoice of the subscription already has (domain.md 13.5). */
+/** A line of an earlier DRAFT or FINALIZED invoice of the subscription (domain.md 13.5). */
 export type InvoicedLine = {
   readonly lineItemId: string;
   readonly priceId: string;
   readonly period: Interval;
 };
 
-/** What decides the lines of an invoice, and which usage they need, before any usage is read. */
+/** What the lines of an invoice are selected from, before any usage is read. */
 export type LineSelectionInputs = {
   readonly subscription: SubscriptionTerms;
   /** The period the invoice is for: a billing period of the subscription, or a part of one. */
@@ -42,51 +39,26 @@ export type LineSelectionInputs = {
   /** In any order; the result is in line order (domain.md 1). */
   readonly lineItems: readonly LineItem[];
   readonly alreadyInvoiced: readonly InvoicedLine[];
-  /** Of all features, in any order; those that do not count yet or any more included. */
+  /** Of all features, in any order, including those that do not count at present. */
   readonly entitlements: readonly EntitlementSource[];
 };
 
-/** A line that the invoice will have and that does not depend on usage. */
-export type BillableFixedLine = {
-  readonly lineItem: LineItem;
-  /** Half-open; empty (start = end) for a ONETIME charge. */
-  readonly period: Interval;
-  /** Share of the full charge that a recurring line takes; null where nothing is scaled. */
-  readonly proration: Proration | null;
-  readonly meter: null;
-};
-
-/** A line that the invoice will have for the usage of a meter. */
-export type BillableUsageLine = {
-  readonly lineItem: LineItem;
-  /** The usage window (domain.md 7.7). */
-  readonly period: Interval;
-  readonly proration: null;
-  readonly meter: LineMeter;
-  /** What the line has free; null where no entitlement applies. */
-  readonly allowance: LineAllowance | null;
-};
-
-export type BillableLine = BillableFixedLine | BillableUsageLine;
-
-/** What an earlier DRAFT or FINALIZED invoice took from a commitment (domain.md 11.2). */
+/** What an earlier DRAFT or FINALIZED invoice used of a commitment (domain.md 11.2). */
 export type PriorCommitment = {
   /** Of that invoice. */
   readonly period: Interval;
-  /** The line item that used it up or, where it was replaced, its present successor. */
+  /** The line item that used it or, if it was replaced, its present successor. */
   readonly lineItemId: string;
   /** In-commitment amount, rounded. */
   readonly amount: Decimal;
 };
 
 export type InvoiceInputs = LineSelectionInputs & {
-  /**
-   * By line item id; every USAGE line of the plan must have an entry, also when nothing was used.
-   */
+  /** By line item id; every selected usage line must have an entry, also without usage. */
   readonly usage: ReadonlyMap<string, LineUsage>;
   /** Now: windows of a commitment that have not begun are not charged yet (domain.md 11.4). */
   readonly asOfMs: InstantMs;
-  /** In any order; those of other commitment windows are left aside. */
+  /** In any order; those of other commitment windows are ignored. */
   readonly priorCommitments: readonly PriorCommitment[];
   /** Of the subscription, in any order. */
   readonly coupons: readonly CouponAssociation[];
@@ -94,7 +66,7 @@ export type InvoiceInputs = LineSelectionInputs & {
   readonly taxes: readonly TaxAssociation[];
   /** Those that pay; none for a draft, which carries no prepaid credits (domain.md 13.1). */
   readonly wallets: readonly PrepaidWallet[];
-  /** Leaves lines with amount 0 out of the result; totals are the same. */
+  /** Leaves lines with amount 0 out of the result; the totals do not change. */
   readonly hideZeroCharges: boolean;
 };
 
@@ -109,7 +81,7 @@ export type UsageBreakdownRow = GroupedUsage & CostShare;
 
 /** The commitment of a line and its share in the line's amount (domain.md 11.3, 11.4). */
 export type CommitmentInfo = {
-  /** This and the next four are null where only time buckets commit. */
+  /** This and the next four are null when only time buckets have a commitment. */
   readonly type: CommitmentType | null;
   /** C in money, exact; per window as it was configured, null for a quantity. */
   readonly amount: Decimal | null;
@@ -126,20 +98,20 @@ export type CommitmentInfo = {
 };
 
 /**
- * `charge`: what a line item costs, or the part of it that a subscription's commitment covers;
- * `overage`: the part beyond; `true_up`: what is missing to the commitment (domain.md 11.1).
+ * `charge`: the charge of a line item, or its part within the commitment of the subscription;
+ * `overage`: the part beyond; `true_up`: the unused part of the commitment (domain.md 11.1).
  */
 export type LineKind = 'charge' | 'overage' | 'true_up';
 
 export type InvoiceLine = {
   readonly kind: LineKind;
-  /** Null exactly for a true-up, which is of the plan as a whole. */
+  /** Null exactly for a true-up, which belongs to the plan as a whole. */
   readonly lineItem: LineItem | null;
   readonly displayName: string;
   readonly period: Interval;
-  /** What was used, before an allowance, or its part of a split line; of FIXED lines their own. */
+  /** Usage before the allowance, or its part of a split line; the quantity of a FIXED line. */
   readonly quantity: Decimal;
-  /** What an allowance covers of the whole line; null where no entitlement applies. */
+  /** The part of the line's usage that the allowance covers; null without an entitlement. */
   readonly adjustedEntitlementQuantity: Decimal | null;
   /** Rounded to the currency's minor digits; write it with `formatMoney`. */
   readonly amount: Decimal;
@@ -154,7 +126,7 @@ export type InvoiceLine = {
   readonly commitmentInfo: CommitmentInfo | null;
   readonly usageAnalytics: readonly UsageAnalyticsRow[];
   readonly usageBreakdown: readonly UsageBreakdownRow[];
-  /** What lines of a subscription's commitment say of themselves (domain.md 11.1). */
+  /** Facts about the commitment of the subscription (domain.md 11.1). */
   readonly metadata: Readonly<Record<string, string | boolean>>;
   readonly trace: LineTrace;
 };

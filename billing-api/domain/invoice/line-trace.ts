@@ -9,7 +9,7 @@ import type { AllowanceTrace } from '../entitlement/allowance-trace.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { PricingTrace } from '../rating/pricing-trace.js';
 
-/** How a line's amount came about: enough to compute it again by hand (api.md 6, Explanation). */
+/** The steps that led to a line's amount, enough to compute it again by hand (api.md 6). */
 export type LineTrace = {
   readonly timezone: string;
   /** Usage window or charged period. */
@@ -38,7 +38,7 @@ export type UsageTrace = {
   readonly eventCount: number;
   /** Aggregated quantity. */
   readonly raw: Decimal;
-  /** What was left after the allowance, and priced. */
+  /** The quantity that was priced, after the allowance. */
   readonly billed: Decimal;
   /** Null where no entitlement applies. */
   readonly allowance: AllowanceTrace | null;

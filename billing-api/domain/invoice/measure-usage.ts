@@ -2,13 +2,14 @@ import { windowAt } from '../calendar/usage-windows.js';
 import { applyAllowances } from '../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
 import { cutTo } from '../calendar/interval.js';
-import type { BillableLine, BillableUsageLine, InvoiceInputs } from './invoice.js';
+import type { BillableLine, BillableUsageLine } from './billable-line.js';
+import type { InvoiceInputs } from './invoice.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import type { MeasuredUsage } from './rate-line.js';
 
 /**
  * The usage that was read for a line.
- * @throws TypeError when it is not what was planned.
+ * @throws TypeError when it is missing, or is not in buckets although its meter is, or vice versa.
  */
 function usageOf({ lineItem, meter }: BillableUsageLine, inputs: InvoiceInputs): LineUsage {
   const usage = inputs.usage.get(lineItem.id);
@@ -19,7 +20,7 @@ function usageOf({ lineItem, meter }: BillableUsageLine, inputs: InvoiceInputs):
   return usage;
 }
 
-/** A text that is the same for lines which look at the same events of their meter. */
+/** A text that is equal for lines that count the same events of a meter. */
 function streamOf({ lineItem }: BillableLine): string {
   const texts = Object.entries(lineItem.price.filterValues).map(([key, values]) =>
     JSON.stringify([key, [...values].sort()]),
@@ -27,7 +28,7 @@ function streamOf({ lineItem }: BillableLine): string {
   return texts.sort().join();
 }
 
-/** Prices apply to whole buckets, also to those that the allowance cut. */
+/** Joins the buckets that the allowance cut, because prices apply to whole buckets. */
 function wholeBuckets(
   line: BillableUsageLine,
   parts: readonly BucketUsage[] | null,

@@ -6,36 +6,32 @@ import { rateCommittedWindows } from '../rating/rate-committed-windows.js';
 import { ratePrice } from '../rating/rate-price.js';
 import { sumWindows } from '../rating/sum-windows.js';
 import { commitLine, committedWindows, type CommittedCharge } from './commit-line.js';
-import type {
-  BillableFixedLine,
-  BillableLine,
-  BillableUsageLine,
-  InvoiceInputs,
-} from './invoice.js';
+import type { BillableFixedLine, BillableLine, BillableUsageLine } from './billable-line.js';
+import type { InvoiceInputs } from './invoice.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { Proration } from '../calendar/proration.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 
-/** The usage of a line, and what an allowance leaves of it. */
+/** The usage of a line, and the part of it that is billed after the allowance. */
 export type MeasuredUsage = { readonly usage: LineUsage; readonly billed: BilledUsage };
 
-/** A line whose charge is known to the last digit and not yet rounded. */
+/** A line with its exact charge, before rounding. */
 export type RatedLine = {
   readonly billable: BillableLine;
   /** Null exactly for FIXED lines. */
   readonly measured: MeasuredUsage | null;
-  /** What was used, before an allowance: the events behind a line add up to it. */
+  /** The usage before the allowance, so that the events behind a line add up to it. */
   readonly quantity: Decimal;
   readonly charge: Decimal;
-  /** Null where windows were priced. */
+  /** Null when windows were priced. */
   readonly pricing: PricingTrace | null;
-  /** Null where the quantity was priced as a whole. */
+  /** Null when the quantity was priced as a whole. */
   readonly windows: readonly PricedWindow[] | null;
   /** Null unless the line item has a commitment. */
   readonly committed: CommittedCharge | null;
 };
 
-/** A FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
+/** Rates a FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
 export function rateFixedLine(billable: BillableFixedLine): RatedLine {
   const { lineItem, proration } = billable;
   const { quantity } = lineItem;
@@ -45,12 +41,12 @@ export function rateFixedLine(billable: BillableFixedLine): RatedLine {
   return { ...none, billable, quantity, charge, pricing: trace };
 }
 
-/** Multiplies before it divides, so that a full period takes nothing away. */
+/** Multiplies before it divides, so that a full period leaves the charge exact. */
 function prorate(charge: Decimal, { coveredMs, fullMs }: Proration): Decimal {
   return charge.times(coveredMs).dividedBy(fullMs);
 }
 
-/** What a usage costs before a commitment for the period, or under one for every window. */
+/** The charge before a commitment for the period, or with a commitment for every window. */
 type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
 
 function priceQuantity(billable: BillableLine, quantity: Decimal): Priced {
@@ -77,7 +73,7 @@ function priceBuckets(
   return { charge: committed.charge, pricing: null, windows, committed };
 }
 
-/** A usage line: price, then the commitment of the line (domain.md 11). */
+/** Rates a usage line: its price, then the commitment of the line (domain.md 11). */
 export function rateUsageLine(
   billable: BillableUsageLine,
   measured: MeasuredUsage,

@@ -3,7 +3,7 @@ import type { BillingGrid } from '../calendar/billing-grid.js';
 import { windowsWithin } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import type { UsageRequirement } from '../usage/line-usage.js';
-import type { BillableLine, BillableUsageLine } from './invoice.js';
+import type { BillableLine, BillableUsageLine } from './billable-line.js';
 
 /** The buckets of a bucketed meter in the usage window; null without buckets. */
 function bucketsOf(line: BillableUsageLine, grid: BillingGrid): readonly Interval[] | null {

@@ -6,12 +6,8 @@ import { allowanceOfLine } from '../entitlement/line-allowance.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 import type { Proration } from '../calendar/proration.js';
-import type {
-  BillableFixedLine,
-  BillableLine,
-  InvoicedLine,
-  LineSelectionInputs,
-} from './invoice.js';
+import type { BillableFixedLine, BillableLine } from './billable-line.js';
+import type { InvoicedLine, LineSelectionInputs } from './invoice.js';
 import { lineBillingTerms } from './line-billing-terms.js';
 
 /** A line item and the period that it is billed for. */
@@ -56,7 +52,7 @@ function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly S
   return periods.flatMap((period) => selectPeriod(lineItem, period, inputs.subscription));
 }
 
-/** Overlapping periods of the same item and price; any line at all for a ONETIME item (13.5). */
+/** Whether an overlapping period, or for a ONETIME item any period, is invoiced (13.5). */
 function isInvoiced(line: SelectedLine, invoiced: readonly InvoicedLine[]): boolean {
   const { lineItem, period } = line;
   return invoiced.some((earlier) => {
@@ -66,15 +62,15 @@ function isInvoiced(line: SelectedLine, invoiced: readonly InvoicedLine[]): bool
   });
 }
 
-/** The period whose ADVANCE lines the invoice takes; null where no period follows. */
+/** The period whose ADVANCE lines the invoice has; null when no period follows. */
 function advanceTarget(inputs: LineSelectionInputs): Interval | null {
   if (inputs.referencePoint === 'period_start') return inputs.period;
   return nextPeriod(inputs.subscription, inputs.period);
 }
 
 /**
- * A ONETIME charge is on the first invoice whose ADVANCE period ends after its start, else on the
- * subscription's last one; `isInvoiced` drops it from all later ones. Its period is empty.
+ * A ONETIME charge is due on the first invoice whose ADVANCE period ends after its start, or else on
+ * the last invoice of the subscription; `isInvoiced` drops it later. Its period is empty.
  */
 function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
   const { startMs, endMs } = lineItem;
@@ -85,7 +81,7 @@ function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonl
   return isDue ? [{ lineItem, period: { startMs, endMs: startMs }, proration: null }] : [];
 }
 
-/** The ended period, or the line's own longer period when it ends with it (13.3). */
+/** The ended period, or the line's own longer period if it ends at the same time (13.3). */
 function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const { subscription, referencePoint } = inputs;
   const period = overlapOf(inputs.period, lifeOf(subscription));
@@ -96,8 +92,8 @@ function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonl
 }
 
 /**
- * The period that is charged in advance, or the line's own longer period when it starts with it;
- * before it the part of the ending period in which the item was added (domain.md 27).
+ * The period that is charged in advance, or the line's own longer period if it starts at the same
+ * time. Before it comes the period in which the item was added, if that is ending (domain.md 27).
  */
 function advancePeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const periods: Interval[] = [];
@@ -129,7 +125,7 @@ function isLonger({ price }: LineItem, subscription: SubscriptionTerms): boolean
   return multipleOf(length, billingLengthOf(subscription)) !== 1;
 }
 
-/** The part of a period in which the item exists, as a line; nothing when there is none. */
+/** A line for the part of a period in which the item exists; none when there is no such part. */
 function selectPeriod(
   lineItem: LineItem,
   period: Interval,
@@ -154,8 +150,8 @@ function selectUsageWindow(
 }
 
 /**
- * G of domain.md 13.4: the grid period, except that a short first period is a full one unless
- * prorations are asked for.
+ * G of domain.md 13.4: the grid period; but without prorations a short first period counts as a
+ * full one.
  */
 function fullPeriodOf(own: SubscriptionTerms, period: Interval): Interval {
   const grid = gridPeriodAt(own, period.startMs);

@@ -3,7 +3,7 @@ import { allocateByWeight } from '../money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';
 import type { GroupedUsage, SourceUsage, UsageShare } from '../usage/line-usage.js';
 
-/** `usage_analytics` of a line (domain.md 13.6): what each source of events costs. */
+/** `usage_analytics` of a line (domain.md 13.6): the cost of each source of events. */
 export function splitBySource(
   amount: Decimal,
   shares: readonly SourceUsage[],
@@ -16,7 +16,7 @@ export function splitBySource(
   );
 }
 
-/** `usage_breakdown` of a line (domain.md 13.6): what each combination of groupings costs. */
+/** `usage_breakdown` of a line (domain.md 13.6): the cost of each combination of groupings. */
 export function splitByGrouping(
   amount: Decimal,
   shares: readonly GroupedUsage[],
@@ -29,7 +29,7 @@ export function splitByGrouping(
   );
 }
 
-/** A text that is the same for the same group, however its members are ordered. */
+/** A text that identifies a group, whatever the order of its members. */
 function groupText(groupedBy: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => compareTexts(a, b)));
 }
@@ -38,7 +38,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Greatest usage first, then by text: the order in which left-over minor units are dealt out. */
+/** Greatest usage first, then by text: the order in which remaining minor units are given. */
 function sortedShares<Share extends UsageShare>(
   shares: readonly Share[],
   textOf: (share: Share) => string,
@@ -48,7 +48,7 @@ function sortedShares<Share extends UsageShare>(
   );
 }
 
-/** Costs add up to the amount; no rows where nothing was used. */
+/** Rows whose costs add up to the amount; none without usage. */
 function splitCost<Share extends UsageShare>(
   amount: Decimal,
   shares: readonly Share[],

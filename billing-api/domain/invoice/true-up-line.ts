@@ -32,10 +32,7 @@ function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineT
   };
 }
 
-/**
- * The extra FIXED line of quantity 1 for what is missing to the commitment of a subscription
- * (domain.md 11.1).
- */
+/** The FIXED line of quantity 1 for the unused part of a subscription's commitment (11.1). */
 export function trueUpLine(trueUp: TrueUp, inputs: InvoiceInputs): InvoiceLine {
   const { commitment, utilized, amount } = trueUp;
   const { currency } = inputs.subscription;

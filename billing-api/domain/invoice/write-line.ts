@@ -10,14 +10,14 @@ import type { LineTrace, UsageTrace } from './line-trace.js';
 import type { MeasuredUsage } from './rate-line.js';
 import { splitByGrouping, splitBySource } from './split-usage.js';
 
-/** What coupons and wallets fill in later. */
+/** The members that coupons and wallets fill in later. */
 export const UNADJUSTED = {
   lineItemDiscount: ZERO,
   invoiceLevelDiscount: ZERO,
   prepaidCreditsApplied: ZERO,
 } as const;
 
-/** The line as it stands on the invoice: its amount, the parts of the amount, and the trace. */
+/** The line of the invoice: its amount, the parts of the amount, and the trace. */
 export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): InvoiceLine {
   const { kind, rated, quantity, amount, metadata } = charged;
   const { billable, measured, committed } = rated;

@@ -4,10 +4,7 @@ import type { PriceModel } from '../price/price.js';
 import { createCharger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 
-/**
- * Domain.md 8.5: the price applied to the value of every bucket, and of every group of it, by
- * itself. The buckets are in bucket order.
- */
+/** Applies the price to every group of every bucket by itself (domain.md 8.5). */
 export function rateBuckets(
   buckets: readonly BucketUsage[],
   price: PriceModel & { readonly id: string },

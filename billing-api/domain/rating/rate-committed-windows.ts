@@ -10,14 +10,14 @@ import type { PriceModel } from '../price/price.js';
 import { createCharger, type Charger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 
-/** A line whose commitment holds for every bucket of its meter. */
+/** A line whose commitment applies to every bucket of its meter by itself. */
 export type CommittedWindows = {
   readonly price: PriceModel & { readonly id: string };
   readonly commitment: LineCommitment;
-  /** The usage window, and how it is cut. */
+  /** The usage window. */
   readonly period: Interval;
   readonly grid: WindowGrid;
-  /** What is billed of each bucket, in bucket order, cut to the usage window. */
+  /** The billed usage of each bucket, sorted and cut to the usage window. */
   readonly buckets: readonly BucketUsage[];
   /** Now. */
   readonly asOfMs: InstantMs;
@@ -25,15 +25,15 @@ export type CommittedWindows = {
 
 const NO_GROUPS: readonly BucketGroup[] = [];
 
-/** A window without usage costs what is missing to its commitment (domain.md 11.5). */
+/** Whether a window without usage is charged: with a true-up it costs its commitment (11.5). */
 function chargesEmpty({ committed }: WindowRule): boolean {
   return committed?.isTrueUpEnabled ?? false;
 }
 
-/** The rule of a window, and its price as a function. */
+/** The rule of a window, and the function that computes its charge. */
 type Charging = { readonly rule: WindowRule; readonly charge: Charger };
 
-/** How to charge a window that starts at each minute of the local day: its slot decides. */
+/** How to charge a window by the minute of the local day at which it starts. */
 function chargingByMinute({ price, commitment, grid }: CommittedWindows): readonly Charging[] {
   const { terms, timeBuckets } = commitment;
   const base = { rule: windowRule(price, terms, null), charge: createCharger(price) };
@@ -54,9 +54,9 @@ function chargingByMinute({ price, commitment, grid }: CommittedWindows): readon
 }
 
 /**
- * Tells the minute of the local day of instants in the order of time. It asks for the UTC offset
- * once per stretch and keeps the day: per window the one would take longer than all the rest, and
- * dividing with a remainder a tenth of it.
+ * Returns the minute of the local day of an instant; call it with ascending instants. It looks up
+ * the UTC offset once per interval of constant offset, because one look-up per window would take
+ * longer than all the rest, and it keeps the start of the day to save a division per window.
  */
 function createDayClock({ timezone }: WindowGrid): (instant: InstantMs) => number {
   let stretch: OffsetStretch | null = null;
@@ -77,8 +77,8 @@ function scaleOf(coveredMs: number, { startMs, endMs }: Interval): Proration | n
 }
 
 /**
- * Answers what was used in a window, asked in the order of time; null for a window without usage.
- * @throws RangeError for usage of an interval that is no window.
+ * Returns the usage of a window, or null for a window without usage; call it in the order of time.
+ * @throws RangeError for usage of an interval that is not a window.
  */
 function createUsageReader(
   buckets: readonly BucketUsage[],
@@ -95,10 +95,10 @@ function createUsageReader(
 }
 
 /**
- * Domain.md 11.4 and 11.5: every window by itself, at the price and under the terms of the time
- * bucket that contains the local time at which its slot starts, else of the line. Windows without
- * usage take part where a true-up charges them; windows that have not begun do not take part.
- * @throws RangeError for usage of an interval that is no window of the line.
+ * Rates every window by itself (domain.md 11.4, 11.5), at the price and the terms of the time bucket
+ * that contains the local start time of its slot, or else those of the line. Windows without usage
+ * are included only if a true-up charges them; windows that have not begun are left out.
+ * @throws RangeError for usage of an interval that is not a window of the line.
  */
 export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {
   const { period, grid, buckets, asOfMs } = line;

@@ -3,20 +3,20 @@ import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commi
 import type { PricedWindow, WindowCommitment, WindowRule } from './priced-window.js';
 import { windowCharge } from './window-charge.js';
 
-/** Windows of one rule on one side of their commitment. */
+/** Windows of one rule that are all within their commitment, or all beyond it. */
 type Side = { usage: Decimal; count: number };
 
-/** How often one amount occurs, and on which side it is. */
+/** How often one amount occurs, and the side it belongs to. */
 type Recurring = { readonly side: Side; count: number };
 
 type RuleSums = {
   readonly within: Side;
   readonly beyond: Side;
-  /** By identity: shared counts have shared amounts (`createCharger`). */
+  /** By identity, because equal counts share one amount (`createCharger`). */
   readonly recurring: Map<Decimal, Recurring>;
 };
 
-/** So many amounts are looked up; the rest is added one by one. */
+/** Bounds the amounts that are counted; further amounts are added one by one. */
 const RECURRING_MAX = 1_000;
 
 const NOTHING: CommitmentSplit = {
@@ -41,7 +41,7 @@ function plainSum(usage: Decimal): CommitmentSplit {
   return { ...NOTHING, utilized: usage, charge: usage };
 }
 
-/** Windows on one side of a commitment cost together what n-fold the commitment would. */
+/** The charge of n windows on one side equals that of their sum under n times the commitment. */
 function sideSum({ usage, count }: Side, committed: WindowCommitment | null): CommitmentSplit {
   if (committed === null) return plainSum(usage);
   const { amount, overageFactor, isTrueUpEnabled: isTrueUpDue } = committed;
@@ -54,7 +54,7 @@ function add(side: Side, amount: Decimal, count: number): void {
   side.count += count;
 }
 
-/** An amount that is not known yet. */
+/** Adds an amount that occurs for the first time. */
 function addAmount(of: RuleSums, amount: Decimal, { committed }: WindowRule): void {
   const isBeyond = committed !== null && amount.greaterThan(committed.amount);
   const side = isBeyond ? of.beyond : of.within;
@@ -63,9 +63,9 @@ function addAmount(of: RuleSums, amount: Decimal, { committed }: WindowRule): vo
 }
 
 /**
- * What all windows of a line cost together: the sum of their `windowCharge`, computed once per rule
- * and side of the commitment instead of once per window, for a month has 43,200 minutes. Windows
- * that are cut have commitments of their own and are added one by one.
+ * The charge of all windows of a line: the sum of their `windowCharge`, but computed once per rule
+ * and side of the commitment, because a month has 43,200 minutes. Cut windows have a scaled
+ * commitment each and are added one by one.
  */
 export function sumWindows(windows: readonly PricedWindow[]): CommitmentSplit {
   const sums = new Map<WindowRule, RuleSums>();

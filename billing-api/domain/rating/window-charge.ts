@@ -2,13 +2,13 @@ import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
 import type { PricedWindow, WindowCommitment } from './priced-window.js';
 
-/** What one window costs; exact. */
+/** The charge of one window; exact. */
 export type WindowCharge = CommitmentSplit & {
-  /** C in money, scaled where the window is cut; null where nothing commits. */
+  /** C in money, scaled for a cut window; null without a commitment. */
   readonly commitment: Decimal | null;
 };
 
-/** The commitment of a window that is cut is the share of its full length (domain.md 11.4). */
+/** The commitment of a window; a cut window has its share of it (domain.md 11.4). */
 export function scaledCommitment(
   { amount }: WindowCommitment,
   { scale }: Pick<PricedWindow, 'scale'>,
@@ -16,7 +16,7 @@ export function scaledCommitment(
   return scale === null ? amount : amount.times(scale.coveredMs).dividedBy(scale.fullMs);
 }
 
-/** The table of domain.md 11.3 for one window: all windows together are `sumWindows`. */
+/** The table of domain.md 11.3 for one window; `sumWindows` is the sum over all windows. */
 export function windowCharge(window: PricedWindow): WindowCharge {
   const { usageAmount, rule } = window;
   if (rule.committed === null) {

@@ -5,12 +5,12 @@ import type { WindowRule } from './priced-window.js';
 import type { BucketGroup } from '../usage/line-usage.js';
 import type { Charger } from './create-charger.js';
 
-/** What the groups of a window come to: package rounding and tiers start anew in each (8.5). */
+/** The sums over the groups of a window; packages and tiers start anew in each group (8.5). */
 export type WindowUsage = { readonly quantity: Decimal; readonly usageAmount: Decimal };
 
 const NO_USAGE: WindowUsage = { quantity: ZERO, usageAmount: ZERO };
 
-/** The rule of windows at a price, and of those in a time bucket. */
+/** The rule of the windows of a line, or of those in one of its time buckets. */
 export function windowRule(
   price: WindowRule['price'],
   terms: CommitmentTerms | null,
@@ -22,7 +22,7 @@ export function windowRule(
   return { price, bucketId, committed: { amount, overageFactor, isTrueUpEnabled } };
 }
 
-/** All groups of a window together, each charged by itself. */
+/** Charges every group of a window by itself and adds them up. */
 export function chargeGroups(groups: readonly BucketGroup[], charge: Charger): WindowUsage {
   const [first, ...others] = groups;
   if (first === undefined) return NO_USAGE;

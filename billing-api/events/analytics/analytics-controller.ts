@@ -1,7 +1,8 @@
 import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readAnalytics } from './read-analytics.js';
-import { analyticsToDto, type AnalyticsBody, type AnalyticsDto } from './analytics-dto.js';
+import { analyticsToDto } from './analytics-answer.js';
+import type { AnalyticsBody, AnalyticsDto } from './analytics-dto.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';

@@ -1,27 +1,14 @@
-import { Decimal, plain } from '../../../contract/decimal.js';
-import { formatInstant } from '../../../contract/instant.js';
-import { formatMoney } from '../../domain/money.js';
-import type { FeatureRow } from '../../catalog/features/feature.resource.js';
-import type { WindowFigures } from '../../domain/usage/aggregation-spec.js';
-import type { AnalyticsItem } from './analytics-items.js';
-import type { Analytics } from './read-analytics.js';
-import { instantToDto, type DateTime, type DecimalText } from '../../records/record-dto.js';
-import {
-  featureToDto,
-  type FeatureDto,
-  type ReportingUnitDto,
-} from '../../catalog/features/feature.resource.js';
-import type { CommitmentInfoDto } from '../../subscriptions/commitment-dto.js';
-import type { AddonDto } from '../../records/later-dto.js';
-import {
-  meterToDto,
-  type AggregationTypeDto,
-  type MeterDto,
-  type WindowSizeDto,
+import type { FeatureDto, ReportingUnitDto } from '../../catalog/features/feature.resource.js';
+import type {
+  AggregationTypeDto,
+  MeterDto,
+  WindowSizeDto,
 } from '../../catalog/meters/meter.resource.js';
-import { planToDto, type PlanDto } from '../../catalog/plans/plan.resource.js';
-import { PRICE_PLAIN, priceToDto, type PriceDto } from '../../catalog/prices/price-dto.js';
-import { lineItemToDto } from '../../subscriptions/subscription-answer.js';
+import type { PlanDto } from '../../catalog/plans/plan.resource.js';
+import type { PriceDto } from '../../catalog/prices/price-dto.js';
+import type { AddonDto } from '../../records/later-dto.js';
+import type { DateTime, DecimalText } from '../../records/record-dto.js';
+import type { CommitmentInfoDto } from '../../subscriptions/commitment-dto.js';
 import type { LineItemDto } from '../../subscriptions/subscription-dto.js';
 import type { PropertyFiltersBody, UsageGroupDto } from '../../usage/usage-dto.js';
 
@@ -135,108 +122,4 @@ export interface AnalyticsDto {
   /** Events received before it are included; null while nothing is known to be complete. */
   data_until: DateTime | null;
   items: AnalyticsItemDto[];
-}
-
-function pointToDto({ window, value, eventCount }: WindowFigures): AnalyticsPointDto {
-  return {
-    timestamp: formatInstant(window.startMs),
-    usage: plain(value),
-    subtotal: null,
-    discount: null,
-    cost: null,
-    event_count: eventCount,
-    computed_commitment_utilized_amount: null,
-    computed_overage_amount: null,
-    computed_true_up_amount: null,
-  };
-}
-
-type Money = Pick<AnalyticsItemDto, 'subtotal' | 'total_discount' | 'total_cost'>;
-
-/** There are no discounts yet: they come with coupons. */
-function moneyToDto(cost: Decimal | null, currency: string | null): Money {
-  if (cost === null || currency === null) {
-    return { subtotal: null, total_discount: null, total_cost: null };
-  }
-  const [amount, zero] = [cost, cost.times(0)].map((money) => formatMoney(money, currency));
-  return { subtotal: amount ?? null, total_discount: zero ?? null, total_cost: amount ?? null };
-}
-
-type Units = Pick<
-  AnalyticsItemDto,
-  'unit' | 'unit_plural' | 'reporting_unit' | 'total_usage' | 'total_usage_display'
->;
-
-function usageInUnits(feature: FeatureRow | null, usage: Decimal): Units {
-  const unit = feature?.reporting_unit ?? null;
-  const shown = unit === null ? usage : usage.times(new Decimal(String(unit.conversion_rate)));
-  return {
-    unit: feature?.unit_singular ?? null,
-    unit_plural: feature?.unit_plural ?? null,
-    reporting_unit: unit,
-    total_usage: plain(usage),
-    total_usage_display: plain(shown),
-  };
-}
-
-type Expanded = Pick<
-  AnalyticsItemDto,
-  'price' | 'meter' | 'feature' | 'subscription_line_item' | 'plan' | 'addon'
->;
-
-function expandedOf({ line }: AnalyticsItem, analytics: Analytics): Expanded {
-  const { surroundings, metering } = analytics;
-  const price = surroundings.prices.get(line.row.price_id);
-  const meter = metering.meters.get(line.row.meter_id ?? '');
-  const plan = surroundings.plans.get(line.subscription.plan_id);
-  const all: Expanded = {
-    ...(price === undefined ? {} : { price: priceToDto(price, PRICE_PLAIN) }),
-    meter: meter === undefined ? null : meterToDto(meter),
-    feature: line.feature === null ? null : featureToDto(line.feature),
-    subscription_line_item: lineItemToDto(line.row, surroundings),
-    plan: plan === undefined ? null : planToDto(plan),
-    addon: null,
-  };
-  const names: ReadonlySet<string> = analytics.expand;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
-}
-
-function itemToDto(item: AnalyticsItem, analytics: Analytics): AnalyticsItemDto {
-  const { line, meter, total } = item;
-  const { row, lineItem, feature } = line;
-  const { currency } = lineItem.price;
-  return {
-    feature_id: feature?.id ?? null,
-    name: feature?.name ?? row.display_name,
-    meter_id: meter.meterId,
-    price_id: row.price_id,
-    sub_line_item_id: row.id,
-    subscription_id: row.subscription_id,
-    plan_id: row.entity_type === 'plan' ? row.entity_id : null,
-    addon_id: row.entity_type === 'addon' ? row.entity_id : null,
-    event_name: meter.eventName,
-    source: item.source,
-    sources: [...item.sources],
-    properties: item.properties === null ? null : { ...item.properties },
-    group: null,
-    ...usageInUnits(feature, total.value),
-    aggregation_type: meter.aggregation.type,
-    event_count: total.eventCount,
-    unreadable_count: total.unreadableCount,
-    ...moneyToDto(item.cost, currency),
-    currency,
-    commitment_info: null,
-    window_size: analytics.windowSize,
-    points: item.points.map(pointToDto),
-    ...expandedOf(item, analytics),
-  };
-}
-
-export function analyticsToDto(analytics: Analytics): AnalyticsDto {
-  return {
-    currency: analytics.currency,
-    ...moneyToDto(analytics.cost, analytics.currency),
-    data_until: instantToDto(analytics.dataUntil),
-    items: analytics.items.map((item) => itemToDto(item, analytics)),
-  };
 }

@@ -1,11 +1,13 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import { costOfUsage } from '../../domain/invoice/cost-of-usage.js';
+import type { WindowSize } from '../../domain/calendar/usage-windows.js';
+import { costOfUsage } from '../../domain/rating/cost-of-usage.js';
 import { splitByGrouping } from '../../domain/invoice/split-usage.js';
 import type { Figures, UsagePart, WindowFigures } from '../../domain/usage/aggregation-spec.js';
 import type { UsageAnswers } from '../../usage/read-usage.js';
-import type { AnalyticsLine } from './analytics-lines.js';
-import type { AnalyticsQuery } from './analytics-query.js';
+import type { AnalyticsLine, AnalyticsLines } from './analytics-lines.js';
+import type { AnalyticsExpandable, AnalyticsQuery } from './analytics-query.js';
 import type { AnalyticsSlicing, LineQueries } from './analytics-usage.js';
 
 /** A line, or one part of it when the analysis splits by source or properties. */
@@ -22,6 +24,17 @@ export type AnalyticsItem = {
   readonly cost: Decimal | null;
   readonly points: readonly WindowFigures[];
 };
+export type Analytics = Omit<AnalyticsLines, 'lines'> & {
+  readonly items: readonly AnalyticsItem[];
+  /** Of all items; null when they have several. */
+  readonly currency: string | null;
+  /** Σ costs; null when one is unknown or the currencies differ. */
+  readonly cost: Decimal | null;
+  readonly windowSize: WindowSize | null;
+  readonly expand: ReadonlySet<AnalyticsExpandable>;
+  readonly dataUntil: InstantMs | null;
+};
+
 function figuresOf(part: UsagePart | undefined): Figures {
   return part?.windows[0] ?? { value: ZERO, eventCount: 0, unreadableCount: 0 };
 }

@@ -1,32 +1,17 @@
-import type { Decimal } from '../../../contract/decimal.js';
-import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { WindowSize } from '../../domain/calendar/usage-windows.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUsage } from '../../usage/read-usage.js';
 import { tooManyCells } from '../../usage/usage-answer.js';
 import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
-import { itemsOf, sumOfCosts, type AnalyticsItem } from './analytics-items.js';
+import { itemsOf, sumOfCosts, type Analytics, type AnalyticsItem } from './analytics-items.js';
 import { findAnalyticsLines, type AnalyticsLines } from './analytics-lines.js';
 import {
   analyticsQueryFrom,
-  type AnalyticsExpandable,
   type AnalyticsQuery,
   type AnalyticsRequest,
 } from './analytics-query.js';
 import { lineQueriesOf, type LineQueries } from './analytics-usage.js';
-
-export type Analytics = Omit<AnalyticsLines, 'lines'> & {
-  readonly items: readonly AnalyticsItem[];
-  /** Of all items; null when they have several. */
-  readonly currency: string | null;
-  /** Σ costs; null when one is unknown or the currencies differ. */
-  readonly cost: Decimal | null;
-  readonly windowSize: WindowSize | null;
-  readonly expand: ReadonlySet<AnalyticsExpandable>;
-  readonly dataUntil: InstantMs | null;
-};
 
 /** Reads all lines in one round trip. */
 async function readItems(

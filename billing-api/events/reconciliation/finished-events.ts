@@ -42,7 +42,7 @@ export type HoursQuery = {
 };
 
 const SUM_ACCEPTED = queryFile('sum-accepted-events');
-const COUNT_FATES = queryFile('count-finished-events');
+const COUNT_OUTCOMES = queryFile('count-finished-events');
 const COUNT_COPIES = queryFile('count-stored-copies');
 const LIST_CUSTOMERS = queryFile('list-received-customers');
 
@@ -59,7 +59,7 @@ const copiesRow = z.object({
   copies: integerColumn,
   conflicts: integerColumn,
 });
-const fateRow = z.object({
+const outcomeRow = z.object({
   hour_ms: integerColumn,
   counted: integerColumn,
   unmatched_customer: integerColumn,
@@ -119,10 +119,10 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
 
 /** Finished events and repeats by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouse) {
-  const copies = async (question: HoursQuery, kinds: readonly string[]) => {
-    const texts = { bounds: JSON.stringify(question.bounds) };
+  const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
+    const texts = { bounds: JSON.stringify(query.bounds) };
     const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);
-    const all = { ...rangeOf(question), ...parameters, kinds };
+    const all = { ...rangeOf(query), ...parameters, kinds };
     const rows = await clickHouse.query(statement, all, copiesRow);
     return rows.map((row): HourStored => {
       const { copies: found, conflicts } = row;
@@ -133,39 +133,39 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
 
   return {
     /** Events that finished batches say they decoded. */
-    accepted: async (question: HoursQuery): Promise<readonly AcceptedHour[]> => {
-      const texts = { bounds: JSON.stringify(question.bounds) };
+    acceptedByHour: async (query: HoursQuery): Promise<readonly AcceptedHour[]> => {
+      const texts = { bounds: JSON.stringify(query.bounds) };
       const { statement, parameters } = withLongTexts(SUM_ACCEPTED, texts);
-      const all = { ...rangeOf(question), ...parameters };
+      const all = { ...rangeOf(query), ...parameters };
       const rows = await clickHouse.query(statement, all, acceptedRow);
       return rows.map((row) => {
         const { accepted, hour_ms: hourMs } = row;
         return { environment: environmentOf(row), hourMs, accepted };
       });
     },
-    repeats: (question: HoursQuery) => copies(question, ['repeat']),
+    duplicatesByHour: (query: HoursQuery) => storedByHour(query, ['repeat']),
     /** Events and repeats together, whatever becomes of them. */
-    copies: (question: HoursQuery) => copies(question, ['event', 'repeat']),
+    storedByHour: (query: HoursQuery) => storedByHour(query, ['event', 'repeat']),
     /** Customer keys of events received in these hours; null when there are more than `max`. */
-    customerKeys: async (question: HoursQuery, max: number): Promise<readonly string[] | null> => {
-      const parameters = { ...rangeOf(question), rowsMax: max + 1 };
+    customerKeys: async (query: HoursQuery, max: number): Promise<readonly string[] | null> => {
+      const parameters = { ...rangeOf(query), rowsMax: max + 1 };
       const row = z.object({ customer_key: z.string() });
       const rows = await clickHouse.query(LIST_CUSTOMERS, parameters, row);
       return rows.length > max ? null : rows.map((found) => found.customer_key);
     },
     /** What becomes of events with these meters, when these customer keys belong to nobody. */
-    fates: async (
-      question: HoursQuery,
+    outcomesByHour: async (
+      query: HoursQuery,
       by: { readonly meters: readonly EffectiveMeter[]; readonly unknownKeys: readonly string[] },
     ): Promise<readonly HourOutcomes[]> => {
       const { narrowMeters, ...names } = matchingParameters(by.meters);
-      const { statement, parameters } = withLongTexts(COUNT_FATES, {
-        bounds: JSON.stringify(question.bounds),
+      const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
+        bounds: JSON.stringify(query.bounds),
         unknownKeys: JSON.stringify(by.unknownKeys),
         narrowMeters,
       });
-      const all = { ...rangeOf(question), ...names, ...parameters };
-      const rows = await clickHouse.query(statement, all, fateRow);
+      const all = { ...rangeOf(query), ...names, ...parameters };
+      const rows = await clickHouse.query(statement, all, outcomeRow);
       return rows.map((row) => ({
         hourMs: row.hour_ms,
         counted: row.counted,

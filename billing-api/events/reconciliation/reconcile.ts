@@ -29,10 +29,10 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
   const endMs = Math.floor(now / HOUR_MS) * HOUR_MS;
   const hours = { startMs: endMs - HOURS_BALANCED * HOUR_MS, endMs };
   const bounds = boundsOf(await readCheckpoints(engines.database));
-  const question = { environment: null, hours, bounds };
+  const query = { environment: null, hours, bounds };
   const [accepted, copies] = await Promise.all([
-    finished.accepted(question),
-    finished.copies(question),
+    finished.acceptedByHour(query),
+    finished.storedByHour(query),
   ]);
   const differences = new Map<string, number>();
   const add = (of: (typeof accepted)[number] | (typeof copies)[number], events: number): void => {

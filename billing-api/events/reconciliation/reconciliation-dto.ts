@@ -1,5 +1,5 @@
 import { formatInstant } from '../../../contract/instant.js';
-import { differenceOf, type Balance, type Reconciliation } from './read-reconciliation.js';
+import { differenceOf, type Balance, type Reconciliation } from './hour-ledger.js';
 import type { DateTime } from '../../records/record-dto.js';
 
 /** Query of GET /events/reconciliation; the range is widened to whole hours. */

@@ -1,6 +1,7 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { windowCountAtLeast } from '../../domain/calendar/usage-windows.js';
-import type { BillableLine, LineSelectionInputs } from '../../domain/invoice/invoice.js';
+import type { BillableLine } from '../../domain/invoice/billable-line.js';
+import type { LineSelectionInputs } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import { Refusal } from '../../records/refusal.js';

@@ -1,11 +1,11 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import { roundMoney } from '../money.js';
 import type { Price } from '../price/price.js';
-import { ratePrice } from '../rating/rate-price.js';
+import { ratePrice } from './rate-price.js';
 
 /**
- * What a usage costs at a price, rounded as a line of an invoice is; null for buckets of a price
- * that charges each of them anew (domain.md 8.5), whose sum tells nothing about the charge.
+ * The cost of a quantity at a price, rounded like an invoice line. Null for buckets with a price
+ * that charges each bucket by itself (domain.md 8.5): the sum of the buckets does not determine it.
  */
 export function costOfUsage(
   price: Price,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import { MemberReader } from '../records/member-rules.js';
-import { readPreviewPeriod, type PreviewRequest } from './preview-invoice.js';
+import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 
 const at = (text: string): number => Date.parse(text);
 

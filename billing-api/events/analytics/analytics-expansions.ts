@@ -1,0 +1,30 @@
+import { featureToDto } from '../../catalog/features/feature.resource.js';
+import { meterToDto } from '../../catalog/meters/meter.resource.js';
+import { planToDto } from '../../catalog/plans/plan.resource.js';
+import { PRICE_PLAIN, priceToDto } from '../../catalog/prices/price-dto.js';
+import { lineItemToDto } from '../../subscriptions/subscription-answer.js';
+import type { AnalyticsItemDto } from './analytics-dto.js';
+import type { Analytics, AnalyticsItem } from './analytics-items.js';
+
+type Expanded = Pick<
+  AnalyticsItemDto,
+  'price' | 'meter' | 'feature' | 'subscription_line_item' | 'plan' | 'addon'
+>;
+
+/** The records of an item that `expand` names. */
+export function expandedMembers({ line }: AnalyticsItem, analytics: Analytics): Expanded {
+  const { surroundings, metering } = analytics;
+  const price = surroundings.prices.get(line.row.price_id);
+  const meter = metering.meters.get(line.row.meter_id ?? '');
+  const plan = surroundings.plans.get(line.subscription.plan_id);
+  const all: Expanded = {
+    ...(price === undefined ? {} : { price: priceToDto(price, PRICE_PLAIN) }),
+    meter: meter === undefined ? null : meterToDto(meter),
+    feature: line.feature === null ? null : featureToDto(line.feature),
+    subscription_line_item: lineItemToDto(line.row, surroundings),
+    plan: plan === undefined ? null : planToDto(plan),
+    addon: null,
+  };
+  const names: ReadonlySet<string> = analytics.expand;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));
+}
