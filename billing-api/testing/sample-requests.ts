@@ -43,6 +43,7 @@ const CATALOG: Readonly<Record<string, Sample>> = {
   }),
   SearchPlans: (ids) => ({ body: { plan_ids: [ids.plan] } }),
   ReadPlan: (ids) => ({ path: { id: ids.plan } }),
+  ChangePlan: (ids) => ({ path: { id: ids.plan }, body: { name: 'Pro 2' } }),
   ListEntitlements: (ids) => ({ path: { id: ids.plan }, query: { limit: '1' } }),
   CreatePrice: (ids, suffix) => ({
     body: {
