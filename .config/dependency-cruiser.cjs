@@ -37,9 +37,101 @@ const domainOrder = domainFolders.slice(0, -1).map((folder, index) => ({
   to: { path: `${domain}(${domainFolders.slice(index + 1).join('|')})/` },
 }));
 
+/**
+ * The resources of billing-api in the order in which they may know each other: each one knows
+ * those before it. Groups are peers that do not know each other.
+ */
+const resourceOrder = [
+  ['platform'],
+  ['catalog'],
+  ['customers', 'entitlements'],
+  ['usage'],
+  ['subscriptions'],
+  ['events'],
+  ['invoices'],
+];
+const resources = resourceOrder.flat();
+const testing = '^(billing-api/testing|runtime/testing|sql/testing|clickhouse/testing|load-tests)/';
+
+/** Named exceptions to the order of resources, each with its reason. */
+const outOfOrder = {
+  '^billing-api/catalog/plans/plan-expansions\\.ts$':
+    'A plan is answered with what belongs to it, its entitlements included.',
+  '^billing-api/catalog/plans/plans-controller\\.ts$':
+    'GET /plans/{id}/entitlements stands below /plans.',
+  '^billing-api/entitlements/(create-entitlements|entitlement-operations)\\.ts$':
+    'An entitlement can belong to a subscription, which is locked while it is stored.',
+  '^billing-api/subscriptions/subscriptions-controller\\.ts$':
+    'POST /subscriptions/usage stands below /subscriptions; computing an invoice answers it.',
+  '^billing-api/subscriptions/subscription-dto\\.ts$':
+    'A subscription is answered with its latest invoice.',
+};
+
+const resourceRules = resourceOrder.flatMap((group, place) => {
+  const later = resourceOrder.slice(place + 1).flat();
+  return group.flatMap((name) => {
+    const peers = group.filter((other) => other !== name);
+    const unknown = [...peers, ...later];
+    if (unknown.length === 0) return [];
+    return {
+      name: `${name}-knows-earlier-resources-only`,
+      comment: `Resources in order: ${resources.join(', ')}; each knows those before it.`,
+      severity: 'error',
+      from: {
+        path: `^billing-api/${name}/`,
+        pathNot: [tests, ...Object.keys(outOfOrder)],
+      },
+      to: { path: `^billing-api/(${unknown.join('|')})/` },
+    };
+  });
+});
+
 module.exports = {
   forbidden: [
     ...programWalls,
+    ...resourceRules,
+    {
+      name: 'records-know-no-resource',
+      comment: 'The functions that every resource uses know records, not resources.',
+      severity: 'error',
+      from: { path: '^billing-api/records/', pathNot: tests },
+      to: { path: '^billing-api/', pathNot: '^billing-api/(records|domain)/' },
+    },
+    {
+      name: 'edge-knows-records-only',
+      comment: 'What every request passes knows no resource.',
+      severity: 'error',
+      from: { path: '^billing-api/edge/', pathNot: tests },
+      to: { path: '^billing-api/', pathNot: '^billing-api/(edge|records|generated|domain)/' },
+    },
+    {
+      name: 'controllers-ask-operations',
+      comment: 'Controllers read a request, run an operation and write its answer.',
+      severity: 'error',
+      from: { path: '^billing-api/.*-controller\\.ts$' },
+      to: { path: '^billing-api/.*-store\\.ts$' },
+    },
+    {
+      name: 'stores-run-no-operation',
+      comment: 'Stores hold statements; operations decide.',
+      severity: 'error',
+      from: { path: '^billing-api/.*-store\\.ts$' },
+      to: { path: '^billing-api/.*(-operations|-controller)\\.ts$' },
+    },
+    {
+      name: 'nobody-imports-a-controller',
+      comment: 'Only the generated routes do.',
+      severity: 'error',
+      from: { path: '^billing-api/', pathNot: '^billing-api/generated/' },
+      to: { path: '-controller\\.ts$' },
+    },
+    {
+      name: 'production-knows-no-tests',
+      comment: 'The harness of tests is imported by tests only.',
+      severity: 'error',
+      from: { pathNot: `${testing}|^ingest/testing/|${tests}|^\\.config/|^cli/` },
+      to: { path: testing },
+    },
     ...domainOrder,
     {
       name: 'domain-folders-are-in-the-order',

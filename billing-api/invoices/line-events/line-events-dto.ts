@@ -3,7 +3,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import type { LineEvent } from './line-events-page.js';
 import type { LineEvents } from './read-line-events.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
-import { csvText } from '../../records/csv.js';
+import { csvText } from './csv.js';
 
 /** An event behind a line, and what it adds to the quantity. */
 export interface LineEventDto {

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { projectRoot } from '../runtime/project.js';
+
+const IMPORTS_MAX = 12;
+const FILES_MAX = 20;
+const PRODUCTION = [
+  'aggregator',
+  'billing-api',
+  'cli',
+  'clickhouse',
+  'contract',
+  'event-log',
+  'ingest',
+  'runtime',
+  'sql',
+];
+
+/** They put programs together, so they know all the parts. */
+const COMPOSITION_ROOTS: ReadonlySet<string> = new Set([
+  'aggregator/aggregator.ts',
+  'aggregator/main.ts',
+  'billing-api/app.ts',
+  'billing-api/ioc.ts',
+  'billing-api/main.ts',
+  'cli/demo/demo-verb.ts',
+  'cli/dead-letters-verb.ts',
+  'cli/stack.ts',
+  'clickhouse/embedded.ts',
+  'ingest/http/create-ingest-handler.ts',
+  'sql/embedded.ts',
+]);
+
+/** Files that import more than they should, with how many they may import; none may be added. */
+const KNOWN_EXCESS: Readonly<Record<string, number>> = {
+  'billing-api/catalog/meters/meter-operations.ts': 15,
+  'billing-api/catalog/plans/plan-expansions.ts': 14,
+  'billing-api/catalog/plans/plans-controller.ts': 15,
+  'billing-api/catalog/prices/create-prices.ts': 18,
+  'billing-api/catalog/prices/read-prices.ts': 15,
+  'billing-api/domain/invoice/invoice.ts': 13,
+  'billing-api/edge/idempotency.ts': 14,
+  'billing-api/events/analytics/analytics-dto.ts': 17,
+  'billing-api/events/analytics/analytics-lines.ts': 16,
+  'billing-api/events/analytics/read-analytics.ts': 13,
+  'billing-api/events/events-controller.ts': 15,
+  'billing-api/events/lookup/look-up-event.ts': 16,
+  'billing-api/events/read-events.ts': 13,
+  'billing-api/events/reconciliation/read-reconciliation.ts': 13,
+  'billing-api/invoices/explain/explanation-answer.ts': 17,
+  'billing-api/invoices/invoice-preview.ts': 13,
+  'billing-api/invoices/preview-invoice.ts': 13,
+  'billing-api/invoices/subscription-usage/read-subscription-usage.ts': 15,
+  'billing-api/subscriptions/create/create-subscription.ts': 26,
+  'billing-api/subscriptions/create/subscription-request.ts': 13,
+  'billing-api/subscriptions/lines/line-items.ts': 14,
+  'billing-api/subscriptions/lines/store-lines.ts': 16,
+  'billing-api/subscriptions/read-subscriptions.ts': 15,
+  'billing-api/subscriptions/subscriptions-controller.ts': 13,
+};
+
+const IMPORT = /^(?:import|export)\b[^;]*? from '/gm;
+
+/** Production files: no tests, no harness of tests, nothing generated. */
+function productionFiles(): readonly string[] {
+  return PRODUCTION.flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)))
+      .filter((file) => !/\.test\.ts$|\/(testing|generated|node_modules)\//.test(file)),
+  );
+}
+
+const importsOf = (text: string): number => text.match(IMPORT)?.length ?? 0;
+
+describe('the layout', () => {
+  const files = productionFiles();
+
+  test('counts imports over several lines, of types and of exports', () => {
+    const text = "import a from 'a';\nimport type {\n  B,\n} from 'b';\nexport { c } from 'c';\n";
+    expect(importsOf(text)).toBe(3);
+    expect(files).toContain('cli/stack.ts');
+  });
+
+  test('has no file with more than 12 imports, composition roots apart', () => {
+    const excess = files
+      .filter((file) => !COMPOSITION_ROOTS.has(file))
+      .map((file) => [file, importsOf(readFileSync(join(projectRoot, file), 'utf8'))] as const)
+      .filter(([file, imports]) => imports > (KNOWN_EXCESS[file] ?? IMPORTS_MAX));
+    expect(excess).toEqual([]);
+  });
+
+  test('has no folder with more than 20 production files', () => {
+    const counts = new Map<string, number>();
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > FILES_MAX)).toEqual([]);
+  });
+});
