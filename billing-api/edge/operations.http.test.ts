@@ -11,6 +11,9 @@ import { fillEnvironment, FILLED_AT } from '../testing/filled-environment.js';
 import { addressOf, sampleOf } from '../testing/sample-requests.js';
 import type { Operation } from './operation-table.js';
 
+/** Every operation several times, on a machine that may be busy. */
+const GENEROUS = { timeout: 300_000 };
+
 const operations = OPERATIONS.filter(
   ({ isPublic, servedBy }) => !isPublic && servedBy === 'billing-api',
 );
@@ -54,7 +57,7 @@ const idsWhere = (isMeant: (operation: Operation) => boolean): readonly string[]
 const isOwnUser = ({ entity }: Operation): boolean => entity === 'self';
 
 describe('every operation', () => {
-  test('needs a known key that may do what it does', async ({ api, database }) => {
+  test('needs a known key that may do what it does', GENEROUS, async ({ api, database }) => {
     const { environment } = api;
     for (const operation of operations) {
       const unknown = await bare(api, operation, `sk_${'z'.repeat(40)}`);
@@ -92,44 +95,44 @@ describe('every operation', () => {
     }
   });
 
-  test('that writes is refused to a suspended tenant, and none that reads', async ({
-    api,
-    database,
-  }) => {
-    await database.database.slonik.query(sql.type(z.unknown())`
+  test(
+    'that writes is refused to a suspended tenant, and none that reads',
+    GENEROUS,
+    async ({ api, database }) => {
+      await database.database.slonik.query(sql.type(z.unknown())`
       UPDATE tenants SET status = 'suspended'`);
-    const { apiKey } = await makeKey(database.database, { environment: api.environment });
-    expect(await refusedTo(api, apiKey)).toEqual(idsWhere(({ access }) => access === 'write'));
-  });
+      const { apiKey } = await makeKey(database.database, { environment: api.environment });
+      expect(await refusedTo(api, apiKey)).toEqual(idsWhere(({ access }) => access === 'write'));
+    },
+  );
 });
 
 describe('If-Match', () => {
-  test('of another version is refused wherever the document has it, and changes nothing', async ({
-    api,
-    database,
-    clickhouse,
-    clock,
-  }) => {
-    clock.set(FILLED_AT);
-    const tools = { api, database: database.database, clickhouse: clickhouse.client };
-    const { environment } = api;
-    const filled = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
-    const versioned = operations.filter(
-      ({ isVersioned, method }) => isVersioned && (method === 'GET' || method === 'PUT'),
-    );
-    expect(versioned.some(({ method }) => method === 'PUT')).toBe(true);
-    for (const { id, method, path } of versioned) {
-      const { body, ...rest } = sampleOf(id, filled);
-      const address = addressOf(path, rest);
-      const options = body === undefined ? {} : { body };
-      const before = await api.call('GET', address);
-      const headers = { 'if-match': '"999"' };
-      const stale = await api.call(method, address, { ...options, headers });
-      expect([id, stale.status, stale.body.code]).toEqual([id, 409, 'version_conflict']);
-      expect((await api.call('GET', address)).body).toEqual(before.body);
-      const current = { 'if-match': before.headers.get('etag') ?? 'none' };
-      const fresh = await api.call(method, address, { ...options, headers: current });
-      expect([id, fresh.status]).toEqual([id, 200]);
-    }
-  });
+  test(
+    'of another version is refused wherever the document has it, and changes nothing',
+    GENEROUS,
+    async ({ api, database, clickhouse, clock }) => {
+      clock.set(FILLED_AT);
+      const tools = { api, database: database.database, clickhouse: clickhouse.client };
+      const { environment } = api;
+      const filled = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
+      const versioned = operations.filter(
+        ({ isVersioned, method }) => isVersioned && (method === 'GET' || method === 'PUT'),
+      );
+      expect(versioned.some(({ method }) => method === 'PUT')).toBe(true);
+      for (const { id, method, path } of versioned) {
+        const { body, ...rest } = sampleOf(id, filled);
+        const address = addressOf(path, rest);
+        const options = body === undefined ? {} : { body };
+        const before = await api.call('GET', address);
+        const headers = { 'if-match': '"999"' };
+        const stale = await api.call(method, address, { ...options, headers });
+        expect([id, stale.status, stale.body.code]).toEqual([id, 409, 'version_conflict']);
+        expect((await api.call('GET', address)).body).toEqual(before.body);
+        const current = { 'if-match': before.headers.get('etag') ?? 'none' };
+        const fresh = await api.call(method, address, { ...options, headers: current });
+        expect([id, fresh.status]).toEqual([id, 200]);
+      }
+    },
+  );
 });

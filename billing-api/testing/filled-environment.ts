@@ -45,6 +45,8 @@ export type IdKind =
   | 'plan'
   | 'price'
   | 'price_key'
+  | 'price_unit'
+  | 'spare_price_unit'
   | 'customer'
   | 'external_customer'
   | 'subscription'
@@ -89,6 +91,14 @@ async function makeCatalog(make: Make, suffix: string): Promise<Ids> {
   await make('/v1/prices', { ...owned, amount: '49', display_name: 'Base fee' });
   const ids = { meter: meter.id, spare_meter: spareMeter.id, feature: feature.id, plan: plan.id };
   return { ...ids, price: price.id, price_key: priceKey };
+}
+
+async function makePriceUnits(make: Make, suffix: string): Promise<Ids> {
+  const terms = { symbol: 'T', base_currency: 'usd', conversion_rate: '0.01' };
+  const ending = suffix.replaceAll('-', '_');
+  const unit = await make('/v1/prices/units', { name: 'Tokens', code: `TOK${ending}`, ...terms });
+  const spare = await make('/v1/prices/units', { name: 'Credits', code: `CR${ending}`, ...terms });
+  return { price_unit: unit.id, spare_price_unit: spare.id };
 }
 
 async function makeEntitlements(make: Make, { plan, feature }: Ids, suffix: string): Promise<Ids> {
@@ -249,6 +259,7 @@ export async function fillEnvironment(
     throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
   const catalog = await makeCatalog(make, suffix);
+  const units = await makePriceUnits(make, suffix);
   const customer = await makeCustomer(make, suffix);
   const entitlements = await makeEntitlements(make, catalog, suffix);
   const subscription = await call('POST', '/v1/subscriptions', {
@@ -278,6 +289,6 @@ export async function fillEnvironment(
     ({ price_id: priceId }: { price_id: string }) => priceId === catalog.price,
   );
   const made: Ids = { subscription: subscription.body.id, line_item: line.id };
-  const ids = { ...catalog, ...customer, ...entitlements, ...made, ...usage, ...letters };
+  const ids = { ...catalog, ...units, ...customer, ...entitlements, ...made, ...usage, ...letters };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

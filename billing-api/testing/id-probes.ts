@@ -24,6 +24,7 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   meter_id: ['meter'],
   feature_id: ['feature'],
   price_id: ['price'],
+  price_unit_id: ['price_unit'],
   parent_price_id: ['price'],
   customer_id: ['customer'],
   invoicing_customer_id: ['customer'],

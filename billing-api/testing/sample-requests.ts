@@ -73,6 +73,19 @@ const CATALOG: Readonly<Record<string, Sample>> = {
   SearchPrices: (ids) => ({ body: { price_ids: [ids.price] } }),
   ReadPrice: (ids) => ({ path: { id: ids.price } }),
   ReadPriceByLookupKey: (ids) => ({ path: { lookup_key: ids.price_key } }),
+  CreatePriceUnit: (_ids, suffix) => ({
+    body: {
+      name: 'Compute units',
+      code: `CU${suffix.replaceAll('-', '_')}`,
+      symbol: 'CU',
+      base_currency: 'usd',
+      conversion_rate: '0.05',
+    },
+  }),
+  SearchPriceUnits: (ids) => ({ body: { price_unit_ids: [ids.price_unit] } }),
+  ReadPriceUnit: (ids) => ({ path: { id: ids.price_unit } }),
+  ChangePriceUnit: (ids) => ({ path: { id: ids.price_unit }, body: { symbol: 'tok' } }),
+  RemovePriceUnit: (ids) => ({ path: { id: ids.spare_price_unit } }),
   CreateEntitlement: (ids) => ({
     body: { entity_id: ids.subscription, entity_type: 'SUBSCRIPTION', feature_id: ids.feature },
   }),

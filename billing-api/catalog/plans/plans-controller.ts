@@ -41,7 +41,7 @@ export class PlansController extends Controller {
 
   /** @summary Create a plan */
   @Post()
-  @Extension('x-operation', { entity: 'plan', access: 'write' })
+  @Extension('x-operation', { entity: 'plan', access: 'write', versioned: true })
   @SuccessResponse(201, 'Created')
   public async createPlan(
     @Request() request: HttpRequest,
@@ -49,6 +49,7 @@ export class PlansController extends Controller {
   ): Promise<ExpandedPlanDto> {
     const plan = accepted(await createPlan(this.dependencies, callerOf(request), body));
     this.setStatus(201);
+    tagVersion(this, plan.row.version);
     return expandedPlanToDto(plan);
   }
 
