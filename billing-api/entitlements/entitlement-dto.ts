@@ -15,11 +15,11 @@ import {
 } from '../catalog/features/feature.resource.js';
 import type { AddonDto } from '../records/later-dto.js';
 import { planToDto, type PlanDto } from '../catalog/plans/plan.resource.js';
-import type { RecurringPeriodDto } from '../catalog/prices/price-dto.js';
+import type { BillingPeriod } from '../domain/calendar/billing-grid.js';
 
 export type EntitlementOwnerDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
 /** NEVER: one allowance for the life of the subscription. */
-export type UsageResetPeriodDto = RecurringPeriodDto | 'NEVER';
+export type UsageResetPeriodDto = BillingPeriod | 'NEVER';
 
 /**
  * What a plan or a subscription allows of a feature.

@@ -9,7 +9,7 @@ import type { ExplanationDto } from './explain/explanation-dto.js';
 import type { CustomerDto } from '../customers/customer.resource.js';
 import type { CommitmentInfoDto } from '../subscriptions/commitment-dto.js';
 import type { AppliedTaxDto, CouponApplicationDto } from '../records/later-dto.js';
-import type { SubscriptionDto } from '../subscriptions/subscription-dto.js';
+import type { SubscriptionDto } from '../subscriptions/subscription.resource.js';
 
 /**
  * @example {"subscription_id": "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "group_by": ["source",

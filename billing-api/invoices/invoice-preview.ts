@@ -3,7 +3,7 @@ import { customerToDto } from '../customers/customer.resource.js';
 import { DUE_DAYS_DEFAULT, dueDateOf, netDaysOf } from '../domain/invoice/due-date.js';
 import { formatMoney } from '../domain/money.js';
 import { instantToDto } from '../records/record-dto.js';
-import { subscriptionToListDto } from '../subscriptions/subscription-answer.js';
+import { subscriptionToDto } from '../subscriptions/subscription.resource.js';
 import type { WindowsPage } from './explain/explained-windows.js';
 import type { InvoiceDto } from './invoice-dto.js';
 import { NOT_STORED, invoiceLineToDto } from './invoice-line-answer.js';
@@ -51,8 +51,8 @@ function dueDateToDto({ query, invoice }: InvoicePreview): string {
  */
 export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage | null): InvoiceDto {
   const { query, customer, invoice } = preview;
-  const { subscription, surroundings } = query.loaded;
-  const shown = { expand: new Set<'customer' | 'plan'>(), withLineItems: false };
+  const { subscription, related } = query.loaded;
+  const plan = related.plans.get(subscription.plan_id);
   return {
     ...NOT_STORED,
     tenant_id: subscription.tenant_id,
@@ -67,7 +67,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     customer_id: subscription.customer_id,
     customer: customerToDto(customer),
     subscription_id: subscription.id,
-    subscription: subscriptionToListDto(subscription, surroundings, shown),
+    subscription: subscriptionToDto(subscription, plan),
     subscription_customer_id: subscription.customer_id,
     currency: invoice.currency,
     description: null,

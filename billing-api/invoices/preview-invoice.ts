@@ -1,14 +1,14 @@
 import type { InstantMs } from '../../contract/instant.js';
-import type { SubscriptionRow } from '../subscriptions/subscriptions-store.js';
+import type { SubscriptionRow } from '../subscriptions/subscription.resource.js';
 import type { Caller } from '../records/caller.js';
 import { computeInvoice, type ComputedInvoice } from './compute/compute-invoice.js';
 import type { InvoiceQuery } from './compute/invoice-query.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../usage/usage-grouping.js';
 import { MemberReader } from '../records/member-rules.js';
-import { loadSubscription, type LoadedSubscription } from '../subscriptions/read-subscriptions.js';
+import { loadSubscription, type LoadedSubscription } from '../subscriptions/loaded-subscription.js';
 import { isRefusal, Refusal } from '../records/refusal.js';
-import { termsFromRow } from '../subscriptions/create/subscription-request.js';
+import { termsFromRow } from '../subscriptions/subscription-terms.js';
 import type { UsageReadDependencies } from '../usage/usage-customers.js';
 
 export type InvoicePreview = ComputedInvoice<InvoiceQuery>;
@@ -18,8 +18,8 @@ function queryFrom(
   loaded: LoadedSubscription,
   now: InstantMs,
 ): InvoiceQuery | Refusal {
-  const { subscription, surroundings } = loaded;
-  const { lineItems, prices } = surroundings;
+  const { subscription, related } = loaded;
+  const { lineItems, prices } = related;
   const hasFixedLines = lineItems.some(({ price_id: id }) => prices.get(id)?.type === 'FIXED');
   const terms = termsFromRow(subscription);
   const reader = new MemberReader();

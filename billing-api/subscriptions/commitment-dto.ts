@@ -1,5 +1,6 @@
 import type { DecimalText } from '../records/record-dto.js';
-import type { InlinePriceBody, RecurringPeriodDto } from '../catalog/prices/price-dto.js';
+import type { InlinePriceBody } from '../catalog/prices/price.resource.js';
+import type { BillingPeriod } from '../domain/calendar/billing-grid.js';
 
 export type CommitmentTypeDto = 'amount' | 'quantity';
 
@@ -52,7 +53,7 @@ export interface LineItemCommitmentBody {
   /** In units of the meter, priced by the line's own price; greater than 0. */
   commitment_quantity?: DecimalText;
   /** The billing period when absent, or a whole multiple of it. */
-  commitment_duration?: RecurringPeriodDto;
+  commitment_duration?: BillingPeriod;
   /** Multiplies what goes beyond the commitment; 1 or more. */
   commitment_overage_factor?: DecimalText;
   /** Whether what is missing to the commitment is charged. @default false */
@@ -64,6 +65,18 @@ export interface LineItemCommitmentBody {
    * @maxItems 1440
    */
   commitment_time_buckets?: CommitmentTimeBucketBody[];
+}
+
+/** A commitment of all usage lines together (domain.md 11.1, 11.2). */
+export interface SubscriptionCommitmentBody {
+  /** In money, of all usage lines together; not beside `line_item_commitments`. */
+  commitment_amount?: DecimalText;
+  /** Multiplies what goes beyond the commitment; 1, which has no effect, or more. */
+  overage_factor?: DecimalText;
+  /** The billing period when absent, or a whole multiple of it. */
+  commitment_duration?: BillingPeriod;
+  /** Whether what is missing to the commitment is charged. @default false */
+  enable_true_up?: boolean;
 }
 
 /** By the price of the line. */
@@ -96,7 +109,7 @@ export interface CommitmentInfoDto {
   /** In money; null for windows of a quantity. */
   amount: DecimalText | null;
   quantity: DecimalText | null;
-  duration: RecurringPeriodDto | null;
+  duration: BillingPeriod | null;
   is_windowed: boolean;
   overage_factor: DecimalText | null;
   true_up_enabled: boolean | null;

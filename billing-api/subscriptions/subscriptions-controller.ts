@@ -11,26 +11,20 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { createSubscription } from './create/create-subscription.js';
-import { readSubscriptionUsage } from '../invoices/subscription-usage/read-subscription-usage.js';
-import { readSubscription, searchSubscriptions } from './read-subscriptions.js';
-import { subscriptionCommandFrom } from './create/subscription-request.js';
-import { subscriptionToDto, subscriptionToListDto } from './subscription-answer.js';
-import type {
-  CreateSubscriptionBody,
-  SearchSubscriptionsBody,
-  SubscriptionDto,
-  SubscriptionListDto,
-} from './subscription-dto.js';
-import {
-  subscriptionUsageToDto,
-  type SubscriptionUsageBody,
-  type SubscriptionUsageDto,
-} from '../invoices/subscription-usage/subscription-usage-dto.js';
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
 import { tagReadVersion, tagVersion } from '../edge/versions.js';
+import type { ControllerDependencies } from '../ioc.js';
+import type { CreateSubscriptionBody } from './create/create-subscription-body.js';
+import { createSubscription } from './create/create-subscription.js';
+import { readSubscription } from './loaded-subscription.js';
+import {
+  loadedSubscriptionToDto,
+  type ExpandedSubscriptionDto,
+  type SubscriptionListDto,
+} from './subscription-expansions.js';
+import { searchSubscriptions } from './subscription-operations.js';
+import type { SearchSubscriptionsBody } from './subscription-search.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -55,39 +49,11 @@ export class SubscriptionsController extends Controller {
   public async createSubscription(
     @Request() request: HttpRequest,
     @Body() body: CreateSubscriptionBody,
-  ): Promise<SubscriptionDto> {
-    const command = accepted(subscriptionCommandFrom(body, this.dependencies.clock.now()));
-    const caller = callerOf(request);
-    const created = accepted(await createSubscription(this.dependencies, caller, command));
+  ): Promise<ExpandedSubscriptionDto> {
+    const created = accepted(await createSubscription(this.dependencies, callerOf(request), body));
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
-    return subscriptionToDto(created.subscription, {
-      lineItems: created.lineItems,
-      prices: created.prices,
-      customers: new Map([[created.customer.id, created.customer]]),
-      plans: new Map([[created.plan.id, created.plan]]),
-    });
-  }
-
-  /**
-   * What the usage of a subscription costs, computed as the usage lines of an invoice are.
-   * @summary Price the usage of a subscription
-   */
-  @Post('usage')
-  @Extension('x-operation', {
-    entity: 'subscription',
-    access: 'read',
-    rate: 'heavy',
-    notFound: true,
-  })
-  public async readSubscriptionUsage(
-    @Request() request: HttpRequest,
-    @Body() body: SubscriptionUsageBody,
-  ): Promise<SubscriptionUsageDto> {
-    const caller = callerOf(request);
-    return subscriptionUsageToDto(
-      accepted(await readSubscriptionUsage(this.dependencies, caller, body)),
-    );
+    return loadedSubscriptionToDto(created);
   }
 
   /** @summary Search subscriptions */
@@ -97,13 +63,7 @@ export class SubscriptionsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchSubscriptionsBody,
   ): Promise<SubscriptionListDto> {
-    const page = accepted(await searchSubscriptions(this.dependencies, callerOf(request), body));
-    const withLineItems = body.with_line_items === true;
-    const wish = { expand: page.command.expand, withLineItems };
-    return {
-      items: page.rows.map((row) => subscriptionToListDto(row, page.surroundings, wish)),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return accepted(await searchSubscriptions(this.dependencies, callerOf(request), body));
   }
 
   /** @summary Read a subscription with its line items */
@@ -112,9 +72,9 @@ export class SubscriptionsController extends Controller {
   public async readSubscription(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<SubscriptionDto> {
+  ): Promise<ExpandedSubscriptionDto> {
     const found = accepted(await readSubscription(this.dependencies, callerOf(request), id));
     tagReadVersion(this, request, found.subscription.version);
-    return subscriptionToDto(found.subscription, found.surroundings);
+    return loadedSubscriptionToDto(found);
   }
 }

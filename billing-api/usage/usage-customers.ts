@@ -1,11 +1,6 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import {
-  findCustomersByExternalId,
-  findUsageCustomer,
-  findUnknownCustomerKeys,
-  type UsageCustomer,
-} from '../customers/customers-store.js';
+import { findCustomersByExternalId, findUsageCustomer, findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';

@@ -18,8 +18,8 @@ import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
 import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
 import { findMeters } from '../meters/meters-store.js';
-import { PRICE_PLAIN, priceToDto, type PriceDto } from '../prices/price-dto.js';
-import { findLivePrices, type PriceRow } from '../prices/prices-store.js';
+import { priceToDto, type PriceDto, type PriceRow } from '../prices/price.resource.js';
+import { findLivePrices } from '../prices/prices-store.js';
 import { PLANS, type PlanDto, type PlanRow } from './plan.resource.js';
 
 /** What belongs to a plan; in lists only when expanded. */
@@ -82,7 +82,7 @@ export function planExpansions(now: InstantMs): Expansions<PlanRow, PlanExpansio
   return {
     prices: async (unit, plans) => {
       const prices = byPlan(await livePrices(unit, plans));
-      return (plan) => (prices.get(plan.id) ?? []).map((price) => priceToDto(price, PRICE_PLAIN));
+      return (plan) => (prices.get(plan.id) ?? []).map(priceToDto);
     },
     entitlements: async ({ tx }, plans) => {
       const entitlements = byPlan(await findEntitlementsOf(tx, idsOf(plans)));

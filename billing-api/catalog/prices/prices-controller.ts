@@ -11,22 +11,28 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { assertPresent } from '../../../runtime/failure.js';
-import { createPrices } from './create-prices.js';
-import { priceCommandFrom, priceCommandsFrom, type PriceCommand } from './price-command.js';
-import { readPrice, readSurroundings, searchPrices } from './read-prices.js';
-import {
-  priceToDto,
-  type CreatePriceBody,
-  type CreatePricesBody,
-  type PriceDto,
-  type PriceListDto,
-  type PricesDto,
-  type SearchPricesBody,
-} from './price-dto.js';
 import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
+import {
+  expandedPriceToDto,
+  type ExpandedPriceDto,
+  type PriceListDto,
+  type PricesDto,
+} from './price-expansions.js';
+import { createPrice, createPrices, readPrice, searchPrices } from './price-operations.js';
+import { pageToDto } from '../../records/search-records.js';
+import type { SearchPricesBody } from './price-search.js';
+import type { CreatePriceBody } from './price.resource.js';
+
+export interface CreatePricesBody {
+  /**
+   * All of them are stored, or none.
+   * @minItems 1
+   * @maxItems 100
+   */
+  items: CreatePriceBody[];
+}
 
 @Route('v1/prices')
 @Tags('Prices')
@@ -46,10 +52,10 @@ export class PricesController extends Controller {
   public async createPrice(
     @Request() request: HttpRequest,
     @Body() body: CreatePriceBody,
-  ): Promise<PriceDto> {
-    const command = accepted(priceCommandFrom(body));
-    const [price] = await this.store(request, { commands: [command], isBulk: false });
-    return assertPresent(price, 'the new price');
+  ): Promise<ExpandedPriceDto> {
+    const price = accepted(await createPrice(this.dependencies, callerOf(request), body));
+    this.setStatus(201);
+    return expandedPriceToDto(price);
   }
 
   /**
@@ -63,8 +69,10 @@ export class PricesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreatePricesBody,
   ): Promise<PricesDto> {
-    const commands = accepted(priceCommandsFrom(body.items));
-    return { items: [...(await this.store(request, { commands, isBulk: true }))] };
+    const prices = { items: body.items, isBulk: true };
+    const created = accepted(await createPrices(this.dependencies, callerOf(request), prices));
+    this.setStatus(201);
+    return { items: created.map(expandedPriceToDto) };
   }
 
   /** @summary Search prices */
@@ -75,10 +83,7 @@ export class PricesController extends Controller {
     @Body() body: SearchPricesBody,
   ): Promise<PriceListDto> {
     const page = accepted(await searchPrices(this.dependencies, callerOf(request), body));
-    return {
-      items: page.rows.map((row) => priceToDto(row, page.surroundings)),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return pageToDto(page, expandedPriceToDto);
   }
 
   /** @summary Read a price by its lookup key */
@@ -87,28 +92,20 @@ export class PricesController extends Controller {
   public async readPriceByLookupKey(
     @Request() request: HttpRequest,
     @Path() lookup_key: string,
-  ): Promise<PriceDto> {
+  ): Promise<ExpandedPriceDto> {
     const reference = { lookupKey: lookup_key };
-    const found = accepted(await readPrice(this.dependencies, callerOf(request), reference));
-    return priceToDto(found.price, found.surroundings);
+    const price = await readPrice(this.dependencies, callerOf(request), reference);
+    return expandedPriceToDto(accepted(price));
   }
 
   /** @summary Read a price */
   @Get('{id}')
   @Extension('x-operation', { entity: 'price', access: 'read' })
-  public async readPrice(@Request() request: HttpRequest, @Path() id: string): Promise<PriceDto> {
-    const found = accepted(await readPrice(this.dependencies, callerOf(request), { id }));
-    return priceToDto(found.price, found.surroundings);
-  }
-
-  private async store(
-    request: HttpRequest,
-    prices: { readonly commands: readonly PriceCommand[]; readonly isBulk: boolean },
-  ): Promise<readonly PriceDto[]> {
-    const caller = callerOf(request);
-    const rows = accepted(await createPrices(this.dependencies, caller, prices));
-    const surroundings = await readSurroundings(this.dependencies, caller, rows);
-    this.setStatus(201);
-    return rows.map((row) => priceToDto(row, surroundings));
+  public async readPrice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<ExpandedPriceDto> {
+    const price = await readPrice(this.dependencies, callerOf(request), { id });
+    return expandedPriceToDto(accepted(price));
   }
 }

@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceType } from '../price/price.js';
+import type { PriceType } from '../price/price-cadence.js';
 
 /** What one coupon took off a line. */
 export type DiscountTrace = {

@@ -1,6 +1,6 @@
 import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
 import { floorMoney } from '../money.js';
-import type { PriceType } from '../price/price.js';
+import type { PriceType } from '../price/price-cadence.js';
 import type { PrepaidDebit, PrepaidWallet } from './adjustments.js';
 import type { AdjustedLine } from './adjusted-line.js';
 

@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 
-/** How often a subscription is billed; `billingPeriodCount` multiplies it (domain.md 12). */
+/** Length of a billing period; `billing_period_count` multiplies it. */
 export type BillingPeriod = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'QUARTERLY' | 'HALF_YEARLY' | 'ANNUAL';
 
 export type BillingCadence = 'RECURRING' | 'ONETIME';

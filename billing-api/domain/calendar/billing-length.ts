@@ -24,6 +24,24 @@ export function billingLengthOf(every: BilledEvery): BillingLength {
   return { unit, count: count * every.billingPeriodCount };
 }
 
+/** One period of a kind, such as the duration of a commitment. */
+export function onePeriod(billingPeriod: BillingPeriod): BilledEvery {
+  return { billingPeriod, billingPeriodCount: 1 };
+}
+
+/**
+ * How many billing periods of `shorter` make one of `longer`; null unless that is a whole number of
+ * 1 or more.
+ */
+export function periodsIn(longer: BilledEvery, shorter: BilledEvery): number | null {
+  return multipleOf(billingLengthOf(longer), billingLengthOf(shorter));
+}
+
+/** Whether one period is two or more whole periods of the other. */
+export function isLonger(period: BilledEvery, than: BilledEvery): boolean {
+  return (periodsIn(period, than) ?? 1) > 1;
+}
+
 /** How many times `shorter` fits into `longer`; null unless that is a whole number of 1 or more. */
 export function multipleOf(longer: BillingLength, shorter: BillingLength): number | null {
   if (longer.unit !== shorter.unit || longer.count % shorter.count !== 0) return null;

@@ -1,4 +1,4 @@
-/** Whether charges of a partial period are scaled to the part that they cover (domain.md 13.4). */
+/** Whether charges of a partial period are scaled to the part that they cover. */
 export type ProrationBehavior = 'create_prorations' | 'none';
 
 /** `coveredMs / fullMs` of a full charge or commitment; exact milliseconds. */

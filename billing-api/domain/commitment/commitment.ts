@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
 /** Money, or a quantity that is priced at the price of the line or of the time bucket. */

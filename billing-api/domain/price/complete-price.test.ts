@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { decimalOf, plain } from '../../../contract/decimal.js';
-import { completePrice } from './complete-price.js';
-import type { PriceTerms } from './price.js';
-import type {
-  PriceContext,
-  PriceRefusalReason,
-  PriceRequest,
-  TierRequest,
-} from './price-request.js';
-import { isPriceRefusal } from './price-request.js';
+import { completePrice, overridePrice, type PriceContext } from './complete-price.js';
+import type { TierBody } from './price-figures.js';
+import type { PriceModelBody } from './price-model.js';
+import { isPriceRefusal, type PriceRefusal } from './price-refusal.js';
+import type { PriceBody, PriceTerms } from './price.js';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONTEXT: PriceContext = {
-  nowMs: NOW_MS,
   owner: { entityType: 'PLAN', entityId: 'plan_1' },
+  startMs: NOW_MS,
+  endMs: null,
   priceUnit: { id: 'pu_1', code: 'tok', baseCurrency: 'usd', conversionRate: decimalOf('0.01') },
 };
-const USD: PriceRequest = { currency: 'USD', entityId: 'plan_1' };
-const FLAT: PriceRequest = { ...USD, amount: '10' };
-const OPEN: TierRequest = { unitAmount: '1' };
+const USD: PriceBody = { currency: 'USD' };
+const FLAT: PriceBody = { ...USD, amount: '10' };
+const OPEN: TierBody = { unit_amount: '1' };
 
-function complete(request: PriceRequest): PriceTerms {
-  const price = completePrice(request, CONTEXT);
+function accepted(price: PriceTerms | PriceRefusal): PriceTerms {
   if (isPriceRefusal(price)) throw new Error(`${price.member}: ${price.reason}`);
   return price;
 }
 
+function complete(body: PriceBody): PriceTerms {
+  return accepted(completePrice(body, CONTEXT));
+}
+
 describe('defaults of an incomplete price (9.2)', () => {
   it('completes a usage price from its meter, currency and amount', () => {
-    expect(JSON.parse(JSON.stringify(complete({ ...FLAT, meterId: 'meter_1' })))).toEqual({
+    expect(JSON.parse(JSON.stringify(complete({ ...FLAT, meter_id: 'meter_1' })))).toEqual({
       entityType: 'PLAN',
       entityId: 'plan_1',
       currency: 'usd',
@@ -56,18 +56,18 @@ describe('defaults of an incomplete price (9.2)', () => {
     expect(complete(FLAT)).toMatchObject({ type: 'FIXED', invoiceCadence: 'ADVANCE' });
   });
 
-  it.each<[string, PriceRequest, string]>([
+  it.each<[string, PriceBody, string]>([
     ['tiers', { ...USD, tiers: [OPEN] }, 'TIERED'],
     ['tiers, also with an amount', { ...FLAT, tiers: [OPEN] }, 'TIERED'],
-    ['transform_quantity', { ...FLAT, transformQuantity: { divideBy: 100 } }, 'PACKAGE'],
+    ['transform_quantity', { ...FLAT, transform_quantity: { divide_by: 100 } }, 'PACKAGE'],
     ['neither', FLAT, 'FLAT_FEE'],
   ])('the billing model follows from %s', (_, request, model) => {
     expect(complete(request).billingModel).toBe(model);
   });
 
-  it.each<[string, PriceRequest]>([
-    ['billing_cadence', { ...FLAT, billingCadence: 'ONETIME' }],
-    ['billing_period', { ...FLAT, billingPeriod: 'ONETIME' }],
+  it.each<[string, PriceBody]>([
+    ['billing_cadence', { ...FLAT, billing_cadence: 'ONETIME' }],
+    ['billing_period', { ...FLAT, billing_period: 'ONETIME' }],
   ])('ONETIME as %s is ONETIME as both', (_, request) => {
     expect(complete(request)).toMatchObject({
       billingCadence: 'ONETIME',
@@ -77,18 +77,18 @@ describe('defaults of an incomplete price (9.2)', () => {
   });
 
   it('rounds packages up', () => {
-    const price = complete({ ...FLAT, transformQuantity: { divideBy: 100 } });
+    const price = complete({ ...FLAT, transform_quantity: { divide_by: 100 } });
     expect(price.transformQuantity).toEqual({ divideBy: 100, round: 'up' });
   });
 
   it('takes 0 trial days and a minimum quantity of 0 as absent (3.2)', () => {
-    const price = complete({ ...FLAT, trialPeriodDays: 0, minQuantity: 0 });
+    const price = complete({ ...FLAT, trial_period_days: 0, min_quantity: 0 });
     expect([price.trialPeriodDays, price.minQuantity]).toEqual([null, null]);
   });
 
   it('reads one filter text as a list of one (9.3)', () => {
-    const filterValues = { region: 'eu', reason: ['a', 'b'], remedy: ['c'] };
-    expect(complete({ ...FLAT, filterValues }).filterValues).toEqual({
+    const filter_values = { region: 'eu', reason: ['a', 'b'], remedy: ['c'] };
+    expect(complete({ ...FLAT, filter_values }).filterValues).toEqual({
       region: ['eu'],
       reason: ['a', 'b'],
       remedy: ['c'],
@@ -96,20 +96,23 @@ describe('defaults of an incomplete price (9.2)', () => {
   });
 
   it('stores members that its billing model does not use', () => {
-    const price = complete({ ...FLAT, billingModel: 'FLAT_FEE', tiers: [OPEN] });
+    const price = complete({ ...FLAT, billing_model: 'FLAT_FEE', tiers: [OPEN] });
     expect([price.billingModel, price.tiers?.length]).toEqual(['FLAT_FEE', 1]);
   });
 
   it('keeps the digits of a minimum quantity', () => {
-    expect(complete({ ...FLAT, minQuantity: 2.5 }).minQuantity?.toFixed()).toBe('2.5');
+    expect(complete({ ...FLAT, min_quantity: 2.5 }).minQuantity?.toFixed()).toBe('2.5');
   });
 });
 
 describe('CUSTOM prices (8.6)', () => {
-  const CUSTOM: PriceRequest = { ...USD, priceUnitType: 'CUSTOM' };
+  const CUSTOM: PriceBody = { ...USD, price_unit_type: 'CUSTOM' };
 
   it('are stored converted to fiat, unrounded, beside their own figures', () => {
-    const price = complete({ ...CUSTOM, priceUnitConfig: { priceUnit: 'tok', amount: '0.125' } });
+    const price = complete({
+      ...CUSTOM,
+      price_unit_config: { price_unit: 'tok', amount: '0.125' },
+    });
     expect([price.amount?.toFixed(), price.priceUnitFigures?.amount?.toFixed()]).toEqual([
       '0.00125',
       '0.125',
@@ -117,11 +120,14 @@ describe('CUSTOM prices (8.6)', () => {
   });
 
   it('convert every figure of every tier', () => {
-    const priceUnitTiers = [
-      { unitAmount: '5', flatAmount: '100', upTo: 10 },
-      { unitAmount: '3' },
+    const price_unit_tiers = [
+      { unit_amount: '5', flat_amount: '100', up_to: 10 },
+      { unit_amount: '3' },
     ] as const;
-    const price = complete({ ...CUSTOM, priceUnitConfig: { priceUnit: 'tok', priceUnitTiers } });
+    const price = complete({
+      ...CUSTOM,
+      price_unit_config: { price_unit: 'tok', price_unit_tiers },
+    });
     expect(price.billingModel).toBe('TIERED');
     expect(JSON.parse(JSON.stringify([price.tiers, price.priceUnitFigures?.tiers]))).toEqual([
       [
@@ -137,20 +143,20 @@ describe('CUSTOM prices (8.6)', () => {
 });
 
 describe('rules (3.2)', () => {
-  const METERED: PriceRequest = { ...FLAT, meterId: 'meter_1' };
-  const PACKAGE: PriceRequest = { ...FLAT, billingModel: 'PACKAGE' };
-  const tiered = (...tiers: TierRequest[]): PriceRequest => ({ ...USD, tiers });
-  const bounded = (...bounds: (number | null)[]): PriceRequest =>
-    tiered(...bounds.map((upTo) => ({ unitAmount: '1', upTo })));
-  const custom = (change: PriceRequest): PriceRequest => ({
+  const METERED: PriceBody = { ...FLAT, meter_id: 'meter_1' };
+  const PACKAGE: PriceBody = { ...FLAT, billing_model: 'PACKAGE' };
+  const tiered = (...tiers: TierBody[]): PriceBody => ({ ...USD, tiers });
+  const bounded = (...bounds: (number | null)[]): PriceBody =>
+    tiered(...bounds.map((bound) => (bound === null ? OPEN : { ...OPEN, up_to: bound })));
+  const custom = (change: Partial<PriceBody>): PriceBody => ({
     ...USD,
-    priceUnitType: 'CUSTOM',
+    price_unit_type: 'CUSTOM',
     ...change,
   });
-  const tok = { priceUnit: 'tok', amount: '1' };
+  const tok = { price_unit: 'tok', amount: '1' };
 
-  const CASES: readonly [PriceRefusalReason, string, PriceRequest][] = [
-    ['currency_not_three_letters', 'currency', { ...FLAT, currency: null }],
+  const CASES: readonly [string, string, PriceBody][] = [
+    ['currency_not_three_letters', 'currency', { ...FLAT, currency: '' }],
     ['currency_not_three_letters', 'currency', { ...FLAT, currency: 'us' }],
     ['currency_not_three_letters', 'currency', { ...FLAT, currency: 'u$d' }],
     ['decimal_malformed', 'amount', { ...USD, amount: '1e3' }],
@@ -159,20 +165,20 @@ describe('rules (3.2)', () => {
     ['amount_negative', 'amount', { ...USD, amount: '-1' }],
     ['amount_missing', 'amount', USD],
     ['amount_missing', 'amount', { ...USD, amount: '' }],
-    ['amount_missing', 'amount', { ...USD, transformQuantity: { divideBy: 2 } }],
+    ['amount_missing', 'amount', { ...USD, transform_quantity: { divide_by: 2 } }],
     ['transform_quantity_missing', 'transform_quantity', PACKAGE],
     [
       'divide_by_below_one',
       'transform_quantity.divide_by',
-      { ...PACKAGE, transformQuantity: { divideBy: 0 } },
+      { ...PACKAGE, transform_quantity: { divide_by: 0 } },
     ],
     [
       'divide_by_below_one',
       'transform_quantity.divide_by',
-      { ...PACKAGE, transformQuantity: { divideBy: 1.5 } },
+      { ...PACKAGE, transform_quantity: { divide_by: 1.5 } },
     ],
-    ['tiers_missing', 'tiers', { ...FLAT, billingModel: 'TIERED' }],
-    ['tiers_missing', 'tiers', { ...FLAT, billingModel: 'TIERED', tiers: [] }],
+    ['tiers_missing', 'tiers', { ...FLAT, billing_model: 'TIERED' }],
+    ['tiers_missing', 'tiers', { ...FLAT, billing_model: 'TIERED', tiers: [] }],
     [
       'tier_count_out_of_range',
       'tiers',
@@ -184,76 +190,81 @@ describe('rules (3.2)', () => {
     ['tiers_not_ascending', 'tiers.0.up_to', bounded(1.5, null)],
     ['tiers_without_open_end', 'tiers.1.up_to', bounded(10, 20)],
     ['tiers_without_open_end', 'tiers.0.up_to', bounded(null, 10, null)],
-    ['amount_negative', 'tiers.0.unit_amount', tiered({ unitAmount: '-1' })],
-    ['amount_negative', 'tiers.0.flat_amount', tiered({ unitAmount: '1', flatAmount: '-0.01' })],
-    ['decimal_malformed', 'tiers.0.unit_amount', tiered({ unitAmount: 'x' })],
-    ['billing_period_count_below_one', 'billing_period_count', { ...FLAT, billingPeriodCount: 0 }],
+    ['amount_negative', 'tiers.0.unit_amount', tiered({ unit_amount: '-1' })],
+    ['amount_negative', 'tiers.0.flat_amount', tiered({ unit_amount: '1', flat_amount: '-0.01' })],
+    ['decimal_malformed', 'tiers.0.unit_amount', tiered({ unit_amount: 'x' })],
     [
-      'cadence_contradicts_period',
-      'billing_period',
-      { ...FLAT, billingCadence: 'RECURRING', billingPeriod: 'ONETIME' },
+      'billing_period_count_below_one',
+      'billing_period_count',
+      { ...FLAT, billing_period_count: 0 },
     ],
     [
       'cadence_contradicts_period',
       'billing_period',
-      { ...FLAT, billingCadence: 'ONETIME', billingPeriod: 'MONTHLY' },
+      { ...FLAT, billing_cadence: 'RECURRING', billing_period: 'ONETIME' },
+    ],
+    [
+      'cadence_contradicts_period',
+      'billing_period',
+      { ...FLAT, billing_cadence: 'ONETIME', billing_period: 'MONTHLY' },
     ],
     ['meter_missing', 'meter_id', { ...FLAT, type: 'USAGE' }],
-    ['usage_in_advance', 'invoice_cadence', { ...METERED, invoiceCadence: 'ADVANCE' }],
-    ['usage_with_min_quantity', 'min_quantity', { ...METERED, minQuantity: 5 }],
-    ['onetime_not_fixed_in_advance', 'type', { ...METERED, billingPeriod: 'ONETIME' }],
+    ['usage_in_advance', 'invoice_cadence', { ...METERED, invoice_cadence: 'ADVANCE' }],
+    ['usage_with_min_quantity', 'min_quantity', { ...METERED, min_quantity: 5 }],
+    ['onetime_not_fixed_in_advance', 'type', { ...METERED, billing_period: 'ONETIME' }],
     [
       'onetime_not_fixed_in_advance',
       'invoice_cadence',
-      { ...FLAT, billingPeriod: 'ONETIME', invoiceCadence: 'ARREAR' },
+      { ...FLAT, billing_period: 'ONETIME', invoice_cadence: 'ARREAR' },
     ],
-    ['trial_days_negative', 'trial_period_days', { ...FLAT, trialPeriodDays: -1 }],
-    ['trial_not_recurring_fixed', 'trial_period_days', { ...METERED, trialPeriodDays: 7 }],
+    ['trial_days_negative', 'trial_period_days', { ...FLAT, trial_period_days: -1 }],
+    ['trial_not_recurring_fixed', 'trial_period_days', { ...METERED, trial_period_days: 7 }],
     [
       'trial_not_recurring_fixed',
       'trial_period_days',
-      { ...FLAT, billingPeriod: 'ONETIME', trialPeriodDays: 7 },
+      { ...FLAT, billing_period: 'ONETIME', trial_period_days: 7 },
     ],
-    ['min_quantity_negative', 'min_quantity', { ...FLAT, minQuantity: -1 }],
-    ['decimal_malformed', 'min_quantity', { ...FLAT, minQuantity: 1e21 }],
-    ['filter_values_malformed', 'filter_values', { ...FLAT, filterValues: { region: [] } }],
-    ['filter_values_malformed', 'filter_values', { ...FLAT, filterValues: { '': 'eu' } }],
+    ['min_quantity_negative', 'min_quantity', { ...FLAT, min_quantity: -1 }],
+    ['decimal_malformed', 'min_quantity', { ...FLAT, min_quantity: 1e21 }],
+    ['filter_values_malformed', 'filter_values', { ...FLAT, filter_values: { region: [] } }],
+    ['filter_values_malformed', 'filter_values', { ...FLAT, filter_values: { '': 'eu' } }],
     [
       'filter_values_malformed',
       'filter_values',
-      { ...FLAT, filterValues: Object.fromEntries([...Array(101).keys()].map((n) => [n, 'x'])) },
+      { ...FLAT, filter_values: Object.fromEntries([...Array(101).keys()].map((n) => [n, 'x'])) },
     ],
-    ['dates_reversed', 'end_date', { ...FLAT, startMs: 2, endMs: 1 }],
-    ['dates_reversed', 'end_date', { ...FLAT, endMs: NOW_MS - 1 }],
-    ['price_unit_forbidden', 'price_unit_config', { ...FLAT, priceUnitConfig: tok }],
+    ['price_unit_forbidden', 'price_unit_config', { ...FLAT, price_unit_config: tok }],
     ['price_unit_missing', 'price_unit_config', custom({ amount: '1' })],
     [
       'price_unit_unknown',
       'price_unit_config.price_unit',
-      custom({ priceUnitConfig: { priceUnit: 'other', amount: '1' } }),
+      custom({ price_unit_config: { price_unit: 'other', amount: '1' } }),
     ],
     [
       'price_unit_of_other_currency',
       'price_unit_config.price_unit',
-      custom({ currency: 'eur', priceUnitConfig: tok }),
+      custom({ currency: 'eur', price_unit_config: tok }),
     ],
-    ['amount_given_twice', 'amount', custom({ amount: '1', priceUnitConfig: tok })],
-    ['tiers_given_twice', 'tiers', custom({ tiers: [OPEN], priceUnitConfig: tok })],
+    ['amount_given_twice', 'amount', custom({ amount: '1', price_unit_config: tok })],
+    ['tiers_given_twice', 'tiers', custom({ tiers: [OPEN], price_unit_config: tok })],
     [
       'amount_missing',
       'price_unit_config.amount',
-      custom({ priceUnitConfig: { priceUnit: 'tok' } }),
+      custom({ price_unit_config: { price_unit: 'tok' } }),
     ],
     [
       'amount_negative',
       'price_unit_config.amount',
-      custom({ priceUnitConfig: { priceUnit: 'tok', amount: '-1' } }),
+      custom({ price_unit_config: { price_unit: 'tok', amount: '-1' } }),
     ],
     [
       'tiers_without_open_end',
       'price_unit_config.price_unit_tiers.0.up_to',
       custom({
-        priceUnitConfig: { priceUnit: 'tok', priceUnitTiers: [{ unitAmount: '1', upTo: 1 }] },
+        price_unit_config: {
+          price_unit: 'tok',
+          price_unit_tiers: [{ unit_amount: '1', up_to: 1 }],
+        },
       }),
     ],
   ];
@@ -264,14 +275,57 @@ describe('rules (3.2)', () => {
     expect(isPriceRefusal(refusal) && refusal.remedy !== '').toBe(true);
   });
 
+  it.each([
+    ['before a given start', { startMs: 2, endMs: 1 }],
+    ['before now', { startMs: NOW_MS, endMs: NOW_MS - 1 }],
+  ])('refuses dates_reversed: an end %s', (_, dates) => {
+    const refusal = completePrice(FLAT, { ...CONTEXT, ...dates });
+    expect(refusal).toMatchObject({ reason: 'dates_reversed', member: 'end_date' });
+  });
+
   it('accepts 100 tiers, a past start and an end at the start', () => {
     const hundred = bounded(...Array.from({ length: 99 }, (_, index) => index + 1), null);
     expect(complete(hundred).tiers).toHaveLength(100);
-    expect(complete({ ...FLAT, startMs: 0, endMs: 0 })).toMatchObject({ startMs: 0, endMs: 0 });
+    const dates = { startMs: 0, endMs: 0 };
+    expect(completePrice(FLAT, { ...CONTEXT, ...dates })).toMatchObject(dates);
   });
 
   it('accepts an amount of 0 and the greatest amount', () => {
     const amounts = ['0', '1000000000000'].map((amount) => complete({ ...USD, amount }).amount);
     expect(amounts.map((amount) => amount && plain(amount))).toEqual(['0', '1000000000000']);
+  });
+});
+
+describe('overridePrice (9.5)', () => {
+  const OWNER = { entityType: 'SUBSCRIPTION', entityId: 'subs_1' } as const;
+  const override = (base: PriceBody, body: PriceModelBody): PriceTerms =>
+    accepted(overridePrice(complete(base), body, OWNER));
+
+  it('keeps what the override leaves out, to the last digit, and changes the owner', () => {
+    const base = {
+      ...FLAT,
+      min_quantity: 2.5,
+      trial_period_days: 7,
+      transform_quantity: { divide_by: 3 },
+    };
+    expect(override(base, { amount: '9' })).toEqual({
+      ...complete(base),
+      ...OWNER,
+      amount: decimalOf('9'),
+    });
+  });
+
+  it.each<[string, PriceModelBody, string]>([
+    ['tiers', { tiers: [OPEN] }, 'TIERED'],
+    ['transform_quantity', { transform_quantity: { divide_by: 2 } }, 'PACKAGE'],
+    ['billing_model', { billing_model: 'FLAT_FEE', tiers: [OPEN] }, 'FLAT_FEE'],
+    ['the price itself', { amount: '9' }, 'FLAT_FEE'],
+  ])('the billing model follows from %s', (_, body, model) => {
+    expect(override(FLAT, body).billingModel).toBe(model);
+  });
+
+  it('refuses what the rules refuse in a new price', () => {
+    const refusal = overridePrice(complete(FLAT), { billing_model: 'PACKAGE' }, OWNER);
+    expect(refusal).toMatchObject({ reason: 'transform_quantity_missing' });
   });
 });

@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
+import { periodsIn } from '../calendar/billing-length.js';
 import type { Price } from './price.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
@@ -37,6 +37,5 @@ export function matchingPrices(
 function hasMatchingLength(price: Price, subscription: PriceMatch): boolean {
   const { billingPeriod, billingPeriodCount } = price;
   if (billingPeriod === 'ONETIME') return true;
-  const length = billingLengthOf({ billingPeriod, billingPeriodCount });
-  return multipleOf(length, billingLengthOf(subscription)) !== null;
+  return periodsIn({ billingPeriod, billingPeriodCount }, subscription) !== null;
 }

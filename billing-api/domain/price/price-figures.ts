@@ -1,9 +1,35 @@
 import { Decimal, parseRequestDecimal } from '../../../contract/decimal.js';
-import type { Tier, TransformQuantity } from './price.js';
-import type { PriceRefusal, PriceRequest, TierRequest } from './price-request.js';
-import { isPriceRefusal, refuse } from './price-request.js';
+import type { DecimalText } from '../../../contract/wire-types.js';
+import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 
 const TIERS_MAX = 100;
+
+/** A tier of a price body. */
+export interface TierBody {
+  readonly unit_amount: DecimalText;
+  readonly flat_amount?: DecimalText;
+  /**
+   * Inclusive; absent on the last tier.
+   * @isInt
+   * @minimum 1
+   * @maximum 9007199254740991
+   */
+  readonly up_to?: number;
+}
+
+/**
+ * One step of a tiered price; the last tier of a price, and only the last, is open (`upTo` null).
+ */
+export type Tier = {
+  readonly unitAmount: Decimal;
+  /** Added once when the tier is entered; null counts as 0. */
+  readonly flatAmount: Decimal | null;
+  /** Inclusive upper bound, a positive safe integer. */
+  readonly upTo: number | null;
+};
+
+/** The amounts of a price: one, or tiers, or both where a model does not use one of them. */
+export type Figures = { readonly amount: Decimal | null; readonly tiers: readonly Tier[] | null };
 
 /** Reads an amount of a request: a plain decimal that is not negative. */
 export function amountFrom(text: string, member: string): Decimal | PriceRefusal {
@@ -17,29 +43,26 @@ export function amountFrom(text: string, member: string): Decimal | PriceRefusal
 }
 
 /** Reads the tiers of a request and checks them against domain.md 3.2. */
-function tiersFrom(
-  requests: readonly TierRequest[],
-  member: string,
-): readonly Tier[] | PriceRefusal {
-  if (requests.length < 1 || requests.length > TIERS_MAX) {
+function tiersFrom(bodies: readonly TierBody[], member: string): readonly Tier[] | PriceRefusal {
+  if (bodies.length < 1 || bodies.length > TIERS_MAX) {
     return refuse('tier_count_out_of_range', member, `give 1 to ${TIERS_MAX} tiers`);
   }
   const tiers: Tier[] = [];
-  for (const [index, request] of requests.entries()) {
-    const tier = tierFrom(request, `${member}.${index}`);
+  for (const [index, body] of bodies.entries()) {
+    const tier = tierFrom(body, `${member}.${index}`);
     if (isPriceRefusal(tier)) return tier;
     tiers.push(tier);
   }
   return boundsRefusal(tiers, member) ?? tiers;
 }
 
-function tierFrom(request: TierRequest, member: string): Tier | PriceRefusal {
-  const unitAmount = amountFrom(request.unitAmount, `${member}.unit_amount`);
+function tierFrom(body: TierBody, member: string): Tier | PriceRefusal {
+  const unitAmount = amountFrom(body.unit_amount, `${member}.unit_amount`);
   if (isPriceRefusal(unitAmount)) return unitAmount;
-  const flatText = request.flatAmount ?? null;
+  const flatText = body.flat_amount ?? null;
   const flatAmount = flatText === null ? null : amountFrom(flatText, `${member}.flat_amount`);
   if (flatAmount !== null && isPriceRefusal(flatAmount)) return flatAmount;
-  return { unitAmount, flatAmount, upTo: request.upTo ?? null };
+  return { unitAmount, flatAmount, upTo: body.up_to ?? null };
 }
 
 /** Bounds are strictly ascending positive integers, and the last tier alone has none. */
@@ -60,13 +83,10 @@ function boundsRefusal(tiers: readonly Tier[], member: string): PriceRefusal | n
   return null;
 }
 
-/** The amounts of a price: one, or tiers, or both where a model does not use one of them. */
-export type Figures = { readonly amount: Decimal | null; readonly tiers: readonly Tier[] | null };
-
-/** Where a request gives figures, and under which names. */
+/** The figures of a request, and the names of the members in which they stand. */
 export type FigureSource = {
-  readonly amount: string | null | undefined;
-  readonly tiers: readonly TierRequest[] | null | undefined;
+  readonly amount: string | undefined;
+  readonly tiers: readonly TierBody[] | undefined;
   readonly amountMember: string;
   readonly tiersMember: string;
 };
@@ -76,14 +96,8 @@ export function figuresFrom(source: FigureSource): Figures | PriceRefusal {
   const text = source.amount ?? '';
   const amount = text === '' ? null : amountFrom(text, source.amountMember);
   if (amount !== null && isPriceRefusal(amount)) return amount;
-  const requests = source.tiers ?? [];
-  const tiers = requests.length === 0 ? null : tiersFrom(requests, source.tiersMember);
+  const bodies = source.tiers ?? [];
+  const tiers = bodies.length === 0 ? null : tiersFrom(bodies, source.tiersMember);
   if (tiers !== null && isPriceRefusal(tiers)) return tiers;
   return { amount, tiers };
-}
-
-export function transformFrom(request: PriceRequest): TransformQuantity | null {
-  const transform = request.transformQuantity ?? null;
-  if (transform === null) return null;
-  return { divideBy: transform.divideBy, round: transform.round ?? 'up' };
 }

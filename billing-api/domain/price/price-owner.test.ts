@@ -1,26 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { requestedOwnerOf } from './price-owner.js';
-import type { PriceRequest } from './price-request.js';
+import { requestedOwnerOf, type PriceOwnerBody } from './price-owner.js';
 
 describe('requestedOwnerOf (9.2)', () => {
-  it.each<[PriceRequest, string | null]>([
-    [{ entityId: 'x' }, null],
-    [{ entityId: 'x', entityType: 'ADDON' }, 'ADDON'],
-    [{ planId: 'x' }, 'PLAN'],
-    [{ addonId: 'x' }, 'ADDON'],
-    [{ subscriptionId: 'x' }, 'SUBSCRIPTION'],
-    [{ entityId: 'x', planId: 'x' }, 'PLAN'],
+  it.each<[PriceOwnerBody, string | null]>([
+    [{ entity_id: 'x' }, null],
+    [{ entity_id: 'x', entity_type: 'ADDON' }, 'ADDON'],
+    [{ plan_id: 'x' }, 'PLAN'],
+    [{ addon_id: 'x' }, 'ADDON'],
+    [{ subscription_id: 'x' }, 'SUBSCRIPTION'],
+    [{ entity_id: 'x', plan_id: 'x' }, 'PLAN'],
   ])('reads %o as owner x of type %s', (request, entityType) => {
     expect(requestedOwnerOf(request)).toEqual({ entityId: 'x', entityType });
   });
 
-  it.each<[string, PriceRequest]>([
+  it.each<[string, PriceOwnerBody]>([
     ['owner_missing', {}],
-    ['owner_missing', { entityType: 'PLAN' }],
-    ['owner_contradictory', { entityId: 'x', planId: 'y' }],
-    ['owner_contradictory', { planId: 'x', addonId: 'x' }],
-    ['owner_contradictory', { planId: 'x', entityType: 'ADDON' }],
-    ['owner_contradictory', { entityId: 'x', entityType: 'ADDON', planId: 'x' }],
+    ['owner_missing', { entity_type: 'PLAN' }],
+    ['owner_contradictory', { entity_id: 'x', plan_id: 'y' }],
+    ['owner_contradictory', { plan_id: 'x', addon_id: 'x' }],
+    ['owner_contradictory', { plan_id: 'x', entity_type: 'ADDON' }],
+    ['owner_contradictory', { entity_id: 'x', entity_type: 'ADDON', plan_id: 'x' }],
   ])('refuses %s: %o', (reason, request) => {
     expect(requestedOwnerOf(request)).toMatchObject({ reason, member: 'entity_id' });
   });

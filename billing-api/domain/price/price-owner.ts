@@ -1,6 +1,17 @@
+import { refuse, type PriceRefusal } from './price-refusal.js';
 import type { PriceOwnerType } from './price.js';
-import type { PriceRefusal, PriceRequest } from './price-request.js';
-import { refuse } from './price-request.js';
+
+/** Members of a price body that name its owner. */
+export interface PriceOwnerBody {
+  /** The plan; `plan_id` says the same. One of them is required. */
+  readonly entity_id?: string;
+  readonly plan_id?: string;
+  /** Addons are not available yet. */
+  readonly addon_id?: string;
+  /** Prices of one subscription come with the subscription. */
+  readonly subscription_id?: string;
+  readonly entity_type?: PriceOwnerType;
+}
 
 /** The owner that a request names; without a type it follows the kind of record (domain.md 9.2). */
 export type RequestedOwner = {
@@ -12,10 +23,12 @@ export type RequestedOwner = {
  * Reads who owns the price: `entity_id` with an optional `entity_type`, or one of `plan_id`,
  * `addon_id` and `subscription_id`. Several of them must mean the same record.
  */
-export function requestedOwnerOf(request: PriceRequest): RequestedOwner | PriceRefusal {
-  const named = ownersNamedBy(request);
+export function requestedOwnerOf(body: PriceOwnerBody): RequestedOwner | PriceRefusal {
+  const named = ownersNamedBy(body);
   const ids = new Set(named.map((owner) => owner.entityId));
-  const types = new Set([request, ...named].flatMap((owner) => owner.entityType ?? []));
+  const types = new Set(
+    [body.entity_type, ...named.map((owner) => owner.entityType)].flatMap((type) => type ?? []),
+  );
   const [entityId] = ids;
   const [entityType] = types;
   if (entityId === undefined) return refuse('owner_missing', 'entity_id', 'name the owner');
@@ -26,16 +39,14 @@ export function requestedOwnerOf(request: PriceRequest): RequestedOwner | PriceR
   return { entityId, entityType: entityType ?? null };
 }
 
-function ownersNamedBy(request: PriceRequest): readonly RequestedOwner[] {
-  const all: readonly [string | null | undefined, PriceOwnerType | null | undefined][] = [
-    [request.entityId, request.entityType],
-    [request.planId, 'PLAN'],
-    [request.addonId, 'ADDON'],
-    [request.subscriptionId, 'SUBSCRIPTION'],
+function ownersNamedBy(body: PriceOwnerBody): readonly RequestedOwner[] {
+  const all: readonly [string | undefined, PriceOwnerType | null][] = [
+    [body.entity_id, body.entity_type ?? null],
+    [body.plan_id, 'PLAN'],
+    [body.addon_id, 'ADDON'],
+    [body.subscription_id, 'SUBSCRIPTION'],
   ];
   return all.flatMap(([entityId, entityType]) =>
-    entityId === null || entityId === undefined
-      ? []
-      : [{ entityId, entityType: entityType ?? null }],
+    entityId === undefined ? [] : [{ entityId, entityType }],
   );
 }

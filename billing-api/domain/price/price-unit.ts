@@ -1,15 +1,51 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceUnitFigures, Tier } from './price.js';
-import type {
-  PriceContext,
-  PriceRefusal,
-  PriceRequest,
-  PriceUnitRequest,
-  PriceUnitTerms,
-} from './price-request.js';
-import { isPriceRefusal, refuse } from './price-request.js';
-import type { Figures } from './price-figures.js';
-import { figuresFrom } from './price-figures.js';
+import type { DecimalText } from '../../../contract/wire-types.js';
+import { figuresFrom, type Figures, type Tier, type TierBody } from './price-figures.js';
+import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
+
+export const PRICE_UNIT_TYPES = ['FIAT', 'CUSTOM'] as const;
+export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
+
+/** Price units are not available yet: refused when given. */
+export interface PriceUnitConfigBody {
+  /** Code of the price unit. */
+  readonly price_unit: string;
+  readonly amount?: DecimalText;
+  /** @maxItems 100 */
+  readonly price_unit_tiers?: readonly TierBody[];
+}
+
+/** Members of a price body that price in a unit of the tenant's own (domain.md 8.6). */
+export interface PriceUnitBody {
+  readonly price_unit_type?: PriceUnitType;
+  readonly price_unit_config?: PriceUnitConfigBody;
+}
+
+/** The figures of a CUSTOM price in its own unit; the price itself carries them in fiat (8.6). */
+export type PriceUnitFigures = Figures & {
+  readonly priceUnitId: string;
+  readonly priceUnit: string;
+  /** Fiat money for one unit, frozen when the price is created; greater than 0. */
+  readonly conversionRate: Decimal;
+};
+
+/** A published price unit. */
+export type PriceUnitTerms = {
+  readonly id: string;
+  readonly code: string;
+  /** Lower case. */
+  readonly baseCurrency: string;
+  /** Fiat money for one unit; greater than 0. */
+  readonly conversionRate: Decimal;
+};
+
+/** What a price in a unit is read with. */
+export type PriceUnitContext = {
+  /** Of the price, lower case. */
+  readonly currency: string;
+  /** The published price unit whose code the body names; null when there is none. */
+  readonly priceUnit: PriceUnitTerms | null;
+};
 
 /** The figures of a CUSTOM price as given, and the same in fiat, unrounded (domain.md 8.6). */
 export type CustomFigures = {
@@ -17,13 +53,19 @@ export type CustomFigures = {
   readonly inFiat: Figures;
 };
 
+/** The fiat figures of a price body, which a CUSTOM price must not have. */
+type FiatFigures = {
+  readonly amount?: string | undefined;
+  readonly tiers?: readonly TierBody[] | undefined;
+};
+
 /** Reads `price_unit_config`; null for a FIAT price, which must not have one. */
 export function unitFiguresFrom(
-  request: PriceRequest,
-  context: PriceContext & { readonly currency: string },
+  body: PriceUnitBody & FiatFigures,
+  context: PriceUnitContext,
 ): CustomFigures | PriceRefusal | null {
-  const config = request.priceUnitConfig ?? null;
-  if ((request.priceUnitType ?? 'FIAT') === 'FIAT') {
+  const config = body.price_unit_config ?? null;
+  if ((body.price_unit_type ?? 'FIAT') === 'FIAT') {
     if (config === null) return null;
     const remedy = 'leave it out, or set price_unit_type to CUSTOM';
     return refuse('price_unit_forbidden', 'price_unit_config', remedy);
@@ -33,38 +75,36 @@ export function unitFiguresFrom(
   }
   const unit = matchingUnit(config, context);
   if (isPriceRefusal(unit)) return unit;
-  return refusalOfFiatFigures(request) ?? customFiguresFrom(config, unit);
+  return refusalOfFiatFigures(body) ?? customFiguresFrom(config, unit);
 }
 
 function matchingUnit(
-  config: PriceUnitRequest,
-  context: PriceContext & { readonly currency: string },
+  config: PriceUnitConfigBody,
+  { priceUnit: unit, currency }: PriceUnitContext,
 ): PriceUnitTerms | PriceRefusal {
   const member = 'price_unit_config.price_unit';
-  const unit = context.priceUnit;
-  if (unit === null || unit.code !== config.priceUnit) {
+  if (unit === null || unit.code !== config.price_unit) {
     return refuse('price_unit_unknown', member, 'give the code of a published price unit');
   }
-  if (unit.baseCurrency === context.currency) return unit;
-  const remedy = `choose a unit whose base currency is ${context.currency}`;
+  if (unit.baseCurrency === currency) return unit;
+  const remedy = `choose a unit whose base currency is ${currency}`;
   return refuse('price_unit_of_other_currency', member, remedy);
 }
 
 /** The fiat figures of a CUSTOM price are computed, so a request must not give them as well. */
-function refusalOfFiatFigures(request: PriceRequest): PriceRefusal | null {
+function refusalOfFiatFigures({ amount = '', tiers = [] }: FiatFigures): PriceRefusal | null {
   const remedy = 'a CUSTOM price has its figures in price_unit_config';
-  if ((request.tiers ?? []).length > 0) return refuse('tiers_given_twice', 'tiers', remedy);
-  const amount = request.amount ?? '';
+  if (tiers.length > 0) return refuse('tiers_given_twice', 'tiers', remedy);
   return amount === '' ? null : refuse('amount_given_twice', 'amount', remedy);
 }
 
 function customFiguresFrom(
-  config: PriceUnitRequest,
+  config: PriceUnitConfigBody,
   unit: PriceUnitTerms,
 ): CustomFigures | PriceRefusal {
   const given = figuresFrom({
     amount: config.amount,
-    tiers: config.priceUnitTiers,
+    tiers: config.price_unit_tiers,
     amountMember: 'price_unit_config.amount',
     tiersMember: 'price_unit_config.price_unit_tiers',
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ONE, decimalOf, plain } from '../../../contract/decimal.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import { commitmentMoney } from './commitment-money.js';
 
 const money = (type: 'amount' | 'quantity', value: string, change: Partial<PriceModel>): string => {

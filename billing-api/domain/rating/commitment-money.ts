@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from './rate-price.js';
 import type { CommitmentTerms } from '../commitment/commitment.js';
 

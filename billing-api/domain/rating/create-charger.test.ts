@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, decimalOf, plain } from '../../../contract/decimal.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
-import type { PriceModel, Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
+import type { PriceModel } from '../price/price-model.js';
 import { createCharger } from './create-charger.js';
 import { ratePrice } from './rate-price.js';
 

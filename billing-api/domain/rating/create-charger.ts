@@ -1,5 +1,6 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
-import type { PriceModel, Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
+import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from './rate-price.js';
 
 /** What a price charges for a quantity of 0 or more; exact. */

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { Proration } from '../calendar/proration.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 
 /** How windows are charged: those of a line, or of one of its time buckets, share one rule. */
 export type WindowRule = {

@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { BillingModel, TierMode } from '../price/price.js';
+import type { BillingModel, TierMode } from '../price/price-model.js';
 
 /**
  * One multiplication of a charge: `amount = unitAmount × quantity + flatAmount`, exactly. A price

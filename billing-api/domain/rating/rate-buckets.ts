@@ -1,6 +1,6 @@
 import type { PricedWindow } from './priced-window.js';
 import type { BucketUsage } from '../usage/line-usage.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import { createCharger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 

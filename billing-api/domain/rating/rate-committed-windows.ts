@@ -6,7 +6,7 @@ import { bucketsByMinute, slotMinuteOf } from '../commitment/time-bucket.js';
 import type { PricedWindow, WindowRule } from './priced-window.js';
 import type { Proration } from '../calendar/proration.js';
 import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import { createCharger, type Charger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import type { TransformQuantity } from '../price/price.js';
+import type { TransformQuantity } from '../price/price-model.js';
 import { ratePackage } from './rate-package.js';
 
 const FIVE = decimalOf('5');

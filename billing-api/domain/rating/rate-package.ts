@@ -1,6 +1,6 @@
 import { ONE } from '../../../contract/decimal.js';
 import type { Decimal } from '../../../contract/decimal.js';
-import type { TransformQuantity } from '../price/price.js';
+import type { TransformQuantity } from '../price/price-model.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { singleStep } from './single-step.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from './rate-price.js';
 
 /** A price that carries the members of every model; only those of its own model are billed. */

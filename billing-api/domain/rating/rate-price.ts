@@ -1,6 +1,6 @@
 import { ZERO } from '../../../contract/decimal.js';
 import type { Decimal } from '../../../contract/decimal.js';
-import type { PriceModel } from '../price/price.js';
+import type { PriceModel } from '../price/price-model.js';
 import type { PricingTrace, RatedCharge } from './pricing-trace.js';
 import { rateFlatFee } from './rate-flat-fee.js';
 import { ratePackage } from './rate-package.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf } from '../../../contract/decimal.js';
 import { formatMoney, roundMoney } from '../money.js';
-import type { Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
 import { rateTieredSlab } from './rate-tiered-slab.js';
 
 /** The tiers of the table in 8.3. */

@@ -1,5 +1,5 @@
 import { Decimal, ZERO, minOf } from '../../../contract/decimal.js';
-import type { Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
 import type { PricingStep, RatedCharge } from './pricing-trace.js';
 import { tierStep } from './tier-step.js';
 

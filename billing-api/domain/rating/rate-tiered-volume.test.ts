@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, decimalOf } from '../../../contract/decimal.js';
 import { formatMoney, roundMoney } from '../money.js';
-import type { Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
 import { rateTieredVolume } from './rate-tiered-volume.js';
 
 /** The tiers of the table in 8.3. */

@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { tierStep } from './tier-step.js';
 

@@ -1,6 +1,6 @@
 import { ZERO } from '../../../contract/decimal.js';
 import type { Decimal } from '../../../contract/decimal.js';
-import type { Tier } from '../price/price.js';
+import type { Tier } from '../price/price-figures.js';
 import type { PricingStep } from './pricing-trace.js';
 
 /** Charges `quantity` in the tier at `index`: unit amount × quantity + flat amount. */

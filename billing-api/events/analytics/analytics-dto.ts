@@ -5,11 +5,11 @@ import type {
   WindowSizeDto,
 } from '../../catalog/meters/meter.resource.js';
 import type { PlanDto } from '../../catalog/plans/plan.resource.js';
-import type { PriceDto } from '../../catalog/prices/price-dto.js';
+import type { PriceDto } from '../../catalog/prices/price.resource.js';
 import type { AddonDto } from '../../records/later-dto.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import type { CommitmentInfoDto } from '../../subscriptions/commitment-dto.js';
-import type { LineItemDto } from '../../subscriptions/subscription-dto.js';
+import type { LineItemDto } from '../../subscriptions/line-item.resource.js';
 import type { PropertyFiltersBody, UsageGroupDto } from '../../usage/usage-dto.js';
 
 /**

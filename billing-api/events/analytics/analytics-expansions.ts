@@ -1,8 +1,8 @@
 import { featureToDto } from '../../catalog/features/feature.resource.js';
 import { meterToDto } from '../../catalog/meters/meter.resource.js';
 import { planToDto } from '../../catalog/plans/plan.resource.js';
-import { PRICE_PLAIN, priceToDto } from '../../catalog/prices/price-dto.js';
-import { lineItemToDto } from '../../subscriptions/subscription-answer.js';
+import { priceToDto } from '../../catalog/prices/price.resource.js';
+import { lineItemToDto } from '../../subscriptions/line-item.resource.js';
 import type { AnalyticsItemDto } from './analytics-dto.js';
 import type { Analytics, AnalyticsItem } from './analytics-items.js';
 
@@ -13,15 +13,15 @@ type Expanded = Pick<
 
 /** The records of an item that `expand` names. */
 export function expandedMembers({ line }: AnalyticsItem, analytics: Analytics): Expanded {
-  const { surroundings, metering } = analytics;
-  const price = surroundings.prices.get(line.row.price_id);
+  const { related, metering } = analytics;
+  const price = related.prices.get(line.row.price_id);
   const meter = metering.meters.get(line.row.meter_id ?? '');
-  const plan = surroundings.plans.get(line.subscription.plan_id);
+  const plan = related.plans.get(line.subscription.plan_id);
   const all: Expanded = {
-    ...(price === undefined ? {} : { price: priceToDto(price, PRICE_PLAIN) }),
+    ...(price === undefined ? {} : { price: priceToDto(price) }),
     meter: meter === undefined ? null : meterToDto(meter),
     feature: line.feature === null ? null : featureToDto(line.feature),
-    subscription_line_item: lineItemToDto(line.row, surroundings),
+    subscription_line_item: lineItemToDto(line.row, price),
     plan: plan === undefined ? null : planToDto(plan),
     addon: null,
   };

@@ -9,20 +9,15 @@ import {
   findFeaturesOfMeters,
   findUnknownFeatureIds,
 } from '../../catalog/features/features-store.js';
-import {
-  findSubscriptionsOfCustomer,
-  type LineItemRow,
-  type SubscriptionRow,
-} from '../../subscriptions/subscriptions-store.js';
+import { findSubscriptionsOfCustomer } from '../../subscriptions/subscriptions-store.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import { type ReadDependencies, type ReadUnit, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { findMetering, lineItemFrom, type Metering } from '../../subscriptions/lines/line-items.js';
-import {
-  findSurroundings,
-  type SubscriptionSurroundings,
-} from '../../subscriptions/read-subscriptions.js';
+import { findLineRecords, type LineRecords } from '../../subscriptions/related-records.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
-import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 
 /** One usage line item of a customer in the time in which the range and its life overlap. */
 export type AnalyticsLine = {
@@ -37,7 +32,7 @@ export type AnalyticsLines = {
   readonly customer: CustomerRow;
   readonly lines: readonly AnalyticsLine[];
   readonly metering: Metering;
-  readonly surroundings: SubscriptionSurroundings;
+  readonly related: LineRecords;
 };
 
 type LinesQuery = {
@@ -49,7 +44,7 @@ type LinesQuery = {
 type Found = {
   readonly customer: CustomerRow;
   readonly subscriptions: readonly SubscriptionRow[];
-  readonly surroundings: SubscriptionSurroundings;
+  readonly related: LineRecords;
   readonly features: readonly FeatureRow[];
 };
 
@@ -62,11 +57,10 @@ async function findRecords(
   const [unknown] = await findUnknownFeatureIds(tx, featureIds);
   if (unknown !== undefined) return notFound('feature', unknown);
   const subscriptions = await findSubscriptionsOfCustomer(tx, customer.id);
-  const expansions = { withCustomers: false, withLineItems: true };
-  const surroundings = await findSurroundings(tx, subscriptions, expansions);
-  const meterIds = surroundings.lineItems.flatMap((item) => item.meter_id ?? []);
+  const related = await findLineRecords(tx, subscriptions);
+  const meterIds = related.lineItems.flatMap((item) => item.meter_id ?? []);
   const features = await findFeaturesOfMeters(tx, meterIds);
-  return { customer, subscriptions, surroundings, features };
+  return { customer, subscriptions, related, features };
 }
 
 /** The line in the part of the range in which it exists; none when that is empty. */
@@ -87,7 +81,7 @@ function lineOf(
   const isWanted =
     query.featureIds.length === 0 || features.some(({ id }) => query.featureIds.includes(id));
   if (range === null || !isWanted) return [];
-  const lineItem = lineItemFrom(row, found.surroundings.prices, metering);
+  const lineItem = lineItemFrom(row, found.related.prices, metering);
   return [{ row, lineItem, subscription, range, feature: features[0] ?? null }];
 }
 
@@ -100,9 +94,9 @@ export function findAnalyticsLines(
   return readUnit(dependencies, environment, async (unit): Promise<AnalyticsLines | Refusal> => {
     const found = await findRecords(unit, query);
     if (isRefusal(found)) return found;
-    const { customer, surroundings } = found;
-    const metering = await findMetering(unit.tx, environment, surroundings.lineItems);
-    const lines = surroundings.lineItems.flatMap((row) => lineOf(row, { query, found, metering }));
-    return { customer, lines, metering, surroundings };
+    const { customer, related } = found;
+    const metering = await findMetering(unit.tx, environment, related.lineItems);
+    const lines = related.lineItems.flatMap((row) => lineOf(row, { query, found, metering }));
+    return { customer, lines, metering, related };
   });
 }

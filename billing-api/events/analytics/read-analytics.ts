@@ -54,13 +54,13 @@ export async function readAnalytics(
   const dataUntil = await dependencies.dataUntil();
   const items = await readItems(dependencies, caller, { ...found, query });
   if (isRefusal(items)) return items;
-  const { customer, metering, surroundings } = found;
+  const { customer, metering, related } = found;
   const currencies = new Set(items.map(({ line }) => line.lineItem.price.currency));
   const [currency = null] = currencies;
   return {
     customer,
     metering,
-    surroundings,
+    related,
     items,
     currency: currencies.size > 1 ? null : currency,
     cost: currencies.size > 1 ? null : sumOfCosts(items),

@@ -6,7 +6,7 @@ import { findMeteredLines, type MeteredLine } from './metered-lines.js';
 import type { StoredEvent } from '../events-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import type { Transaction } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 
 /** A line item that bills an event, and where its usage window begins. */
 export type EventLine = {

@@ -1,6 +1,8 @@
 import { sql } from 'slonik';
-import type { LineItemRow, SubscriptionRow } from '../../subscriptions/subscriptions-store.js';
-import { findLineItems, SUBSCRIPTIONS } from '../../subscriptions/subscriptions-store.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
+import { findLineItems } from '../../subscriptions/subscriptions-store.js';
+import { SUBSCRIPTIONS } from '../../subscriptions/subscription.resource.js';
 import { CUSTOMERS, type CustomerRow } from '../../customers/customer.resource.js';
 import type { Transaction } from '../../records/unit.js';
 

@@ -2,7 +2,7 @@ import { Decimal } from '../../../contract/decimal.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import { findEntitlementsOf, type EntitlementRow } from '../../entitlements/entitlements-store.js';
 import { findFeatures } from '../../catalog/features/features-store.js';
-import type { SubscriptionRow } from '../../subscriptions/subscriptions-store.js';
+import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import type { Transaction } from '../../records/unit.js';
 
 function sourceFrom(row: EntitlementRow, meterId: string | null): EntitlementSource {

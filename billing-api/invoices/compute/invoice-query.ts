@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import type { LoadedSubscription } from '../../subscriptions/read-subscriptions.js';
-import type { LineItemRow } from '../../subscriptions/subscriptions-store.js';
+import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 
 /** Which invoice is computed. */

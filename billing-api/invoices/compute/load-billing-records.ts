@@ -5,7 +5,7 @@ import type { CustomerRow } from '../../customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/line-items.js';
-import type { LineItemRow } from '../../subscriptions/subscriptions-store.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { InvoiceQuery } from './invoice-query.js';
 
@@ -34,8 +34,8 @@ export async function loadBillingRecords(
   environment: Environment,
   { loaded, lineItems, grouping }: InvoiceQuery,
 ): Promise<BillingRecords> {
-  const { subscription, surroundings } = loaded;
-  const customer = surroundings.customers.get(subscription.customer_id);
+  const { subscription, related } = loaded;
+  const customer = related.customers.get(subscription.customer_id);
   return {
     customer: assertPresent(customer, 'the customer of the subscription'),
     metering: await findMetering(unit.tx, environment, lineItems),

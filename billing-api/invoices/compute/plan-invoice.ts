@@ -52,7 +52,7 @@ export function planInvoice(
   { loaded, period, lineItems }: InvoiceQuery,
   records: BillingRecords,
 ): InvoicePlan | Refusal {
-  const { prices } = loaded.surroundings;
+  const { prices } = loaded.related;
   const inputs: LineSelectionInputs = {
     subscription: billingTermsOf(loaded),
     period,

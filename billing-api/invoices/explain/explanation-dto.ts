@@ -2,11 +2,8 @@ import type { DateTime, DecimalText, PaginationDto } from '../../records/record-
 import type { CommitmentTypeDto } from '../../subscriptions/commitment-dto.js';
 import type { AggregationDto, MeterFilterDto } from '../../catalog/meters/meter.resource.js';
 import type { UsageResetPeriodDto } from '../../entitlements/entitlement-dto.js';
-import type {
-  BillingModelDto,
-  FilterValuesDto,
-  TierModeDto,
-} from '../../catalog/prices/price-dto.js';
+import type { BillingModel, TierMode } from '../../domain/price/price-model.js';
+import type { FilterValuesDto } from '../../catalog/prices/price-json.js';
 
 export interface ExplainedPeriodDto {
   start: DateTime;
@@ -62,8 +59,8 @@ export interface ExplainedStepDto {
 }
 
 export interface ExplainedPricingDto {
-  billing_model: BillingModelDto;
-  tier_mode: TierModeDto | null;
+  billing_model: BillingModel;
+  tier_mode: TierMode | null;
   steps: ExplainedStepDto[];
   packages: DecimalText | null;
 }

@@ -7,7 +7,7 @@ import type { CustomerRow } from '../../customers/customer.resource.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventStore, StoredEvent } from '../../events/events-store.js';
-import type { LoadedSubscription } from '../../subscriptions/read-subscriptions.js';
+import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { usageOfCustomers } from '../../usage/usage-customers.js';
 
 /** An event behind a line, with what it adds to the quantity. */

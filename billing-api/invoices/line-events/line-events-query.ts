@@ -4,12 +4,13 @@ import { readEventPageKey, type EventPageKey } from '../../events/event-page-key
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 import {
   loadSubscription,
   type LoadedSubscription,
-} from '../../subscriptions/read-subscriptions.js';
-import { findLineItem, type LineItemRow } from '../../subscriptions/subscriptions-store.js';
+} from '../../subscriptions/loaded-subscription.js';
+import { findLineItem } from '../../subscriptions/subscriptions-store.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 

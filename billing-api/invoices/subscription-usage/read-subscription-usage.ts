@@ -1,10 +1,10 @@
 import { ZERO, decimalOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import type { PriceRow } from '../../catalog/prices/prices-store.js';
+import type { PriceRow } from '../../catalog/prices/price.resource.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import type { SubscriptionRow } from '../../subscriptions/subscriptions-store.js';
+import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import { findUsageQuery, type SubscriptionUsageRequest } from './subscription-usage-query.js';
@@ -52,7 +52,7 @@ export async function readSubscriptionUsage(
   );
   if (isRefusal(computed)) return computed;
   const { query, invoice } = computed;
-  const { subscription, surroundings } = query.loaded;
+  const { subscription, related } = query.loaded;
   // A true-up is no usage.
   const charges = invoice.lines.filter(({ kind }) => kind !== 'true_up');
   const covered = charges.filter(({ kind }) => kind === 'charge');
@@ -61,7 +61,7 @@ export async function readSubscriptionUsage(
     currency: invoice.currency,
     range: query.period,
     charges,
-    prices: surroundings.prices,
+    prices: related.prices,
     amount: sumOf(charges),
     commitment: commitmentOf(subscription, covered),
     overageAmount: sumOf(charges.filter(({ kind }) => kind === 'overage')),

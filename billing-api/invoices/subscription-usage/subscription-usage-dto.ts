@@ -5,7 +5,7 @@ import type { InvoiceLine } from '../../domain/invoice/invoice.js';
 import { formatMoney } from '../../domain/money.js';
 import type { SubscriptionUsage } from './read-subscription-usage.js';
 import type { Currency, DateTime, DecimalText } from '../../records/record-dto.js';
-import { PRICE_PLAIN, priceToDto, type PriceDto } from '../../catalog/prices/price-dto.js';
+import { priceToDto, type PriceDto } from '../../catalog/prices/price.resource.js';
 
 /** @example {"subscription_id": "subs_01KAHZ3M4N5P6Q7R8S9T0V1W2X"} */
 export interface SubscriptionUsageBody {
@@ -54,7 +54,7 @@ function chargeToDto(line: InvoiceLine, usage: SubscriptionUsage): UsageChargeDt
     quantity: plain(line.quantity),
     meter_id: meter?.id ?? null,
     meter_display_name: meter?.displayName ?? null,
-    price: priceToDto(assertPresent(prices.get(price.id), 'the line price'), PRICE_PLAIN),
+    price: priceToDto(assertPresent(prices.get(price.id), 'the line price')),
     is_overage: isOverage,
     overage_factor: isOverage && commitment !== null ? plain(commitment.overageFactor) : null,
   };

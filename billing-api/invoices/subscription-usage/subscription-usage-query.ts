@@ -3,11 +3,11 @@ import { currentPeriod } from '../../domain/calendar/billing-periods.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/create/subscription-request.js';
+import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 import {
   loadSubscription,
   type LoadedSubscription,
-} from '../../subscriptions/read-subscriptions.js';
+} from '../../subscriptions/loaded-subscription.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 
@@ -34,10 +34,10 @@ function queryFrom(
   loaded: LoadedSubscription,
   now: InstantMs,
 ): InvoiceQuery | Refusal {
-  const { subscription, surroundings } = loaded;
+  const { subscription, related } = loaded;
   const reader = new MemberReader();
   const period = readRange(reader, request, currentPeriod(termsFromRow(subscription), now));
-  const lineItems = surroundings.lineItems.filter((row) => row.price_type === 'USAGE');
+  const lineItems = related.lineItems.filter((row) => row.price_type === 'USAGE');
   const shown = { grouping: NO_GROUPING, hideZeroCharges: false };
   return reader.refusal() ?? { loaded, period, lineItems, ...shown, now };
 }

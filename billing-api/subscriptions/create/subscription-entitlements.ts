@@ -1,39 +1,48 @@
 import { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import {
-  billingLengthOf,
-  multipleOf,
-  type BilledEvery,
-} from '../../domain/calendar/billing-length.js';
-import { gridPeriodAt } from '../../domain/calendar/billing-periods.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { onePeriod, periodsIn, type BilledEvery } from '../../domain/calendar/billing-length.js';
+import { firstPeriod, gridPeriodAt } from '../../domain/calendar/billing-periods.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
-import type { EntitlementReset, EntitlementRow } from '../../entitlements/entitlements-store.js';
-import { instantValue, type NewRow } from '../../records/records.js';
+import {
+  ENTITLEMENTS,
+  findEntitlementsOf,
+  type EntitlementReset,
+  type EntitlementRow,
+} from '../../entitlements/entitlements-store.js';
+import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import { invalid, type Refusal } from '../../records/refusal.js';
+import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
 
-/** One element of `override_entitlements` (api.md 5.1) as it came. */
-export type EntitlementOverride = {
-  readonly parent_entitlement_id: string;
-  readonly usage_limit?: number | undefined;
-  readonly is_enabled?: boolean | undefined;
-  readonly static_value?: string | undefined;
-};
+/** What is absent stays as the plan has it. */
+export interface OverrideEntitlementBody {
+  /** A published entitlement of the plan. */
+  parent_entitlement_id: string;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 9007199254740991
+   */
+  usage_limit?: number;
+  is_enabled?: boolean;
+  /** @maxLength 10000 */
+  static_value?: string;
+}
 
 /** Reads the overrides of a request; every entitlement once. */
 export function readEntitlementOverrides(
   reader: MemberReader,
-  requests: readonly EntitlementOverride[] | undefined,
-): readonly EntitlementOverride[] {
+  bodies: readonly OverrideEntitlementBody[],
+): readonly OverrideEntitlementBody[] {
   const seen = new Set<string>();
-  return (requests ?? []).map((request, index) => {
-    const { parent_entitlement_id: id } = request;
+  for (const [index, { parent_entitlement_id: id }] of bodies.entries()) {
     const member = `override_entitlements.${index}.parent_entitlement_id`;
-    if (seen.has(id)) reader.note(member, 'is there twice');
+    if (seen.has(id)) reader.note(member, 'is given twice');
     seen.add(id);
-    return request;
-  });
+  }
+  return bodies;
 }
 
 /** The entitlement of the subscription that takes the place of one of its plan (domain.md 10.1). */
@@ -56,42 +65,39 @@ function replacementOf(parent: EntitlementRow, subscriptionId: string): NewRow {
   };
 }
 
-/** The entitlements that a subscription has in place of those of its plan. */
-export function overriddenEntitlements(
+/** The entitlements that a request gives the subscription in place of those of its plan. */
+function overriddenEntitlements(
   ofPlan: readonly EntitlementRow[],
-  overrides: readonly EntitlementOverride[],
+  overrides: readonly OverrideEntitlementBody[],
   subscriptionId: string,
 ): readonly NewRow[] | Refusal {
-  const rows: NewRow[] = [];
-  for (const [index, override] of overrides.entries()) {
+  return collect({ items: overrides, isBulk: false }, (override, index) => {
     const parent = ofPlan.find(({ id }) => id === override.parent_entitlement_id);
     if (parent === undefined) {
       const member = `override_entitlements.${index}.parent_entitlement_id`;
-      return invalid({ [member]: 'is no published entitlement of the plan' });
+      return invalid({ [member]: 'must be a published entitlement of the plan' });
     }
-    rows.push({
+    return {
       ...replacementOf(parent, subscriptionId),
       usage_limit: override.usage_limit ?? parent.usage_limit,
       is_enabled: override.is_enabled ?? parent.is_enabled,
       static_value: override.static_value ?? parent.static_value,
-    });
-  }
-  return rows;
+    };
+  });
 }
 
 /** Whether the reset window of an allowance is the billing period (domain.md 10.2). */
 function resetsWithPeriod(reset: EntitlementReset, every: BilledEvery): boolean {
   if (reset === null) return true;
   if (reset === 'NEVER') return false;
-  const length = billingLengthOf({ billingPeriod: reset, billingPeriodCount: 1 });
-  return multipleOf(length, billingLengthOf(every)) === 1;
+  return periodsIn(onePeriod(reset), every) === 1;
 }
 
 /**
  * With create_prorations a short first period has its share of the plan's allowances that renew
  * with the billing period (domain.md 22.2); none without it, or for a full first period.
  */
-export function scaledEntitlements(
+function scaledEntitlements(
   ofPlan: readonly EntitlementRow[],
   terms: SubscriptionTerms,
   first: { readonly subscriptionId: string; readonly period: Interval },
@@ -115,4 +121,31 @@ export function scaledEntitlements(
       end_date: instantValue(period.endMs),
     };
   });
+}
+
+/** The subscription whose entitlements differ from those of its plan. */
+type EntitledSubscription = {
+  readonly subscriptionId: string;
+  readonly planId: string;
+  readonly terms: SubscriptionTerms;
+};
+
+/** Stores the entitlements that the subscription has in place of those of its plan. */
+export async function storeEntitlements(
+  { tx, caller, now, newId }: Unit,
+  { subscriptionId, planId, terms }: EntitledSubscription,
+  overrides: readonly OverrideEntitlementBody[],
+): Promise<Refusal | null> {
+  const ofPlan = await findEntitlementsOf(tx, [planId]);
+  const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
+  if (isRefusal(overridden)) return overridden;
+  const first = { subscriptionId, period: firstPeriod(terms) };
+  const rows = [...overridden, ...scaledEntitlements(ofPlan, terms, first)];
+  const ids = rows.map(() => newId('ent')).sort();
+  const columns = rows.map((row, index) => ({
+    ...newRecordColumns(caller, assertPresent(ids[index], 'an id for every row'), now),
+    ...row,
+  }));
+  await insertRows(tx, ENTITLEMENTS, columns);
+  return null;
 }

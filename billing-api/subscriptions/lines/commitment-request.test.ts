@@ -3,15 +3,14 @@ import {
   durationProblem,
   readLineCommitments,
   readSubscriptionCommitment,
-  type LineCommitmentRequest,
-  type SubscriptionCommitmentRequest,
 } from './commitment-request.js';
+import type { LineItemCommitmentBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
 import { MemberReader } from '../../records/member-rules.js';
 
 const MONTHLY = { billingPeriod: 'MONTHLY', billingPeriodCount: 1 } as const;
 
 describe('the commitment of a subscription (11.1, 11.2)', () => {
-  const refused = (request: SubscriptionCommitmentRequest, currency = 'usd'): readonly string[] => {
+  const refused = (request: SubscriptionCommitmentBody, currency = 'usd'): readonly string[] => {
     const reader = new MemberReader();
     readSubscriptionCommitment(reader, request, { ...MONTHLY, currency });
     return Object.keys(reader.refusal()?.details ?? {});
@@ -67,8 +66,8 @@ describe('the commitment of a subscription (11.1, 11.2)', () => {
 
 describe('the commitment of a line (11.3 to 11.5)', () => {
   const refused = (
-    request: LineCommitmentRequest,
-    subscription: SubscriptionCommitmentRequest = {},
+    request: LineItemCommitmentBody,
+    subscription: SubscriptionCommitmentBody = {},
   ): readonly string[] => {
     const reader = new MemberReader();
     readLineCommitments(reader, { p: request }, subscription);

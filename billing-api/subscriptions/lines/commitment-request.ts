@@ -1,50 +1,28 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import {
-  billingLengthOf,
-  multipleOf,
-  type BilledEvery,
-} from '../../domain/calendar/billing-length.js';
+import { onePeriod, periodsIn, type BilledEvery } from '../../domain/calendar/billing-length.js';
 import { minorDigitsOf } from '../../domain/money.js';
 import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import { readTimeBuckets, type TimeBucketRequest, type TimeBucketWish } from './time-buckets.js';
+import type { LineItemCommitmentBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
+import { readTimeBuckets, type RequestedTimeBucket } from './time-buckets.js';
 
-/** Members of a subscription that commit all of its usage lines together (domain.md 11.1, 11.2). */
-export type SubscriptionCommitmentRequest = {
-  readonly commitment_amount?: string | undefined;
-  readonly overage_factor?: string | undefined;
-  readonly commitment_duration?: BillingPeriod | undefined;
-  readonly enable_true_up?: boolean | undefined;
-};
-
-/** One entry of `line_item_commitments` (domain.md 11.3 to 11.5). */
-export type LineCommitmentRequest = {
-  readonly commitment_type?: 'amount' | 'quantity' | undefined;
-  readonly commitment_amount?: string | undefined;
-  readonly commitment_quantity?: string | undefined;
-  readonly commitment_duration?: BillingPeriod | undefined;
-  readonly commitment_overage_factor?: string | undefined;
-  readonly commitment_true_up_enabled?: boolean | undefined;
-  readonly commitment_windowed?: boolean | undefined;
-  readonly commitment_time_buckets?: readonly TimeBucketRequest[] | undefined;
-};
-
-export type SubscriptionCommitmentWish = {
+/** The commitment of a subscription as a request gives it. */
+export type RequestedSubscriptionCommitment = {
   readonly amount: Decimal | null;
   readonly overageFactor: Decimal | null;
   readonly duration: BillingPeriod | null;
   readonly isTrueUpEnabled: boolean;
 };
 
-/** What is committed to, in place of time buckets or beside them. */
+/** What a line is committed to, instead of time buckets or beside them. */
 type Committed = {
   readonly type: 'amount' | 'quantity';
   readonly value: Decimal;
   readonly overageFactor: Decimal;
 };
 
-/** A commitment that keeps every rule which asks for nothing but the request. */
-export type LineCommitmentWish = {
+/** The commitment of a line that keeps every rule which needs no stored record. */
+export type RequestedCommitment = {
   readonly priceId: string;
   /** Where it stands in the request. */
   readonly place: string;
@@ -53,7 +31,7 @@ export type LineCommitmentWish = {
   readonly duration: BillingPeriod | null;
   readonly isTrueUpEnabled: boolean;
   readonly isWindowed: boolean;
-  readonly timeBuckets: readonly TimeBucketWish[];
+  readonly timeBuckets: readonly RequestedTimeBucket[];
 };
 
 /**
@@ -61,22 +39,24 @@ export type LineCommitmentWish = {
  * multiple of it in months; null for a good one.
  */
 export function durationProblem(duration: BillingPeriod, every: BilledEvery): string | null {
-  const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
-  if (multipleOf(length, billingLengthOf(every)) !== null) return null;
+  if (periodsIn(onePeriod(duration), every) !== null) return null;
   const period = `${every.billingPeriod} × ${every.billingPeriodCount}`;
-  return `is no whole multiple of the billing period ${period}`;
+  return `must be a whole multiple of the billing period, ${period}`;
 }
 
 function checkAmount(reader: MemberReader, amount: Decimal, currency: string): void {
   const digits = minorDigitsOf(currency);
-  if (amount.lessThan(0)) reader.note('commitment_amount', 'is less than 0');
+  if (amount.lessThan(0)) reader.note('commitment_amount', 'must be 0 or more');
   if (amount.decimalPlaces() > digits) {
-    reader.note('commitment_amount', `has more than the ${digits} minor digits of ${currency}`);
+    reader.note(
+      'commitment_amount',
+      `must have at most ${digits} fraction digits, as ${currency} has`,
+    );
   }
 }
 
-/** Members that say more about an amount, which is not there. */
-function checkWithoutAmount(reader: MemberReader, request: SubscriptionCommitmentRequest): void {
+/** Refuses members that describe an amount when there is none. */
+function checkWithoutAmount(reader: MemberReader, request: SubscriptionCommitmentBody): void {
   const members = [
     ['overage_factor', request.overage_factor !== undefined],
     ['commitment_duration', request.commitment_duration !== undefined],
@@ -90,9 +70,9 @@ function checkWithoutAmount(reader: MemberReader, request: SubscriptionCommitmen
 /** Reads the commitment of a subscription: amount and factor come together. */
 export function readSubscriptionCommitment(
   reader: MemberReader,
-  request: SubscriptionCommitmentRequest,
+  request: SubscriptionCommitmentBody,
   terms: BilledEvery & { readonly currency: string },
-): SubscriptionCommitmentWish {
+): RequestedSubscriptionCommitment {
   const { commitment_duration: duration = null, enable_true_up: isTrueUpEnabled = false } = request;
   const amount = reader.decimal('commitment_amount', request.commitment_amount);
   const overageFactor = reader.overageFactor('overage_factor', request.overage_factor);
@@ -105,16 +85,16 @@ export function readSubscriptionCommitment(
   return { amount, overageFactor, duration, isTrueUpEnabled };
 }
 
-/** The kind of commitment that the members say; null when they contradict each other. */
+/** Whether the members commit to money or to a quantity; null when they contradict each other. */
 function typeOf(
   reader: MemberReader,
   place: string,
-  request: LineCommitmentRequest,
+  request: LineItemCommitmentBody,
 ): 'amount' | 'quantity' | null {
   const { commitment_type: type } = request;
   const hasAmount = request.commitment_amount !== undefined;
   if (hasAmount && request.commitment_quantity !== undefined) {
-    reader.note(`${place}.commitment_quantity`, 'and commitment_amount exclude each other');
+    reader.note(`${place}.commitment_quantity`, 'cannot be combined with commitment_amount');
     return null;
   }
   const implied = hasAmount ? 'amount' : 'quantity';
@@ -126,7 +106,7 @@ function typeOf(
 function readCommitted(
   reader: MemberReader,
   place: string,
-  request: LineCommitmentRequest,
+  request: LineItemCommitmentBody,
 ): Committed | null {
   const type = typeOf(reader, place, request);
   const value =
@@ -142,8 +122,8 @@ function readCommitted(
   return { type, value, overageFactor };
 }
 
-/** Members that say more about an amount or quantity, which is not there. */
-function checkAlone(reader: MemberReader, place: string, request: LineCommitmentRequest): void {
+/** Refuses members that describe an amount or quantity when there is none. */
+function checkAlone(reader: MemberReader, place: string, request: LineItemCommitmentBody): void {
   const problem = 'needs commitment_amount or commitment_quantity';
   const members = [
     ['commitment_type', request.commitment_type !== undefined],
@@ -159,26 +139,26 @@ function checkAlone(reader: MemberReader, place: string, request: LineCommitment
 function checkTimeBuckets(
   reader: MemberReader,
   place: string,
-  request: LineCommitmentRequest,
+  request: LineItemCommitmentBody,
 ): void {
   const hasBuckets = (request.commitment_time_buckets ?? []).length > 0;
   if (hasBuckets && request.commitment_windowed !== true) {
-    reader.note(`${place}.commitment_time_buckets`, 'need commitment_windowed');
+    reader.note(`${place}.commitment_time_buckets`, 'need commitment_windowed true');
   }
   if (!hasBuckets && !isCommitted(request)) {
-    reader.note(`${place}.commitment_amount`, 'or commitment_quantity is required');
+    reader.note(`${place}.commitment_amount`, 'give commitment_amount or commitment_quantity');
   }
 }
 
-function isCommitted(request: LineCommitmentRequest): boolean {
+function isCommitted(request: LineItemCommitmentBody): boolean {
   return request.commitment_amount !== undefined || request.commitment_quantity !== undefined;
 }
 
 function readLineCommitment(
   reader: MemberReader,
   priceId: string,
-  request: LineCommitmentRequest,
-): LineCommitmentWish {
+  request: LineItemCommitmentBody,
+): RequestedCommitment {
   const place = `line_item_commitments.${priceId}`;
   const { commitment_time_buckets: buckets = [] } = request;
   checkTimeBuckets(reader, place, request);
@@ -197,12 +177,12 @@ function readLineCommitment(
 /** Reads the commitments of line items, by price; none beside one of the subscription. */
 export function readLineCommitments(
   reader: MemberReader,
-  requests: Readonly<Record<string, LineCommitmentRequest>> | undefined,
-  subscription: SubscriptionCommitmentRequest,
-): readonly LineCommitmentWish[] {
+  requests: Readonly<Record<string, LineItemCommitmentBody>> | undefined,
+  subscription: SubscriptionCommitmentBody,
+): readonly RequestedCommitment[] {
   const entries = Object.entries(requests ?? {});
   if (entries.length > 0 && subscription.commitment_amount !== undefined) {
-    reader.note('line_item_commitments', 'and commitment_amount exclude each other');
+    reader.note('line_item_commitments', 'cannot be combined with commitment_amount');
   }
   return entries.map(([priceId, request]) => readLineCommitment(reader, priceId, request));
 }

@@ -7,9 +7,9 @@ import type { LineMeter } from '../../domain/usage/line-meter.js';
 import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { MeterRow } from '../../catalog/meters/meter.resource.js';
 import { findMeters } from '../../catalog/meters/meters-store.js';
-import { priceFromRow } from '../../catalog/prices/price-terms.js';
-import type { PriceRow } from '../../catalog/prices/prices-store.js';
-import type { LineItemRow } from '../subscriptions-store.js';
+import { priceFromRow } from '../../catalog/prices/price.resource.js';
+import type { PriceRow } from '../../catalog/prices/price.resource.js';
+import type { LineItemRow } from '../line-item.resource.js';
 import type { Transaction } from '../../records/unit.js';
 import { lineCommitmentFrom } from './stored-commitments.js';
 

@@ -7,9 +7,10 @@ import type {
   SubscriptionCommitment,
 } from '../../domain/commitment/commitment.js';
 import type { PlanRow } from '../../catalog/plans/plan.resource.js';
-import { priceFromRow } from '../../catalog/prices/price-terms.js';
-import type { PriceRow, TimeBucketColumn } from '../../catalog/prices/prices-store.js';
-import type { LineItemRow, SubscriptionRow } from '../subscriptions-store.js';
+import type { TimeBucketColumn } from '../../catalog/prices/price-json.js';
+import { priceFromRow, type PriceRow } from '../../catalog/prices/price.resource.js';
+import type { LineItemRow } from '../line-item.resource.js';
+import type { SubscriptionRow } from '../subscription.resource.js';
 
 /** The commitment of a stored subscription (domain.md 11.1); null where it has none. */
 export function subscriptionCommitmentFrom(

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemberReader } from '../../records/member-rules.js';
-import {
-  fitHours,
-  readTimeBuckets,
-  type TimeBucketRequest,
-  type TimeOfDay,
-} from './time-buckets.js';
+import { fitHours, readTimeBuckets, type TimeOfDay } from './time-buckets.js';
+import type { CommitmentTimeBucketBody } from '../commitment-dto.js';
 
 type Size = Parameters<typeof fitHours>[2];
 
@@ -81,19 +77,20 @@ describe('hours of a time bucket (11.5)', () => {
 });
 
 describe('a time bucket of a request (11.5)', () => {
-  const GOOD: TimeBucketRequest = {
+  const UNPRICED: CommitmentTimeBucketBody = {
     start: { hour: 9 },
     end: { hour: 17 },
     commitment_type: 'amount',
     commitment_value: '4',
     overage_factor: 1.5,
-    price_id: 'price_x',
   };
-  const refused = (change: Partial<TimeBucketRequest>): readonly string[] => {
+  const refusedIn = (body: CommitmentTimeBucketBody): readonly string[] => {
     const reader = new MemberReader();
-    readTimeBuckets(reader, 'b', [{ ...GOOD, ...change }]);
+    readTimeBuckets(reader, 'b', [body]);
     return Object.keys(reader.refusal()?.details ?? {});
   };
+  const refused = (change: Partial<CommitmentTimeBucketBody>): readonly string[] =>
+    refusedIn({ ...UNPRICED, price_id: 'price_x', ...change });
 
   it('has a value above 0 and a factor of 1 or more', () => {
     expect(refused({})).toEqual([]);
@@ -113,9 +110,9 @@ describe('a time bucket of a request (11.5)', () => {
   it('has one price, named or its own', () => {
     const price = { currency: 'usd', amount: '1' };
     expect(refused({ price })).toEqual(['b.0.price_id']);
-    expect(refused({ price, price_id: undefined })).toEqual([]);
-    expect(refused({ price_id: undefined })).toEqual(['b.0.price_id']);
-    expect(refused({ price: { ...price, start_date: 'x' }, price_id: undefined })).toEqual([
+    expect(refusedIn({ ...UNPRICED, price })).toEqual([]);
+    expect(refusedIn(UNPRICED)).toEqual(['b.0.price_id']);
+    expect(refusedIn({ ...UNPRICED, price: { ...price, start_date: 'x' } })).toEqual([
       'b.0.price.start_date',
     ]);
   });

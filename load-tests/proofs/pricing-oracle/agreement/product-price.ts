@@ -1,9 +1,7 @@
 import { decimalOf, type Decimal } from '../../../../contract/decimal.js';
-import type {
-  Price as ProductPrice,
-  PriceModel,
-  Tier,
-} from '../../../../billing-api/domain/price/price.js';
+import type { Price as ProductPrice } from '../../../../billing-api/domain/price/price.js';
+import type { Tier } from '../../../../billing-api/domain/price/price-figures.js';
+import type { PriceModel } from '../../../../billing-api/domain/price/price-model.js';
 import type { LineItem, Price, Subscription } from '../subscription.js';
 
 type Figures = Pick<PriceModel, 'amount' | 'tiers'>;

@@ -1,0 +1,164 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { DecimalText } from '../../../contract/wire-types.js';
+import { figuresFrom, type Figures, type Tier, type TierBody } from './price-figures.js';
+import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
+import {
+  unitFiguresFrom,
+  type PriceUnitBody,
+  type PriceUnitContext,
+  type PriceUnitFigures,
+} from './price-unit.js';
+
+/** How a price turns a quantity into money (domain.md 8); each has a function in `rating/`. */
+export const BILLING_MODELS = ['FLAT_FEE', 'PACKAGE', 'TIERED'] as const;
+export type BillingModel = (typeof BILLING_MODELS)[number];
+
+export const TIER_MODES = ['VOLUME', 'SLAB'] as const;
+export type TierMode = (typeof TIER_MODES)[number];
+
+export interface TransformQuantityBody {
+  /**
+   * @isInt
+   * @minimum 1
+   * @maximum 9007199254740991
+   */
+  readonly divide_by: number;
+  /** @default "up" */
+  readonly round?: 'up' | 'down';
+}
+
+/** Members of a price body that turn a quantity into money; an override of a price has the same. */
+export interface PriceModelBody {
+  readonly billing_model?: BillingModel;
+  readonly amount?: DecimalText;
+  readonly tier_mode?: TierMode;
+  /** @maxItems 100 */
+  readonly tiers?: readonly TierBody[];
+  readonly transform_quantity?: TransformQuantityBody;
+}
+
+export type TransformQuantity = {
+  /** At least 1. */
+  readonly divideBy: number;
+  readonly round: 'up' | 'down';
+};
+
+/**
+ * The members that turn a quantity into money. Those the billing model does not use may be present
+ * and are never billed (domain.md 3.2). Amounts are in the price's currency, unrounded.
+ */
+export type PriceModel = {
+  readonly billingModel: BillingModel;
+  /** Present for FLAT_FEE and PACKAGE. */
+  readonly amount: Decimal | null;
+  readonly tierMode: TierMode;
+  /** Present for TIERED, ascending. */
+  readonly tiers: readonly Tier[] | null;
+  /** Present for PACKAGE. */
+  readonly transformQuantity: TransformQuantity | null;
+};
+
+/** A model, with the figures of a CUSTOM price in its own unit; null for FIAT. */
+export type PriceModelTerms = PriceModel & { readonly priceUnitFigures: PriceUnitFigures | null };
+
+/** Reads how the price of a body turns a quantity into money; a CUSTOM price converted to fiat. */
+export function modelFrom(
+  body: PriceModelBody & PriceUnitBody,
+  context: PriceUnitContext,
+): PriceModelTerms | PriceRefusal {
+  const custom = unitFiguresFrom(body, context);
+  if (custom !== null && isPriceRefusal(custom)) return custom;
+  const figures = custom === null ? fiatFiguresFrom(body) : custom.inFiat;
+  if (isPriceRefusal(figures)) return figures;
+  const transformQuantity = transformFrom(body);
+  return {
+    ...figures,
+    billingModel: body.billing_model ?? impliedModel(figures, transformQuantity),
+    tierMode: body.tier_mode ?? 'VOLUME',
+    transformQuantity,
+    priceUnitFigures: custom?.figures ?? null,
+  };
+}
+
+function impliedModel(figures: Figures, transform: TransformQuantity | null): BillingModel {
+  if (figures.tiers !== null) return 'TIERED';
+  return transform === null ? 'FLAT_FEE' : 'PACKAGE';
+}
+
+function fiatFiguresFrom({ amount, tiers }: PriceModelBody): Figures | PriceRefusal {
+  return figuresFrom({ amount, tiers, amountMember: 'amount', tiersMember: 'tiers' });
+}
+
+function transformFrom({
+  transform_quantity: transform,
+}: PriceModelBody): TransformQuantity | null {
+  if (transform === undefined) return null;
+  return { divideBy: transform.divide_by, round: transform.round ?? 'up' };
+}
+
+/**
+ * The model of a price with the members that an override gives (domain.md 9.5). Members that it
+ * gives imply the billing model, as they do for a new price.
+ */
+export function overriddenModel(
+  base: PriceModel,
+  override: PriceModelBody,
+): PriceModel | PriceRefusal {
+  const given = fiatFiguresFrom(override);
+  if (isPriceRefusal(given)) return given;
+  const { amount, tiers, transform_quantity: transform } = override;
+  return {
+    billingModel: override.billing_model ?? overriddenBillingModel(base, override),
+    amount: amount === undefined ? base.amount : given.amount,
+    tierMode: override.tier_mode ?? base.tierMode,
+    tiers: tiers === undefined ? base.tiers : given.tiers,
+    transformQuantity: transform === undefined ? base.transformQuantity : transformFrom(override),
+  };
+}
+
+function overriddenBillingModel(base: PriceModel, override: PriceModelBody): BillingModel {
+  if (override.tiers !== undefined) return 'TIERED';
+  return override.transform_quantity === undefined ? base.billingModel : 'PACKAGE';
+}
+
+/** What each billing model needs of a price. */
+const NEEDS: Readonly<Record<BillingModel, (price: PriceModelTerms) => PriceRefusal | null>> = {
+  FLAT_FEE: hasAmount,
+  PACKAGE: (price) => hasAmount(price) ?? hasTransform(price),
+  TIERED: hasTiers,
+};
+
+/** A rule of domain.md 3.2: the price has what its billing model needs. */
+export function hasWhatItsModelNeeds(price: PriceModelTerms): PriceRefusal | null {
+  return NEEDS[price.billingModel](price) ?? hasWholeDivisor(price);
+}
+
+/** The member of the body in which a figure of the price stands. */
+function figureMember(price: PriceModelTerms, fiat: string, custom: string): string {
+  return price.priceUnitFigures === null ? fiat : `price_unit_config.${custom}`;
+}
+
+function hasAmount(price: PriceModelTerms): PriceRefusal | null {
+  if (price.amount !== null) return null;
+  const member = figureMember(price, 'amount', 'amount');
+  return refuse('amount_missing', member, `a ${price.billingModel} price needs an amount`);
+}
+
+function hasTransform(price: PriceModelTerms): PriceRefusal | null {
+  if (price.transformQuantity !== null) return null;
+  const remedy = 'a PACKAGE price needs transform_quantity with divide_by';
+  return refuse('transform_quantity_missing', 'transform_quantity', remedy);
+}
+
+function hasTiers(price: PriceModelTerms): PriceRefusal | null {
+  if (price.tiers !== null) return null;
+  const member = figureMember(price, 'tiers', 'price_unit_tiers');
+  return refuse('tiers_missing', member, 'a TIERED price needs tiers');
+}
+
+function hasWholeDivisor({ transformQuantity: transform }: PriceModel): PriceRefusal | null {
+  const isWhole = transform === null || Number.isSafeInteger(transform.divideBy);
+  if (isWhole && (transform === null || transform.divideBy >= 1)) return null;
+  const member = 'transform_quantity.divide_by';
+  return refuse('divide_by_below_one', member, 'give an integer of 1 or more');
+}

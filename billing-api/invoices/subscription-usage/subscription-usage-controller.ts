@@ -1,0 +1,41 @@
+import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { readSubscriptionUsage } from './read-subscription-usage.js';
+import {
+  subscriptionUsageToDto,
+  type SubscriptionUsageBody,
+  type SubscriptionUsageDto,
+} from './subscription-usage-dto.js';
+
+/** The subscription route whose answer is computed as invoices are. */
+@Route('v1/subscriptions')
+@Tags('Subscriptions')
+export class SubscriptionUsageController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * What the usage of a subscription costs, computed as the usage lines of an invoice are.
+   * @summary Price the usage of a subscription
+   */
+  @Post('usage')
+  @Extension('x-operation', {
+    entity: 'subscription',
+    access: 'read',
+    rate: 'heavy',
+    notFound: true,
+  })
+  public async readSubscriptionUsage(
+    @Request() request: HttpRequest,
+    @Body() body: SubscriptionUsageBody,
+  ): Promise<SubscriptionUsageDto> {
+    const caller = callerOf(request);
+    return subscriptionUsageToDto(
+      accepted(await readSubscriptionUsage(this.dependencies, caller, body)),
+    );
+  }
+}

@@ -1,0 +1,197 @@
+import { plain } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type {
+  BillingCadence,
+  BillingCycle,
+  BillingPeriod,
+} from '../../domain/calendar/billing-grid.js';
+import type { ProrationBehavior } from '../../domain/calendar/proration.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Refusal } from '../../records/refusal.js';
+import {
+  readLineCommitments,
+  readSubscriptionCommitment,
+  type RequestedCommitment,
+} from '../lines/commitment-request.js';
+import { readOverrides, type LineOverride } from '../lines/override-lines.js';
+import type { NewSubscriptionRow } from '../subscription.resource.js';
+import { readAddedLines, type AddedLine } from './added-lines.js';
+import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import {
+  readEntitlementOverrides,
+  type OverrideEntitlementBody,
+} from './subscription-entitlements.js';
+
+/** Columns that are stored as they came. */
+export type PassthroughColumns = Pick<
+  NewSubscriptionRow,
+  | 'lookup_key'
+  | 'collection_method'
+  | 'payment_behavior'
+  | 'payment_terms'
+  | 'gateway_payment_method_id'
+  | 'commitment_amount'
+  | 'overage_factor'
+  | 'commitment_duration'
+  | 'enable_true_up'
+  | 'metadata'
+>;
+
+/** A subscription that is to be created, with every default but those of customer and clock. */
+export type SubscriptionCommand = {
+  readonly customerId: string | null;
+  readonly externalCustomerId: string | null;
+  readonly planId: string;
+  readonly currency: string;
+  readonly billingPeriod: BillingPeriod;
+  readonly billingPeriodCount: number;
+  readonly billingCadence: BillingCadence;
+  readonly billingCycle: BillingCycle;
+  readonly billingAnchorMs: InstantMs | null;
+  readonly startMs: InstantMs | null;
+  readonly endMs: InstantMs | null;
+  readonly customerTimezone: string | null;
+  readonly prorationBehavior: ProrationBehavior;
+  /** The request says 0 trial days, which overrides the trials of the plan's prices. */
+  readonly isWithoutTrial: boolean;
+  /** In place of what the plan's prices say. */
+  readonly overrides: readonly LineOverride[];
+  /** Beside the lines of the plan. */
+  readonly addedLines: readonly AddedLine[];
+  readonly commitments: readonly RequestedCommitment[];
+  readonly entitlements: readonly OverrideEntitlementBody[];
+  readonly passthrough: PassthroughColumns;
+};
+
+/** Members of features that come later: refused by name. */
+const LATER = [
+  'subscription_status',
+  'auto_invoice_threshold',
+  'addons',
+  'phases',
+  'coupons',
+  'line_item_coupons',
+  'credit_grants',
+  'tax_rate_overrides',
+  'inheritance',
+];
+
+function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
+  reader.later(body, LATER);
+  if ((body.trial_period_days ?? 0) > 0) {
+    reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
+  }
+  const behavior = body.payment_behavior ?? 'default_active';
+  if (behavior !== 'default_active') {
+    reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
+  }
+}
+
+type Dates = Pick<SubscriptionCommand, 'billingAnchorMs' | 'startMs' | 'endMs'>;
+
+function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: InstantMs): Dates {
+  const dates = {
+    billingAnchorMs: reader.instant('billing_anchor', body.billing_anchor),
+    startMs: reader.instant('start_date', body.start_date),
+    endMs: reader.instant('end_date', body.end_date),
+  };
+  const start = dates.startMs ?? now;
+  if (dates.endMs !== null && dates.endMs <= start) {
+    reader.note('end_date', 'must be later than the start');
+  }
+  if (dates.billingAnchorMs === null) return dates;
+  if (body.billing_cycle === 'calendar') {
+    reader.note('billing_anchor', 'cannot be combined with billing_cycle calendar');
+  }
+  if (dates.billingAnchorMs < start) {
+    reader.note('billing_anchor', 'must not be earlier than the start');
+  }
+  return dates;
+}
+
+function readPeriod(reader: MemberReader, body: CreateSubscriptionBody): BillingPeriod {
+  if (body.billing_period !== 'ONETIME') return body.billing_period;
+  reader.note('billing_period', 'must be a recurring period; only prices can be ONETIME');
+  return 'MONTHLY';
+}
+
+function checkCustomer(reader: MemberReader, body: CreateSubscriptionBody): void {
+  if (body.customer_id === undefined && body.external_customer_id === undefined) {
+    reader.note('customer_id', 'give customer_id or external_customer_id');
+  }
+}
+
+type Cadence = Pick<SubscriptionCommand, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
+
+function cadenceOf(body: CreateSubscriptionBody): Cadence {
+  return {
+    billingPeriodCount: body.billing_period_count ?? 1,
+    billingCadence: body.billing_cadence ?? 'RECURRING',
+    billingCycle: body.billing_cycle ?? 'anniversary',
+  };
+}
+
+/** Lines, their commitments and entitlements: what is checked further against stored records. */
+function readParts(
+  reader: MemberReader,
+  body: CreateSubscriptionBody,
+): Pick<SubscriptionCommand, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
+  const { override_entitlements: entitlements = [] } = body;
+  if (entitlements.length > 0 && body.proration_behavior === 'create_prorations') {
+    reader.note('override_entitlements', 'cannot be combined with create_prorations');
+  }
+  return {
+    overrides: readOverrides(reader, body.override_line_items),
+    addedLines: readAddedLines(reader, body.line_items),
+    commitments: readLineCommitments(reader, body.line_item_commitments, body),
+    entitlements: readEntitlementOverrides(reader, entitlements),
+  };
+}
+
+function readPassthrough(
+  reader: MemberReader,
+  body: CreateSubscriptionBody,
+  terms: Pick<SubscriptionCommand, 'currency' | 'billingPeriod' | 'billingPeriodCount'>,
+): PassthroughColumns {
+  const { amount, overageFactor, ...commitment } = readSubscriptionCommitment(reader, body, terms);
+  return {
+    lookup_key: body.lookup_key ?? null,
+    collection_method: body.collection_method ?? 'charge_automatically',
+    payment_behavior: body.payment_behavior ?? 'default_active',
+    payment_terms: body.payment_terms ?? null,
+    gateway_payment_method_id: body.gateway_payment_method_id ?? null,
+    commitment_amount: amount === null ? null : plain(amount),
+    overage_factor: overageFactor === null ? null : plain(overageFactor),
+    commitment_duration: commitment.duration,
+    enable_true_up: commitment.isTrueUpEnabled,
+    metadata: { ...reader.metadata(body.metadata) },
+  };
+}
+
+/** Reads a request; `now` stands for an absent start. */
+export function readSubscriptionBody(
+  body: CreateSubscriptionBody,
+  now: InstantMs,
+): SubscriptionCommand | Refusal {
+  const reader = new MemberReader();
+  checkCustomer(reader, body);
+  checkLater(reader, body);
+  const terms = {
+    currency: reader.currency('currency', body.currency),
+    billingPeriod: readPeriod(reader, body),
+    ...cadenceOf(body),
+  };
+  const command: SubscriptionCommand = {
+    customerId: body.customer_id ?? null,
+    externalCustomerId: body.external_customer_id ?? null,
+    planId: body.plan_id,
+    ...terms,
+    ...readDates(reader, body, now),
+    customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
+    prorationBehavior: body.proration_behavior ?? 'none',
+    isWithoutTrial: body.trial_period_days === 0,
+    ...readParts(reader, body),
+    passthrough: readPassthrough(reader, body, terms),
+  };
+  return reader.refusal() ?? command;
+}

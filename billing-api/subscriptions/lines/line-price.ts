@@ -1,0 +1,94 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import type { MeterRow } from '../../catalog/meters/meter.resource.js';
+import {
+  meterRefusal,
+  refusalOfPrice,
+  termsOfCommand,
+  type PriceCommand,
+} from '../../catalog/prices/price-request.js';
+import {
+  passthroughFromParent,
+  priceFromRow,
+  type PassthroughColumns,
+  type PriceRow,
+} from '../../catalog/prices/price.resource.js';
+import { overridePrice } from '../../domain/price/complete-price.js';
+import type { PriceMatch } from '../../domain/price/matching-prices.js';
+import type { PriceModelBody } from '../../domain/price/price-model.js';
+import { isPriceRefusal } from '../../domain/price/price-refusal.js';
+import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+
+/** A price that is made for one subscription. */
+export type NewPrice = { readonly terms: PriceTerms; readonly passthrough: PassthroughColumns };
+
+/** The price of a line or of a time bucket: one that is stored, or one that is made with it. */
+export type LinePrice =
+  | { readonly kind: 'stored'; readonly row: PriceRow }
+  | { readonly kind: 'new'; readonly price: NewPrice };
+
+/** What new lines are made from: the subscription to be, and the records that the request names. */
+export type LineContext = PriceMatch & {
+  readonly now: InstantMs;
+  readonly subscriptionId: string;
+  readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly meters: ReadonlyMap<string, MeterRow>;
+};
+
+export function termsOfPrice(price: LinePrice): PriceTerms {
+  return price.kind === 'new' ? price.price.terms : priceFromRow(price.row);
+}
+
+/** The subscription as the owner of prices. */
+export function ownerOfPrices({ subscriptionId }: Pick<LineContext, 'subscriptionId'>) {
+  return { entityType: 'SUBSCRIPTION', entityId: subscriptionId } as const;
+}
+
+/** The price as one of the subscription, whose parent is the root (domain.md 9.5). */
+export function priceOfSubscription(price: LinePrice, context: LineContext): NewPrice {
+  if (price.kind === 'new') return price.price;
+  return {
+    terms: { ...priceFromRow(price.row), ...ownerOfPrices(context) },
+    passthrough: passthroughFromParent(price.row),
+  };
+}
+
+/** A price that comes with the request; `implied` holds where the request says nothing. */
+export function inlinePrice(
+  command: PriceCommand,
+  context: LineContext,
+  implied: Partial<PriceBody>,
+): LinePrice | Refusal {
+  const given = Object.entries(command.body).filter(([, value]) => value !== undefined);
+  const body = { ...implied, ...Object.fromEntries(given), currency: command.body.currency };
+  const terms = termsOfCommand({ ...command, body }, ownerOfPrices(context), context.now);
+  if (isRefusal(terms)) return terms;
+  const problem = currencyRefusal(terms, context) ?? meterRefusal(terms.meterId, context.meters);
+  return problem ?? { kind: 'new', price: { terms, passthrough: command.passthrough } };
+}
+
+/** All prices of a subscription have its currency. */
+export function currencyRefusal({ currency }: PriceTerms, context: LineContext): Refusal | null {
+  if (currency === context.currency) return null;
+  return invalid({ currency: `is ${currency}; the subscription is in ${context.currency}` });
+}
+
+/** A price that the request names, which may be of a plan or of an addon. */
+export function namedPrice(id: string, context: LineContext): LinePrice | Refusal {
+  const row = context.prices.get(id);
+  if (row === undefined) return notFound('price', id);
+  return row.entity_type === 'SUBSCRIPTION'
+    ? invalid({ price_id: 'is a price of another subscription' })
+    : { kind: 'stored', row };
+}
+
+/** The SUBSCRIPTION price that replaces a plan's price; its parent is the root. */
+export function overridingPrice(
+  base: PriceRow,
+  model: PriceModelBody,
+  context: LineContext,
+): LinePrice | Refusal {
+  const terms = overridePrice(priceFromRow(base), model, ownerOfPrices(context));
+  if (isPriceRefusal(terms)) return refusalOfPrice(terms);
+  return { kind: 'new', price: { terms, passthrough: passthroughFromParent(base) } };
+}

@@ -1,0 +1,47 @@
+import type { MetadataDto } from '../../records/record-dto.js';
+import type { NewLineItemRow } from '../line-item.resource.js';
+import type { LinePrice } from './line-price.js';
+import type { RequestedTimeBucket } from './time-buckets.js';
+
+/** A time bucket with its price. */
+export type PricedTimeBucket = { readonly bucket: RequestedTimeBucket; readonly price: LinePrice };
+
+/** The columns in which a line item has its commitment. */
+export type CommitmentColumns = Required<
+  Pick<
+    NewLineItemRow,
+    | 'commitment_type'
+    | 'commitment_amount'
+    | 'commitment_quantity'
+    | 'commitment_duration'
+    | 'commitment_overage_factor'
+    | 'commitment_true_up_enabled'
+    | 'commitment_windowed'
+  >
+>;
+
+/** A line item of a subscription that is to be created. */
+export type NewLine = {
+  readonly entityType: 'plan' | 'subscription';
+  /** The price by which a request names the line; null for one that comes with the request. */
+  readonly priceId: string | null;
+  readonly price: LinePrice;
+  /** In place of the price's own default; null for that. */
+  readonly quantity: string | null;
+  /** Null for the name of the price. */
+  readonly displayName: string | null;
+  readonly metadata: MetadataDto;
+  readonly commitment: CommitmentColumns;
+  /** Stored on the price of the line, which then is one of this subscription. */
+  readonly timeBuckets: readonly PricedTimeBucket[];
+};
+
+export const NO_COMMITMENT: CommitmentColumns = {
+  commitment_type: null,
+  commitment_amount: null,
+  commitment_quantity: null,
+  commitment_duration: null,
+  commitment_overage_factor: null,
+  commitment_true_up_enabled: false,
+  commitment_windowed: false,
+};

@@ -1,0 +1,104 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { DecimalText } from '../../../contract/wire-types.js';
+import type { PriceRow } from '../../catalog/prices/price.resource.js';
+import type { TierBody } from '../../domain/price/price-figures.js';
+import type { PriceModelBody } from '../../domain/price/price-model.js';
+import type { MemberReader } from '../../records/member-rules.js';
+import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
+import { overridingPrice, type LineContext } from './line-price.js';
+import { lineQuantity, readQuantity } from './line-quantity.js';
+import { NO_COMMITMENT, type NewLine } from './new-line.js';
+
+/**
+ * What a line has instead of what its price says. Anything but a quantity makes a price of the
+ * subscription, whose parent is the plan's.
+ * @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.002"}
+ */
+export interface OverrideLineItemBody extends PriceModelBody {
+  /** A price of the plan that matches the subscription. */
+  price_id: string;
+  /** Of a FIXED line; 0 means the price's default. */
+  quantity?: DecimalText;
+  /** Price units are not available yet: refused when given. */
+  price_unit_amount?: DecimalText;
+  /**
+   * Price units are not available yet: refused when given.
+   * @maxItems 100
+   */
+  price_unit_tiers?: TierBody[];
+}
+
+/** What a line of the subscription has instead of what the plan's price says. */
+export type LineOverride = {
+  readonly priceId: string;
+  /** Of a FIXED line; null and 0 mean the price's own default. */
+  readonly quantity: Decimal | null;
+  /** Null when only the quantity differs: the plan's price itself is then used. */
+  readonly model: PriceModelBody | null;
+};
+
+const MODEL_MEMBERS = [
+  'billing_model',
+  'amount',
+  'tier_mode',
+  'tiers',
+  'transform_quantity',
+] as const satisfies readonly (keyof PriceModelBody)[];
+
+/** Reads the overrides of a request; every price once. */
+export function readOverrides(
+  reader: MemberReader,
+  bodies: readonly OverrideLineItemBody[] = [],
+): readonly LineOverride[] {
+  const seen = new Set<string>();
+  return bodies.map((body, index) => {
+    const place = `override_line_items.${index}`;
+    reader.later(body, ['price_unit_amount', 'price_unit_tiers']);
+    const quantity = readQuantity(reader, place, body.quantity);
+    if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'is given twice');
+    seen.add(body.price_id);
+    const hasModel = MODEL_MEMBERS.some((member) => body[member] !== undefined);
+    return { priceId: body.price_id, quantity, model: hasModel ? body : null };
+  });
+}
+
+/** The lines of a plan: one for every price of it that matches, in the order of these. */
+export function newPlanLines(
+  prices: readonly PriceRow[],
+  overrides: readonly LineOverride[],
+  context: LineContext,
+): readonly NewLine[] | Refusal {
+  const unknown = overrides.findIndex((one) => !prices.some((price) => price.id === one.priceId));
+  if (unknown >= 0) {
+    const member = `override_line_items.${unknown}.price_id`;
+    return invalid({ [member]: 'must be a price of the plan that matches the subscription' });
+  }
+  return collect({ items: prices, isBulk: false }, (base) => {
+    const index = overrides.findIndex((one) => one.priceId === base.id);
+    const line = newPlanLine(base, overrides[index], context);
+    return isRefusal(line) ? nestedRefusal(line, `override_line_items.${index}`) : line;
+  });
+}
+
+function newPlanLine(
+  base: PriceRow,
+  override: LineOverride | undefined,
+  context: LineContext,
+): NewLine | Refusal {
+  const line: NewLine = {
+    entityType: 'plan',
+    priceId: base.id,
+    price: { kind: 'stored', row: base },
+    quantity: null,
+    displayName: null,
+    metadata: {},
+    commitment: NO_COMMITMENT,
+    timeBuckets: [],
+  };
+  if (override === undefined) return line;
+  const quantity = lineQuantity(override.quantity, base);
+  if (isRefusal(quantity)) return quantity;
+  if (override.model === null) return { ...line, quantity };
+  const price = overridingPrice(base, override.model, context);
+  return isRefusal(price) ? price : { ...line, quantity, price };
+}

@@ -1,0 +1,40 @@
+import { readPriceBody, type PriceCommand } from '../../catalog/prices/price-request.js';
+import type { InlinePriceBody } from '../../catalog/prices/price.resource.js';
+import type { MemberReader } from '../../records/member-rules.js';
+import { isRefusal } from '../../records/refusal.js';
+
+/** The price of a line or of a time bucket in a request: the id of one, or one to make. */
+export type RequestedPrice = { readonly id: string } | PriceCommand;
+
+type PriceMembers = {
+  readonly price_id?: string | undefined;
+  readonly price?: InlinePriceBody | undefined;
+};
+
+/** Reads `price_id` and `price`, of which exactly one must be there. */
+export function readRequestedPrice(
+  reader: MemberReader,
+  place: string,
+  { price_id: id, price }: PriceMembers,
+): RequestedPrice {
+  if ((id === undefined) === (price === undefined)) {
+    reader.note(`${place}.price_id`, 'give either price_id or price');
+  }
+  if (price === undefined) return { id: id ?? '' };
+  const command = readPriceBody(price);
+  if (!isRefusal(command)) return command;
+  for (const [member, problem] of Object.entries(command.details ?? {})) {
+    reader.note(`${place}.price.${member}`, problem);
+  }
+  return { id: '' };
+}
+
+/** Ids of the prices that are named. */
+export function namedPriceIds(prices: readonly RequestedPrice[]): readonly string[] {
+  return prices.flatMap((price) => ('id' in price ? [price.id] : []));
+}
+
+/** Ids of the meters of the prices that are to be made. */
+export function inlineMeterIds(prices: readonly RequestedPrice[]): readonly string[] {
+  return prices.flatMap((price) => ('id' in price ? [] : (price.body.meter_id ?? [])));
+}

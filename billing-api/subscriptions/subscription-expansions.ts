@@ -1,0 +1,66 @@
+import { planToDto, PLANS, type PlanDto } from '../catalog/plans/plan.resource.js';
+import { CUSTOMERS, customerToDto, type CustomerDto } from '../customers/customer.resource.js';
+import type { InvoiceDto } from '../invoices/invoice-dto.js';
+import { refersTo, type Expansions } from '../records/expand-record.js';
+import type {
+  CouponAssociationDto,
+  CreditGrantDto,
+  PauseDto,
+  PhaseDto,
+} from '../records/later-dto.js';
+import type { PaginationDto } from '../records/record-dto.js';
+import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
+import type { LoadedSubscription } from './loaded-subscription.js';
+import {
+  subscriptionToDto,
+  type SubscriptionDto,
+  type SubscriptionRow,
+} from './subscription.resource.js';
+
+/** What a subscription refers to; in lists only when expanded. */
+export interface SubscriptionExpansionsDto {
+  customer?: CustomerDto | null;
+  plan?: PlanDto | null;
+}
+
+/** In lists, of the members that belong to it only `line_items`, with `with_line_items`. */
+export interface ExpandedSubscriptionDto extends SubscriptionDto, SubscriptionExpansionsDto {
+  pauses?: PauseDto[];
+  line_items?: LineItemDto[];
+  phases?: PhaseDto[];
+  coupon_associations?: CouponAssociationDto[];
+  credit_grants?: CreditGrantDto[];
+  latest_invoice?: InvoiceDto | null;
+}
+
+export interface SubscriptionListDto {
+  items: ExpandedSubscriptionDto[];
+  pagination: PaginationDto;
+}
+
+export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionExpansionsDto> = {
+  customer: refersTo('customer_id', CUSTOMERS, customerToDto),
+  plan: refersTo('plan_id', PLANS, planToDto),
+};
+
+/** One subscription with everything that belongs to it. */
+export function loadedSubscriptionToDto({
+  subscription: row,
+  related,
+}: LoadedSubscription): ExpandedSubscriptionDto {
+  const customer = related.customers.get(row.customer_id);
+  const plan = related.plans.get(row.plan_id);
+  return {
+    ...subscriptionToDto(row, plan),
+    customer: customer === undefined ? null : customerToDto(customer),
+    plan: plan === undefined ? null : planToDto(plan),
+    line_items: related.lineItems.map((item) =>
+      lineItemToDto(item, related.prices.get(item.price_id)),
+    ),
+    pauses: [],
+    phases: [],
+    coupon_associations: [],
+    credit_grants: [],
+    latest_invoice: null,
+  };
+}
