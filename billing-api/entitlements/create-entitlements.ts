@@ -1,25 +1,35 @@
 import { assertPresent } from '../../runtime/failure.js';
-import {
-  ENTITLEMENTS,
-  findEntitlement,
-  findResetsOfMeter,
-  type EntitlementReset,
-  type EntitlementRow,
-} from './entitlements-store.js';
-import { findFeature } from '../catalog/features/features-store.js';
+import { FEATURES, type FeatureRow } from '../catalog/features/feature.resource.js';
 import { holdPublishedPlan, lockPublishedPlans } from '../catalog/plans/plans-store.js';
-import { insertRows, instantValue, newRecordColumns, type NewRow } from '../records/records.js';
-import { lockSubscription } from '../subscriptions/subscriptions-store.js';
-import { type Transaction, type WriteDependencies, writeUnit } from '../records/unit.js';
 import type { Caller } from '../records/caller.js';
+import { createRecord } from '../records/create-record.js';
+import { expandRecords } from '../records/expand-record.js';
+import { findRecord, findRecords } from '../records/find-record.js';
+import {
+  collect,
+  invalid,
+  isRefusal,
+  notFound,
+  type Refusal,
+  type RequestItems,
+} from '../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import { lockSubscription } from '../subscriptions/subscriptions-store.js';
 import {
   entitlementCommandFrom,
   featureRefusal,
   type EntitlementCommand,
   type EntitlementOwner,
-  type EntitlementRequest,
 } from './entitlement-request.js';
-import { invalid, isRefusal, nestedRefusal, notFound, Refusal } from '../records/refusal.js';
+import {
+  ENTITLEMENTS,
+  entitlementExpansions,
+  type CreateEntitlementBody,
+  type EntitlementReset,
+  type EntitlementRow,
+  type ExpandedEntitlement,
+} from './entitlement.resource.js';
+import { findResetsOfMeter } from './entitlements-store.js';
 
 /** The record that owns an entitlement; `planId` is its own, or that of the subscription. */
 type Owner = {
@@ -33,31 +43,46 @@ type Owner = {
  * two of them cannot meet unseen.
  */
 export async function lockOwner(
-  transaction: Transaction,
+  unit: Unit,
   { id, type }: EntitlementOwner,
 ): Promise<Owner | Refusal> {
   if (type === 'ADDON') return notFound('addon', id);
   if (type !== 'SUBSCRIPTION') {
-    const plan = (await lockPublishedPlans(transaction, [id])).get(id);
+    const plan = (await lockPublishedPlans(unit.tx, [id])).get(id);
     if (plan !== undefined) return { entityType: 'PLAN', id, planId: id };
     if (type === 'PLAN') return notFound('plan', id);
   }
-  const subscription = await lockSubscription(transaction, id);
+  const subscription = await lockSubscription(unit.tx, id);
   if (subscription === null) {
     return notFound(type === null ? 'plan or subscription' : 'subscription', id);
   }
-  await holdPublishedPlan(transaction, subscription.plan_id);
+  await holdPublishedPlan(unit.tx, subscription.plan_id);
   return { entityType: 'SUBSCRIPTION', id, planId: subscription.plan_id };
 }
 
+/** Locks the owners of a request once each, in the order of their ids: requests cannot deadlock. */
+async function lockOwners(
+  unit: Unit,
+  owners: readonly EntitlementOwner[],
+): Promise<ReadonlyMap<string, Owner | Refusal>> {
+  const byKey = new Map(owners.map((owner) => [keyOf(owner), owner] as const));
+  const locked = new Map<string, Owner | Refusal>();
+  for (const [key, owner] of [...byKey].sort(([left], [right]) => (left < right ? -1 : 1))) {
+    locked.set(key, await lockOwner(unit, owner));
+  }
+  return locked;
+}
+
+const keyOf = ({ id, type }: EntitlementOwner): string => `${id} ${type ?? ''}`;
+
 /** What a subscription's entitlement replaces: one of the same feature, of its plan. */
 async function parentRefusal(
-  transaction: Transaction,
-  { feature_id: featureId, parent_entitlement_id: id }: EntitlementRequest,
+  unit: Unit,
+  { feature_id: featureId, parent_entitlement_id: id }: CreateEntitlementBody,
   owner: Owner,
 ): Promise<Refusal | null> {
   if (id === undefined) return null;
-  const parent = await findEntitlement(transaction, id);
+  const parent = await findRecord(unit, ENTITLEMENTS, id);
   if (parent === null) return notFound('entitlement', id);
   const problem = (text: string): Refusal => invalid({ parent_entitlement_id: text });
   if (parent.feature_id !== featureId) return problem('is of another feature');
@@ -72,15 +97,16 @@ async function parentRefusal(
  * (domain.md 10.2).
  */
 export async function resetRefusal(
-  transaction: Transaction,
+  unit: Unit,
   entitlement: {
-    readonly featureId: string;
+    readonly feature: FeatureRow;
     readonly entityId: string;
     readonly reset: EntitlementReset;
   },
 ): Promise<Refusal | null> {
-  const { featureId, entityId, reset } = entitlement;
-  const met = await findResetsOfMeter(transaction, { featureId, entityId });
+  const { feature, entityId, reset } = entitlement;
+  if (feature.meter_id === null) return null;
+  const met = await findResetsOfMeter(unit.tx, { featureId: feature.id, entityId });
   const other = met.find((one) => one.usage_reset_period !== reset);
   if (other === undefined) return null;
   const period = other.usage_reset_period ?? 'absent';
@@ -88,16 +114,40 @@ export async function resetRefusal(
   return invalid({ usage_reset_period: `${problem}; they must be equal` });
 }
 
-function columnsOf(
-  { request, startMs, endMs }: EntitlementCommand,
-  owner: Owner,
-  featureType: EntitlementRow['feature_type'],
-): NewRow {
-  return {
+type Found = {
+  readonly owners: ReadonlyMap<string, Owner | Refusal>;
+  readonly features: ReadonlyMap<string, FeatureRow>;
+};
+
+async function storeEntitlement(
+  unit: Unit,
+  { request, owner: wanted, startMs, endMs }: EntitlementCommand,
+  found: Found,
+): Promise<EntitlementRow | Refusal> {
+  const owner = assertPresent(found.owners.get(keyOf(wanted)), 'the owner of an entitlement');
+  if (isRefusal(owner)) return owner;
+  const feature = found.features.get(request.feature_id);
+  if (feature === undefined) return notFound('feature', request.feature_id);
+  const reset = request.usage_reset_period ?? null;
+  const refusal =
+    featureRefusal(feature, request) ??
+    (await parentRefusal(unit, request, owner)) ??
+    (await resetRefusal(unit, { feature, entityId: owner.id, reset }));
+  if (refusal !== null) return refusal;
+  return createRecord(unit, ENTITLEMENTS, {
     feature_id: request.feature_id,
-    feature_type: featureType,
+    feature_type: feature.type,
     entity_type: owner.entityType,
     entity_id: owner.id,
+    ...membersOf(request),
+    start_date: startMs,
+    end_date: endMs,
+  });
+}
+
+/** The members that are stored as they are given. */
+function membersOf(request: CreateEntitlementBody) {
+  return {
     parent_entitlement_id: request.parent_entitlement_id ?? null,
     is_enabled: request.is_enabled ?? true,
     is_soft_limit: request.is_soft_limit ?? false,
@@ -105,61 +155,33 @@ function columnsOf(
     usage_limit: request.usage_limit ?? null,
     usage_reset_period: request.usage_reset_period ?? null,
     display_order: request.display_order ?? null,
-    start_date: instantValue(startMs),
-    end_date: instantValue(endMs),
-    metadata: {},
   };
-}
-
-async function storeEntitlement(
-  transaction: Transaction,
-  command: EntitlementCommand,
-  common: NewRow,
-): Promise<EntitlementRow | Refusal> {
-  const { request } = command;
-  const owner = await lockOwner(transaction, command.owner);
-  if (isRefusal(owner)) return owner;
-  const feature = await findFeature(transaction, request.feature_id);
-  if (feature === null) return notFound('feature', request.feature_id);
-  const reset = request.usage_reset_period ?? null;
-  const meeting = { featureId: feature.id, entityId: owner.id, reset };
-  const refusal =
-    featureRefusal(feature, request) ??
-    (await parentRefusal(transaction, request, owner)) ??
-    (await resetRefusal(transaction, meeting));
-  if (refusal !== null) return refusal;
-  const row = { ...common, ...columnsOf(command, owner, feature.type) };
-  const [entitlement] = await insertRows(transaction, ENTITLEMENTS, [row]);
-  return assertPresent(entitlement, 'the new entitlement');
-}
-
-/** A refusal of a bulk request names the index of the entitlement that it is about. */
-function indexed(refusal: Refusal, index: number, isBulk: boolean): Refusal {
-  if (!isBulk) return refusal;
-  const place = `items.${index}`;
-  return refusal.details === null
-    ? new Refusal(refusal.code, `${place}: ${refusal.message}`, { [place]: refusal.message })
-    : nestedRefusal(refusal, place);
 }
 
 /** POST /entitlements and POST /entitlements/bulk: all of the request, in its order, or none. */
 export async function createEntitlements(
-  { database, clock, createId }: WriteDependencies,
+  dependencies: WriteDependencies,
   caller: Caller,
-  { items, isBulk }: { readonly items: readonly EntitlementRequest[]; readonly isBulk: boolean },
-): Promise<readonly EntitlementRow[] | Refusal> {
-  const now = clock.now();
-  const ids = items.map(() => createId('ent')).sort();
-  return writeUnit({ database, clock, createId }, caller, async ({ tx: transaction }) => {
-    const rows: EntitlementRow[] = [];
-    for (const [index, item] of items.entries()) {
-      const command = entitlementCommandFrom(item);
-      if (isRefusal(command)) return indexed(command, index, isBulk);
-      const common = newRecordColumns(caller, ids[index] ?? '', now);
-      const row = await storeEntitlement(transaction, command, common);
-      if (isRefusal(row)) return indexed(row, index, isBulk);
-      rows.push(row);
+  request: RequestItems<CreateEntitlementBody>,
+): Promise<readonly ExpandedEntitlement[] | Refusal> {
+  const { isBulk } = request;
+  const commands = collect(request, entitlementCommandFrom);
+  if (isRefusal(commands)) return commands;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const owners = await lockOwners(
+      unit,
+      commands.map(({ owner }) => owner),
+    );
+    const featureIds = request.items.map((item) => item.feature_id);
+    const found = { owners, features: await findRecords(unit, FEATURES, featureIds) };
+    const results: (EntitlementRow | Refusal)[] = [];
+    for (const command of commands) {
+      const result = await storeEntitlement(unit, command, found);
+      results.push(result);
+      if (isRefusal(result)) break;
     }
-    return rows;
+    const rows = collect({ items: results, isBulk }, (result) => result);
+    if (isRefusal(rows)) return rows;
+    return expandRecords(unit, rows, { expansions: entitlementExpansions, names: 'all' });
   });
 }

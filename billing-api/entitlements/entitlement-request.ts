@@ -1,44 +1,24 @@
 import { invalid, type Refusal } from '../records/refusal.js';
 import type { InstantMs } from '../../contract/instant.js';
-import type { EntitlementReset } from './entitlements-store.js';
 import type { FeatureRow } from '../catalog/features/feature.resource.js';
+import type { CreateEntitlementBody, EntitlementRow } from './entitlement.resource.js';
 import { MemberReader } from '../records/member-rules.js';
-
-export type EntitlementOwnerType = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
-
-/** POST /entitlements as it came; types are already checked. */
-export type EntitlementRequest = {
-  readonly feature_id: string;
-  readonly plan_id?: string | undefined;
-  readonly entity_id?: string | undefined;
-  readonly entity_type?: EntitlementOwnerType | undefined;
-  readonly feature_type?: FeatureRow['type'] | undefined;
-  readonly parent_entitlement_id?: string | undefined;
-  readonly is_enabled?: boolean | undefined;
-  readonly is_soft_limit?: boolean | undefined;
-  readonly static_value?: string | undefined;
-  readonly usage_limit?: number | undefined;
-  readonly usage_reset_period?: EntitlementReset | undefined;
-  readonly display_order?: number | undefined;
-  readonly start_date?: string | undefined;
-  readonly end_date?: string | undefined;
-};
 
 /** Whose entitlement it is; the type is null where only the id tells it. */
 export type EntitlementOwner = {
   readonly id: string;
-  readonly type: EntitlementOwnerType | null;
+  readonly type: EntitlementRow['entity_type'] | null;
 };
 
 /** An entitlement that keeps every rule which asks for nothing but the request. */
 export type EntitlementCommand = {
   readonly owner: EntitlementOwner;
-  readonly request: EntitlementRequest;
+  readonly request: CreateEntitlementBody;
   readonly startMs: InstantMs | null;
   readonly endMs: InstantMs | null;
 };
 
-function readOwner(reader: MemberReader, request: EntitlementRequest): EntitlementOwner {
+function readOwner(reader: MemberReader, request: CreateEntitlementBody): EntitlementOwner {
   const { plan_id: planId, entity_id: entityId, entity_type: type = null } = request;
   if (planId === undefined && entityId === undefined) {
     reader.note('plan_id', 'or entity_id is required');
@@ -52,7 +32,9 @@ function readOwner(reader: MemberReader, request: EntitlementRequest): Entitleme
 }
 
 /** Reads the members of an entitlement (domain.md 3.2). */
-export function entitlementCommandFrom(request: EntitlementRequest): EntitlementCommand | Refusal {
+export function entitlementCommandFrom(
+  request: CreateEntitlementBody,
+): EntitlementCommand | Refusal {
   const reader = new MemberReader();
   const command = {
     owner: readOwner(reader, request),
@@ -72,7 +54,7 @@ export function endProblem(dates: Pick<EntitlementCommand, 'startMs' | 'endMs'>)
 /** Rules about the feature: it is in use, and what it is decides which members are needed. */
 export function featureRefusal(
   feature: FeatureRow,
-  members: Pick<EntitlementRequest, 'feature_type'> & { readonly static_value?: unknown },
+  members: Pick<CreateEntitlementBody, 'feature_type'> & { readonly static_value?: unknown },
 ): Refusal | null {
   if (feature.status !== 'published') return invalid({ feature_id: 'is not published' });
   const { feature_type: type = feature.type } = members;

@@ -14,21 +14,26 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
-import { archiveEntitlement, changeEntitlement } from './change-entitlement.js';
+import {
+  archiveEntitlement,
+  changeEntitlement,
+  readEntitlement,
+  searchEntitlements,
+} from './entitlement-operations.js';
 import { createEntitlements } from './create-entitlements.js';
-import type { EntitlementRequest } from './entitlement-request.js';
-import { readEntitlement, readSurroundings, searchEntitlements } from './read-entitlements.js';
 import type { MessageDto } from '../records/record-dto.js';
 import {
-  entitlementToDto,
+  expandedEntitlementToDto,
   type ChangeEntitlementBody,
   type CreateEntitlementBody,
   type CreateEntitlementsBody,
-  type EntitlementDto,
+  type ExpandedEntitlementDto,
   type EntitlementListDto,
   type EntitlementsDto,
   type SearchEntitlementsBody,
-} from './entitlement-dto.js';
+} from './entitlement.resource.js';
+import type { RequestItems } from '../records/refusal.js';
+import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
@@ -50,7 +55,7 @@ export class EntitlementsController extends Controller {
   public async createEntitlement(
     @Request() request: HttpRequest,
     @Body() body: CreateEntitlementBody,
-  ): Promise<EntitlementDto> {
+  ): Promise<ExpandedEntitlementDto> {
     const [entitlement] = await this.store(request, { items: [body], isBulk: false });
     return assertPresent(entitlement, 'the new entitlement');
   }
@@ -77,10 +82,7 @@ export class EntitlementsController extends Controller {
     @Body() body: SearchEntitlementsBody,
   ): Promise<EntitlementListDto> {
     const page = accepted(await searchEntitlements(this.dependencies, callerOf(request), body));
-    return {
-      items: page.rows.map((row) => entitlementToDto(row, page.surroundings)),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    return pageToDto(page, expandedEntitlementToDto);
   }
 
   /** @summary Read an entitlement */
@@ -89,9 +91,10 @@ export class EntitlementsController extends Controller {
   public async readEntitlement(
     @Request() request: HttpRequest,
     @Path() id: string,
-  ): Promise<EntitlementDto> {
-    const found = accepted(await readEntitlement(this.dependencies, callerOf(request), id));
-    return entitlementToDto(found.row, found.surroundings);
+  ): Promise<ExpandedEntitlementDto> {
+    return expandedEntitlementToDto(
+      accepted(await readEntitlement(this.dependencies, callerOf(request), id)),
+    );
   }
 
   /**
@@ -104,11 +107,11 @@ export class EntitlementsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: ChangeEntitlementBody,
-  ): Promise<EntitlementDto> {
-    const caller = callerOf(request);
-    const wish = { id, change: body };
-    const row = accepted(await changeEntitlement(this.dependencies, caller, wish));
-    return entitlementToDto(row, await readSurroundings(this.dependencies, caller, [row]));
+  ): Promise<ExpandedEntitlementDto> {
+    const change = { id, body };
+    return expandedEntitlementToDto(
+      accepted(await changeEntitlement(this.dependencies, callerOf(request), change)),
+    );
   }
 
   /**
@@ -127,12 +130,11 @@ export class EntitlementsController extends Controller {
 
   private async store(
     request: HttpRequest,
-    wish: { readonly items: readonly EntitlementRequest[]; readonly isBulk: boolean },
-  ): Promise<readonly EntitlementDto[]> {
-    const caller = callerOf(request);
-    const rows = accepted(await createEntitlements(this.dependencies, caller, wish));
-    const surroundings = await readSurroundings(this.dependencies, caller, rows);
+    items: RequestItems<CreateEntitlementBody>,
+  ): Promise<readonly ExpandedEntitlementDto[]> {
+    const stored = await createEntitlements(this.dependencies, callerOf(request), items);
+    const entitlements = accepted(stored);
     this.setStatus(201);
-    return rows.map((row) => entitlementToDto(row, surroundings));
+    return entitlements.map(expandedEntitlementToDto);
   }
 }

@@ -1,9 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import {
-  ENTITLEMENT_PLAIN,
-  entitlementToDto,
-  type EntitlementDto,
-} from '../../entitlements/entitlement-dto.js';
+import { entitlementToDto, type EntitlementDto } from '../../entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import {
   always,
@@ -86,8 +82,7 @@ export function planExpansions(now: InstantMs): Expansions<PlanRow, PlanExpansio
     },
     entitlements: async ({ tx }, plans) => {
       const entitlements = byPlan(await findEntitlementsOf(tx, idsOf(plans)));
-      return (plan) =>
-        (entitlements.get(plan.id) ?? []).map((row) => entitlementToDto(row, ENTITLEMENT_PLAIN));
+      return (plan) => (entitlements.get(plan.id) ?? []).map((row) => entitlementToDto(row));
     },
     credit_grants: always([]),
     meters: async (unit, plans) => {

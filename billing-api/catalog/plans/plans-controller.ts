@@ -20,9 +20,12 @@ import {
   searchPlans,
   type ChangePlanBody,
 } from './plan-operations.js';
-import { listPlanEntitlements } from '../../entitlements/read-entitlements.js';
+import { listPlanEntitlements } from '../../entitlements/entitlement-operations.js';
 import type { DateTime, RecordStatusDto } from '../../records/record-dto.js';
-import { entitlementToDto, type EntitlementListDto } from '../../entitlements/entitlement-dto.js';
+import {
+  expandedEntitlementToDto,
+  type EntitlementListDto,
+} from '../../entitlements/entitlement.resource.js';
 import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
 import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
 import { accepted } from '../../edge/failure.js';
@@ -94,12 +97,9 @@ export class PlansController extends Controller {
     @Query() end_time?: DateTime,
   ): Promise<EntitlementListDto> {
     const common = { limit, offset, status, sort, order, expand, start_time, end_time };
-    const wish = { ...listRequestFrom(common), planId: id };
-    const page = accepted(await listPlanEntitlements(this.dependencies, callerOf(request), wish));
-    return {
-      items: page.rows.map((row) => entitlementToDto(row, page.surroundings)),
-      pagination: { limit: page.command.limit, offset: page.command.offset, total: page.total },
-    };
+    const list = { ...listRequestFrom(common), planId: id };
+    const page = accepted(await listPlanEntitlements(this.dependencies, callerOf(request), list));
+    return pageToDto(page, expandedEntitlementToDto);
   }
 
   /* eslint-enable max-params */

@@ -1,6 +1,7 @@
 import { Decimal } from '../../../contract/decimal.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
-import { findEntitlementsOf, type EntitlementRow } from '../../entitlements/entitlements-store.js';
+import type { EntitlementRow } from '../../entitlements/entitlement.resource.js';
+import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { findFeatures } from '../../catalog/features/features-store.js';
 import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import type { Transaction } from '../../records/unit.js';

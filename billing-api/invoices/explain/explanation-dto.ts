@@ -1,7 +1,7 @@
 import type { DateTime, DecimalText, PaginationDto } from '../../records/record-dto.js';
 import type { CommitmentTypeDto } from '../../subscriptions/commitment-dto.js';
 import type { AggregationDto, MeterFilterDto } from '../../catalog/meters/meter.resource.js';
-import type { UsageResetPeriodDto } from '../../entitlements/entitlement-dto.js';
+import type { UsageResetPeriodDto } from '../../entitlements/entitlement.resource.js';
 import type { BillingModel, TierMode } from '../../domain/price/price-model.js';
 import type { FilterValuesDto } from '../../catalog/prices/price-json.js';
 

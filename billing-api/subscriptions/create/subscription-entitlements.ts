@@ -5,12 +5,12 @@ import { onePeriod, periodsIn, type BilledEvery } from '../../domain/calendar/bi
 import { firstPeriod, gridPeriodAt } from '../../domain/calendar/billing-periods.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import {
   ENTITLEMENTS,
-  findEntitlementsOf,
   type EntitlementReset,
   type EntitlementRow,
-} from '../../entitlements/entitlements-store.js';
+} from '../../entitlements/entitlement.resource.js';
 import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
@@ -146,6 +146,6 @@ export async function storeEntitlements(
     ...newRecordColumns(caller, assertPresent(ids[index], 'an id for every row'), now),
     ...row,
   }));
-  await insertRows(tx, ENTITLEMENTS, columns);
+  await insertRows(tx, { name: ENTITLEMENTS.table, row: ENTITLEMENTS.row }, columns);
   return null;
 }

@@ -1,21 +1,48 @@
-import type { EntitlementRow } from './entitlements-store.js';
-import type { EntitlementSurroundings } from './read-entitlements.js';
+import { flag, instant, integer, nullable, oneOf, safeInteger, text } from '../records/columns.js';
 import {
-  instantToDto,
-  recordToDto,
-  type DateTime,
-  type PaginationDto,
-  type RecordDto,
-  type SearchBody,
-} from '../records/record-dto.js';
+  always,
+  expandedToDto,
+  refersTo,
+  type Expanded,
+  type Expansions,
+} from '../records/expand-record.js';
+import type { AddonDto } from '../records/later-dto.js';
+import type { DateTime, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
+import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
 import {
+  FEATURES,
   featureToDto,
   type FeatureDto,
   type FeatureTypeDto,
 } from '../catalog/features/feature.resource.js';
-import type { AddonDto } from '../records/later-dto.js';
-import { planToDto, type PlanDto } from '../catalog/plans/plan.resource.js';
+import { PLANS, planToDto, type PlanDto } from '../catalog/plans/plan.resource.js';
 import type { BillingPeriod } from '../domain/calendar/billing-grid.js';
+
+export const ENTITLEMENTS = defineResource({
+  name: 'entitlement',
+  idPrefix: 'ent',
+  table: 'entitlements',
+  columns: {
+    feature_id: text,
+    feature_type: oneOf(['metered', 'boolean', 'static']),
+    entity_type: oneOf(['PLAN', 'ADDON', 'SUBSCRIPTION']),
+    entity_id: text,
+    parent_entitlement_id: nullable(text),
+    is_enabled: flag,
+    is_soft_limit: flag,
+    static_value: nullable(text),
+    usage_limit: nullable(safeInteger),
+    usage_reset_period: nullable(
+      oneOf(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL', 'NEVER']),
+    ),
+    display_order: nullable(integer),
+    start_date: nullable(instant),
+    end_date: nullable(instant),
+  },
+  removal: 'archived',
+});
+export type EntitlementRow = RecordOf<typeof ENTITLEMENTS>;
+export type EntitlementReset = EntitlementRow['usage_reset_period'];
 
 export type EntitlementOwnerDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
 /** NEVER: one allowance for the life of the subscription. */
@@ -99,16 +126,13 @@ export interface ChangeEntitlementBody {
   end_date?: DateTime | null;
 }
 
-/** In lists, `feature`, `plan` and `addon` only when expanded. */
+/** An entitlement without its expandable members. */
 export interface EntitlementDto extends RecordDto {
   feature_id: string;
-  feature?: FeatureDto | null;
   feature_type: FeatureTypeDto;
   entity_type: EntitlementOwnerDto;
   entity_id: string;
   plan_id: string | null;
-  plan?: PlanDto | null;
-  addon?: AddonDto | null;
   parent_entitlement_id: string | null;
   is_enabled: boolean;
   is_soft_limit: boolean;
@@ -122,13 +146,22 @@ export interface EntitlementDto extends RecordDto {
   end_date: DateTime | null;
 }
 
+/** What an entitlement refers to; in lists only when expanded. */
+export interface EntitlementExpansionsDto {
+  feature?: FeatureDto | null;
+  plan?: PlanDto | null;
+  addon?: AddonDto | null;
+}
+
+export interface ExpandedEntitlementDto extends EntitlementDto, EntitlementExpansionsDto {}
+
 export interface EntitlementListDto {
-  items: EntitlementDto[];
+  items: ExpandedEntitlementDto[];
   pagination: PaginationDto;
 }
 
 export interface EntitlementsDto {
-  items: EntitlementDto[];
+  items: ExpandedEntitlementDto[];
 }
 
 export interface SearchEntitlementsBody extends SearchBody {
@@ -143,51 +176,21 @@ export interface SearchEntitlementsBody extends SearchBody {
   is_enabled?: boolean;
 }
 
-type ExpandedMembers = Pick<EntitlementDto, 'feature' | 'plan' | 'addon'>;
+/** Addons cannot exist yet, so theirs is null; the plan is that of a plan's entitlement. */
+export const entitlementExpansions: Expansions<EntitlementRow, EntitlementExpansionsDto> = {
+  feature: refersTo('feature_id', FEATURES, featureToDto),
+  plan: refersTo('entity_id', PLANS, planToDto),
+  addon: always(null),
+};
+export type ExpandedEntitlement = Expanded<EntitlementRow, EntitlementExpansionsDto>;
 
-/** Addons cannot exist yet, so theirs is null. */
-function expandedMembers(
-  row: EntitlementRow,
-  { features, plans, names }: EntitlementSurroundings,
-): ExpandedMembers {
-  const feature = features.get(row.feature_id);
-  const plan = plans.get(row.entity_id);
-  return {
-    ...(names.has('feature')
-      ? { feature: feature === undefined ? null : featureToDto(feature) }
-      : {}),
-    ...(names.has('plan') ? { plan: plan === undefined ? null : planToDto(plan) } : {}),
-    ...(names.has('addon') ? { addon: null } : {}),
-  };
+const planIdOf = (row: EntitlementRow): string | null =>
+  row.entity_type === 'PLAN' ? row.entity_id : null;
+
+export function entitlementToDto(row: EntitlementRow): EntitlementDto {
+  return { ...recordToDto(ENTITLEMENTS, row), plan_id: planIdOf(row) };
 }
 
-/** Entitlements without anything expanded. */
-export const ENTITLEMENT_PLAIN: EntitlementSurroundings = {
-  features: new Map(),
-  plans: new Map(),
-  names: new Set(),
-};
-
-export function entitlementToDto(
-  row: EntitlementRow,
-  surroundings: EntitlementSurroundings,
-): EntitlementDto {
-  return {
-    ...recordToDto(row),
-    feature_id: row.feature_id,
-    feature_type: row.feature_type,
-    entity_type: row.entity_type,
-    entity_id: row.entity_id,
-    plan_id: row.entity_type === 'PLAN' ? row.entity_id : null,
-    parent_entitlement_id: row.parent_entitlement_id,
-    is_enabled: row.is_enabled,
-    is_soft_limit: row.is_soft_limit,
-    static_value: row.static_value,
-    usage_limit: row.usage_limit,
-    usage_reset_period: row.usage_reset_period,
-    display_order: row.display_order,
-    start_date: instantToDto(row.start_date),
-    end_date: instantToDto(row.end_date),
-    ...expandedMembers(row, surroundings),
-  };
+export function expandedEntitlementToDto(entitlement: ExpandedEntitlement): ExpandedEntitlementDto {
+  return { ...expandedToDto(ENTITLEMENTS, entitlement), plan_id: planIdOf(entitlement.row) };
 }
