@@ -1,4 +1,4 @@
-// Style rules that fail the build: sizes and shapes of house style, type-aware correctness.
+// Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
 
 const sizes = {

@@ -68,7 +68,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const { log, metrics, database, clock, createId, dataUntil } = dependencies;
   const app = express();
   app.disable('x-powered-by');
-  // ETag is the version of a record (http.md 1.4), not a hash of the answer.
+  // ETag is the version of a record (docs/http.md 1.4), not a hash of the answer.
   app.disable('etag');
   // Routes match as the operation table does: there is only one way to write a path.
   app.enable('case sensitive routing');

@@ -1,4 +1,4 @@
-/** How events become a number (domain.md 7.5), in the order of the specification. */
+/** How events become a number (docs/domain.md 7.5), in the order of the specification. */
 export const AGGREGATION_TYPES = [
   'COUNT',
   'SUM',
@@ -20,7 +20,7 @@ export type MeterAggregation = {
   readonly expression: string | null;
   /** Plain decimal text above 0 by which every value is multiplied. */
   readonly multiplier: string | null;
-  /** Property whose text splits the usage of a bucket (domain.md 7.8). */
+  /** Property whose text splits the usage of a bucket (docs/domain.md 7.8). */
   readonly groupBy: string | null;
 };
 

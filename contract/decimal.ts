@@ -43,9 +43,9 @@ export function decimalOfCount(count: number): Decimal {
 }
 
 /**
- * Reads an amount, quantity or rate of a request (domain.md 3.1): no exponent, at most 18 fraction
- * digits, magnitude at most 10^12. The length is looked at first, so a text of a million digits
- * costs nothing.
+ * Reads an amount, quantity or rate of a request (docs/domain.md 3.1): no exponent, at most 18
+ * fraction digits, magnitude at most 10^12. The length is looked at first, so a text of a million
+ * digits costs nothing.
  */
 export function parseRequestDecimal(text: string): Decimal | DecimalProblem {
   if (text.length > 1024 || !PLAIN_DECIMAL.test(text)) {

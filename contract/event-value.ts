@@ -3,7 +3,7 @@ import { decimalOf, ONE, ZERO, type Decimal } from './decimal.js';
 import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
 import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text.js';
 
-/** What one event adds to its meter (domain.md 7.5). */
+/** What one event adds to its meter (docs/domain.md 7.5). */
 export type EventValue = {
   readonly value: Decimal;
   /**

@@ -93,9 +93,9 @@ function commonInstant(text: string): InstantMs | null {
 }
 
 /**
- * Reads an ISO 8601 date-time with an offset or `Z` (domain.md 3.1); digits finer than a
- * millisecond are cut off (domain.md 1). `null` for any other text, for a date that does not exist
- * and for 24:00 and leap seconds.
+ * Reads an ISO 8601 date-time with an offset or `Z` (docs/domain.md 3.1); digits finer than a
+ * millisecond are cut off (docs/domain.md 1). `null` for any other text, for a date that does not
+ * exist and for 24:00 and leap seconds.
  */
 export function parseInstant(text: string): InstantMs | null {
   return commonInstant(text) ?? generalInstant(text);

@@ -17,9 +17,9 @@ export type MeterDefinition = {
 };
 
 /**
- * Whether an event counts on a meter (domain.md 7.3): same event name, and for every filter the
- * property exists and its text is one of the values. Environments are compared by the caller, who
- * looks meters up by them.
+ * Whether an event counts on a meter (docs/domain.md 7.3): same event name, and for every filter
+ * the property exists and its text is one of the values. Environments are compared by the caller,
+ * who looks meters up by them.
  */
 export function meterMatches(
   meter: Pick<MeterDefinition, 'eventName' | 'filters'>,

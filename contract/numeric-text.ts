@@ -5,7 +5,7 @@ const NUMERIC_TEXT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Longer than any number that an event can mean; bounds the time that reading one takes. */
 const NUMERIC_TEXT_LENGTH_MAX = 1_000;
 
-/** Fraction digits that a value keeps (domain.md 7.5); the scale of the stored decimals. */
+/** Fraction digits that a value keeps (docs/domain.md 7.5); the scale of the stored decimals. */
 export const VALUE_FRACTION_DIGITS = 18;
 /**
  * Values are smaller than 10^39 in magnitude: the stored decimals have 58 digits before the point,
@@ -26,7 +26,7 @@ export function boundedNumber(number: Decimal): Decimal | null {
   return number.e < -CALCULATED_DIGITS_MAX ? ZERO : number;
 }
 
-/** The number a property text means, exactly; null when it means none (domain.md 7.5). */
+/** The number a property text means, exactly; null when it means none (docs/domain.md 7.5). */
 export function decimalFromNumericText(text: string): Decimal | null {
   if (text.length > NUMERIC_TEXT_LENGTH_MAX || !NUMERIC_TEXT.test(text)) return null;
   return boundedNumber(new Decimal(text));

@@ -19,7 +19,7 @@ export type PartitionRecord = {
 
 /**
  * One record per target partition, its events in request order, so that of two events with one id
- * the earlier position is the first (domain.md 7.1).
+ * the earlier position is the first (docs/domain.md 7.1).
  */
 export function recordsOfEvents(
   events: readonly UsageEvent[],

@@ -1,6 +1,6 @@
 /**
  * The Kafka topic of accepted usage events. Its partition count is fixed at creation
- * (architecture.md 3.1).
+ * (docs/architecture.md 3.1).
  */
 export const USAGE_EVENTS_TOPIC = 'usage.events.v1';
 

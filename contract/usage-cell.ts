@@ -3,7 +3,9 @@ import { Decimal, maxOf, ZERO } from './decimal.js';
 import type { EventValue, ValueRule } from './event-value.js';
 import type { InstantMs } from './instant.js';
 
-/** Where an event stands in the order of LATEST: timestamp, receipt, then id (domain.md 7.5). */
+/**
+ * Where an event stands in the order of LATEST: timestamp, receipt, then id (docs/domain.md 7.5).
+ */
 export type EventPlace = {
   readonly atMs: InstantMs;
   readonly receivedMs: InstantMs;

@@ -2,12 +2,12 @@ import type { Environment } from './environment.js';
 import type { InstantMs } from './instant.js';
 import { isObject } from './is-object.js';
 
-/** Timestamps of events lie in `[1970-01-01, 2200-01-01)` (domain.md 7.1). */
+/** Timestamps of events lie in `[1970-01-01, 2200-01-01)` (docs/domain.md 7.1). */
 export const EVENT_TIMESTAMP_END_MS: InstantMs = Date.UTC(2200, 0, 1);
 
 /**
  * One usage event as it was accepted. Property values are texts: a number keeps its JSON text
- * (domain.md 7.3).
+ * (docs/domain.md 7.3).
  */
 export type UsageEvent = {
   readonly eventId: string;
@@ -19,7 +19,7 @@ export type UsageEvent = {
   readonly timestampMs: InstantMs;
   /**
    * Whether the sender gave the timestamp; only then does another one make a repeat a conflict
-   * (domain.md 7.1).
+   * (docs/domain.md 7.1).
    */
   readonly isTimestampGiven: boolean;
   readonly properties: Readonly<Record<string, string>>;
@@ -159,7 +159,8 @@ function recordFromValue(value: unknown): EventRecord | UndecodableReason {
 }
 
 /**
- * Reads a log record; a value that is no record of a known version comes back as the reason (I7).
+ * Reads a log record; a value that is no record of a known version comes back as the reason
+ * (docs/architecture.md I7).
  */
 export function decodeEventRecord(text: string): EventRecord | UndecodableReason {
   let value: unknown;
@@ -173,9 +174,9 @@ export function decodeEventRecord(text: string): EventRecord | UndecodableReason
 
 /**
  * The text that usage rows carry as their customer: `e:` and the external id when the event has
- * one, else `i:` and the customer id (domain.md 7.2). It needs no customer record, so an event that
- * comes before its customer counts as soon as the customer exists; readers ask for both texts of a
- * customer.
+ * one, else `i:` and the customer id (docs/domain.md 7.2). It needs no customer record, so an event
+ * that comes before its customer counts as soon as the customer exists; readers ask for both texts
+ * of a customer.
  */
 export function customerKeyOfEvent(event: UsageEvent): string {
   return event.externalCustomerId === null

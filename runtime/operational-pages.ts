@@ -9,9 +9,9 @@ function json(status: number, content: object): Page {
 }
 
 /**
- * The operational pages that every program serves without a key (api.md 2.3): `/livez`, `/readyz`
- * and `/health` (which name each dependency and answer 503 when one is down) and `/metrics`. Null
- * for any other path.
+ * The operational pages that every program serves without a key (docs/http.md 2.3): `/livez`,
+ * `/readyz` and `/health` (which name each dependency and answer 503 when one is down) and
+ * `/metrics`. Null for any other path.
  */
 export async function operationalPage(path: string, operations: Operations): Promise<Page | null> {
   switch (path) {

@@ -7,7 +7,7 @@ const RANDOM_CHARACTERS = 40;
 const PREFIXES = { private_key: 'sk_', publishable_key: 'pk_' } as const;
 const FORM = /^[sp]k_[A-Za-z0-9]{40}$/;
 
-/** A new key: `sk_` or `pk_` and 40 random letters and digits, 238 bits (api.md 1.2). */
+/** A new key: `sk_` or `pk_` and 40 random letters and digits, 238 bits (docs/http.md 1.2). */
 export function createApiKey(type: ApiKeyType): string {
   const character = (): string => ALPHABET.charAt(randomInt(ALPHABET.length));
   return PREFIXES[type] + Array.from({ length: RANDOM_CHARACTERS }, character).join('');
@@ -31,7 +31,9 @@ export function hashNameOf(apiKey: string): string {
   return hash('sha256', apiKey, 'base64');
 }
 
-/** The part of a key that may be shown: first five characters, `***`, last two (api.md 1.2). */
+/**
+ * The part of a key that may be shown: first five characters, `***`, last two (docs/http.md 1.2).
+ */
 export function displayIdOf(apiKey: string): string {
   return `${apiKey.slice(0, 5)}***${apiKey.slice(-2)}`;
 }

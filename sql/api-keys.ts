@@ -15,7 +15,7 @@ export type ApiCaller = {
   readonly keyType: ApiKeyType;
   readonly userId: string;
   readonly roles: readonly string[];
-  /** A suspended tenant may read and not write (api.md 1.2). */
+  /** A suspended tenant may read and not write (docs/http.md 1.2). */
   readonly isTenantSuspended: boolean;
 };
 

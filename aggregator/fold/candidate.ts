@@ -48,7 +48,7 @@ export type DecodedRecord = {
 
 /**
  * Text that is equal for two events exactly when a repeat is no conflict, the timestamp aside
- * (domain.md 7.1). Property order is the sender's accident, so keys are sorted.
+ * (docs/domain.md 7.1). Property order is the sender's accident, so keys are sorted.
  */
 function payloadText(event: UsageEvent): string {
   const properties = Object.entries(event.properties).sort(([left], [right]) =>
@@ -64,8 +64,8 @@ function payloadText(event: UsageEvent): string {
 }
 
 /**
- * Decodes one log record; what cannot be decoded becomes a dead letter, never silence (invariant
- * I7).
+ * Decodes one log record; what cannot be decoded becomes a dead letter, never silence
+ * (docs/architecture.md I7).
  */
 export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
   const { offset, appendedAtMs } = record;

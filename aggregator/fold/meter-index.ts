@@ -58,7 +58,7 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   return index;
 }
 
-/** The meters an event counts on (domain.md 7.3). */
+/** The meters an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
   index: MeterIndex,
   environment: Environment,

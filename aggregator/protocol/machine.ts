@@ -14,11 +14,11 @@ import {
 } from './state.js';
 
 /**
- * The exactly-once protocol of one partition (architecture.md 3.1) as a pure function: where the
- * owner stands and what happened give where it stands next and what to do. The order is take → gate
- * → drain → inspect → warm filter → [refetch → look up → presence → insert → finish] for a batch
- * that was promised and not finished, then for ever fetch → look up → intend → insert → finish →
- * remember.
+ * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: where
+ * the owner stands and what happened give where it stands next and what to do. The order is take →
+ * gate → drain → inspect → warm filter → [refetch → look up → presence → insert → finish] for a
+ * batch that was promised and not finished, then for ever fetch → look up → intend → insert →
+ * finish → remember.
  *
  * Rules that must not be bent, each with a scenario of the design's model that breaks without it:
  * ClickHouse is read only after the drain; an insert is sent once per epoch, and an unknown outcome

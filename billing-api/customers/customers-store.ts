@@ -75,7 +75,7 @@ export async function holdPublishedCustomer(
 
 /**
  * Those of the customer keys of usage rows (`e:<external id>`, `i:<id>`) that belong to no
- * customer: their events wait and do not count yet (domain.md 7.2).
+ * customer: their events wait and do not count yet (docs/domain.md 7.2).
  */
 export async function findUnknownCustomerKeys(
   transaction: Transaction,

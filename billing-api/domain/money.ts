@@ -1,6 +1,6 @@
 import { Decimal, ONE, ZERO, plain } from '../../contract/decimal.js';
 
-/** Minor digits that are not 2 (domain.md 6.2). */
+/** Minor digits that are not 2 (docs/domain.md 6.2). */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
   ...currencies('bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf', 0),
   ...currencies('bhd iqd jod kwd lyd omr tnd', 3),
@@ -11,7 +11,7 @@ function currencies(codes: string, digits: number): (readonly [string, number])[
   return codes.split(' ').map((code) => [code, digits] as const);
 }
 
-/** Digits after the point of an amount of a currency (domain.md 6.2); the code in any case. */
+/** Digits after the point of an amount of a currency (docs/domain.md 6.2); the code in any case. */
 export function minorDigitsOf(currency: string): number {
   return MINOR_DIGITS.get(currency.toLowerCase()) ?? 2;
 }
@@ -29,7 +29,7 @@ function settled(value: Decimal): Decimal {
 }
 
 /**
- * `Round` of domain.md 6.2: half-up away from zero to the currency's minor digits. The only
+ * `Round` of docs/domain.md 6.2: half-up away from zero to the currency's minor digits. The only
  * rounding of money there is; it is called once per line, discount, tax, credit and proration
  * charge.
  */
@@ -38,7 +38,9 @@ export function roundMoney(value: Decimal, currency: string): Decimal {
   return rounded.isZero() ? ZERO : rounded;
 }
 
-/** The whole minor units in an amount of 0 or more: what can be paid from it (domain.md 20.3). */
+/**
+ * The whole minor units in an amount of 0 or more: what can be paid from it (docs/domain.md 20.3).
+ */
 export function floorMoney(value: Decimal, currency: string): Decimal {
   return value.toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_FLOOR);
 }
@@ -84,7 +86,7 @@ function compareRests(cuts: readonly Cut[], a: number, b: number): number {
 }
 
 /**
- * Largest-remainder split of an amount by shares (domain.md 6.5).
+ * Largest-remainder split of an amount by shares (docs/domain.md 6.5).
  *
  * `amount` is a whole number of minor units and equals the sum of the shares, or that sum rounded.
  * The parts come in the order of the shares, are whole minor units, add up to the amount, and each
@@ -144,9 +146,9 @@ function moneyOf(units: Decimal, unit: Decimal): Decimal {
 }
 
 /**
- * A price's amount for people (domain.md 8): the narrow symbol directly before the amount, or the
- * upper-case code and a space where the currency has none. The amount is a rate and keeps its own
- * digits: `$0.0025`.
+ * A price's amount for people (docs/domain.md 8): the narrow symbol directly before the amount, or
+ * the upper-case code and a space where the currency has none. The amount is a rate and keeps its
+ * own digits: `$0.0025`.
  */
 export function displayAmount(amount: Decimal, currency: string): string {
   const code = currency.toUpperCase();

@@ -1,6 +1,6 @@
 /**
- * Optional enumerations, for which an empty text means absent (domain.md 3.1); references end in
- * `_id`.
+ * Optional enumerations, for which an empty text means absent (docs/domain.md 3.1); references end
+ * in `_id`.
  */
 const ENUMERATIONS = new Set([
   'type',

@@ -4,8 +4,8 @@ import { HttpFailure } from './failure.js';
 import { contextOf } from './request-context.js';
 
 /**
- * The API key, which decides also when there is a bearer token (http.md 1.2). An API key sent as a
- * bearer token is refused, as the event routes do.
+ * The API key, which decides also when there is a bearer token (docs/http.md 1.2). An API key sent
+ * as a bearer token is refused, as the event routes do.
  */
 function apiKeyOf(request: Request): string {
   const apiKey = request.get('x-api-key') ?? '';

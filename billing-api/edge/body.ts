@@ -86,7 +86,7 @@ function isUtf8Type(contentType: string): boolean {
 }
 
 /**
- * A body must say that it is JSON in UTF-8, plain or packed with gzip (api.md 1.1); a request
+ * A body must say that it is JSON in UTF-8, plain or packed with gzip (docs/http.md 1.1); a request
  * without a body may say anything.
  */
 export const requireJson: RequestHandler = (request, _response, next) => {
@@ -101,7 +101,7 @@ export const requireJson: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Parses JSON of at most 2 MiB after decompression (api.md 1.1, 1.7). */
+/** Parses JSON of at most 2 MiB after decompression (docs/http.md 1.1, 1.7). */
 export const parseJson: RequestHandler = express.json({
   limit: BODY_BYTES_MAX,
   type: 'application/json',
@@ -113,8 +113,8 @@ export const parseJson: RequestHandler = express.json({
 
 /**
  * Null members of a POST body count as absent, as do empty texts of optional enumerations and
- * references (domain.md 3.1). In a PUT body null clears a member, so it is left as it is. Texts
- * that no database could store are refused here, once for all.
+ * references (docs/domain.md 3.1). In a PUT body null clears a member, so it is left as it is.
+ * Texts that no database could store are refused here, once for all.
  */
 export const normaliseBody: RequestHandler = (request, _response, next) => {
   if (request.body !== undefined) {

@@ -24,7 +24,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Status of each refusal (http.md 1.5). */
+/** Status of each refusal (docs/http.md 1.5). */
 function statusOf(code: RefusalCode): number {
   switch (code) {
     case 'validation_error':
@@ -54,7 +54,7 @@ export function accepted<T>(result: T | Refusal): T {
   return result;
 }
 
-/** Writes the error body (http.md 1.5). */
+/** Writes the error body (docs/http.md 1.5). */
 export function sendFailure(response: Response, failure: HttpFailure): void {
   const { message, details, retryAfterSeconds, headers } = failure.facts;
   if (headers !== undefined) response.set(headers);

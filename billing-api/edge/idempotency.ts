@@ -108,9 +108,9 @@ function keeper(
 }
 
 /**
- * Idempotency-Key (http.md 1.9), mounted behind the body parser. Operations that are not repeatable
- * ignore the header. The claim travels with the request to its operation, whose transaction marks
- * it as applied.
+ * Idempotency-Key (docs/http.md 1.9), mounted behind the body parser. Operations that are not
+ * repeatable ignore the header. The claim travels with the request to its operation, whose
+ * transaction marks it as applied.
  */
 export function createIdempotency(dependencies: Dependencies): RequestHandler {
   return async (request, response, next) => {

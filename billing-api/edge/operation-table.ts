@@ -2,7 +2,7 @@ import { assertThat } from '../../runtime/failure.js';
 
 export type Access = 'read' | 'write';
 
-/** One operation of the API, as its controller declares it beside its route (api.md 1.1). */
+/** One operation of the API, as its controller declares it beside its route (docs/http.md 1.1). */
 export type Operation = {
   /** The operationId of the OpenAPI document. */
   readonly id: string;
@@ -12,11 +12,11 @@ export type Operation = {
   /** What permissions are about; null for public operations. */
   readonly entity: string | null;
   readonly access: Access;
-  /** Class of its rate limit (api.md 1.10). */
+  /** Class of its rate limit (docs/http.md 1.10). */
   readonly rate: 'default' | 'heavy' | 'ingest';
   /** Whether it needs no credentials. */
   readonly isPublic: boolean;
-  /** Whether an Idempotency-Key makes it repeatable (api.md 1.9). */
+  /** Whether an Idempotency-Key makes it repeatable (docs/http.md 1.9). */
   readonly isRepeatable: boolean;
   /** Whether its answer carries the record's version as ETag, and GET and PUT honour If-Match. */
   readonly isVersioned: boolean;

@@ -72,7 +72,7 @@ function createPages(operations: Operations): RequestHandler {
 }
 
 /**
- * The operational routes (http.md 2.3): outside `/v1` and without a key. The reference works
+ * The operational routes (docs/http.md 2.3): outside `/v1` and without a key. The reference works
  * without the internet: its files are those of the package swagger-ui-dist, read from disk.
  */
 export function createOperationalRoutes(operations: Operations): Router {

@@ -19,7 +19,7 @@ export function operationIfDeclared(request: Request): Operation | null {
 
 /**
  * Lets declared operations pass: 404 for an unknown path, 405 for another method of a known one
- * (http.md 1.5). Below `/v1` it stands behind `authenticate`: paths are public, but a caller
+ * (docs/http.md 1.5). Below `/v1` it stands behind `authenticate`: paths are public, but a caller
  * without credentials gets 401 for every path alike.
  */
 export const requireOperation: RequestHandler = (request, _response, next) => {

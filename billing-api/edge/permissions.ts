@@ -6,7 +6,7 @@ import type { Operation } from './operation-table.js';
 import { operationIfDeclared } from './operations.js';
 import { apiCallerOf } from './request-context.js';
 
-/** What an operation needs of a role (http.md 1.11). */
+/** What an operation needs of a role (docs/http.md 1.11). */
 type Permission = Pick<Operation, 'entity' | 'access'>;
 
 /** The entity of operations on the caller's own user, which need no role. */

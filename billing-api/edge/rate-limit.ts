@@ -57,7 +57,7 @@ async function consume(
 }
 
 /**
- * Counts requests per API key in this process (http.md 1.10); mounted behind `authenticate`.
+ * Counts requests per API key in this process (docs/http.md 1.10); mounted behind `authenticate`.
  * Requests that no operation is declared for count as `default`.
  */
 export function createRateLimit(limits: RateLimits): RequestHandler {

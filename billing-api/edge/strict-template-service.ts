@@ -75,7 +75,7 @@ class StrictValidationService extends ValidationService {
     return integer;
   }
 
-  /** Unknown members of a query are ignored, those of a body are not (api.md 1.1). */
+  /** Unknown members of a query are ignored, those of a body are not (docs/http.md 1.1). */
   override validateModel(input: Parameters<ValidationService['validateModel']>[0]): unknown {
     const { isBodyParam, modelDefinition, value } = input;
     if (isBodyParam || modelDefinition.dataType !== 'refObject') return super.validateModel(input);

@@ -10,7 +10,7 @@ function isMatch(header: string | undefined, version: number): boolean {
   return header.split(',').some((tag) => Number(TAG.exec(tag.trim())?.[1] ?? NaN) === version);
 }
 
-/** Which versions a record may have for `If-Match` to allow its change (http.md 1.4). */
+/** Which versions a record may have for `If-Match` to allow its change (docs/http.md 1.4). */
 export function expectedVersions(request: Request): (version: number) => boolean {
   const header = request.get('if-match');
   return (version) => isMatch(header, version);
@@ -23,7 +23,7 @@ export function tagVersion(controller: Controller, version: number): void {
 
 /**
  * Answers a record that was read with its version as `ETag`.
- * @throws HttpFailure 409 when `If-Match` names other versions (http.md 1.4).
+ * @throws HttpFailure 409 when `If-Match` names other versions (docs/http.md 1.4).
  */
 export function tagReadVersion(controller: Controller, request: Request, version: number): void {
   if (!isMatch(request.get('if-match'), version)) {

@@ -94,7 +94,7 @@ async function parentRefusal(
 
 /**
  * One meter has one kind of reset window: entitlements to several features of it share their limit
- * (domain.md 10.2).
+ * (docs/domain.md 10.2).
  */
 export async function resetRefusal(
   unit: Unit,

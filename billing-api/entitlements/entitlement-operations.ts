@@ -129,7 +129,7 @@ export function changeEntitlement(
   });
 }
 
-/** DELETE /entitlements/{id}: it is archived and counts no more (domain.md 4). */
+/** DELETE /entitlements/{id}: it is archived and counts no more (docs/domain.md 4). */
 export function archiveEntitlement(
   dependencies: WriteDependencies,
   caller: Caller,

@@ -31,7 +31,7 @@ function readOwner(reader: MemberReader, request: CreateEntitlementBody): Entitl
   return { id: planId, type: 'PLAN' };
 }
 
-/** Reads the members of an entitlement (domain.md 3.2). */
+/** Reads the members of an entitlement (docs/domain.md 3.2). */
 export function entitlementCommandFrom(
   request: CreateEntitlementBody,
 ): EntitlementCommand | Refusal {

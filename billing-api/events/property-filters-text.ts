@@ -1,7 +1,7 @@
 /**
- * Property filters as the query of an address has them, `key:text,text;key:text` (api.md 10.2);
- * neither keys nor texts can hold `:`, `,` or `;` there, the body of a POST can. The problem as a
- * text when it has another form.
+ * Property filters as the query of an address has them, `key:text,text;key:text` (docs/http.md
+ * 10.2); neither keys nor texts can hold `:`, `,` or `;` there, the body of a POST can. The problem
+ * as a text when it has another form.
  */
 export function readPropertyFiltersText(
   text: string,

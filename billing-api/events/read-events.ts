@@ -143,9 +143,9 @@ function pageFrom(found: readonly StoredEvent[], cut: EventCut, total: number | 
 }
 
 /**
- * POST /events/query and GET /events (api.md 10.2). A page begins behind iter_last_key and ends in
- * front of iter_first_key, in the order asked for; both are fixed places, so events that come in
- * meanwhile neither repeat nor hide others.
+ * POST /events/query and GET /events (docs/http.md 10.2). A page begins behind iter_last_key and
+ * ends in front of iter_first_key, in the order asked for; both are fixed places, so events that
+ * come in meanwhile neither repeat nor hide others.
  */
 export async function readEvents(
   dependencies: EventReadDependencies,

@@ -103,7 +103,7 @@ describe('POST /invoices/preview of bucketed meters', () => {
 describe('POST /invoices/preview of entitlements', () => {
   const prices = { amount: '0.25' };
 
-  /** Ten a day are free, and 12, 8 and 15 are used on three days (domain.md 10.2). */
+  /** Ten a day are free, and 12, 8 and 15 are used on three days (docs/domain.md 10.2). */
   async function useTenADay(
     api: BillingUnderTest,
     plan: Awaited<ReturnType<typeof makePricedPlan>>,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../contract/environment.js';
 
-/** A repeatable request in progress: the claim on its Idempotency-Key (api.md 1.9). */
+/** A repeatable request in progress: the claim on its Idempotency-Key (docs/http.md 1.9). */
 export type IdempotencyClaim = { readonly key: string; readonly claimId: string };
 
 /** On whose behalf a use case runs. */

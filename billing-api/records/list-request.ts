@@ -1,6 +1,6 @@
 import type { SearchBodyRequest } from './search-request.js';
 
-/** Query parameters that every GET list takes (api.md 1.6). */
+/** Query parameters that every GET list takes (docs/http.md 1.6). */
 export type ListQuery = {
   readonly limit: number | undefined;
   readonly offset: number | undefined;

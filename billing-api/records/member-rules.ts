@@ -11,7 +11,7 @@ const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_LENGTH_MAX = 100;
 const METADATA_VALUE_LENGTH_MAX = 10_000;
 
-/** A date-time of a request (domain.md 3.1), from 1900 up to but not including 2300. */
+/** A date-time of a request (docs/domain.md 3.1), from 1900 up to but not including 2300. */
 export function readInstant(text: string): InstantMs | null {
   const instant = parseInstant(text);
   return instant === null || instant < INSTANT_MIN || instant >= INSTANT_END ? null : instant;
@@ -69,7 +69,7 @@ export class MemberReader {
     return null;
   }
 
-  /** A factor on money beyond a commitment (domain.md 11.6): 1 or more. */
+  /** A factor on money beyond a commitment (docs/domain.md 11.6): 1 or more. */
   overageFactor(member: string, text: string | undefined): Decimal | null {
     const factor = this.decimal(member, text);
     if (factor?.lessThan(1) === true) this.note(member, 'is less than 1; give 1 or more');

@@ -21,7 +21,7 @@ export class Refusal {
   ) {}
 }
 
-/** A request that breaks the rules of domain.md 3; the first problem becomes the message. */
+/** A request that breaks the rules of docs/domain.md 3; the first problem becomes the message. */
 export function invalid(details: RefusalDetails): Refusal {
   const first = Object.entries(details)[0];
   const message = first === undefined ? 'the request is not valid' : `${first[0]}: ${first[1]}`;

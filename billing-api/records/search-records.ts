@@ -138,10 +138,10 @@ type Search<C extends Columns> = {
 };
 
 /**
- * Answers a common search body (http.md 1.6): one page of the records of the environment that meet
- * it and the conditions, with the expansions it names, and how many meet them in all. No request
- * can change the form of the statement: names of columns come from the resource, values travel as
- * bound parameters.
+ * Answers a common search body (docs/http.md 1.6): one page of the records of the environment that
+ * meet it and the conditions, with the expansions it names, and how many meet them in all. No
+ * request can change the form of the statement: names of columns come from the resource, values
+ * travel as bound parameters.
  */
 export async function searchExpanded<C extends Columns, Answers extends object>(
   unit: ReadUnit,

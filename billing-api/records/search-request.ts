@@ -54,7 +54,7 @@ export type Condition = {
 
 const DATA_TYPES: readonly DataType[] = ['string', 'number', 'boolean', 'date', 'array'];
 
-/** Legal pairs (api.md 1.6). */
+/** Legal pairs (docs/http.md 1.6). */
 const OPERATORS: Readonly<Record<DataType, readonly FilterOperator[]>> = {
   string: ['eq', 'neq', 'contains', 'not_contains'],
   number: ['eq', 'neq', 'gt', 'gte', 'lt', 'lte'],
@@ -180,7 +180,7 @@ export function readSort(
   return sort.map((key) => ({ name: key.field, direction: key.direction ?? 'desc' }));
 }
 
-/** The common search body (api.md 1.6) as it came, its types already checked. */
+/** The common search body (docs/http.md 1.6) as it came, its types already checked. */
 export type SearchBodyRequest = {
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;

@@ -67,7 +67,7 @@ export interface LineItemCommitmentBody {
   commitment_time_buckets?: CommitmentTimeBucketBody[];
 }
 
-/** A commitment of all usage lines together (domain.md 11.1, 11.2). */
+/** A commitment of all usage lines together (docs/domain.md 11.1, 11.2). */
 export interface SubscriptionCommitmentBody {
   /** In money, of all usage lines together; not beside `line_item_commitments`. */
   commitment_amount?: DecimalText;

@@ -101,7 +101,7 @@ export interface LineItemDto extends RecordDto {
   commitment_time_buckets: CommitmentTimeBucketDto[];
 }
 
-/** A line item with its price; time buckets are stored on the price (domain.md 11.5). */
+/** A line item with its price; time buckets are stored on the price (docs/domain.md 11.5). */
 export function lineItemToDto(row: LineItemRow, price: PriceRow | undefined): LineItemDto {
   const buckets = price?.commitment_time_buckets ?? [];
   return {

@@ -13,7 +13,7 @@ import { findLineItems } from './subscriptions-store.js';
 export type LineRecords = {
   readonly plans: ReadonlyMap<string, PlanRow>;
   readonly lineItems: readonly LineItemRow[];
-  /** Prices of the line items and of the time buckets on these (domain.md 11.5). */
+  /** Prices of the line items and of the time buckets on these (docs/domain.md 11.5). */
   readonly prices: ReadonlyMap<string, PriceRow>;
 };
 
@@ -22,7 +22,7 @@ export type RelatedRecords = LineRecords & {
   readonly customers: ReadonlyMap<string, CustomerRow>;
 };
 
-/** The prices of line items, and those of the time buckets on these (domain.md 11.5). */
+/** The prices of line items, and those of the time buckets on these (docs/domain.md 11.5). */
 export async function findPricesOfLines(
   transaction: Transaction,
   lineItems: readonly LineItemRow[],

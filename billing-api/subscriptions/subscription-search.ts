@@ -53,7 +53,7 @@ export interface SearchSubscriptionsBody extends SearchBody {
 
 type SubscriptionConditions = Conditions<ColumnName<(typeof SUBSCRIPTIONS)['columns']>>;
 
-/** Started, not a draft and not ended (http.md 5.1). */
+/** Started, not a draft and not ended (docs/http.md 5.1). */
 function isActiveAt(instant: InstantMs | null): SubscriptionConditions {
   if (instant === null) return [];
   return [

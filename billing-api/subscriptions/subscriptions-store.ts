@@ -39,7 +39,7 @@ export async function findLineItem(
     SELECT * FROM subscription_line_items WHERE id = ${id}`);
 }
 
-/** The line items of these subscriptions, in line order (domain.md 1). */
+/** The line items of these subscriptions, in line order (docs/domain.md 1). */
 export async function findLineItems(
   transaction: Transaction,
   subscriptionIds: readonly string[],

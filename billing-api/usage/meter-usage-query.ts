@@ -10,7 +10,7 @@ import { slicingsOfAnswer, type AnswerQuery } from './usage-answer.js';
 import { cutsOf } from './usage-range.js';
 import type { UsageTerms } from './usage-request.js';
 
-/** What is wrong with buckets for an aggregation (domain.md 3.2), or null. */
+/** What is wrong with buckets for an aggregation (docs/domain.md 3.2), or null. */
 export function bucketProblem(
   type: AggregationSpec['type'],
   resetUsage: AggregationSpec['resetUsage'],
@@ -19,7 +19,7 @@ export function bucketProblem(
   return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
 }
 
-/** The bucket size that applies: that of the meter when it has one (api.md 10.3). */
+/** The bucket size that applies: that of the meter when it has one (docs/http.md 10.3). */
 function bucketSizeOf(
   meter: EffectiveMeter,
   requested: WindowSize | null,

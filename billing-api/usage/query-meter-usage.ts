@@ -26,7 +26,7 @@ async function findMeters(
   return [...new Set(ids)].map((id) => assertPresent(meters.get(id), 'a meter that was found'));
 }
 
-/** POST /meter-usage/query (api.md 10.3). */
+/** POST /meter-usage/query (docs/http.md 10.3). */
 export async function queryMeterUsage(
   dependencies: UsageReadDependencies,
   caller: Caller,

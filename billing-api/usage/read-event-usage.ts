@@ -28,7 +28,7 @@ function answerQueryOf(
   return { subject, spec, narrowedBy: terms.filters, sources: null, slicings, split };
 }
 
-/** POST /events/usage (api.md 10.3): an ad-hoc aggregation, without a meter. */
+/** POST /events/usage (docs/http.md 10.3): an ad-hoc aggregation, without a meter. */
 export async function readEventUsage(
   dependencies: UsageReadDependencies,
   caller: Caller,

@@ -28,7 +28,7 @@ async function findSubject(
   return isRefusal(customer) ? customer : { meter, customer };
 }
 
-/** POST /events/usage/meter (api.md 10.3). */
+/** POST /events/usage/meter (docs/http.md 10.3). */
 export async function readMeterUsage(
   dependencies: UsageReadDependencies,
   caller: Caller,

@@ -1,6 +1,11 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import { findCustomersByExternalId, findUsageCustomer, findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
+import {
+  findCustomersByExternalId,
+  findUsageCustomer,
+  findUnknownCustomerKeys,
+  type UsageCustomer,
+} from '../customers/customers-store.js';
 import type { ReadDataUntil } from './data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/usage-question.js';
@@ -29,7 +34,7 @@ export async function findNamedCustomer(
   { environment }: Caller,
   { external_customer_id: externalId, customer_id: id }: CustomerReference,
 ): Promise<UsageCustomer | null | Refusal> {
-  // The external id decides when both are given, as with events (domain.md 7.2).
+  // The external id decides when both are given, as with events (docs/domain.md 7.2).
   if (externalId !== undefined) {
     const customer = await findUsageCustomer(database, environment, { externalId });
     return customer ?? notFound('customer', externalId);

@@ -5,7 +5,7 @@ import { NO_SPLIT, type UsagePart, type UsageSlicing } from '../domain/usage/agg
 import type { MemberReader } from '../records/member-rules.js';
 import type { SlicedUsage } from './read-usage.js';
 
-/** How an invoice splits the usage of its lines (domain.md 13.6). */
+/** How an invoice splits the usage of its lines (docs/domain.md 13.6). */
 export type Grouping = {
   readonly hasSource: boolean;
   readonly hasFeature: boolean;

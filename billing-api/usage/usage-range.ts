@@ -55,8 +55,8 @@ type Sizes = {
 };
 
 /**
- * Windows are never shorter than the buckets whose values they show (api.md 10.4). Buckets of sums
- * add up to the sum, whatever their size, so only those of a MAX are cut.
+ * Windows are never shorter than the buckets whose values they show (docs/http.md 10.4). Buckets of
+ * sums add up to the sum, whatever their size, so only those of a MAX are cut.
  */
 export function cutsOf(grid: RangeGrid, sizes: Sizes): RangeCut | Refusal {
   const { windowSize, bucketSize, type } = sizes;

@@ -1,5 +1,5 @@
 -- Usage: raw events, their ids, minutes, duplicates and dead letters. The aggregator is the only writer.
--- fsync on every insert: what an intent counts on must survive a power failure (model: fix.power_nofsync).
+-- fsync on every insert: what an intent counts on must survive a power failure (docs/protocol-model: fix.power_nofsync).
 
 -- Highest epoch per partition. An insert reads it and refuses itself when its own epoch is older.
 CREATE TABLE IF NOT EXISTS ingest_gate_v1
@@ -110,7 +110,7 @@ CREATE TABLE IF NOT EXISTS event_duplicates_v1
   tenant_id LowCardinality(String),
   environment_id LowCardinality(String),
   event_id String,
-  -- The duplicate differs from the event that counts (domain.md 7.1); only then is its payload kept.
+  -- The duplicate differs from the event that counts (docs/domain.md 7.1); only then is its payload kept.
   is_conflict Bool,
   payload String CODEC(ZSTD),
   received_at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),

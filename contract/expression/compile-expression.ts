@@ -139,9 +139,9 @@ function parse(text: string): Node {
 }
 
 /**
- * Compiles an expression of domain.md 7.5: number and text literals, property names, `+ - * / %`,
- * unary minus, comparison, `&& || !`, `? :`, parentheses, min max abs ceil floor round. Bounded in
- * length and parts and without loops; compiled once, evaluated on exact decimals.
+ * Compiles an expression of docs/domain.md 7.5: number and text literals, property names, `+ - * /
+ * %`, unary minus, comparison, `&& || !`, `? :`, parentheses, min max abs ceil floor round. Bounded
+ * in length and parts and without loops; compiled once, evaluated on exact decimals.
  */
 export function compileExpression(text: string): CompiledExpression | ExpressionProblem {
   if (text.length > LENGTH_MAX) return { problem: `is longer than ${LENGTH_MAX} characters` };

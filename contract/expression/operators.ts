@@ -49,7 +49,7 @@ function junction(deciding: boolean): Operator {
   };
 }
 
-/** Binary operators of domain.md 7.5; the remainder has the sign of the dividend. */
+/** Binary operators of docs/domain.md 7.5; the remainder has the sign of the dividend. */
 export const BINARY_OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ['+', arithmetic((left, right) => left.plus(right))],
   ['-', arithmetic((left, right) => left.minus(right))],

@@ -5,8 +5,8 @@ import type { LogIdentity } from '../event-log.js';
 import { createLogPool, queryLog } from './connection.js';
 
 /**
- * Few, because every partition costs its owner three small inserts per flush (architecture.md 3.1),
- * and the log of one machine is shared by a few processes at most.
+ * Few, because every partition costs its owner three small inserts per flush (docs/architecture.md
+ * 3.1), and the log of one machine is shared by a few processes at most.
  */
 const PARTITIONS_DEFAULT = 4;
 

@@ -45,7 +45,7 @@ function textOrNull(value: unknown): string | null {
 }
 
 /**
- * A customer reference; null when absent. Empty counts as absent (domain.md 3.1), and so does
+ * A customer reference; null when absent. Empty counts as absent (docs/domain.md 3.1), and so does
  * blank: no customer can have a blank id, so the usage would stay unmatched for ever.
  */
 function referenceOrNull(value: unknown): string | null {
@@ -158,9 +158,9 @@ function rejected(event: RawEvent | null, problem: EventProblem): EventOutcome {
 }
 
 /**
- * Checks one event (api.md 10.1, domain.md 3.1, 7.1, 7.3). It is accepted with every value
- * normalised, or rejected with its first problem in this order: unknown member, texts, required
- * members, timestamp, properties, size.
+ * Checks one event (docs/http.md 10.1, docs/domain.md 3.1, 7.1, 7.3). It is accepted with every
+ * value normalised, or rejected with its first problem in this order: unknown member, texts,
+ * required members, timestamp, properties, size.
  */
 export function acceptEvent(source: EventSource, context: AcceptContext): EventOutcome {
   const event = source.value;

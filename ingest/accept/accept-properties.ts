@@ -1,7 +1,7 @@
 import { isStorable, UNSTORABLE_PROBLEM } from './event-text.js';
 import { shownName, type EventProblem } from './event-problem.js';
 
-/** Keys of one event's properties (api.md 1.7). */
+/** Keys of one event's properties (docs/http.md 1.7). */
 export const PROPERTY_KEYS_MAX = 250;
 
 export type PropertyTexts = {
@@ -22,9 +22,9 @@ function problemOf(key: string, problem: string): EventProblem {
 }
 
 /**
- * Checks the properties of an event and turns every value into its text (domain.md 7.3). `String`
- * prints the exact text of every number here, because the other numbers were put in quotes before
- * parsing (`JsonDocument`).
+ * Checks the properties of an event and turns every value into its text (docs/domain.md 7.3).
+ * `String` prints the exact text of every number here, because the other numbers were put in quotes
+ * before parsing (`JsonDocument`).
  *
  * The parsed object itself becomes the result; its numbers and booleans are overwritten. This saves
  * a copy in the hottest loop and keeps a key `__proto__`, which the parser made an own member.

@@ -4,7 +4,7 @@ import { isObject } from '../../contract/is-object.js';
 import type { JsonDocument } from './read-json.js';
 import { shownName, type EventProblem } from './event-problem.js';
 
-/** Events of one bulk request (api.md 1.7). */
+/** Events of one bulk request (docs/http.md 1.7). */
 export const BULK_EVENTS_MAX = 1000;
 
 /** Checks the body of POST /events. */

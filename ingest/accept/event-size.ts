@@ -1,7 +1,7 @@
 import { plainEventOf, type EventSource } from './event-source.js';
 import { isObject } from '../../contract/is-object.js';
 
-/** The largest event, measured as compact JSON in UTF-8 (api.md 1.7). */
+/** The largest event, measured as compact JSON in UTF-8 (docs/http.md 1.7). */
 export const EVENT_BYTES_MAX = 64 * 1024;
 
 /** The longest form of one UTF-16 code unit in JSON: `\u0000`. */

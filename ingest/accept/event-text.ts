@@ -1,4 +1,6 @@
-/** The most code points of an event's id, name, customer references and source (api.md 1.7). */
+/**
+ * The most code points of an event's id, name, customer references and source (docs/http.md 1.7).
+ */
 export const TEXT_CHARACTERS_MAX = 255;
 
 /** NUL, or half of a surrogate pair. */

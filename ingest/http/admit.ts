@@ -26,7 +26,7 @@ export type Admission =
       readonly rate: RateState | null;
     };
 
-/** The roles that may write events (api.md 1.11). */
+/** The roles that may write events (docs/http.md 1.11). */
 const WRITING_ROLES: ReadonlySet<string> = new Set(['super_admin', 'all_writer', 'event_ingestor']);
 
 function unauthenticated(message: string): Admission {
@@ -43,7 +43,7 @@ function forbiddenMessage(caller: EventCaller): string | null {
 export type AdmissionDependencies = { readonly apiKeys: ApiKeys; readonly rateLimit: RateLimit };
 
 /**
- * Admits a request whose API key is valid (api.md 1.2), whose environment is within its quota
+ * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
  * (1.10), and whose caller may write events. A request counts towards the quota before the roles
  * are checked, so that callers who may not write are limited as well.
  */

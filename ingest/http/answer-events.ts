@@ -71,8 +71,8 @@ function readTerms({ request, route }: EventCall): RequestTerms | Answer {
 }
 
 /**
- * Reads, checks and stores the events of one admitted request (api.md 10.1). Null when the client
- * left before its body was complete.
+ * Reads, checks and stores the events of one admitted request (docs/http.md 10.1). Null when the
+ * client left before its body was complete.
  * @throws DependencyError when the log did not acknowledge the events in time.
  */
 export async function answerEvents(

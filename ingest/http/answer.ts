@@ -1,6 +1,6 @@
 import { problemMessage, type EventProblem } from '../accept/event-problem.js';
 
-/** The error codes of the event routes (api.md 1.5). */
+/** The error codes of the event routes (docs/http.md 1.5). */
 export type ErrorCode =
   | 'validation_error'
   | 'permission_denied'
@@ -26,7 +26,7 @@ export type ErrorFacts = {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
-  /** Problems by member (api.md 1.5). */
+  /** Problems by member (docs/http.md 1.5). */
   readonly details?: Readonly<Record<string, string>>;
   readonly retryAfterSeconds?: number;
 };
@@ -55,7 +55,9 @@ export function problemAnswer(problem: EventProblem): Answer {
   });
 }
 
-/** 503: no event was acknowledged. A retry is safe when the events have ids (domain.md 7.1). */
+/**
+ * 503: no event was acknowledged. A retry is safe when the events have ids (docs/domain.md 7.1).
+ */
 export function unavailableAnswer(message: string): Answer {
   const code = 'service_unavailable';
   return errorAnswer({ status: 503, code, message, retryAfterSeconds: 1 });

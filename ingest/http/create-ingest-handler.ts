@@ -17,7 +17,7 @@ import { serveExchange, type ServeDependencies } from './serve-exchange.js';
  */
 const BODY_BYTES_IN_FLIGHT_MAX = 64 * 1024 * 1024;
 
-/** The name of the quota in headers (api.md 1.10). */
+/** The name of the quota in headers (docs/http.md 1.10). */
 const QUOTA = 'ingest';
 
 /**
@@ -48,7 +48,7 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
   };
 }
 
-/** The raw handler that stands in front of everything else on a port (architecture.md 3.3). */
+/** The raw handler that stands in front of everything else on a port (docs/architecture.md 3.3). */
 export function createIngestHandler(dependencies: IngestDependencies): IngestHandler {
   const serving = serveDependencies(dependencies);
   return (request, response, askForBody = () => undefined) => {

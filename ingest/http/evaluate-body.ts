@@ -18,7 +18,7 @@ export type EvaluationContext = {
   readonly idempotencyKey: string | null;
   readonly createEventId: (now: InstantMs) => string;
   readonly path: EventPath;
-  /** Whether one invalid event rejects a whole bulk request (api.md 10.1). */
+  /** Whether one invalid event rejects a whole bulk request (docs/http.md 10.1). */
   readonly isAtomic: boolean;
 };
 

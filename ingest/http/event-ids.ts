@@ -33,9 +33,10 @@ export type IdempotencyScope = {
 };
 
 /**
- * The id of an event that has none, in a request with an `Idempotency-Key` (api.md 1.9). The same
- * tenant, environment, key and position give the same id for ever, so that a retry counts once.
- * Only the key can hold `|`, and it stands last, so different scopes never give the same text.
+ * The id of an event that has none, in a request with an `Idempotency-Key` (docs/http.md 1.9). The
+ * same tenant, environment, key and position give the same id for ever, so that a retry counts
+ * once. Only the key can hold `|`, and it stands last, so different scopes never give the same
+ * text.
  */
 export function derivedEventId(scope: IdempotencyScope, position: number): string {
   const { tenantId, environmentId } = scope.environment;

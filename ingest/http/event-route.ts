@@ -20,7 +20,10 @@ export function eventRouteOf(request: IncomingMessage): EventRoute | null {
   return { path, query: mark === -1 ? '' : url.slice(mark + 1) };
 }
 
-/** The query parameter `atomic` (api.md 10.1), false when absent. Other parameters are ignored. */
+/**
+ * The query parameter `atomic` (docs/http.md 10.1), false when absent. Other parameters are
+ * ignored.
+ */
 export function atomicOf(query: string): boolean | EventProblem {
   const text = query === '' ? '' : (new URLSearchParams(query).get('atomic') ?? '');
   if (text === '' || text === 'false') return false;

@@ -11,8 +11,9 @@ export type ProducerDependencies = {
 };
 
 /**
- * Resolves when the log has acknowledged every record (invariant I1). The lease is held until the
- * append settles, because the log keeps the records in memory until then, even after a time-out.
+ * Resolves when the log has acknowledged every record (docs/architecture.md I1). The lease is held
+ * until the append settles, because the log keeps the records in memory until then, even after a
+ * time-out.
  * @throws DependencyError when the log did not acknowledge the records in time.
  */
 export type Produce = (records: readonly AppendRequest[], lease: BodyLease) => Promise<void>;

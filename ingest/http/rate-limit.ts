@@ -12,8 +12,8 @@ export type RateLimit = {
   /** Counts a request; null without a limit. */
   readonly take: (key: string) => Promise<RateState | null>;
   /**
-   * The headers `RateLimit-Policy` and, when the caller is known, `RateLimit` (http.md 1.10), as
-   * names and values in turn. None without a limit.
+   * The headers `RateLimit-Policy` and, when the caller is known, `RateLimit` (docs/http.md 1.10),
+   * as names and values in turn. None without a limit.
    */
   readonly headers: (state: RateState | null) => readonly string[];
 };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { BodyLease } from './body-budget.js';
 
-/** The largest body of the event routes, inflated as well as on the wire (api.md 1.7). */
+/** The largest body of the event routes, inflated as well as on the wire (docs/http.md 1.7). */
 export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**

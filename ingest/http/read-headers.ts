@@ -10,7 +10,7 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The client's `X-Request-ID` if it is printable, else a new id (api.md 1.4). */
+/** The client's `X-Request-ID` if it is printable, else a new id (docs/http.md 1.4). */
 export function requestIdOf(request: IncomingMessage): string {
   const given = headerOf(request, 'x-request-id');
   return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();

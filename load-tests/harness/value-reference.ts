@@ -18,7 +18,7 @@ function fractionOf(text: string): Fraction {
     : { digits, divisor: 10n ** BigInt(-shift) };
 }
 
-/** The value of a numeric text by the words of domain.md 7.5, negative ones included. */
+/** The value of a numeric text by the words of docs/domain.md 7.5, negative ones included. */
 export function scaledValue(text: string, multiplier: string | null): bigint | null {
   const number = fractionOf(text);
   const factor = multiplier === null ? { digits: 1n, divisor: 1n } : fractionOf(multiplier);

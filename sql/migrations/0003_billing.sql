@@ -126,7 +126,7 @@ CREATE TABLE prices (
   start_date timestamptz(3) NOT NULL,
   end_date timestamptz(3) CHECK (end_date >= start_date),
   -- On a price of one subscription: [{id, start {hour, minute}, end {hour, minute}, commitment_type, commitment_value,
-  -- overage_factor, true_up_enabled, price_id}]; null on every other price (domain.md 11.5).
+  -- overage_factor, true_up_enabled, price_id}]; null on every other price (docs/domain.md 11.5).
   commitment_time_buckets jsonb
     CHECK (commitment_time_buckets IS NULL OR entity_type = 'SUBSCRIPTION'),
   metadata jsonb NOT NULL,

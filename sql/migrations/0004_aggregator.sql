@@ -1,5 +1,5 @@
 -- What the aggregator must know durably: the catalog of meters by version, the checkpoint of every partition of the
--- log, which processes share the partitions, and which dead letters were replayed. Rules: architecture.md 3.1 and 3.2.
+-- log, which processes share the partitions, and which dead letters were replayed. Rules: docs/architecture.md 3.1 and 3.2.
 
 -- One row. The transaction that changes a meter raises it, so the order of commits is the order of the numbers.
 CREATE TABLE catalog_counter (

@@ -1,4 +1,4 @@
--- How a meter changes (domain.md 3.2, 4, 7.4; architecture.md 3.2).
+-- How a meter changes (docs/domain.md 3.2, 4, 7.4; docs/architecture.md 3.2).
 --
 -- A change of the filters makes a new version with usage rows of its own, beside the version that readers see: the aggregator
 -- adds to both. When the stored events have been applied to the new one, one transaction makes readers see it. The aggregator
@@ -49,7 +49,7 @@ $$;
 REVOKE ALL ON FUNCTION next_catalog_version FROM PUBLIC;
 
 -- From now on no batch starts with an older catalog. Therefore coalesce(intent_end, next_offset) is exactly where older
--- catalogs stop to apply: any other start offset loses or doubles events (model: meter.*).
+-- catalogs stop to apply: any other start offset loses or doubles events (docs/protocol-model: meter.*).
 CREATE FUNCTION raise_catalog_of_partitions(catalog bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM aggregator_checkpoints ORDER BY log, partition FOR UPDATE;

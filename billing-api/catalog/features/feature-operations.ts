@@ -24,7 +24,10 @@ import {
 
 const LOOKUP_KEY_LENGTH_MAX = 255;
 
-/** Lower case, each run of other characters than letters and digits becomes `_` (domain.md 3.2). */
+/**
+ * Lower case, each run of other characters than letters and digits becomes `_` (docs/domain.md
+ * 3.2).
+ */
 export function lookupKeyOf(name: string): string {
   return name
     .toLowerCase()

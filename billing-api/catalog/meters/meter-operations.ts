@@ -37,8 +37,8 @@ import {
 } from './meter.resource.js';
 
 /**
- * Stores a meter and puts its first definition in force in the same unit (architecture.md 3.2), so
- * that a meter which can be read is always one that is counted.
+ * Stores a meter and puts its first definition in force in the same unit (docs/architecture.md
+ * 3.2), so that a meter which can be read is always one that is counted.
  */
 export async function storeMeter(
   unit: Unit,
@@ -140,7 +140,7 @@ export async function changeMeter(
 
 /**
  * DELETE /meters/{id}: the meter counts nothing more and keeps what it has counted
- * (domain.md 4).
+ * (docs/domain.md 4).
  */
 export function archiveMeter(
   dependencies: WriteDependencies,

@@ -53,7 +53,7 @@ describe.each(AGGREGATION_TYPES)('a meter of type %s', (type) => {
     expect(problemsOf(restOf(type))).toEqual(type === 'COUNT' ? [] : ['aggregation.field']);
   });
 
-  it('takes an expression in place of a field only where domain.md 3.2 allows it', () => {
+  it('takes an expression in place of a field only where docs/domain.md 3.2 allows it', () => {
     const isFine = type === 'COUNT' || WITH_EXPRESSION.includes(type);
     const problems = problemsOf({ ...restOf(type), expression: 'a * 2' });
     expect(problems).toEqual(isFine ? [] : ['aggregation.expression']);
@@ -64,7 +64,7 @@ describe.each(AGGREGATION_TYPES)('a meter of type %s', (type) => {
     expect(problemsOf(both)).toEqual(type === 'COUNT' ? [] : ['aggregation.expression']);
   });
 
-  it('takes a multiplier only where domain.md 3.2 allows it', () => {
+  it('takes a multiplier only where docs/domain.md 3.2 allows it', () => {
     const problems = problemsOf({ ...least, multiplier: '2' });
     expect(problems).toEqual(WITH_MULTIPLIER.includes(type) ? [] : ['aggregation.multiplier']);
   });

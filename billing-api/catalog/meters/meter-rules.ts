@@ -9,12 +9,12 @@ import { MemberReader } from '../../records/member-rules.js';
 import type { AggregationBody, CreateMeterBody } from './meter.resource.js';
 
 const OF_EXPRESSIONS: ReadonlySet<AggregationType> = new Set(['SUM', 'AVG', 'MAX', 'LATEST']);
-/** Types whose values may be multiplied (domain.md 3.2). */
+/** Types whose values may be multiplied (docs/domain.md 3.2). */
 export const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
   ...OF_EXPRESSIONS,
   'SUM_WITH_MULTIPLIER',
 ]);
-/** Types whose values per bucket add up (domain.md 3.2). */
+/** Types whose values per bucket add up (docs/domain.md 3.2). */
 export const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
 
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
@@ -62,7 +62,7 @@ function checkBuckets(reader: MemberReader, request: CreateMeterBody): void {
   }
 }
 
-/** The columns of an aggregation under the rules of domain.md 3.2. */
+/** The columns of an aggregation under the rules of docs/domain.md 3.2. */
 function readAggregation(reader: MemberReader, request: CreateMeterBody) {
   const { aggregation } = request;
   checkValue(reader, aggregation);

@@ -88,7 +88,7 @@ export async function changePriceUnit(
   );
 }
 
-/** No price, ended or not, may refer to a unit that is removed (domain.md 4). */
+/** No price, ended or not, may refer to a unit that is removed (docs/domain.md 4). */
 const notPriced = notReferenced({ table: 'prices', column: 'price_unit_id' }, 'has prices');
 
 /** DELETE /prices/units/{id}. */

@@ -49,7 +49,7 @@ export const timeBucketList = z.array(
     price_id: z.string(),
   }),
 );
-/** Hours of the day with a commitment and a price of their own (domain.md 11.5). */
+/** Hours of the day with a commitment and a price of their own (docs/domain.md 11.5). */
 export type TimeBucketColumn = z.output<typeof timeBucketList>[number];
 
 export const filterValues = textKeyed(z.array(z.string()));

@@ -253,7 +253,9 @@ export function passthroughFromBody(
   };
 }
 
-/** What a price of a subscription takes over from the price that it stands for (domain.md 9.5). */
+/**
+ * What a price of a subscription takes over from the price that it stands for (docs/domain.md 9.5).
+ */
 export function passthroughFromParent(parent: PriceRow): PassthroughColumns {
   return {
     display_name: parent.display_name,

@@ -28,7 +28,9 @@ export async function findPrices(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Published prices of these owners that have not ended at `now` (domain.md 9.4), oldest first. */
+/**
+ * Published prices of these owners that have not ended at `now` (docs/domain.md 9.4), oldest first.
+ */
 export async function findLivePrices(
   transaction: Transaction,
   owners: { readonly entityIds: readonly string[]; readonly now: InstantMs },

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
-/** The discount that a coupon gives (domain.md 14). */
+/** The discount that a coupon gives (docs/domain.md 14). */
 export type CouponTerms = {
   readonly id: string;
   readonly cadence: 'once' | 'repeated' | 'forever';
@@ -24,7 +24,7 @@ export type CouponAssociation = {
   readonly applicationCount: number;
 };
 
-/** A discount on an invoice (domain.md 14.8); a discount of 0 has no application. */
+/** A discount on an invoice (docs/domain.md 14.8); a discount of 0 has no application. */
 export type CouponApplication = {
   readonly associationId: string;
   readonly couponId: string;
@@ -64,7 +64,7 @@ export type TaxAssociation = {
   readonly currency: string | null;
   /** `Infinity` without an end. */
   readonly validity: Interval;
-  /** Whether an association of the tenant applies without being requested (domain.md 15). */
+  /** Whether an association of the tenant applies without being requested (docs/domain.md 15). */
   readonly isAutoApplied: boolean;
 };
 
@@ -75,7 +75,7 @@ export type AppliedTax = {
   readonly taxAmount: Decimal;
 };
 
-/** An active PRE_PAID wallet of the invoice's currency (domain.md 20.7). */
+/** An active PRE_PAID wallet of the invoice's currency (docs/domain.md 20.7). */
 export type PrepaidWallet = {
   readonly id: string;
   /** Money; may have finer digits than the currency and may be negative. */

@@ -26,7 +26,7 @@ export type CouponContext = {
   readonly currency: string;
 };
 
-/** Cadence and dates of domain.md 14.4. */
+/** Cadence and dates of docs/domain.md 14.4. */
 function isApplicable(association: CouponAssociation, period: Interval): boolean {
   const { coupon, validity, applicationCount } = association;
   if (overlapOf(validity, period) === null) return false;
@@ -47,7 +47,7 @@ function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): 
   return kinds || starts || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
 }
 
-/** Domain.md 14.5: never above the base. */
+/** docs/domain.md 14.5: never above the base. */
 function discountOf(coupon: CouponTerms, base: Decimal, currency: string): Decimal {
   switch (coupon.type) {
     case 'fixed':
@@ -123,8 +123,9 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
 }
 
 /**
- * Applies line coupons, then invoice coupons (domain.md 14.4 to 14.8). Every discount is rounded
- * once and split over its lines in proportion to what is left of them; no line falls below 0.
+ * Applies line coupons, then invoice coupons (docs/domain.md 14.4 to 14.8). Every discount is
+ * rounded once and split over its lines in proportion to what is left of them; no line falls below
+ * 0.
  */
 export function applyCoupons<Line extends AdjustedLine>(
   lines: readonly Line[],

@@ -66,7 +66,7 @@ function payFrom<Line extends AdjustedLine>(
 
 /**
  * PRE_PAID wallets pay lines of their allowed types, usage lines first, the wallet with the
- * greatest balance first, never more than a line needs after its discounts (domain.md 20.7).
+ * greatest balance first, never more than a line needs after its discounts (docs/domain.md 20.7).
  * Nothing is debited; the result says what is to be debited.
  */
 export function applyPrepaidCredits<Line extends AdjustedLine>(

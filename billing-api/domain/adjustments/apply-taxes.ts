@@ -34,7 +34,7 @@ function byPriority(left: TaxAssociation, right: TaxAssociation): number {
   return priority || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
 }
 
-/** The associations that tax an invoice, in order; a rate counts once (domain.md 15). */
+/** The associations that tax an invoice, in order; a rate counts once (docs/domain.md 15). */
 function applicableTaxes(context: TaxContext): readonly TaxAssociation[] {
   const rates = new Set<string>();
   return associationsOf(context.taxes)
@@ -54,8 +54,8 @@ function taxOf(rate: TaxRateTerms, taxable: Decimal, currency: string): Decimal 
 }
 
 /**
- * The taxes of an invoice: each on the same amount and rounded by itself, not compounded (domain.md
- * 13.2, 15).
+ * The taxes of an invoice: each on the same amount and rounded by itself, not compounded
+ * (docs/domain.md 13.2, 15).
  */
 export function applyTaxes(taxable: Decimal, context: TaxContext): readonly AppliedTax[] {
   return applicableTaxes(context).map((association) => ({

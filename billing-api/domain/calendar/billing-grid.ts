@@ -7,8 +7,8 @@ export type BillingCadence = 'RECURRING' | 'ONETIME';
 export type BillingCycle = 'anniversary' | 'calendar';
 
 /**
- * What the boundaries of billing periods are computed from (domain.md 12.2): every boundary is the
- * anchor moved by a whole number of steps in the wall-clock time of `timezone`.
+ * What the boundaries of billing periods are computed from (docs/domain.md 12.2): every boundary is
+ * the anchor moved by a whole number of steps in the wall-clock time of `timezone`.
  */
 export type BillingGrid = {
   readonly billingCycle: BillingCycle;
@@ -17,7 +17,7 @@ export type BillingGrid = {
   readonly billingPeriodCount: number;
   /** The resolved anchor, never absent: `resolveBillingAnchor` makes it at creation. */
   readonly billingAnchorMs: InstantMs;
-  /** An IANA name; fixed for the life of the subscription (domain.md 12.6). */
+  /** An IANA name; fixed for the life of the subscription (docs/domain.md 12.6). */
   readonly timezone: string;
 };
 

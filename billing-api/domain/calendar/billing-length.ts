@@ -1,6 +1,6 @@
 import type { BillingPeriod } from './billing-grid.js';
 
-/** The length of a billing period (domain.md 9.4); lengths of different units never match. */
+/** The length of a billing period (docs/domain.md 9.4); lengths of different units never match. */
 export type BillingLength = { readonly unit: 'day' | 'week' | 'month'; readonly count: number };
 
 const LENGTHS: Readonly<Record<BillingPeriod, BillingLength>> = {

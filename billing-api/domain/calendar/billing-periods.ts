@@ -13,7 +13,7 @@ import {
   monthsBetween,
 } from './local-time.js';
 
-/** The rules of domain.md 12; the arithmetic of local time is in `local-time.ts`. */
+/** The rules of docs/domain.md 12; the arithmetic of local time is in `local-time.ts`. */
 
 type Step = { readonly unit: 'days' | 'months'; readonly amount: number };
 
@@ -35,8 +35,8 @@ function localAnchorOf(grid: BillingGrid): LocalDateTime {
 
 /**
  * Boundary b_k: the anchor moved by k steps in local time, for every whole k, negative too
- * (domain.md 12.2, 12.3, 12.5). It is computed from the anchor, never from another boundary, so
- * that the 31st comes back after February.
+ * (docs/domain.md 12.2, 12.3, 12.5). It is computed from the anchor, never from another boundary,
+ * so that the 31st comes back after February.
  */
 export function boundaryAt(grid: BillingGrid, k: number): InstantMs {
   if (k === 0) return grid.billingAnchorMs;
@@ -72,7 +72,7 @@ export function firstPeriod(terms: PeriodTerms): Interval {
 
 /**
  * The time in which a subscription exists, `Infinity` while it has no end. A ONETIME subscription
- * ends with its only period (domain.md 12.8).
+ * ends with its only period (docs/domain.md 12.8).
  */
 export function lifeOf(terms: PeriodTerms): Interval {
   if (terms.billingCadence === 'ONETIME') return firstPeriod(terms);
@@ -80,8 +80,8 @@ export function lifeOf(terms: PeriodTerms): Interval {
 }
 
 /**
- * The billing period that contains an instant (domain.md 12.4); null before the start and from the
- * end on.
+ * The billing period that contains an instant (docs/domain.md 12.4); null before the start and from
+ * the end on.
  */
 export function periodContaining(terms: PeriodTerms, instant: InstantMs): Interval | null {
   const life = lifeOf(terms);
@@ -122,9 +122,9 @@ export type AnchorRequest = {
 };
 
 /**
- * The billing anchor of a new subscription (domain.md 12.1). Anniversary: the requested one, else
- * the start. Calendar: the first local midnight, Monday, first of the month, quarter, half-year or
- * year strictly after the start.
+ * The billing anchor of a new subscription (docs/domain.md 12.1). Anniversary: the requested one,
+ * else the start. Calendar: the first local midnight, Monday, first of the month, quarter,
+ * half-year or year strictly after the start.
  */
 export function resolveBillingAnchor(request: AnchorRequest): InstantMs {
   if (request.billingCycle === 'anniversary') return request.billingAnchorMs ?? request.startMs;

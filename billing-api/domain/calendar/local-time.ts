@@ -45,8 +45,8 @@ export function localText(instant: InstantMs, timezone: string): string {
 }
 
 /**
- * The instant of a local date and time (domain.md 12.5): one that does not exist moves forward by
- * the length of the gap, a repeated one is its first occurrence.
+ * The instant of a local date and time (docs/domain.md 12.5): one that does not exist moves forward
+ * by the length of the gap, a repeated one is its first occurrence.
  */
 export function instantOfLocal(local: LocalDateTime, timezone: string): InstantMs {
   return local.toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds;
@@ -74,8 +74,8 @@ export function midnightOf(local: LocalDateTime): LocalDateTime {
 
 /**
  * A local time moved by whole hours of the wall clock, days or months. Months keep the day of the
- * month, clamped to the last day of a short month (domain.md 12.3); so always move the anchor, and
- * never a result that may have been clamped.
+ * month, clamped to the last day of a short month (docs/domain.md 12.3); so always move the anchor,
+ * and never a result that may have been clamped.
  */
 export function moveLocal(local: LocalDateTime, unit: LocalUnit, amount: number): LocalDateTime {
   return local.add({ [unit]: amount });

@@ -17,10 +17,10 @@ export type SlotSize = 'MINUTE' | '15MIN' | '30MIN' | 'HOUR';
 /** Sizes measured by the wall clock: a clock change makes the window shorter or longer. */
 export type WallClockSize = '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
-/** Sizes of meter buckets and of the windows of usage answers (domain.md 2.1). */
+/** Sizes of meter buckets and of the windows of usage answers (docs/domain.md 2.1). */
 export type WindowSize = SlotSize | WallClockSize;
 
-/** How time is cut into windows (domain.md 7.8). */
+/** How time is cut into windows (docs/domain.md 7.8). */
 export type WindowGrid = {
   readonly size: WindowSize;
   readonly timezone: string;
@@ -82,7 +82,7 @@ type WallClock = {
 /**
  * The window that contains an instant. MINUTE to HOUR: (local date, slot of the day, UTC offset);
  * 3HOUR to 12HOUR: (local date, slot); DAY: local date; WEEK: from Monday; MONTH: from the anchor's
- * day of the month, clamped to short months (domain.md 7.8).
+ * day of the month, clamped to short months (docs/domain.md 7.8).
  */
 export function windowAt(instant: InstantMs, grid: WindowGrid): Interval {
   const { size, timezone } = grid;
@@ -214,8 +214,8 @@ function* wallClockWindowsIn(
     yield window;
     instant = window.endMs;
     const stretch = stretchAt(instant, timezone);
-    // The first instant after a clock change may be later than the boundary that the change skipped.
-    // Every later window begins at its boundary, so steps from there stay on boundaries.
+    // The first instant after a clock change may be later than the boundary that the change
+    // skipped. Every later window begins at its boundary, so steps from there stay on boundaries.
     if (instant === stretch.startMs) continue;
     const { offsetMs } = stretch;
     const lastEdgeMs = lastEdgeOf(stretch, timezone);

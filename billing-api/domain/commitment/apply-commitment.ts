@@ -21,9 +21,9 @@ export type CommitmentSplit = {
 };
 
 /**
- * The table of domain.md 11.3. A usage charge up to the commitment stays as it is, with a true-up
- * for the rest where that is due; the part beyond it is multiplied by the overage factor. A charge
- * that equals the commitment has neither.
+ * The table of docs/domain.md 11.3. A usage charge up to the commitment stays as it is, with a
+ * true-up for the rest where that is due; the part beyond it is multiplied by the overage factor. A
+ * charge that equals the commitment has neither.
  */
 export function applyCommitment(usage: Decimal, remaining: RemainingCommitment): CommitmentSplit {
   const { available, overageFactor, isTrueUpDue } = remaining;

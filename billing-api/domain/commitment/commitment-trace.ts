@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { CommitmentType } from './commitment.js';
 
-/** The share of a commitment in a line (domain.md 11). */
+/** The share of a commitment in a line (docs/domain.md 11). */
 export type CommitmentTrace = {
   readonly level: 'subscription' | 'line';
   readonly type: CommitmentType;

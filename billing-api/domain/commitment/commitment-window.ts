@@ -3,7 +3,9 @@ import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
 import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
 
-/** Whether a commitment lasts longer than one billing period, count included (domain.md 11.2). */
+/**
+ * Whether a commitment lasts longer than one billing period, count included (docs/domain.md 11.2).
+ */
 function isLonger(duration: BillingPeriod | null, terms: PeriodTerms): boolean {
   if (duration === null) return false;
   const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
@@ -11,8 +13,8 @@ function isLonger(duration: BillingPeriod | null, terms: PeriodTerms): boolean {
 }
 
 /**
- * The commitment window for an instant (domain.md 11.2): the billing period that contains it, as it
- * would be without threshold invoices; or, if the commitment lasts longer, the window of that
+ * The commitment window for an instant (docs/domain.md 11.2): the billing period that contains it,
+ * as it would be without threshold invoices; or, if the commitment lasts longer, the window of that
  * duration that contains the start of the billing period. Longer windows are counted from the start
  * of the subscription, or from the end of its trial, and clamped to short months.
  */
@@ -35,7 +37,7 @@ export function commitmentWindowAt(
 
 /**
  * Whether a period is the last of a commitment window, so that a true-up is due: it ends with or
- * after the window, or with the subscription (domain.md 11.2).
+ * after the window, or with the subscription (docs/domain.md 11.2).
  */
 export function isLastOf(window: Interval, period: Interval, terms: PeriodTerms): boolean {
   return period.endMs >= Math.min(window.endMs, lifeOf(terms).endMs);

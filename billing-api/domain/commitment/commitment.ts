@@ -5,7 +5,7 @@ import type { BillingPeriod } from '../calendar/billing-grid.js';
 /** Money, or a quantity that is priced at the price of the line or of the time bucket. */
 export type CommitmentType = 'amount' | 'quantity';
 
-/** The commitment of a period, or of every window of it (domain.md 11.3). */
+/** The commitment of a period, or of every window of it (docs/domain.md 11.3). */
 export type CommitmentTerms = {
   readonly type: CommitmentType;
   /** Greater than 0: money of the line's currency, or units of its meter. */
@@ -18,7 +18,7 @@ export type CommitmentTerms = {
 
 /**
  * Terms for the windows whose slot starts in `[startMinute, endMinute)` of the local day. The
- * bucket spans midnight when `endMinute` is smaller than `startMinute` (domain.md 11.5).
+ * bucket spans midnight when `endMinute` is smaller than `startMinute` (docs/domain.md 11.5).
  */
 export type CommitmentTimeBucket = {
   readonly id: string;
@@ -32,7 +32,7 @@ export type CommitmentTimeBucket = {
   readonly price: PriceModel & { readonly id: string };
 };
 
-/** The commitment of a usage line (domain.md 11.3 to 11.5). */
+/** The commitment of a usage line (docs/domain.md 11.3 to 11.5). */
 export type LineCommitment = {
   /** Null exactly where only time buckets commit. */
   readonly terms: CommitmentTerms | null;
@@ -45,8 +45,8 @@ export type LineCommitment = {
 };
 
 /**
- * The commitment of all usage lines of a subscription together (domain.md 11.1, 11.2). It has no
- * effect unless `amount` is above 0 and `overageFactor` above 1.
+ * The commitment of all usage lines of a subscription together (docs/domain.md 11.1, 11.2). It has
+ * no effect unless `amount` is above 0 and `overageFactor` above 1.
  */
 export type SubscriptionCommitment = {
   /** At most the currency's minor digits. */

@@ -6,7 +6,7 @@ export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal
 
 /** What is left of a commitment before the first line, and what happens beyond it. */
 export type CommitmentBalance = {
-  /** R of domain.md 11.1, whole minor units. */
+  /** R of docs/domain.md 11.1, whole minor units. */
   readonly available: Decimal;
   readonly overageFactor: Decimal;
   readonly currency: string;
@@ -67,11 +67,11 @@ function amountsOf(parts: readonly Unrounded[], currency: string): readonly Deci
 }
 
 /**
- * Applies the commitment of a subscription to its usage charges in line order (domain.md 11.1):
- * charges within the commitment stay as they are, the charge that exceeds it is split by money, and
- * everything beyond is multiplied by the overage factor. When the charges exhaust the commitment,
- * the parts within it are a largest-remainder split of exactly what was available, and the parts
- * beyond it of their rounded sum; otherwise every charge is rounded by itself.
+ * Applies the commitment of a subscription to its usage charges in line order (docs/domain.md
+ * 11.1): charges within the commitment stay as they are, the charge that exceeds it is split by
+ * money, and everything beyond is multiplied by the overage factor. When the charges exhaust the
+ * commitment, the parts within it are a largest-remainder split of exactly what was available, and
+ * the parts beyond it of their rounded sum; otherwise every charge is rounded by itself.
  * @returns the parts of every charge, in the order of the charges.
  */
 export function splitCharges(

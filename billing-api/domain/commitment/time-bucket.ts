@@ -5,7 +5,7 @@ export const MINUTES_OF_DAY = 1440;
 
 /**
  * Whether a time bucket contains a minute of the local day. A bucket whose start is later than its
- * end spans midnight: 22:00 to 06:00 is 22:00 to 24:00 and 00:00 to 06:00 (domain.md 11.5).
+ * end spans midnight: 22:00 to 06:00 is 22:00 to 24:00 and 00:00 to 06:00 (docs/domain.md 11.5).
  */
 function contains({ startMinute, endMinute }: CommitmentTimeBucket, minute: number): boolean {
   if (startMinute < endMinute) return startMinute <= minute && minute < endMinute;

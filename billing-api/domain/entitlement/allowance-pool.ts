@@ -14,8 +14,8 @@ export type PoolDraw = {
 type Stream = { readonly untilMs: InstantMs; readonly used: Decimal };
 
 /**
- * One reset window of an allowance that several lines may share (domain.md 10.2): how much of it
- * the lines so far have used, and the usage before them.
+ * One reset window of an allowance that several lines may share (docs/domain.md 10.2): how much of
+ * it the lines so far have used, and the usage before them.
  */
 export type AllowancePool = {
   readonly used: Decimal;

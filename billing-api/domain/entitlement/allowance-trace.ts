@@ -2,7 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { UsageResetPeriod } from './entitlement.js';
 
-/** How an allowance lowered the billed quantity of a line (domain.md 10.2). */
+/** How an allowance lowered the billed quantity of a line (docs/domain.md 10.2). */
 export type AllowanceTrace = {
   /** Null means unlimited: nothing is billed, and there are no windows. */
   readonly limit: Decimal | null;

@@ -148,7 +148,7 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
 }
 
 /**
- * The part of each line's usage that is billed (domain.md 10.2). Lines of one meter share its
+ * The part of each line's usage that is billed (docs/domain.md 10.2). Lines of one meter share its
  * allowance, in line order. Usage beyond an allowance is billed in the reset window in which it
  * happened. When a line follows another line of the same events, the earlier usage counts.
  */

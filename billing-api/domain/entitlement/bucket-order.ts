@@ -13,7 +13,7 @@ function inTextOrder(groups: readonly BucketGroup[]): readonly BucketGroup[] {
 }
 
 /**
- * Sorts buckets by time and the groups of each by their texts, by code units (domain.md 10.2).
+ * Sorts buckets by time and the groups of each by their texts, by code units (docs/domain.md 10.2).
  * Returns the same list when it is sorted already, as it usually is.
  */
 export function inBucketOrder(buckets: readonly BucketUsage[]): readonly BucketUsage[] {

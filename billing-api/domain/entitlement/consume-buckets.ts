@@ -14,7 +14,7 @@ function usageOf({ groups }: BucketUsage): Decimal {
 
 /**
  * Takes a free quantity from buckets in the order of time, and from groups in the order of their
- * texts; the rest of each is priced by itself (domain.md 10.2). The buckets must be sorted.
+ * texts; the rest of each is priced by itself (docs/domain.md 10.2). The buckets must be sorted.
  */
 export function consumeBuckets(buckets: readonly BucketUsage[], free: Decimal): ConsumedBuckets {
   let remaining = free;

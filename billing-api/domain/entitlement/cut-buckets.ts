@@ -11,9 +11,9 @@ type AllowedLine = {
 };
 
 /**
- * The instants inside a line's period at which its allowance resets (domain.md 10.2). A bucket that
- * contains one is cut there, so that each allowance covers the usage of its own reset window. The
- * value of a MAX has no parts: it belongs to the reset window in which its bucket begins.
+ * The instants inside a line's period at which its allowance resets (docs/domain.md 10.2). A bucket
+ * that contains one is cut there, so that each allowance covers the usage of its own reset window.
+ * The value of a MAX has no parts: it belongs to the reset window in which its bucket begins.
  */
 export function bucketCutsOf({ meter, period, allowance }: AllowedLine): readonly InstantMs[] {
   if (meter.aggregationType === 'MAX') return [];

@@ -65,9 +65,9 @@ function effectiveOf(
 }
 
 /**
- * What a subscription is entitled to at an instant (domain.md 10.1): one entry per feature that has
- * an enabled source then, in the order of its first source. For a usage window the instant is the
- * last one before its end.
+ * What a subscription is entitled to at an instant (docs/domain.md 10.1): one entry per feature
+ * that has an enabled source then, in the order of its first source. For a usage window the instant
+ * is the last one before its end.
  */
 export function effectiveEntitlements(
   sources: readonly EntitlementSource[],

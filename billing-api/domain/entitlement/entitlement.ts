@@ -9,7 +9,8 @@ export type FeatureType = 'metered' | 'boolean' | 'static';
 
 /**
  * One entitlement that a subscription has to a feature: by its plan, by one active addon
- * association (an addon that is associated twice is two sources), or of its own (domain.md 10.1).
+ * association (an addon that is associated twice is two sources), or of its own (docs/domain.md
+ * 10.1).
  */
 export type EntitlementSource = {
   readonly entitlementId: string;
@@ -32,7 +33,7 @@ export type EntitlementSource = {
   readonly validity: Interval;
 };
 
-/** The combination of all sources of one feature at one instant (domain.md 10.1). */
+/** The combination of all sources of one feature at one instant (docs/domain.md 10.1). */
 export type EffectiveEntitlement = {
   readonly featureId: string;
   readonly featureType: FeatureType;

@@ -16,7 +16,7 @@ export type ResetWindow = {
   readonly until: Interval;
 };
 
-/** What a usage line has free (domain.md 10.2). */
+/** What a usage line has free (docs/domain.md 10.2). */
 export type LineAllowance = {
   /** Null means unlimited. */
   readonly limit: Decimal | null;

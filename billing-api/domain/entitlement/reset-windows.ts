@@ -28,9 +28,10 @@ function periodsIn(
 
 /**
  * The reset windows of an allowance that overlap an interval of the subscription's life, uncut and
- * in the order of time (domain.md 10.2). DAILY windows are local dates; WEEKLY to ANNUAL windows
- * are counted from the billing anchor and keep its time of day. Without a reset period, or with the
- * billing period, they are the billing periods as they would be without threshold invoices.
+ * in the order of time (docs/domain.md 10.2). DAILY windows are local dates; WEEKLY to ANNUAL
+ * windows are counted from the billing anchor and keep its time of day. Without a reset period, or
+ * with the billing period, they are the billing periods as they would be without threshold
+ * invoices.
  */
 export function resetWindowsIn(
   interval: Interval,

@@ -17,7 +17,7 @@ export type BillableFixedLine = {
 /** A line that the invoice will have for the usage of a meter. */
 export type BillableUsageLine = {
   readonly lineItem: LineItem;
-  /** The usage window (domain.md 7.7). */
+  /** The usage window (docs/domain.md 7.7). */
   readonly period: Interval;
   readonly proration: null;
   readonly meter: LineMeter;

@@ -14,8 +14,8 @@ import { writeLine } from './write-line.js';
 
 /**
  * Selects the lines of an invoice and prices them: lines, sums and the trace of every line, in the
- * order of domain.md 13.1. The same inputs give the same result, whatever the order of line items,
- * usage and adjustments.
+ * order of docs/domain.md 13.1. The same inputs give the same result, whatever the order of line
+ * items, usage and adjustments.
  * @throws TypeError as `priceInvoice` does.
  */
 export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {

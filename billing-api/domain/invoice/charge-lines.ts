@@ -33,7 +33,7 @@ export type ChargedLines = {
   readonly trueUp: TrueUp | null;
 };
 
-/** A line without a commitment of the subscription is rounded by itself (domain.md 6.3). */
+/** A line without a commitment of the subscription is rounded by itself (docs/domain.md 6.3). */
 function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
   return {
     kind: 'charge',
@@ -88,8 +88,8 @@ function chargePart(part: ChargePart, committed: Committed): ChargedLine {
 }
 
 /**
- * The commitment of a subscription; null where it has no effect (domain.md 11.6), and on invoices
- * that bill no usage.
+ * The commitment of a subscription; null where it has no effect (docs/domain.md 11.6), and on
+ * invoices that bill no usage.
  */
 function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null {
   const { commitment } = inputs.subscription;
@@ -112,7 +112,7 @@ function trueUpOf(
 
 /**
  * The lines of an invoice with their amounts, in line order: each charge rounded once, usage
- * charges after the commitment of the subscription (domain.md 11.1, 11.2, 13.1.2 c and e).
+ * charges after the commitment of the subscription (docs/domain.md 11.1, 11.2, 13.1.2 c and e).
  */
 export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs): ChargedLines {
   const { subscription: terms, period: invoicePeriod } = inputs;

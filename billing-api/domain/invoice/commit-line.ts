@@ -21,7 +21,7 @@ export type CommittedCharge = {
   readonly trace: CommitmentTrace | null;
 };
 
-/** The charge of a line whose windows were charged one by one (domain.md 11.4). */
+/** The charge of a line whose windows were charged one by one (docs/domain.md 11.4). */
 export function committedWindows(
   commitment: LineCommitment,
   sum: CommitmentSplit,
@@ -31,8 +31,8 @@ export function committedWindows(
 }
 
 /**
- * Applies the commitment of a line to its usage charge (domain.md 11.3). The commitment covers the
- * billing period; if it lasts longer, what earlier invoices left of it is available.
+ * Applies the commitment of a line to its usage charge (docs/domain.md 11.3). The commitment covers
+ * the billing period; if it lasts longer, what earlier invoices left of it is available.
  */
 export function commitLine(
   usageAmount: Decimal,

@@ -32,7 +32,7 @@ function configured(terms: CommitmentTerms, money: Decimal | null): Configured {
 }
 
 /**
- * The commitment of a line as its invoice line shows it (domain.md 11.3, 11.4). The computed
+ * The commitment of a line as its invoice line shows it (docs/domain.md 11.3, 11.4). The computed
  * figures are a largest-remainder split of the line amount; ties go to the earlier one.
  */
 export function commitmentInfoOf(

@@ -11,8 +11,8 @@ export function netDaysOf(paymentTerms: string | null): number | null {
 }
 
 /**
- * The due date of an invoice of a subscription (domain.md 16): so many days of 24 hours after the
- * end of its period, or after its start for an opening invoice.
+ * The due date of an invoice of a subscription (docs/domain.md 16): so many days of 24 hours after
+ * the end of its period, or after its start for an opening invoice.
  */
 export function dueDateOf(
   period: Interval,

@@ -13,7 +13,7 @@ export type TotalsInputs = Pick<
 >;
 
 /**
- * The sums of an invoice (domain.md 13.2), CREDIT invoices apart: the total is never negative,
+ * The sums of an invoice (docs/domain.md 13.2), CREDIT invoices apart: the total is never negative,
  * prepaid credits lower it but not the taxable amount, adjustments lower what is due.
  */
 export function invoiceTotals(inputs: TotalsInputs): InvoiceTotals {

@@ -17,13 +17,13 @@ import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 
 /**
- * Which lines an invoice takes (domain.md 13.3). `period_end`: renewal and preview, ARREAR lines of
- * the period and ADVANCE lines of the next. `period_start`: opening invoices, ADVANCE lines of the
- * period.
+ * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal and preview, ARREAR
+ * lines of the period and ADVANCE lines of the next. `period_start`: opening invoices, ADVANCE
+ * lines of the period.
  */
 export type ReferencePoint = 'period_start' | 'period_end';
 
-/** A line of an earlier DRAFT or FINALIZED invoice of the subscription (domain.md 13.5). */
+/** A line of an earlier DRAFT or FINALIZED invoice of the subscription (docs/domain.md 13.5). */
 export type InvoicedLine = {
   readonly lineItemId: string;
   readonly priceId: string;
@@ -36,14 +36,14 @@ export type LineSelectionInputs = {
   /** The period the invoice is for: a billing period of the subscription, or a part of one. */
   readonly period: Interval;
   readonly referencePoint: ReferencePoint;
-  /** In any order; the result is in line order (domain.md 1). */
+  /** In any order; the result is in line order (docs/domain.md 1). */
   readonly lineItems: readonly LineItem[];
   readonly alreadyInvoiced: readonly InvoicedLine[];
   /** Of all features, in any order, including those that do not count at present. */
   readonly entitlements: readonly EntitlementSource[];
 };
 
-/** What an earlier DRAFT or FINALIZED invoice used of a commitment (domain.md 11.2). */
+/** What an earlier DRAFT or FINALIZED invoice used of a commitment (docs/domain.md 11.2). */
 export type PriorCommitment = {
   /** Of that invoice. */
   readonly period: Interval;
@@ -56,7 +56,7 @@ export type PriorCommitment = {
 export type InvoiceInputs = LineSelectionInputs & {
   /** By line item id; every selected usage line must have an entry, also without usage. */
   readonly usage: ReadonlyMap<string, LineUsage>;
-  /** Now: windows of a commitment that have not begun are not charged yet (domain.md 11.4). */
+  /** Now: windows of a commitment that have not begun are not charged yet (docs/domain.md 11.4). */
   readonly asOfMs: InstantMs;
   /** In any order; those of other commitment windows are ignored. */
   readonly priorCommitments: readonly PriorCommitment[];
@@ -64,7 +64,7 @@ export type InvoiceInputs = LineSelectionInputs & {
   readonly coupons: readonly CouponAssociation[];
   /** Of every level, in any order. */
   readonly taxes: readonly TaxAssociation[];
-  /** Those that pay; none for a draft, which carries no prepaid credits (domain.md 13.1). */
+  /** Those that pay; none for a draft, which carries no prepaid credits (docs/domain.md 13.1). */
   readonly wallets: readonly PrepaidWallet[];
   /** Leaves lines with amount 0 out of the result; the totals do not change. */
   readonly hideZeroCharges: boolean;
@@ -79,7 +79,7 @@ type CostShare = {
 export type UsageAnalyticsRow = SourceUsage & CostShare;
 export type UsageBreakdownRow = GroupedUsage & CostShare;
 
-/** The commitment of a line and its share in the line's amount (domain.md 11.3, 11.4). */
+/** The commitment of a line and its share in the line's amount (docs/domain.md 11.3, 11.4). */
 export type CommitmentInfo = {
   /** This and the next four are null when only time buckets have a commitment. */
   readonly type: CommitmentType | null;
@@ -99,7 +99,7 @@ export type CommitmentInfo = {
 
 /**
  * `charge`: the charge of a line item, or its part within the commitment of the subscription;
- * `overage`: the part beyond; `true_up`: the unused part of the commitment (domain.md 11.1).
+ * `overage`: the part beyond; `true_up`: the unused part of the commitment (docs/domain.md 11.1).
  */
 export type LineKind = 'charge' | 'overage' | 'true_up';
 
@@ -115,7 +115,7 @@ export type InvoiceLine = {
   readonly adjustedEntitlementQuantity: Decimal | null;
   /** Rounded to the currency's minor digits; write it with `formatMoney`. */
   readonly amount: Decimal;
-  /** The amount in the price's own unit (domain.md 8.6); null for FIAT prices. */
+  /** The amount in the price's own unit (docs/domain.md 8.6); null for FIAT prices. */
   readonly priceUnitAmount: Decimal | null;
   /** By coupons on the line item. */
   readonly lineItemDiscount: Decimal;
@@ -126,12 +126,14 @@ export type InvoiceLine = {
   readonly commitmentInfo: CommitmentInfo | null;
   readonly usageAnalytics: readonly UsageAnalyticsRow[];
   readonly usageBreakdown: readonly UsageBreakdownRow[];
-  /** Facts about the commitment of the subscription (domain.md 11.1). */
+  /** Facts about the commitment of the subscription (docs/domain.md 11.1). */
   readonly metadata: Readonly<Record<string, string | boolean>>;
   readonly trace: LineTrace;
 };
 
-/** The sums of an invoice (domain.md 13.2); every one has at most the currency's minor digits. */
+/**
+ * The sums of an invoice (docs/domain.md 13.2); every one has at most the currency's minor digits.
+ */
 export type InvoiceTotals = {
   readonly subtotal: Decimal;
   readonly totalDiscount: Decimal;

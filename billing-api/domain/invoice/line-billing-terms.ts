@@ -3,7 +3,7 @@ import type { SubscriptionTerms } from './subscription-terms.js';
 
 /**
  * The subscription with the length of a line's own billing period, which may be longer: periods
- * counted from the same anchor (domain.md 13.4).
+ * counted from the same anchor (docs/domain.md 13.4).
  */
 export function lineBillingTerms(
   { price }: LineItem,

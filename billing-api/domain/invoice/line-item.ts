@@ -7,13 +7,13 @@ import type { LineMeter } from '../usage/line-meter.js';
 /** A subscription line item: one price of the subscription over the time `[startMs, endMs)`. */
 export type LineItem = {
   readonly id: string;
-  /** With `id` the line order of domain.md 1. */
+  /** With `id` the line order of docs/domain.md 1. */
   readonly createdAtMs: InstantMs;
   readonly entityType: 'plan' | 'addon' | 'subscription';
   readonly entityId: string;
   readonly displayName: string;
   readonly planDisplayName: string | null;
-  /** The factor of a FIXED price; 0 on USAGE lines (domain.md 9.1). */
+  /** The factor of a FIXED price; 0 on USAGE lines (docs/domain.md 9.1). */
   readonly quantity: Decimal;
   readonly startMs: InstantMs;
   readonly endMs: InstantMs | null;

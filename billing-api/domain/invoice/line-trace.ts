@@ -9,7 +9,7 @@ import type { AllowanceTrace } from '../entitlement/allowance-trace.js';
 import type { PricedWindow } from '../rating/priced-window.js';
 import type { PricingTrace } from '../rating/pricing-trace.js';
 
-/** The steps that led to a line's amount, enough to compute it again by hand (api.md 6). */
+/** The steps that led to a line's amount, enough to compute it again by hand (docs/http.md 6). */
 export type LineTrace = {
   readonly timezone: string;
   /** Usage window or charged period. */
@@ -48,6 +48,6 @@ export type Rounding = {
   readonly exact: Decimal;
   readonly rounded: Decimal;
   readonly digits: number;
-  /** `largest_remainder`: a part of a rounded sum (domain.md 6.5). */
+  /** `largest_remainder`: a part of a rounded sum (docs/domain.md 6.5). */
   readonly mode: 'half_up_away_from_zero' | 'largest_remainder';
 };

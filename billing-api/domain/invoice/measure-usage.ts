@@ -44,8 +44,8 @@ function wholeBuckets(
 }
 
 /**
- * The usage of each usage line and the part of it that is billed (domain.md 13.1.2 c). All lines
- * are measured together, because they may share an allowance. The lines are in line order.
+ * The usage of each usage line and the part of it that is billed (docs/domain.md 13.1.2 c). All
+ * lines are measured together, because they may share an allowance. The lines are in line order.
  */
 export function measureUsage(
   lines: readonly BillableLine[],

@@ -31,7 +31,7 @@ export type RatedLine = {
   readonly committed: CommittedCharge | null;
 };
 
-/** Rates a FIXED line: quantity, price and partial period (domain.md 13.1.2 b). */
+/** Rates a FIXED line: quantity, price and partial period (docs/domain.md 13.1.2 b). */
 export function rateFixedLine(billable: BillableFixedLine): RatedLine {
   const { lineItem, proration } = billable;
   const { quantity } = lineItem;
@@ -73,7 +73,7 @@ function priceBuckets(
   return { charge: committed.charge, pricing: null, windows, committed };
 }
 
-/** Rates a usage line: its price, then the commitment of the line (domain.md 11). */
+/** Rates a usage line: its price, then the commitment of the line (docs/domain.md 11). */
 export function rateUsageLine(
   billable: BillableUsageLine,
   measured: MeasuredUsage,

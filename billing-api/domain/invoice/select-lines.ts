@@ -14,8 +14,8 @@ import { lineBillingTerms } from './line-billing-terms.js';
 type SelectedLine = Omit<BillableFixedLine, 'meter'>;
 
 /**
- * The lines of an invoice and the period of each, before any usage is read (domain.md 13.1.2 a):
- * line items by reference point (13.3), without those already invoiced (13.5), in line order.
+ * The lines of an invoice and the period of each, before any usage is read (docs/domain.md 13.1.2
+ * a): line items by reference point (13.3), without those already invoiced (13.5), in line order.
  * @throws TypeError for a usage line without a meter.
  */
 export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[] {
@@ -25,7 +25,7 @@ export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[
     .map((line) => withMeter(line, inputs));
 }
 
-/** A usage line has its meter and its allowance beside it (domain.md 10.2). */
+/** A usage line has its meter and its allowance beside it (docs/domain.md 10.2). */
 function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLine {
   const { lineItem, period } = line;
   if (lineItem.price.type !== 'USAGE') return { ...line, meter: null };
@@ -36,7 +36,7 @@ function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLin
   return { lineItem, period, proration: null, meter, allowance };
 }
 
-/** Line order of domain.md 1: by creation, then id by code units. */
+/** Line order of docs/domain.md 1: by creation, then id by code units. */
 function inLineOrder(items: readonly LineItem[]): LineItem[] {
   return [...items].sort(
     (a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
@@ -69,8 +69,8 @@ function advanceTarget(inputs: LineSelectionInputs): Interval | null {
 }
 
 /**
- * A ONETIME charge is due on the first invoice whose ADVANCE period ends after its start, or else on
- * the last invoice of the subscription; `isInvoiced` drops it later. Its period is empty.
+ * A ONETIME charge is due on the first invoice whose ADVANCE period ends after its start, or else
+ * on the last invoice of the subscription; `isInvoiced` drops it later. Its period is empty.
  */
 function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
   const { startMs, endMs } = lineItem;
@@ -93,7 +93,8 @@ function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonl
 
 /**
  * The period that is charged in advance, or the line's own longer period if it starts at the same
- * time. Before it comes the period in which the item was added, if that is ending (domain.md 27).
+ * time. Before it comes the period in which the item was added, if that is ending (docs/domain.md
+ * 27).
  */
 function advancePeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const periods: Interval[] = [];
@@ -139,7 +140,7 @@ function selectPeriod(
   return [{ lineItem, period: covered, proration: prorationOf(covered, full) }];
 }
 
-/** The usage window of a line (domain.md 7.7): usage during a trial is not billed. */
+/** The usage window of a line (docs/domain.md 7.7): usage during a trial is not billed. */
 function selectUsageWindow(
   lineItem: LineItem,
   covered: Interval,
@@ -150,8 +151,8 @@ function selectUsageWindow(
 }
 
 /**
- * G of domain.md 13.4: the grid period; but without prorations a short first period counts as a
- * full one.
+ * G of docs/domain.md 13.4: the grid period; but without prorations a short first period counts as
+ * a full one.
  */
 function fullPeriodOf(own: SubscriptionTerms, period: Interval): Interval {
   const grid = gridPeriodAt(own, period.startMs);

@@ -3,7 +3,7 @@ import { allocateByWeight } from '../money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';
 import type { GroupedUsage, SourceUsage, UsageShare } from '../usage/line-usage.js';
 
-/** `usage_analytics` of a line (domain.md 13.6): the cost of each source of events. */
+/** `usage_analytics` of a line (docs/domain.md 13.6): the cost of each source of events. */
 export function splitBySource(
   amount: Decimal,
   shares: readonly SourceUsage[],
@@ -16,7 +16,7 @@ export function splitBySource(
   );
 }
 
-/** `usage_breakdown` of a line (domain.md 13.6): the cost of each combination of groupings. */
+/** `usage_breakdown` of a line (docs/domain.md 13.6): the cost of each combination of groupings. */
 export function splitByGrouping(
   amount: Decimal,
   shares: readonly GroupedUsage[],

@@ -41,13 +41,13 @@ export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): Invoi
   };
 }
 
-/** Domain.md 10.2, `adjusted_entitlement_quantity`. */
+/** docs/domain.md 10.2, `adjusted_entitlement_quantity`. */
 function coveredQuantityOf(measured: MeasuredUsage | null): Decimal | null {
   if (measured === null || measured.billed.allowance === null) return null;
   return measured.usage.usage.minus(measured.billed.quantity);
 }
 
-/** The line amount in the price's own unit, rounded like the base currency (domain.md 8.6). */
+/** The line amount in the price's own unit, rounded like the base currency (docs/domain.md 8.6). */
 function priceUnitAmountOf(amount: Decimal, price: Price): Decimal | null {
   if (price.priceUnitFigures === null) return null;
   return roundMoney(amount.dividedBy(price.priceUnitFigures.conversionRate), price.currency);

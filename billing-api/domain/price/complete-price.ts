@@ -21,8 +21,8 @@ export type PriceContext = {
 };
 
 /**
- * Makes the complete price of a request: the defaults of domain.md 9.2 and the rules of 3.2. The
- * first broken rule comes back as a refusal. Three rules need the store and are checked by the
+ * Makes the complete price of a request: the defaults of docs/domain.md 9.2 and the rules of 3.2.
+ * The first broken rule comes back as a refusal. Three rules need the store and are checked by the
  * operation: the owner and the meter must exist, `lookup_key` must be free, and an owner has at
  * most 5,000 live prices.
  */
@@ -42,8 +42,8 @@ export function completePrice(body: PriceBody, context: PriceContext): PriceTerm
 }
 
 /**
- * The price that a subscription has in place of another one (domain.md 9.5): the same, but for its
- * owner and the members that the override gives.
+ * The price that a subscription has in place of another one (docs/domain.md 9.5): the same, but for
+ * its owner and the members that the override gives.
  */
 export function overridePrice(
   base: PriceTerms,

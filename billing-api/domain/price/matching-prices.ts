@@ -11,15 +11,15 @@ export type PriceMatch = {
   readonly billingPeriodCount: number;
 };
 
-/** A price that still sells: published, and not ended at `now` (domain.md 9.4). */
+/** A price that still sells: published, and not ended at `now` (docs/domain.md 9.4). */
 export function isLive(price: Pick<Price, 'status' | 'endMs'>, now: InstantMs): boolean {
   return price.status === 'published' && (price.endMs === null || price.endMs > now);
 }
 
 /**
- * The prices that attach to a subscription (domain.md 9.4), in the order given: live, of the same
- * currency, and either ONETIME or of a length that is a whole multiple of the subscription's. None
- * of a plan is a refusal, which the caller makes.
+ * The prices that attach to a subscription (docs/domain.md 9.4), in the order given: live, of the
+ * same currency, and either ONETIME or of a length that is a whole multiple of the subscription's.
+ * None of a plan is a refusal, which the caller makes.
  */
 export function matchingPrices(
   prices: readonly Price[],

@@ -43,7 +43,7 @@ export interface PriceCadenceBody {
 export type PriceCadence = {
   readonly type: PriceType;
   readonly billingCadence: BillingCadence;
-  /** ONETIME exactly when the cadence is (domain.md 9.2). */
+  /** ONETIME exactly when the cadence is (docs/domain.md 9.2). */
   readonly billingPeriod: PriceBillingPeriod;
   readonly billingPeriodCount: number;
   readonly invoiceCadence: InvoiceCadence;
@@ -53,7 +53,7 @@ export type PriceCadence = {
 /** Reads the cadence of a price; without a type, a price with a meter is of type USAGE. */
 export function cadenceFrom(body: PriceCadenceBody, meterId: string | null): PriceCadence {
   const type = body.type ?? (meterId === null || meterId === '' ? 'FIXED' : 'USAGE');
-  // An explicit 0 counts as absent (domain.md 3.2).
+  // An explicit 0 counts as absent (docs/domain.md 3.2).
   const trialPeriodDays = body.trial_period_days === 0 ? null : (body.trial_period_days ?? null);
   return {
     type,
@@ -80,7 +80,7 @@ function isWholeFrom1(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }
 
-/** A rule of domain.md 3.2, as are the next ones; null when the price keeps it. */
+/** A rule of docs/domain.md 3.2, as are the next ones; null when the price keeps it. */
 export function hasPositiveCount(price: PriceCadence): PriceRefusal | null {
   if (isWholeFrom1(price.billingPeriodCount)) return null;
   const remedy = 'give an integer of 1 or more';

@@ -42,7 +42,7 @@ export function amountFrom(text: string, member: string): Decimal | PriceRefusal
   return value;
 }
 
-/** Reads the tiers of a request and checks them against domain.md 3.2. */
+/** Reads the tiers of a request and checks them against docs/domain.md 3.2. */
 function tiersFrom(bodies: readonly TierBody[], member: string): readonly Tier[] | PriceRefusal {
   if (bodies.length < 1 || bodies.length > TIERS_MAX) {
     return refuse('tier_count_out_of_range', member, `give 1 to ${TIERS_MAX} tiers`);

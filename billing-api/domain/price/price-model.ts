@@ -9,7 +9,7 @@ import {
   type PriceUnitFigures,
 } from './price-unit.js';
 
-/** How a price turns a quantity into money (domain.md 8); each has a function in `rating/`. */
+/** How a price turns a quantity into money (docs/domain.md 8); each has a function in `rating/`. */
 export const BILLING_MODELS = ['FLAT_FEE', 'PACKAGE', 'TIERED'] as const;
 export type BillingModel = (typeof BILLING_MODELS)[number];
 
@@ -45,7 +45,7 @@ export type TransformQuantity = {
 
 /**
  * The members that turn a quantity into money. Those the billing model does not use may be present
- * and are never billed (domain.md 3.2). Amounts are in the price's currency, unrounded.
+ * and are never billed (docs/domain.md 3.2). Amounts are in the price's currency, unrounded.
  */
 export type PriceModel = {
   readonly billingModel: BillingModel;
@@ -97,8 +97,8 @@ function transformFrom({
 }
 
 /**
- * The model of a price with the members that an override gives (domain.md 9.5). Members that it
- * gives imply the billing model, as they do for a new price.
+ * The model of a price with the members that an override gives (docs/domain.md 9.5). Members that
+ * it gives imply the billing model, as they do for a new price.
  */
 export function overriddenModel(
   base: PriceModel,
@@ -128,7 +128,7 @@ const NEEDS: Readonly<Record<BillingModel, (price: PriceModelTerms) => PriceRefu
   TIERED: hasTiers,
 };
 
-/** A rule of domain.md 3.2: the price has what its billing model needs. */
+/** A rule of docs/domain.md 3.2: the price has what its billing model needs. */
 export function hasWhatItsModelNeeds(price: PriceModelTerms): PriceRefusal | null {
   return NEEDS[price.billingModel](price) ?? hasWholeDivisor(price);
 }

@@ -13,7 +13,10 @@ export interface PriceOwnerBody {
   readonly entity_type?: PriceOwnerType;
 }
 
-/** The owner that a request names; without a type it follows the kind of record (domain.md 9.2). */
+/**
+ * The owner that a request names; without a type it follows the kind of record (docs/domain.md
+ * 9.2).
+ */
 export type RequestedOwner = {
   readonly entityId: string;
   readonly entityType: PriceOwnerType | null;

@@ -24,7 +24,7 @@ export type PriceQuantity = {
   readonly meterId: string | null;
   /** Property key to accepted texts; empty when the price takes all events of its meter (9.3). */
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
-  /** Default quantity of a FIXED line, never a minimum charge (domain.md 9.1). */
+  /** Default quantity of a FIXED line, never a minimum charge (docs/domain.md 9.1). */
   readonly minQuantity: Decimal | null;
 };
 
@@ -38,14 +38,14 @@ export function quantityFrom(body: PriceQuantityBody): PriceQuantity | PriceRefu
   return { meterId: body.meter_id ?? null, filterValues, minQuantity };
 }
 
-/** One text is a list of one (domain.md 9.3). */
+/** One text is a list of one (docs/domain.md 9.3). */
 function filterValuesFrom(body: PriceQuantityBody): PriceQuantity['filterValues'] {
   const entries = Object.entries(body.filter_values ?? {});
   const lists = entries.map(([key, value]) => [key, typeof value === 'string' ? [value] : value]);
   return Object.fromEntries(lists);
 }
 
-/** An explicit 0 counts as absent (domain.md 3.2). */
+/** An explicit 0 counts as absent (docs/domain.md 3.2). */
 function minQuantityFrom({
   min_quantity: number = 0,
 }: PriceQuantityBody): Decimal | PriceRefusal | null {

@@ -1,4 +1,4 @@
-/** A broken rule of domain.md 3.2 (Price, Tiers, price_unit_config). */
+/** A broken rule of docs/domain.md 3.2 (Price, Tiers, price_unit_config). */
 export type PriceRefusal = {
   /** Name of the rule, such as `tiers_not_ascending`. */
   readonly reason: string;

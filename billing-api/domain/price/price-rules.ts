@@ -4,7 +4,7 @@ import { hasWhatItsModelNeeds } from './price-model.js';
 import { refuse, type PriceRefusal } from './price-refusal.js';
 import type { PriceTerms } from './price.js';
 
-/** A rule of domain.md 3.2 that looks at a complete price; null when the price keeps it. */
+/** A rule of docs/domain.md 3.2 that looks at a complete price; null when the price keeps it. */
 type PriceRule = (price: PriceTerms) => PriceRefusal | null;
 
 const RULES: readonly PriceRule[] = [

@@ -15,7 +15,7 @@ export interface PriceUnitConfigBody {
   readonly price_unit_tiers?: readonly TierBody[];
 }
 
-/** Members of a price body that price in a unit of the tenant's own (domain.md 8.6). */
+/** Members of a price body that price in a unit of the tenant's own (docs/domain.md 8.6). */
 export interface PriceUnitBody {
   readonly price_unit_type?: PriceUnitType;
   readonly price_unit_config?: PriceUnitConfigBody;
@@ -47,7 +47,7 @@ export type PriceUnitContext = {
   readonly priceUnit: PriceUnitTerms | null;
 };
 
-/** The figures of a CUSTOM price as given, and the same in fiat, unrounded (domain.md 8.6). */
+/** The figures of a CUSTOM price as given, and the same in fiat, unrounded (docs/domain.md 8.6). */
 export type CustomFigures = {
   readonly figures: PriceUnitFigures;
   readonly inFiat: Figures;

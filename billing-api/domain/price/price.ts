@@ -10,8 +10,8 @@ export type PriceOwnerType = (typeof PRICE_OWNER_TYPES)[number];
 export type RecordStatus = 'published' | 'deleted' | 'archived';
 
 /**
- * The members of a price request that decide money, in wire spelling (http.md 3.3): the HTTP edge
- * has refused unknown members, wrong types and unknown enum values. Each group of members is
+ * The members of a price request that decide money, in wire spelling (docs/http.md 3.3): the HTTP
+ * edge has refused unknown members, wrong types and unknown enum values. Each group of members is
  * declared, read and checked in a file of its own.
  */
 export interface PriceBody

@@ -5,7 +5,8 @@ import { ratePrice } from './rate-price.js';
 
 /**
  * The cost of a quantity at a price, rounded like an invoice line. Null for buckets with a price
- * that charges each bucket by itself (domain.md 8.5): the sum of the buckets does not determine it.
+ * that charges each bucket by itself (docs/domain.md 8.5): the sum of the buckets does not
+ * determine it.
  */
 export function costOfUsage(
   price: Price,

@@ -17,7 +17,7 @@ export type PricingStep = {
   readonly amount: Decimal;
 };
 
-/** How a quantity was priced (api.md 6, `Explanation.pricing`). No step at quantity 0. */
+/** How a quantity was priced (docs/http.md 6, `Explanation.pricing`). No step at quantity 0. */
 export type PricingTrace = {
   readonly billingModel: BillingModel;
   /** Null unless the model is TIERED. */

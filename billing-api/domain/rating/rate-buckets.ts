@@ -4,7 +4,7 @@ import type { PriceModel } from '../price/price-model.js';
 import { createCharger } from './create-charger.js';
 import { chargeGroups, windowRule } from './window-rule.js';
 
-/** Applies the price to every group of every bucket by itself (domain.md 8.5). */
+/** Applies the price to every group of every bucket by itself (docs/domain.md 8.5). */
 export function rateBuckets(
   buckets: readonly BucketUsage[],
   price: PriceModel & { readonly id: string },

@@ -95,9 +95,9 @@ function createUsageReader(
 }
 
 /**
- * Rates every window by itself (domain.md 11.4, 11.5), at the price and the terms of the time bucket
- * that contains the local start time of its slot, or else those of the line. Windows without usage
- * are included only if a true-up charges them; windows that have not begun are left out.
+ * Rates every window by itself (docs/domain.md 11.4, 11.5), at the price and the terms of the time
+ * bucket that contains the local start time of its slot, or else those of the line. Windows without
+ * usage are included only if a true-up charges them; windows that have not begun are left out.
  * @throws RangeError for usage of an interval that is not a window of the line.
  */
 export function rateCommittedWindows(line: CommittedWindows): readonly PricedWindow[] {

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { RatedCharge } from './pricing-trace.js';
 import { singleStep } from './single-step.js';
 
-/** Domain.md 8.1: charge = amount × quantity. The quantity is greater than 0. */
+/** docs/domain.md 8.1: charge = amount × quantity. The quantity is greater than 0. */
 export function rateFlatFee(amount: Decimal, quantity: Decimal): RatedCharge {
   const step = singleStep(quantity, amount);
   return {

@@ -15,8 +15,8 @@ function packagesIn(quantity: Decimal, transform: TransformQuantity): Decimal {
 }
 
 /**
- * Domain.md 8.2: charge = packages × amount, packages = quantity ÷ divide_by rounded up or down to
- * a whole number. The quantity is greater than 0 and is not rounded before.
+ * docs/domain.md 8.2: charge = packages × amount, packages = quantity ÷ divide_by rounded up or
+ * down to a whole number. The quantity is greater than 0 and is not rounded before.
  */
 export function ratePackage(
   amount: Decimal,

@@ -8,8 +8,8 @@ import { rateTieredSlab } from './rate-tiered-slab.js';
 import { rateTieredVolume } from './rate-tiered-volume.js';
 
 /**
- * The charge of a price for a quantity (domain.md 8), unrounded, with the steps it is the sum of.
- * Quantity 0 costs nothing in every model: no flat amount, no package.
+ * The charge of a price for a quantity (docs/domain.md 8), unrounded, with the steps it is the sum
+ * of. Quantity 0 costs nothing in every model: no flat amount, no package.
  * @throws RangeError for a negative quantity; TypeError for a price that lacks what its model
  *   needs,
  *   which `completePrice` never makes.

@@ -4,8 +4,8 @@ import type { RatedCharge } from './pricing-trace.js';
 import { tierStep } from './tier-step.js';
 
 /**
- * Domain.md 8.3, VOLUME: the whole quantity in the first tier whose inclusive bound it does not
- * exceed, else in the open one. The quantity is greater than 0 and is not rounded before.
+ * docs/domain.md 8.3, VOLUME: the whole quantity in the first tier whose inclusive bound it does
+ * not exceed, else in the open one. The quantity is greater than 0 and is not rounded before.
  */
 export function rateTieredVolume(tiers: readonly Tier[], quantity: Decimal): RatedCharge {
   const index = tiers.findIndex(

@@ -8,7 +8,7 @@ export type WindowCharge = CommitmentSplit & {
   readonly commitment: Decimal | null;
 };
 
-/** The commitment of a window; a cut window has its share of it (domain.md 11.4). */
+/** The commitment of a window; a cut window has its share of it (docs/domain.md 11.4). */
 export function scaledCommitment(
   { amount }: WindowCommitment,
   { scale }: Pick<PricedWindow, 'scale'>,
@@ -16,7 +16,7 @@ export function scaledCommitment(
   return scale === null ? amount : amount.times(scale.coveredMs).dividedBy(scale.fullMs);
 }
 
-/** The table of domain.md 11.3 for one window; `sumWindows` is the sum over all windows. */
+/** The table of docs/domain.md 11.3 for one window; `sumWindows` is the sum over all windows. */
 export function windowCharge(window: PricedWindow): WindowCharge {
   const { usageAmount, rule } = window;
   if (rule.committed === null) {

@@ -109,7 +109,7 @@ describe('aggregateUsage', () => {
   it('adds the values of buckets, one for each group', () => {
     const buckets = windowsOf(1_000, 2_000, 3_000, 4_000, 5_000);
     const spec: AggregationSpec = { ...COUNT, type: 'MAX', buckets };
-    // MAX per HOUR of domain.md 8.5: 3, 5, none, 2.
+    // MAX per HOUR of docs/domain.md 8.5: 3, 5, none, 2.
     const hours = [maxAt(1_000, '3'), maxAt(1_000, '1'), maxAt(2_000, '5'), maxAt(4_000, '2')];
     expect(tableOf(spec, WHOLE, hours)).toEqual([['', [1_000, '10']]]);
     const groups = [maxAt(1_000, '3', 'x'), maxAt(1_000, '1', 'y'), maxAt(2_000, '5', 'x')];

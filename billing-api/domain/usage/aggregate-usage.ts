@@ -145,8 +145,8 @@ function bucketCells(
 }
 
 /**
- * The sum of the values of the buckets and their groups (domain.md 7.8). The value of a COUNT, SUM
- * or MAX does not depend on where its bucket begins and ends, so the range stands for it.
+ * The sum of the values of the buckets and their groups (docs/domain.md 7.8). The value of a COUNT,
+ * SUM or MAX does not depend on where its bucket begins and ends, so the range stands for it.
  */
 function valueOfBuckets(
   spec: AggregationSpec,

@@ -12,7 +12,7 @@ export type AggregationSpec = {
   /** The usage window; half-open, exact to the millisecond. */
   readonly range: Interval;
   /**
-   * The buckets whose values add up (domain.md 7.8), in the order of time; null for a single
+   * The buckets whose values add up (docs/domain.md 7.8), in the order of time; null for a single
    * aggregation. Only with COUNT, SUM and MAX and reset_usage BILLING_PERIOD.
    */
   readonly buckets: readonly Interval[] | null;

@@ -7,7 +7,7 @@ import type { Interval } from '../../../contract/instant.js';
  */
 export type UsageRequirement = {
   readonly lineItemId: string;
-  /** The usage window (domain.md 7.7). */
+  /** The usage window (docs/domain.md 7.7). */
   readonly window: Interval;
   /**
    * The buckets of a bucketed meter, cut to the window, in the order of time; else null. A bucket
@@ -15,8 +15,8 @@ export type UsageRequirement = {
    */
   readonly buckets: readonly Interval[] | null;
   /**
-   * Further intervals whose usage an allowance depends on (domain.md 10.2), not empty and without
-   * duplicates. They may begin before the window and reach into it.
+   * Further intervals whose usage an allowance depends on (docs/domain.md 10.2), not empty and
+   * without duplicates. They may begin before the window and reach into it.
    */
   readonly intervals: readonly Interval[];
 };

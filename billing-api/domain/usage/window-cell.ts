@@ -7,7 +7,7 @@ import { isLater, type Latest } from '../../../contract/usage-cell.js';
  */
 export type WindowCell = {
   readonly eventCount: number;
-  /** Events whose value was taken as 0 because it could not be read (domain.md 7.5). */
+  /** Events whose value was taken as 0 because it could not be read (docs/domain.md 7.5). */
   readonly unreadableCount: number;
   readonly valueSum: Decimal;
   /** Σ value × milliseconds from 1970 to the event, so that cells of any minutes add up. */

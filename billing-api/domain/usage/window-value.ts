@@ -3,7 +3,7 @@ import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/decimal.
 import type { Interval } from '../../../contract/instant.js';
 import { addCells, type WindowCell } from './window-cell.js';
 
-/** Fraction digits of quotients (domain.md 7.5). */
+/** Fraction digits of quotients (docs/domain.md 7.5). */
 const FRACTION_DIGITS = 18;
 
 function rounded(value: Decimal): Decimal {
@@ -40,8 +40,8 @@ const VALUE_OF: Readonly<Record<AggregationType, ValueOf>> = {
 };
 
 /**
- * The value of a window whose events are all in one cell (domain.md 7.5): 0 without events, AVG and
- * WEIGHTED_SUM half-up to 18 fraction digits, every other value exact. Never below 0.
+ * The value of a window whose events are all in one cell (docs/domain.md 7.5): 0 without events,
+ * AVG and WEIGHTED_SUM half-up to 18 fraction digits, every other value exact. Never below 0.
  */
 export function valueOfWindow(type: AggregationType, cell: WindowCell, window: Interval): Decimal {
   return VALUE_OF[type](cell, window);
@@ -51,9 +51,10 @@ export function valueOfWindow(type: AggregationType, cell: WindowCell, window: I
 export type History = { readonly before: WindowCell; readonly inside: WindowCell };
 
 /**
- * The value of a window of a meter with reset_usage NEVER (domain.md 7.6): one aggregation over all
- * history up to the window end, except that earlier changes of a WEIGHTED_SUM count for the whole
- * window. For COUNT_UNIQUE each text must be counted only in the cell of its first window.
+ * The value of a window of a meter with reset_usage NEVER (docs/domain.md 7.6): one aggregation
+ * over all history up to the window end, except that earlier changes of a WEIGHTED_SUM count for
+ * the whole window. For COUNT_UNIQUE each text must be counted only in the cell of its first
+ * window.
  */
 export function valueWithHistory(
   type: AggregationType,

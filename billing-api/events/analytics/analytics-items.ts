@@ -43,7 +43,7 @@ const keyOf = ({ source, texts }: UsagePart): string => JSON.stringify([source, 
 
 /**
  * The costs of the parts of a line: its cost at its price, split by usage as on an invoice
- * (domain.md 13.6). Null where the price gives no cost of its usage as a whole.
+ * (docs/domain.md 13.6). Null where the price gives no cost of its usage as a whole.
  */
 function costsOf(
   line: AnalyticsLine,

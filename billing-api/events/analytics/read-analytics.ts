@@ -36,7 +36,7 @@ async function readItems(
   return all.flatMap((queries) => itemsOf({ queries, query, answers }));
 }
 
-/** POST /events/analytics (api.md 10.4). */
+/** POST /events/analytics (docs/http.md 10.4). */
 export async function readAnalytics(
   dependencies: UsageReadDependencies,
   caller: Caller,

@@ -16,14 +16,14 @@ export type EventLine = {
   readonly windowStartMs: InstantMs;
 };
 
-/** The subscription's terms with the length of the line's own periods (domain.md 13.4). */
+/** The subscription's terms with the length of the line's own periods (docs/domain.md 13.4). */
 function termsOf({ subscription, item }: MeteredLine): SubscriptionTerms {
   const terms = termsFromRow(subscription);
   const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = item;
   return billingPeriod === 'ONETIME' ? terms : { ...terms, billingPeriod, billingPeriodCount };
 }
 
-/** The start of the line's usage window that contains the instant (domain.md 7.7), or null. */
+/** The start of the line's usage window that contains the instant (docs/domain.md 7.7), or null. */
 function windowStartOf(line: MeteredLine, instant: InstantMs): InstantMs | null {
   const { start_date: startMs, end_date: endMs } = line.item;
   if (instant < startMs || (endMs !== null && instant >= endMs)) return null;
@@ -33,7 +33,7 @@ function windowStartOf(line: MeteredLine, instant: InstantMs): InstantMs | null 
 
 /**
  * The lines that bill an event of these customers on these meters: the window contains it, and it
- * has the texts by which the price narrows its meter (domain.md 9.3).
+ * has the texts by which the price narrows its meter (docs/domain.md 9.3).
  */
 export async function findLinesOfEvent(
   transaction: Transaction,

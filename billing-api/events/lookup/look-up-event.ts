@@ -21,7 +21,7 @@ export type EventTrace = EventExplanation & {
   readonly repeats: { readonly duplicates: number; readonly conflicts: number };
 };
 
-/** GET /events/lookup (api.md 10.2): one event through every stage. */
+/** GET /events/lookup (docs/http.md 10.2): one event through every stage. */
 export async function lookUpEvent(
   dependencies: LookUpDependencies,
   caller: Caller,

@@ -102,7 +102,7 @@ async function addFinished(
   return null;
 }
 
-/** GET /events/reconciliation (domain.md 7.2, architecture I5). */
+/** GET /events/reconciliation (docs/domain.md 7.2, docs/architecture.md I5). */
 export async function readReconciliation(
   dependencies: ReconciliationDependencies,
   caller: Caller,

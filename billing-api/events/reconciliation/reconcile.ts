@@ -70,8 +70,8 @@ export async function recountNextMeters(
 }
 
 /**
- * Balances the books and recounts meters once a minute, into metrics (architecture I5). A check
- * that fails leaves the figures of the last one, whose time stands beside them. Any number of
+ * Balances the books and recounts meters once a minute, into metrics (docs/architecture.md I5). A
+ * check that fails leaves the figures of the last one, whose time stands beside them. Any number of
  * processes may do it; each reads only.
  * @returns what ends it.
  */

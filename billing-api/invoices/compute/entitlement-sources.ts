@@ -23,7 +23,7 @@ function sourceFrom(row: EntitlementRow, meterId: string | null): EntitlementSou
   };
 }
 
-/** Every entitlement that a subscription has, by its plan or of its own (domain.md 10.1). */
+/** Every entitlement that a subscription has, by its plan or of its own (docs/domain.md 10.1). */
 export async function findEntitlementSources(
   transaction: Transaction,
   { id, plan_id: planId }: SubscriptionRow,

@@ -37,7 +37,7 @@ export function withoutOverlap(intervals: readonly Interval[]): readonly (readon
   return lists;
 }
 
-/** The buckets of an interval, cut to it (domain.md 7.8). */
+/** The buckets of an interval, cut to it (docs/domain.md 7.8). */
 function bucketsOf(interval: Interval, { meter, grid }: LineUsageQuery): readonly Interval[] {
   const { bucketSize: size } = meter;
   if (size === null) return [];

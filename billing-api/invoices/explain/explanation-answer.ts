@@ -66,7 +66,9 @@ function roundingToDto({ exact, rounded, digits, mode }: Rounding): ExplainedRou
   return { exact: plain(exact), rounded: plain(rounded), digits, mode };
 }
 
-/** Explains how the amount of a line was computed (api.md 6), with one page of its windows. */
+/**
+ * Explains how the amount of a line was computed (docs/http.md 6), with one page of its windows.
+ */
 export function explanationToDto(
   line: InvoiceLine,
   preview: InvoicePreview,

@@ -2,7 +2,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 /** A spreadsheet takes a cell that begins so for a formula. */
 const FORMULA = /^[=+\-@]/;
 
-/** A cell (domain.md 33.4): quoted where it must be, and never taken for a formula. */
+/** A cell (docs/domain.md 33.4): quoted where it must be, and never taken for a formula. */
 function cellOf(text: string): string {
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

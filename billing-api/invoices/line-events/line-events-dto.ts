@@ -68,7 +68,7 @@ const COLUMNS = [
   'text',
 ] as const;
 
-/** The same page as CSV (domain.md 33.4). */
+/** The same page as CSV (docs/domain.md 33.4). */
 export function lineEventsToCsv(page: LineEvents): string {
   const rows = page.items.map(itemToDto).map((item) => COLUMNS.map((column) => item[column]));
   return csvText(COLUMNS, rows);

@@ -51,7 +51,7 @@ const sumOf = (values: readonly Decimal[]): Decimal =>
 const largestOf = (values: readonly Decimal[]): Decimal =>
   values.reduce((largest, value) => Decimal.max(largest, value), ZERO);
 
-/** The aggregations of domain.md 7.5, over events in the order of time. */
+/** The aggregations of docs/domain.md 7.5, over events in the order of time. */
 const AGAIN: Readonly<Record<string, (items: readonly Item[]) => Decimal>> = {
   COUNT: (items) => new Decimal(items.length),
   SUM: (items) => sumOf(items.map(({ value }) => new Decimal(value))),

@@ -58,7 +58,7 @@ export function readAddedLines(
   });
 }
 
-/** Why a price does not attach to the subscription (domain.md 9.4); null for one that does. */
+/** Why a price does not attach to the subscription (docs/domain.md 9.4); null for one that does. */
 function attachRefusal(terms: PriceTerms, context: LineContext): Refusal | null {
   const price = { ...terms, id: '', status: 'published' } as const;
   if (matchingPrices([price], context, context.now).length > 0) return null;

@@ -13,7 +13,7 @@ import type { SubscriptionCommand } from './subscription-command.js';
 export type ContractParties = {
   readonly customer: CustomerRow;
   readonly plan: PlanRow;
-  /** Prices of the plan that match the subscription (domain.md 9.4), oldest first. */
+  /** Prices of the plan that match the subscription (docs/domain.md 9.4), oldest first. */
   readonly planPrices: readonly PriceRow[];
 };
 

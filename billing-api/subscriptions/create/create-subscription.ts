@@ -8,7 +8,7 @@ import { readSubscriptionBody } from './subscription-command.js';
 
 /**
  * POST /subscriptions: an active subscription with a line item for every price of the plan that
- * matches (domain.md 9.4), oldest price first, and those of its own.
+ * matches (docs/domain.md 9.4), oldest price first, and those of its own.
  */
 export async function createSubscription(
   dependencies: WriteDependencies,

@@ -17,7 +17,9 @@ function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {
   return lengths.size > 1;
 }
 
-/** Rules that need the prices: trials of the plan, and what prorations refuse (domain.md 22). */
+/**
+ * Rules that need the prices: trials of the plan, and what prorations refuse (docs/domain.md 22).
+ */
 export function linesRefusal(
   command: SubscriptionCommand,
   lines: readonly NewLine[],

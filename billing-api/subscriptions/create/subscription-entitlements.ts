@@ -45,7 +45,10 @@ export function readEntitlementOverrides(
   return bodies;
 }
 
-/** The entitlement of the subscription that takes the place of one of its plan (domain.md 10.1). */
+/**
+ * The entitlement of the subscription that takes the place of one of its plan (docs/domain.md
+ * 10.1).
+ */
 function replacementOf(parent: EntitlementRow, subscriptionId: string): NewRow {
   return {
     feature_id: parent.feature_id,
@@ -86,7 +89,7 @@ function overriddenEntitlements(
   });
 }
 
-/** Whether the reset window of an allowance is the billing period (domain.md 10.2). */
+/** Whether the reset window of an allowance is the billing period (docs/domain.md 10.2). */
 function resetsWithPeriod(reset: EntitlementReset, every: BilledEvery): boolean {
   if (reset === null) return true;
   if (reset === 'NEVER') return false;
@@ -95,7 +98,7 @@ function resetsWithPeriod(reset: EntitlementReset, every: BilledEvery): boolean 
 
 /**
  * With create_prorations a short first period has its share of the plan's allowances that renew
- * with the billing period (domain.md 22.2); none without it, or for a full first period.
+ * with the billing period (docs/domain.md 22.2); none without it, or for a full first period.
  */
 function scaledEntitlements(
   ofPlan: readonly EntitlementRow[],

@@ -35,8 +35,8 @@ export type RequestedCommitment = {
 };
 
 /**
- * What is wrong with a duration (domain.md 11.2): it is the period of what it commits, or a whole
- * multiple of it in months; null for a good one.
+ * What is wrong with a duration (docs/domain.md 11.2): it is the period of what it commits, or a
+ * whole multiple of it in months; null for a good one.
  */
 export function durationProblem(duration: BillingPeriod, every: BilledEvery): string | null {
   if (periodsIn(onePeriod(duration), every) !== null) return null;

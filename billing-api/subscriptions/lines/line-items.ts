@@ -66,7 +66,7 @@ export function lineItemFrom(
   };
 }
 
-/** What a price narrows its meter by (domain.md 9.3). */
+/** What a price narrows its meter by (docs/domain.md 9.3). */
 export function filtersOfPrice({ price }: LineItem): readonly MeterFilter[] {
   return Object.entries(price.filterValues).map(([key, values]) => ({ key, values }));
 }

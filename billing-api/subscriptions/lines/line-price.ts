@@ -44,7 +44,7 @@ export function ownerOfPrices({ subscriptionId }: Pick<LineContext, 'subscriptio
   return { entityType: 'SUBSCRIPTION', entityId: subscriptionId } as const;
 }
 
-/** The price as one of the subscription, whose parent is the root (domain.md 9.5). */
+/** The price as one of the subscription, whose parent is the root (docs/domain.md 9.5). */
 export function priceOfSubscription(price: LinePrice, context: LineContext): NewPrice {
   if (price.kind === 'new') return price.price;
   return {

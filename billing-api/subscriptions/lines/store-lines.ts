@@ -85,7 +85,7 @@ function lineStart(price: PriceRow, startMs: InstantMs, now: InstantMs): Instant
   return price.start_date > now ? Math.max(price.start_date, startMs) : startMs;
 }
 
-/** Domain.md 9.1: usage lines carry 0, fixed ones what is given, else the price's default. */
+/** docs/domain.md 9.1: usage lines carry 0, fixed ones what is given, else the price's default. */
 function meteredColumns(
   price: PriceRow,
   { quantity }: NewLine,

@@ -12,7 +12,7 @@ import { priceFromRow, type PriceRow } from '../../catalog/prices/price.resource
 import type { LineItemRow } from '../line-item.resource.js';
 import type { SubscriptionRow } from '../subscription.resource.js';
 
-/** The commitment of a stored subscription (domain.md 11.1); null where it has none. */
+/** The commitment of a stored subscription (docs/domain.md 11.1); null where it has none. */
 export function subscriptionCommitmentFrom(
   row: SubscriptionRow,
   plan: PlanRow,
@@ -63,8 +63,8 @@ function timeBucketFrom(
 }
 
 /**
- * The commitment of a stored line item (domain.md 11.3 to 11.5); null where it has none. The prices
- * are those of the line and of its time buckets.
+ * The commitment of a stored line item (docs/domain.md 11.3 to 11.5); null where it has none. The
+ * prices are those of the line and of its time buckets.
  */
 export function lineCommitmentFrom(
   row: LineItemRow,

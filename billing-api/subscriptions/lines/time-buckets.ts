@@ -112,8 +112,8 @@ function checkTime(
 }
 
 /**
- * Fits time buckets to windows of a size (domain.md 11.5): minutes are dropped for sizes of an hour
- * and more; then bounds must lie on bounds of windows, no bucket may be empty and no two may
+ * Fits time buckets to windows of a size (docs/domain.md 11.5): minutes are dropped for sizes of an
+ * hour and more; then bounds must lie on bounds of windows, no bucket may be empty and no two may
  * overlap. The reader notes what is wrong.
  */
 export function fitHours<Bucket extends Hours & { readonly place: string }>(

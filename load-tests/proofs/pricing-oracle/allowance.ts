@@ -34,7 +34,7 @@ function partInside(window: Range, resetWindow: Range): Range {
   };
 }
 
-/** Σ max(0, T − L) − max(0, B − L), between 0 and the quantity (domain.md 10.2). */
+/** Σ max(0, T − L) − max(0, B − L), between 0 and the quantity (docs/domain.md 10.2). */
 function billedAlone(
   { measured, window }: AllowedLine,
   { limit, resetWindows }: Limited,
@@ -131,8 +131,8 @@ function addRemaining(left: Remaining, right: Remaining | undefined): Remaining 
 }
 
 /**
- * What an allowance leaves of lines that share it, in line order (domain.md 10.2). A single line
- * of a meter without buckets follows the formula of T and B, which also holds for meters whose
+ * What an allowance leaves of lines that share it, in line order (docs/domain.md 10.2). A single
+ * line of a meter without buckets follows the formula of T and B, which also holds for meters whose
  * windows do not add up.
  */
 export function remainingOf(lines: readonly AllowedLine[], limited: Limited): readonly Remaining[] {

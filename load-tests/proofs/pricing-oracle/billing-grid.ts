@@ -42,7 +42,7 @@ function dayMovedByMonths(dayNumber: number, months: number): number {
 
 type Steps = { readonly length: Length; readonly times: number };
 
-/** A local time, moved; days of the month are clamped to short months (domain.md 12.3). */
+/** A local time, moved; days of the month are clamped to short months (docs/domain.md 12.3). */
 export function movedLocal(local: number, { length, times }: Steps): number {
   const day = Math.floor(local / DAY_MS);
   const months = monthsOf(length);
@@ -52,8 +52,8 @@ export function movedLocal(local: number, { length, times }: Steps): number {
 }
 
 /**
- * `from` moved by `times` lengths in local wall-clock time (domain.md 12.2, 12.5). Moved by none it
- * is itself, whatever its clock shows.
+ * `from` moved by `times` lengths in local wall-clock time (docs/domain.md 12.2, 12.5). Moved by
+ * none it is itself, whatever its clock shows.
  */
 export function advance(zone: string, from: number, steps: Steps): number {
   if (steps.times === 0) return from;

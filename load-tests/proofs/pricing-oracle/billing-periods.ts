@@ -22,7 +22,7 @@ function isCalendarBoundary(period: BillingPeriod, dayNumber: number): boolean {
   }
 }
 
-/** The instant from which all boundaries are counted (domain.md 12.1). */
+/** The instant from which all boundaries are counted (docs/domain.md 12.1). */
 export function anchorOf({ cycle, givenAnchor, start, zone, length }: Subscription): number {
   if (cycle === 'anniversary') return givenAnchor ?? start;
   for (let day = Math.floor(localOf(zone, start) / DAY_MS); ; day += 1) {
@@ -46,13 +46,13 @@ export function gridOf(subscription: Subscription, length: Length): Grid {
 
 /** A period of the subscription, or of an item whose periods are longer. */
 export type OwnPeriod = Range & {
-  /** What a full charge is for (domain.md 13.4). */
+  /** What a full charge is for (docs/domain.md 13.4). */
   readonly full: Range;
 };
 
 /**
  * The periods of a length from the subscription's start on, as far as they start before `until`
- * and the subscription exists: the first may be short, the last ends at `end_date` (domain.md
+ * and the subscription exists: the first may be short, the last ends at `end_date` (docs/domain.md
  * 12.4). A short first period is full in itself unless prorations are created.
  */
 export function periodsUntil(

@@ -31,7 +31,7 @@ function slotMinuteOf({ size, zone }: Division, firstInstant: number): number {
   return Math.floor(minute / slotMinutes) * slotMinutes;
 }
 
-/** Every bucket that has a part in the usage window, in time order (domain.md 7.8). */
+/** Every bucket that has a part in the usage window, in time order (docs/domain.md 7.8). */
 export function bucketsIn(division: Division, window: Range): readonly Bucket[] {
   const margin = (LONGER_THAN_ANY_DAYS[division.size] ?? 2) * DAY_MS;
   const wider = { start: window.start - margin, end: window.end + margin };

@@ -3,7 +3,7 @@ import { exact, sum, subtract } from './exact.js';
 import { chargeFor } from './price.js';
 import type { Commitment, Price } from './subscription.js';
 
-/** Money of a charge, told apart; the charge is their sum (domain.md 11.3). */
+/** Money of a charge, told apart; the charge is their sum (docs/domain.md 11.3). */
 export type CommitmentParts = {
   readonly utilized: Fraction;
   readonly overage: Fraction;
@@ -20,7 +20,7 @@ export function committedMoney(commitment: Commitment, price: Price): Fraction {
   return commitment.type === 'amount' ? value : chargeFor(price, value);
 }
 
-/** The table of domain.md 11.3 for a committed amount C. */
+/** The table of docs/domain.md 11.3 for a committed amount C. */
 export function applyCommitment(
   usageMoney: Fraction,
   committed: Fraction,

@@ -3,7 +3,7 @@ import type { Range } from '../usage-oracle/windows.js';
 import { advance, monthsOf, type BillingPeriod } from './billing-grid.js';
 import type { Subscription } from './subscription.js';
 
-/** Whether a commitment runs over several billing periods (domain.md 11.2). */
+/** Whether a commitment runs over several billing periods (docs/domain.md 11.2). */
 export function isLongerThanPeriod(
   { length }: Subscription,
   duration: BillingPeriod | null,

@@ -14,7 +14,7 @@ export type DiscountedLine = DraftLine & {
 
 export type Discounted = {
   readonly lines: readonly DiscountedLine[];
-  /** A coupon without effect has no application (domain.md 14.8). */
+  /** A coupon without effect has no application (docs/domain.md 14.8). */
   readonly applications: readonly { readonly couponId: string; readonly discount: Fraction }[];
 };
 
@@ -36,7 +36,7 @@ function byAssociation(left: CouponAssociation, right: CouponAssociation): numbe
   return left.start - right.start || (left.id < right.id ? -1 : 1);
 }
 
-/** The discount on a base, never above it (domain.md 14.5). */
+/** The discount on a base, never above it (docs/domain.md 14.5). */
 function discountOn(currency: string, base: Fraction, { discount }: CouponAssociation): Fraction {
   const wanted =
     discount.type === 'fixed'
@@ -50,7 +50,7 @@ function leftOver(lines: readonly DiscountedLine[]): readonly Fraction[] {
   return lines.map((line) => (isPositive(line.amount) ? netOf(line) : zero));
 }
 
-/** A discount divided over lines in proportion to what is left of them (domain.md 6.5). */
+/** A discount divided over lines in proportion to what is left of them (docs/domain.md 6.5). */
 function dividedOver(
   currency: string,
   discount: Fraction,
@@ -62,7 +62,7 @@ function dividedOver(
   return splitAmount(currency, discount, shares);
 }
 
-/** A line coupon: computed from the full base, at most what is left of it (domain.md 14.6). */
+/** A line coupon: computed from the full base, at most what is left of it (docs/domain.md 14.6). */
 function withLineCoupon(
   { currency }: Subscription,
   known: Discounted,
@@ -81,7 +81,7 @@ function withLineCoupon(
   return withApplication({ ...known, lines }, coupon, discount);
 }
 
-/** An invoice coupon: on what earlier ones left of all lines (domain.md 14.7). */
+/** An invoice coupon: on what earlier ones left of all lines (docs/domain.md 14.7). */
 function withInvoiceCoupon(
   { currency }: Subscription,
   known: Discounted,
@@ -106,7 +106,7 @@ function withApplication(
   return { lines, applications: [...applications, ...next] };
 }
 
-/** Line coupons, then invoice coupons (domain.md 13.1, 14). */
+/** Line coupons, then invoice coupons (docs/domain.md 13.1, 14). */
 export function withDiscounts(
   subscription: Subscription,
   drafts: readonly DraftLine[],

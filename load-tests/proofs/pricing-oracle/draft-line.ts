@@ -1,7 +1,7 @@
 import type { Fraction } from '../usage-oracle/fraction.js';
 import type { Range } from '../usage-oracle/windows.js';
 
-/** What a line says about its own commitment; money is rounded (domain.md 11.3, 11.4). */
+/** What a line says about its own commitment; money is rounded (docs/domain.md 11.3, 11.4). */
 export type CommitmentInfo = {
   readonly type: 'amount' | 'quantity' | null;
   readonly amount: Fraction | null;

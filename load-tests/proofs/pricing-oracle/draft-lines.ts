@@ -19,7 +19,7 @@ import type {
 } from './subscription.js';
 import { usageCharges, type UsageCharge } from './usage-charge.js';
 
-/** Line amount ÷ rate, rounded to the minor digits of the base currency (domain.md 8.6). */
+/** Line amount ÷ rate, rounded to the minor digits of the base currency (docs/domain.md 8.6). */
 function priceUnitAmount(currency: string, price: Price, amount: Fraction): Fraction | null {
   if (price.unitRate === null) return null;
   return roundMoney(currency, divide(amount, exact(price.unitRate)));
@@ -49,7 +49,7 @@ function amountAsGiven({ type, value }: Commitment): Fraction | null {
   return type === 'amount' ? exact(value) : null;
 }
 
-/** The commitment as money; one per window as it was given (domain.md 11.3, 11.4). */
+/** The commitment as money; one per window as it was given (docs/domain.md 11.3, 11.4). */
 function configured({ own, isWindowed }: LineCommitment, price: Price): Configured {
   if (own === null) {
     return {
@@ -72,7 +72,7 @@ function configured({ own, isWindowed }: LineCommitment, price: Price): Configur
   };
 }
 
-/** The three figures are a largest-remainder split of the line amount (domain.md 11.3). */
+/** The three figures are a largest-remainder split of the line amount (docs/domain.md 11.3). */
 function commitmentInfo(
   currency: string,
   { item, amount }: { readonly item: UsageItem; readonly amount: Fraction },

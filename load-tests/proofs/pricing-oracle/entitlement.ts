@@ -48,7 +48,7 @@ function commonReset(sources: readonly EntitlementSource[]): Reset {
 
 /**
  * The allowance of a meter for a usage window that ends at `end`: the limits of all sources of all
- * its features added up; null when no enabled one counts (domain.md 10.1, 10.2).
+ * its features added up; null when no enabled one counts (docs/domain.md 10.1, 10.2).
  */
 export function allowanceOf(
   features: readonly Feature[],

@@ -9,7 +9,9 @@ function lengthOf({ start, end }: Range): bigint {
   return BigInt(end - start);
 }
 
-/** Charge × covered ÷ full, exact to the millisecond; ONETIME is not scaled (domain.md 13.4). */
+/**
+ * Charge × covered ÷ full, exact to the millisecond; ONETIME is not scaled (docs/domain.md 13.4).
+ */
 export function fixedCharge({
   item,
   covered,

@@ -91,7 +91,7 @@ function lineTexts(line: DiscountedLine, prepaid: Fraction, money: Text): Invoic
   };
 }
 
-/** Lines and totals of an invoice as if it were finalized now (domain.md 13.1, 13.2). */
+/** Lines and totals of an invoice as if it were finalized now (docs/domain.md 13.1, 13.2). */
 export function priceInvoice(subscription: Subscription, question: InvoiceQuestion): PricedInvoice {
   const { currency } = subscription;
   const money = (value: Fraction): string => moneyText(currency, value);

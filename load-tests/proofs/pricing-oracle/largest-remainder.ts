@@ -4,7 +4,8 @@ import { minorDigitsOf } from './money.js';
 
 /**
  * Splits an amount of whole minor units by shares that add up to it, or to a value that rounds to
- * it: floors, then one unit each for the greatest remainders, the earlier first (domain.md 6.5).
+ * it: floors, then one unit each for the greatest remainders, the earlier first (docs/domain.md
+ * 6.5).
  */
 export function splitAmount(
   currency: string,

@@ -27,7 +27,7 @@ function priorOf(item: UsageItem, window: Range, earlier: readonly EarlierInvoic
   return priorIn(window, uses);
 }
 
-/** A commitment over several billing periods (domain.md 11.2, 11.3). */
+/** A commitment over several billing periods (docs/domain.md 11.2, 11.3). */
 function longerParts(
   { line: { item }, money }: UsageCharge,
   { commitment, duration }: { readonly commitment: Commitment; readonly duration: BillingPeriod },
@@ -45,7 +45,7 @@ function longerParts(
   };
 }
 
-/** What a line's own commitment makes of its usage; null without one (domain.md 11.3–11.5). */
+/** What a line's own commitment makes of its usage; null without one (docs/domain.md 11.3–11.5). */
 export function lineParts(charge: UsageCharge, settlement: Settlement): CommitmentParts | null {
   const { item } = charge.line;
   const { commitment } = item;

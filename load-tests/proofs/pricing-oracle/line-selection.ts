@@ -53,7 +53,7 @@ function isIn({ start, end }: Range, instant: number): boolean {
   return instant >= start && instant < end;
 }
 
-/** Whether the item's own period is due (domain.md 13.3). */
+/** Whether the item's own period is due (docs/domain.md 13.3). */
 function isDue(
   item: FixedItem | UsageItem,
   { own, covered }: { readonly own: OwnPeriod; readonly covered: Range },
@@ -87,7 +87,7 @@ function chosenPeriodsOf(
   });
 }
 
-/** Once, as soon as an advance period reaches it, or at the very end (domain.md 13.3). */
+/** Once, as soon as an advance period reaches it, or at the very end (docs/domain.md 13.3). */
 function chosenOnetime(
   item: OnetimeItem,
   asked: { readonly periods: InvoicePeriods; readonly question: InvoiceQuestion },

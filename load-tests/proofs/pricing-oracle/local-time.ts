@@ -8,7 +8,7 @@ export function localOf(zone: string, instant: number): number {
 
 /**
  * The instant at which clocks show a local time: the first of two; a time that does not exist
- * moves forward by the length of the gap (domain.md 12.5).
+ * moves forward by the length of the gap (docs/domain.md 12.5).
  */
 export function instantOf(zone: string, local: number): number {
   const runs = offsetRuns(zone, { start: local - 2 * DAY_MS, end: local + 2 * DAY_MS });

@@ -15,7 +15,7 @@ export type Measured = {
   readonly division: Division | null;
 };
 
-/** The events of a meter that pass the price's own filters, too (domain.md 9.3). */
+/** The events of a meter that pass the price's own filters, too (docs/domain.md 9.3). */
 export function eventsOf(
   meter: OracleMeter,
   filterValues: readonly OracleFilter[],
@@ -45,7 +45,9 @@ export function groupsIn(
     });
 }
 
-/** Every bucket of a usage window, also those without events, in time order (domain.md 7.8). */
+/**
+ * Every bucket of a usage window, also those without events, in time order (docs/domain.md 7.8).
+ */
 export function bucketUsageIn(measured: Measured, window: Range): readonly BucketUsage[] {
   const { division, events } = measured;
   if (division === null) throw new Error('a meter without buckets');

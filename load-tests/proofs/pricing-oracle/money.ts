@@ -9,18 +9,18 @@ const MINOR_DIGITS: Readonly<Record<string, number>> = {
   uyw: 4,
 };
 
-/** Fraction digits of the smallest unit of a currency (domain.md 6.2). */
+/** Fraction digits of the smallest unit of a currency (docs/domain.md 6.2). */
 export function minorDigitsOf(currency: string): number {
   return MINOR_DIGITS[currency] ?? 2;
 }
 
-/** `Round(x)` of domain.md 6.2. */
+/** `Round(x)` of docs/domain.md 6.2. */
 export function roundMoney(currency: string, value: Fraction): Fraction {
   return roundTo(minorDigitsOf(currency), value);
 }
 
 /**
- * With exactly the minor digits of the currency (domain.md 6.6).
+ * With exactly the minor digits of the currency (docs/domain.md 6.6).
  * @throws RangeError when the value is finer than that: nothing is rounded unseen.
  */
 export function moneyText(currency: string, value: Fraction): string {

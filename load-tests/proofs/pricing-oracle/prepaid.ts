@@ -16,7 +16,7 @@ function balanceOf({ creditBalance, conversionRate }: Wallet): Fraction {
   return multiply(exact(creditBalance), exact(conversionRate));
 }
 
-/** The greatest balance first; of equal ones the wallet created first (domain.md 20.7). */
+/** The greatest balance first; of equal ones the wallet created first (docs/domain.md 20.7). */
 function byBalance(left: Wallet, right: Wallet): number {
   return compare(balanceOf(right), balanceOf(left)) || left.createdAt - right.createdAt;
 }
@@ -27,7 +27,7 @@ function payable(currency: string, wallet: Wallet): Fraction {
   return greater(zero, divide(floor(multiply(balanceOf(wallet), unitsInOne)), unitsInOne));
 }
 
-/** What prepaid wallets pay of every line, in the order of the lines (domain.md 20.7). */
+/** What prepaid wallets pay of every line, in the order of the lines (docs/domain.md 20.7). */
 export function prepaidCredits(
   { currency, wallets }: Subscription,
   lines: readonly DiscountedLine[],

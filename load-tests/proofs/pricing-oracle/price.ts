@@ -20,14 +20,14 @@ function tierCharge({ unitAmount, flatAmount }: Tier, quantity: Fraction): Fract
   return add(multiply(exact(unitAmount), quantity), exact(flatAmount));
 }
 
-/** The whole quantity at the price of the first tier that reaches it (domain.md 8.3). */
+/** The whole quantity at the price of the first tier that reaches it (docs/domain.md 8.3). */
 function volumeCharge(tiers: readonly Tier[], quantity: Fraction): Fraction {
   const tier = tiers.find(({ upTo }) => upTo === null || compare(quantity, whole(upTo)) <= 0);
   if (tier === undefined) throw new Error('no open tier');
   return tierCharge(tier, quantity);
 }
 
-/** Every tier for the part of the quantity that is in it (domain.md 8.3). */
+/** Every tier for the part of the quantity that is in it (docs/domain.md 8.3). */
 function slabCharge(tiers: readonly Tier[], quantity: Fraction): Fraction {
   let charge = zero;
   let below = zero;
@@ -56,7 +56,7 @@ function modelCharge(price: PriceModel, quantity: Fraction): Fraction {
   }
 }
 
-/** Fiat money for a quantity, not rounded (domain.md 8.1–8.3, 8.6); 0 for the quantity 0. */
+/** Fiat money for a quantity, not rounded (docs/domain.md 8.1–8.3, 8.6); 0 for the quantity 0. */
 export function chargeFor(price: Price, quantity: Fraction): Fraction {
   if (compare(quantity, zero) === 0) return zero;
   const charge = modelCharge(price, quantity);

@@ -25,8 +25,8 @@ function isSameLength(left: Length, right: Length): boolean {
 }
 
 /**
- * The reset windows that meet a usage window (domain.md 10.2), in time order. The first is cut at
- * the start of the subscription: usage before it does not count.
+ * The reset windows that meet a usage window (docs/domain.md 10.2), in time order. The first is cut
+ * at the start of the subscription: usage before it does not count.
  */
 export function resetWindowsOf(
   subscription: Subscription,

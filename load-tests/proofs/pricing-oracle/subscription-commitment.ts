@@ -24,13 +24,13 @@ export type Settled = {
 
 const QUANTITY_DIGITS = 12;
 
-/** Whether a commitment of the subscription does anything (domain.md 11.1, 11.6). */
+/** Whether a commitment of the subscription does anything (docs/domain.md 11.1, 11.6). */
 function isActive(commitment: SubscriptionCommitment | null): commitment is SubscriptionCommitment {
   if (commitment === null) return false;
   return isPositive(exact(commitment.amount)) && compare(exact(commitment.factor), one) > 0;
 }
 
-/** One charge against what is left of the commitment (domain.md 11.1, the three cases). */
+/** One charge against what is left of the commitment (docs/domain.md 11.1, the three cases). */
 function divided(charge: UsageCharge, left: Fraction, factor: Fraction): readonly SettledLine[] {
   const { money, quantity } = charge;
   const whole = { charge, quantity };
@@ -79,7 +79,7 @@ function splitOver(
   });
 }
 
-/** Rounding of domain.md 11.1: a commitment that is used up is met to the smallest unit. */
+/** Rounding of docs/domain.md 11.1: a commitment that is used up is met to the smallest unit. */
 function rounded(
   currency: string,
   lines: readonly SettledLine[],
@@ -107,7 +107,9 @@ function priorUse(
   return { prior: priorIn(window, uses), isLast: isLastOf(window, period, subscription) };
 }
 
-/** The subscription's commitment over all usage charges (domain.md 11.1, 11.2); null without. */
+/**
+ * The subscription's commitment over all usage charges (docs/domain.md 11.1, 11.2); null without.
+ */
 export function settleSubscription(
   charges: readonly UsageCharge[],
   settlement: Settlement,

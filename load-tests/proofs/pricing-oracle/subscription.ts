@@ -81,7 +81,7 @@ export type UsageItem = ItemBasis & {
   readonly filterValues: readonly OracleFilter[];
   readonly length: Length;
   readonly commitment: LineCommitment | null;
-  /** Items that this one continues: what they used of a commitment counts (domain.md 11.3). */
+  /** Items that this one continues: what they used of a commitment counts (docs/domain.md 11.3). */
   readonly predecessorIds: readonly string[];
 };
 
@@ -156,7 +156,7 @@ export type Subscription = {
   readonly meters: ReadonlyMap<string, OracleMeter>;
   readonly features: readonly Feature[];
   readonly coupons: readonly CouponAssociation[];
-  /** Those that apply, in the order of domain.md 15. */
+  /** Those that apply, in the order of docs/domain.md 15. */
   readonly taxes: readonly TaxRate[];
   readonly wallets: readonly Wallet[];
   /** In the order of acceptance, repeats included; all of the customer. */

@@ -3,7 +3,7 @@ import { exact, isPositive } from './exact.js';
 import { roundMoney } from './money.js';
 import type { TaxRate } from './subscription.js';
 
-/** One tax on what discounts leave; nothing when that is not positive (domain.md 13.2). */
+/** One tax on what discounts leave; nothing when that is not positive (docs/domain.md 13.2). */
 export function taxOn(currency: string, taxable: Fraction, rate: TaxRate): Fraction {
   if (!isPositive(taxable)) return zero;
   const tax =

@@ -54,14 +54,16 @@ function remainingUnder(
   return remainingOf(lines, { limit, resetWindows });
 }
 
-/** Each bucket's remainder is priced by itself, else the whole remainder (domain.md 8.5, 10.2). */
+/**
+ * Each bucket's remainder is priced by itself, else the whole remainder (docs/domain.md 8.5, 10.2).
+ */
 export function usageMoney({ item }: ChosenLine<UsageItem>, remaining: Remaining): Fraction {
   if (remaining.buckets === null) return chargeFor(item.price, remaining.billed);
   const values = remaining.buckets.flatMap(({ groups }) => groups);
   return sum(values.map(({ value }) => chargeFor(item.price, value)));
 }
 
-/** Lines of one meter over one usage window share an allowance (domain.md 9.3). */
+/** Lines of one meter over one usage window share an allowance (docs/domain.md 9.3). */
 function chargesSharing(
   subscription: Subscription,
   lines: readonly ChosenLine<UsageItem>[],
@@ -84,7 +86,7 @@ function chargesSharing(
   });
 }
 
-/** Aggregate, allowance, price: every usage line, in line order (domain.md 13.1). */
+/** Aggregate, allowance, price: every usage line, in line order (docs/domain.md 13.1). */
 export function usageCharges(
   subscription: Subscription,
   lines: readonly ChosenLine<UsageItem>[],

@@ -15,7 +15,7 @@ import type { Commitment, LineCommitment, Price, TimeBucket } from './subscripti
 /** Price and commitment of a window. */
 type Terms = { readonly price: Price; readonly commitment: Commitment | null };
 
-/** Half-open; a bucket that ends before it starts wraps past midnight (domain.md 11.5). */
+/** Half-open; a bucket that ends before it starts wraps past midnight (docs/domain.md 11.5). */
 function containsMinute({ start, end }: TimeBucket, minute: number): boolean {
   return start < end ? minute >= start && minute < end : minute >= start || minute < end;
 }
@@ -29,7 +29,9 @@ function termsOf(
   return inside ?? { price: linePrice, commitment: own };
 }
 
-/** A bucket that the usage window cuts has its commitment scaled by seconds (domain.md 11.4). */
+/**
+ * A bucket that the usage window cuts has its commitment scaled by seconds (docs/domain.md 11.4).
+ */
 function scaled(committed: Fraction, { coveredMs, fullMs }: Bucket): Fraction {
   return multiply(committed, fraction(BigInt(coveredMs), BigInt(fullMs)));
 }
@@ -45,8 +47,8 @@ function partsOfWindow(
 }
 
 /**
- * A commitment for every bucket, priced by its time of day (domain.md 11.4, 11.5). Where `now` is
- * given the period is running: buckets that start at it or later do not take part.
+ * A commitment for every bucket, priced by its time of day (docs/domain.md 11.4, 11.5). Where `now`
+ * is given the period is running: buckets that start at it or later do not take part.
  */
 export function windowedParts(
   buckets: readonly BucketUsage[],

@@ -1,7 +1,7 @@
 import type { OracleFilter, OracleMeter } from './meter.js';
 import { propertyOf, type OracleCustomer, type OracleEvent } from './usage-event.js';
 
-/** The first accepted event of every id, in the order of acceptance (domain.md 7.1). */
+/** The first accepted event of every id, in the order of acceptance (docs/domain.md 7.1). */
 export function withoutRepeats(accepted: readonly OracleEvent[]): readonly OracleEvent[] {
   const seen = new Set<string>();
   return accepted.filter((event) => {
@@ -11,7 +11,7 @@ export function withoutRepeats(accepted: readonly OracleEvent[]): readonly Oracl
   });
 }
 
-/** Whose event it is, null while that customer does not exist (domain.md 7.2). */
+/** Whose event it is, null while that customer does not exist (docs/domain.md 7.2). */
 export function customerOf(
   event: OracleEvent,
   customers: readonly OracleCustomer[],
@@ -28,7 +28,7 @@ function passes(event: OracleEvent, { key, values }: OracleFilter): boolean {
   return text !== null && values.includes(text);
 }
 
-/** Event name and every filter agree (domain.md 7.3). */
+/** Event name and every filter agree (docs/domain.md 7.3). */
 export function matches(
   meter: Pick<OracleMeter, 'eventName' | 'filters'>,
   event: OracleEvent,

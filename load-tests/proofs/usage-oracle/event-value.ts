@@ -24,8 +24,8 @@ function readOrigin(meter: OracleMeter, event: OracleEvent): Fraction | null {
 }
 
 /**
- * The value of one event for a meter whose type adds, averages or compares numbers (domain.md 7.5):
- * read exactly, multiplied, cut to 18 digits; a negative one is 0 except for WEIGHTED_SUM.
+ * The value of one event for a meter whose type adds, averages or compares numbers (docs/domain.md
+ * 7.5): read exactly, multiplied, cut to 18 digits; a negative one is 0 except for WEIGHTED_SUM.
  */
 export function valueOfEvent(meter: OracleMeter, event: OracleEvent): EventValue {
   const read = readOrigin(meter, event);

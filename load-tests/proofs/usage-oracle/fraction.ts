@@ -67,18 +67,18 @@ export function round(value: Fraction): Fraction {
 const FRACTION_DIGITS = 18;
 const SCALE = fraction(10n ** BigInt(FRACTION_DIGITS));
 
-/** Cut to 18 fraction digits, towards 0 (domain.md 7.5). */
+/** Cut to 18 fraction digits, towards 0 (docs/domain.md 7.5). */
 export function cutDigits(value: Fraction): Fraction {
   return divide(truncate(multiply(value, SCALE)), SCALE);
 }
 
-/** Rounded half-up, away from 0, to 18 fraction digits (domain.md 7.5). */
+/** Rounded half-up, away from 0, to 18 fraction digits (docs/domain.md 7.5). */
 export function roundDigits(value: Fraction): Fraction {
   return divide(round(multiply(value, SCALE)), SCALE);
 }
 
 /**
- * Plain decimal digits without exponent and without trailing zeros (domain.md 6.6).
+ * Plain decimal digits without exponent and without trailing zeros (docs/domain.md 6.6).
  * @throws RangeError when the value has more than 18 fraction digits: nothing is rounded unseen.
  */
 export function toText(value: Fraction): string {

@@ -35,7 +35,7 @@ export type ValueOrigin =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'expression'; readonly expression: Expression };
 
-/** A meter (domain.md 7), its texts already compiled. */
+/** A meter (docs/domain.md 7), its texts already compiled. */
 export type OracleMeter = {
   readonly eventName: string;
   readonly type: AggregationType;

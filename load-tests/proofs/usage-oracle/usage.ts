@@ -59,7 +59,7 @@ function divideBy(
   return divided;
 }
 
-/** Σ value_b over buckets, and over the texts of the meter's group_by (domain.md 7.8). */
+/** Σ value_b over buckets, and over the texts of the meter's group_by (docs/domain.md 7.8). */
 function bucketedValue(
   question: UsageQuestion,
   { events, size }: { readonly events: readonly OracleEvent[]; readonly size: WindowSize },

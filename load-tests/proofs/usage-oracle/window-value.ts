@@ -68,8 +68,8 @@ function weightedSum(
 }
 
 /**
- * The value of one window of events that all match (domain.md 7.5 and 7.6), as if there were no
- * buckets. A NEVER meter adds the history before the window.
+ * The value of one window of events that all match (docs/domain.md 7.5 and 7.6), as if there were
+ * no buckets. A NEVER meter adds the history before the window.
  */
 export function valueOfWindow(
   meter: OracleMeter,

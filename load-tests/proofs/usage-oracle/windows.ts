@@ -48,7 +48,7 @@ function daysOf(day: number, size: WindowSize, anchorDay: number): readonly [num
   return [first, next];
 }
 
-/** Bucket identity of domain.md 7.8. */
+/** Bucket identity of docs/domain.md 7.8. */
 function placeOf(division: Division, local: number, offset: number): Place {
   const { size, zone, anchor } = division;
   const minutesWithOffset = SLOTS_WITH_OFFSET[size];

@@ -4,7 +4,7 @@ import { sayingOf, type Saying } from './read-log.js';
 
 const MINUTE_MS = 60_000;
 
-/** The customer text of a usage row, by domain.md 7.2. */
+/** The customer text of a usage row, by docs/domain.md 7.2. */
 function customerKeyOf(body: EventBody): string {
   return body.external_customer_id === undefined
     ? `i:${body.customer_id ?? ''}`

@@ -5,7 +5,7 @@ const PERFORM = 'dist/aggregator/partition/perform.js';
 const STORE = 'dist/aggregator/sink/usage-store.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
-/** Rules of architecture.md 3.1, one left out each. */
+/** Rules of docs/architecture.md 3.1, one left out each. */
 export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'finish before the inserts',

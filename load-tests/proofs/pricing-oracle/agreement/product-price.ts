@@ -17,7 +17,7 @@ function figuresOf(price: Price): Figures {
   return { amount: null, tiers };
 }
 
-/** The same in fiat money: a price in custom units is stored converted (domain.md 8.6). */
+/** The same in fiat money: a price in custom units is stored converted (docs/domain.md 8.6). */
 function inFiat({ amount, tiers }: Figures, rate: Decimal): Figures {
   return {
     amount: amount?.times(rate) ?? null,

@@ -20,7 +20,9 @@ function randomCommitment(random: SeededRandom, near: readonly string[]): Commit
   };
 }
 
-/** Durations that are equal to the billing period or a whole multiple of it (domain.md 11.2). */
+/**
+ * Durations that are equal to the billing period or a whole multiple of it (docs/domain.md 11.2).
+ */
 function durationsOf(length: Length): readonly BillingPeriod[] {
   const months = monthsOf(length);
   if (months === null) return length.count === 1 ? [length.period] : [];
@@ -51,7 +53,7 @@ function randomTimeBuckets(
   size: WindowSize,
   near: readonly string[],
 ): readonly TimeBucket[] {
-  // The boundaries of time buckets are those of slots (domain.md 11.5).
+  // The boundaries of time buckets are those of slots (docs/domain.md 11.5).
   const step = SLOT_MINUTES[size];
   const boundaries = step === undefined ? [0, 1440] : boundariesFrom(random, step);
   return boundaries.flatMap((start, index) => {

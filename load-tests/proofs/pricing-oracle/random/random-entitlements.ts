@@ -61,7 +61,7 @@ function withParents(
   });
 }
 
-/** The features of a meter; of several the reset periods are equal (domain.md 10.2). */
+/** The features of a meter; of several the reset periods are equal (docs/domain.md 10.2). */
 export function randomFeatures(
   random: SeededRandom,
   outline: Outline,

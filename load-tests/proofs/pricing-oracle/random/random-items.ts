@@ -45,7 +45,7 @@ function randomLife(
   return random.chance(0.4) ? { ...whole, end: middle } : { start: middle, end: null };
 }
 
-/** The subscription's own length, that in other words, or a multiple of it (domain.md 9.4). */
+/** The subscription's own length, that in other words, or a multiple of it (docs/domain.md 9.4). */
 function randomLength(random: SeededRandom, { length }: Subscription): Length {
   if (monthsOf(length) === 3) return { period: 'QUARTERLY', count: random.pick([1, 1, 2]) };
   return { ...length, count: length.count * random.pick([1, 1, 2, 3]) };

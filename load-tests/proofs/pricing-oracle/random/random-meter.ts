@@ -15,7 +15,7 @@ const SIZES: Readonly<Record<BillingPeriod, readonly WindowSize[]>> = {
   ANNUAL: ['DAY', 'WEEK', 'MONTH'],
 };
 
-/** Up to DAY, which time buckets ask for (domain.md 11.5). */
+/** Up to DAY, which time buckets ask for (docs/domain.md 11.5). */
 export function isShort(size: WindowSize | null): boolean {
   return size !== null && size !== 'WEEK' && size !== 'MONTH';
 }

@@ -8,7 +8,9 @@ function digits(random: SeededRandom, count: number): string {
   return Array.from({ length: count }, () => random.below(10)).join('');
 }
 
-/** A decimal text as a request may have it: up to 10^12 and 18 fraction digits (domain.md 3.1). */
+/**
+ * A decimal text as a request may have it: up to 10^12 and 18 fraction digits (docs/domain.md 3.1).
+ */
 export function randomAmount(random: SeededRandom): string {
   const roll = random.below(20);
   if (roll < 1) return '0';

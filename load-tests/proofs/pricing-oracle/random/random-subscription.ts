@@ -159,7 +159,7 @@ function withLineCommitments(
   });
 }
 
-/** Commitments on one of the two levels, or none (domain.md 11). */
+/** Commitments on one of the two levels, or none (docs/domain.md 11). */
 function withCommitments(random: SeededRandom, outline: Outline): Subscription {
   const { theme, subscription, periods } = outline;
   const near = amountsNear(subscription, periods.length);

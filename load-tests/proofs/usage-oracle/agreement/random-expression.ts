@@ -3,7 +3,7 @@ import fc from 'fast-check';
 const LEAVES = ['v', 'w', 'properties["v"]', "properties['w x']", '0', '1', '2.5', '1e3', '0.001'];
 const TESTS = ['tag == "red"', "tag != 'red'", 'flag', '!flag', 'v > w', 'v <= 3', 'v == 1.5'];
 
-/** Texts of the grammar of domain.md 7.5 over the properties that random events have. */
+/** Texts of the grammar of docs/domain.md 7.5 over the properties that random events have. */
 export const anyExpression: fc.Arbitrary<string> = fc.letrec<{
   number: string;
   truth: string;

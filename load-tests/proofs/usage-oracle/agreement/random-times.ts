@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { WindowSize } from '../meter.js';
 import type { Range } from '../windows.js';
 
-/** Events may bear times of `[1970, 2200)` (domain.md 7.1). */
+/** Events may bear times of `[1970, 2200)` (docs/domain.md 7.1). */
 const FIRST = 0;
 const LAST = Date.UTC(2200, 0) - 1;
 

@@ -6,7 +6,7 @@ export type BinaryOperator =
 export const FUNCTION_NAMES = ['min', 'max', 'abs', 'ceil', 'floor', 'round'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
-/** A parsed meter expression (domain.md 7.5). */
+/** A parsed meter expression (docs/domain.md 7.5). */
 export type Expression =
   | { readonly kind: 'number'; readonly value: Fraction }
   | { readonly kind: 'text'; readonly value: string }

@@ -114,7 +114,7 @@ function takesAny(name: FunctionName): boolean {
   return name === 'min' || name === 'max';
 }
 
-/** @throws ExpressionError when the text is not of the grammar of domain.md 7.5. */
+/** @throws ExpressionError when the text is not of the grammar of docs/domain.md 7.5. */
 export function parseExpression(text: string): Expression {
   return new Parser(tokensOf(text)).whole();
 }
