@@ -137,7 +137,7 @@ class StrictValidationService extends ValidationService {
   ): unknown[] | undefined {
     const path = `${parent}${name}`;
     const isList = Array.isArray(value) && schema !== undefined;
-    const problem = isList ? lengthProblem(value.length, validators) : 'is no list';
+    const problem = isList ? lengthProblem(value.length, validators) : 'is not a list';
     if (problem !== null) fieldErrors[path] = { message: problem, value };
     if (!isList || problem !== null) return undefined;
     return value.map((element, index) =>

@@ -31,7 +31,7 @@ function unknownMember(path: string, message: string): string | null {
   return `${owner}${key}`;
 }
 
-/** Whole characters: half of a surrogate pair is no text. */
+/** Whole characters: half of a surrogate pair is not text. */
 function shortened(name: string): string {
   return [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('');
 }
