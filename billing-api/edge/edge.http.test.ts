@@ -96,7 +96,7 @@ describe('errors', () => {
   }) => {
     for (const [method, path, allow] of [
       ['DELETE', '/v1/meters', 'GET, HEAD, POST'],
-      ['PATCH', '/v1/plans/x', 'GET, HEAD'],
+      ['PATCH', '/v1/plans/x', 'GET, HEAD, PUT'],
       ['OPTIONS', '/v1/plans', 'POST'],
       ['GET', '/v1/plans/search', 'POST'],
       ['PUT', '/v1/events', 'GET, HEAD, POST'],
