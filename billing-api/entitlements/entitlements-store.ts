@@ -1,5 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { isOneOf } from '../records/conditions.js';
+import { findPublished } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import {
   ENTITLEMENTS,
@@ -13,10 +15,7 @@ export async function findEntitlementsOf(
   entityIds: readonly string[],
 ): Promise<readonly EntitlementRow[]> {
   if (entityIds.length === 0) return [];
-  return transaction.any(sql.type(ENTITLEMENTS.row)`
-    SELECT * FROM entitlements
-    WHERE entity_id = ANY (${sql.array([...new Set(entityIds)], 'text')}) AND status = 'published'
-    ORDER BY created_at, id`);
+  return findPublished({ tx: transaction }, ENTITLEMENTS, isOneOf('entity_id', entityIds));
 }
 
 export type ResetOfMeter = {

@@ -3,7 +3,7 @@ import type { Columns } from './columns.js';
 import { allOf, isPublished, type Conditions } from './conditions.js';
 import { notFound, type Refusal } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
-import type { ReadUnit, Unit } from './unit.js';
+import type { ReadUnit } from './unit.js';
 
 const NO_LOCK = sql.fragment``;
 /** Nobody else changes the row; other tables may still refer to it. */
@@ -84,7 +84,7 @@ export async function readRecord<C extends Columns>(
 
 /** As `findRecord`; until the unit ends nobody else changes the record. */
 export function lockRecord<C extends Columns>(
-  unit: Unit,
+  unit: ReadUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | null> {
@@ -93,7 +93,7 @@ export function lockRecord<C extends Columns>(
 
 /** As `lockRecord`; and nobody can begin to refer to the record. */
 export function lockRecordForRemoval<C extends Columns>(
-  unit: Unit,
+  unit: ReadUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | null> {
@@ -105,7 +105,7 @@ export function lockRecordForRemoval<C extends Columns>(
  * order of their ids: two bulk requests never wait for each other.
  */
 export function lockRecords<C extends Columns>(
-  unit: Unit,
+  unit: ReadUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -114,7 +114,7 @@ export function lockRecords<C extends Columns>(
 
 /** As `findRecords`; the records stay as they are until the unit ends, others may hold them too. */
 export function holdRecords<C extends Columns>(
-  unit: Unit,
+  unit: ReadUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {

@@ -1,12 +1,9 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { findRecord, findRecords } from '../../records/find-record.js';
+import { isOneOf } from '../../records/conditions.js';
+import { findPublished, findRecords } from '../../records/find-record.js';
 import type { Transaction } from '../../records/unit.js';
 import { FEATURES, type FeatureRow } from './feature.resource.js';
-
-export function findFeature(transaction: Transaction, id: string): Promise<FeatureRow | null> {
-  return findRecord({ tx: transaction }, FEATURES, id);
-}
 
 /** The features with these ids, whatever their status; unknown ids are left out. */
 export function findFeatures(
@@ -22,10 +19,7 @@ export async function findFeaturesOfMeters(
   meterIds: readonly string[],
 ): Promise<readonly FeatureRow[]> {
   if (meterIds.length === 0) return [];
-  return transaction.any(sql.type(FEATURES.row)`
-    SELECT * FROM features
-    WHERE meter_id = ANY (${sql.array([...meterIds], 'text')}) AND status = 'published'
-    ORDER BY created_at, id`);
+  return findPublished({ tx: transaction }, FEATURES, isOneOf('meter_id', meterIds));
 }
 
 /** Those of the ids that no feature has. */

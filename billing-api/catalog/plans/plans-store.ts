@@ -1,11 +1,6 @@
-import { sql } from 'slonik';
-import { PLANS, type PlanRow } from './plan.resource.js';
-import { findRecord, findRecords } from '../../records/find-record.js';
+import { findRecords, holdRecords, lockRecords } from '../../records/find-record.js';
 import type { Transaction } from '../../records/unit.js';
-
-export function findPlan(transaction: Transaction, id: string): Promise<PlanRow | null> {
-  return findRecord({ tx: transaction }, PLANS, id);
-}
+import { PLANS, type PlanRow } from './plan.resource.js';
 
 /** The plans with these ids, whatever their status; unknown ids are left out. */
 export function findPlans(
@@ -15,19 +10,13 @@ export function findPlans(
   return findRecords({ tx: transaction }, PLANS, ids);
 }
 
-/**
- * Locks published plans against other writers of their prices, in the order of their ids, so that
- * two bulk requests never wait for each other.
- */
+/** Locks published plans against other writers of their prices, in the order of their ids. */
 export async function lockPublishedPlans(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PlanRow>> {
-  const rows = await transaction.any(sql.type(PLANS.row)`
-    SELECT * FROM plans
-    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND status = 'published'
-    ORDER BY id FOR UPDATE`);
-  return new Map(rows.map((row) => [row.id, row]));
+  const plans = await lockRecords({ tx: transaction }, PLANS, ids);
+  return new Map([...plans].filter(([, plan]) => plan.status === 'published'));
 }
 
 /** Keeps a plan as it is until the transaction ends; others may do the same. */
@@ -35,6 +24,6 @@ export async function holdPublishedPlan(
   transaction: Transaction,
   id: string,
 ): Promise<PlanRow | null> {
-  return transaction.maybeOne(sql.type(PLANS.row)`
-    SELECT * FROM plans WHERE id = ${id} AND status = 'published' FOR SHARE`);
+  const plan = (await holdRecords({ tx: transaction }, PLANS, [id])).get(id);
+  return plan?.status === 'published' ? plan : null;
 }
