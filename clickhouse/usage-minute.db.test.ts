@@ -1,9 +1,10 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { MINUTE_VALUES } from '../contract/minute-values.js';
+import { MINUTE_COLUMNS } from '../contract/usage-minute.js';
 import { test } from '../load-tests/harness/fixtures.js';
 
-const COLUMNS = `tenant_id, environment_id, customer_key, meter_id, generation, minute, source,
-  group_key, event_count, unreadable_count, value_sum, value_time_sum, value_max, latest, uniques`;
+const COLUMNS = MINUTE_COLUMNS.map(({ name }) => name).join(', ');
 const key = "'t', 'e', 'e:acme', 'm', 1, toDateTime64(60, 0, 'UTC'), '', ''";
 const hash = (digit: string): string => `toFixedString(unhex('${digit.repeat(32)}'), 16)`;
 
@@ -26,6 +27,23 @@ const row = z.object({
 });
 
 describe('usage_minute_v1', () => {
+  test('has the columns that minutes are written with, merged as they are declared', async ({
+    clickhouse,
+  }) => {
+    const found = await clickhouse.client.query(
+      `SELECT name, type FROM system.columns
+       WHERE database = currentDatabase() AND table = 'usage_minute_v1' ORDER BY position`,
+      {},
+      z.object({ name: z.string(), type: z.string() }),
+    );
+    expect(found.map(({ name }) => name)).toEqual(MINUTE_COLUMNS.map(({ name }) => name));
+    const declared = Object.values(MINUTE_VALUES).map(({ column, merge, kind }) => ({
+      name: column,
+      type: `SimpleAggregateFunction(${merge}, ${kind.type})`,
+    }));
+    expect(found.slice(-declared.length)).toEqual(declared);
+  });
+
   test('merges rows of one key as every aggregation wants it', async ({ clickhouse }) => {
     const { client } = clickhouse;
     await client.command(

@@ -1,4 +1,4 @@
-import type { AggregationType, MeterAggregation } from './aggregation.js';
+import { AGGREGATIONS, type AggregationType, type MeterAggregation } from './aggregation.js';
 import { decimalOf, ONE, ZERO, type Decimal } from './decimal.js';
 import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
 import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text.js';
@@ -7,8 +7,8 @@ import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text
 export type EventValue = {
   readonly value: Decimal;
   /**
-   * The value is 0 because the property is missing, means no number or one out of range, or the
-   * expression failed. Such events are counted apart, so that a zero is never silent.
+   * The value is given as 0 because the property is missing, is not a number or is out of range, or
+   * because the expression failed. Such events are counted apart, so that a zero is never silent.
    */
   readonly isUnreadable: boolean;
   /** For COUNT_UNIQUE: the hash of the text; null for every other type. */
@@ -56,21 +56,21 @@ function expressionRule(expression: string): NumberRule {
   };
 }
 
-/** Multiplied first and cut once; below 0 only WEIGHTED_SUM goes, whose level may sink. */
-function finishedValue(type: AggregationType, number: Decimal | null): EventValue {
+/** Multiplied first and cut once. A negative number counts as 0 unless the type allows it. */
+function finishedValue(number: Decimal | null, allowsNegative: boolean): EventValue {
   const value = number === null ? null : cutToValue(number);
   if (value === null) return UNREADABLE;
   if (value.isZero()) return NOTHING;
-  return value.isNegative() && type !== 'WEIGHTED_SUM'
+  return value.isNegative() && !allowsNegative
     ? NOTHING
     : { value, isUnreadable: false, unique: null };
 }
 
 /** Tells texts apart; an event without the property has none and does not count. */
-function uniqueRule(field: string, hashText: HashText): ValueRule {
+function textRule(type: AggregationType, field: string, hashText: HashText): ValueRule {
   const valueOf = ([text]: Texts): EventValue =>
     typeof text === 'string' ? { ...ONE_EVENT, unique: hashText(text) } : UNREADABLE;
-  return { type: 'COUNT_UNIQUE', properties: [field], valueOf };
+  return { type, properties: [field], valueOf };
 }
 
 /**
@@ -80,8 +80,9 @@ function uniqueRule(field: string, hashText: HashText): ValueRule {
  */
 export function compileValueRule(aggregation: MeterAggregation, hashText: HashText): ValueRule {
   const { type, field, expression, multiplier } = aggregation;
-  if (type === 'COUNT') return { type, properties: [], valueOf: () => ONE_EVENT };
-  if (type === 'COUNT_UNIQUE') return uniqueRule(field ?? '', hashText);
+  const { counts, allowsNegative } = AGGREGATIONS[type];
+  if (counts === 'event') return { type, properties: [], valueOf: () => ONE_EVENT };
+  if (counts === 'text') return textRule(type, field ?? '', hashText);
   const rule = expression === null ? fieldRule(field ?? '') : expressionRule(expression);
   const factor = multiplier === null ? null : decimalOf(multiplier);
   return {
@@ -89,10 +90,8 @@ export function compileValueRule(aggregation: MeterAggregation, hashText: HashTe
     properties: rule.properties,
     valueOf: (texts) => {
       const number = rule.numberOf(texts);
-      return finishedValue(
-        type,
-        factor === null || number === null ? number : exactProduct(number, factor),
-      );
+      const product = factor === null || number === null ? number : exactProduct(number, factor);
+      return finishedValue(product, allowsNegative);
     },
   };
 }

@@ -3,13 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS, type AggregationType } from './aggregation.js';
 import { plain, type Decimal } from './decimal.js';
 import { compileValueRule, type ValueRule } from './event-value.js';
-import {
-  addTally,
-  createUsageCell,
-  isLater,
-  type EventTally,
-  type UsageCell,
-} from './usage-cell.js';
+import { isLater, type EventTally, type UsageCell } from './minute-values.js';
+import { addTally, createUsageCell } from './usage-cell.js';
 import { decimalText, SCALE, scaledValue } from '../load-tests/harness/value-reference.js';
 
 const ruleOf = (type: AggregationType): ValueRule =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { AGGREGATIONS } from '../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
 import { addTally, createUsageCell } from '../../contract/usage-cell.js';
 import { encodeDeltas } from '../fold/encode-rows.js';
@@ -41,7 +42,7 @@ function addToBlock(
     block.bytes += CELL_BYTES + 4 * key.length;
   }
   addTally(delta.cell, rule, tally);
-  if (rule.type === 'COUNT_UNIQUE') block.bytes += HASH_BYTES;
+  if (AGGREGATIONS[rule.type].values.includes('uniques')) block.bytes += HASH_BYTES;
 }
 
 async function writeBlock(
@@ -80,9 +81,9 @@ async function backfillPage(
 }
 
 /**
- * Applies a meter to the stored events below its start offsets, under the attempt's own generation, in
- * bounded memory and bounded requests. Nobody reads these rows until the attempt is completed; one
- * that fails is abandoned, so an insert whose outcome is unknown does no harm.
+ * Applies a meter to the stored events below its start offsets, under the attempt's own generation,
+ * with bounded memory and bounded requests. Nobody reads these rows until the attempt is completed,
+ * and a failed attempt is abandoned, so an insert whose outcome is unknown does no harm.
  * @throws DependencyError when ClickHouse fails or an outcome is unknown; whatever aborted the
  * signal; TypeError for a meter whose rule does not compile.
  */

@@ -107,8 +107,8 @@ async function* pagesOfLog(source: PageSource, ofLog: QueryParameters): AsyncGen
 }
 
 /**
- * The stored events that a backfill counts, below its start offsets, page by page along the primary key:
- * together each exactly once, since this input stands still.
+ * The stored events that a backfill counts, below its start offsets, page by page along the primary
+ * key: together each exactly once, since this input no longer changes.
  * @throws DependencyError when ClickHouse fails.
  */
 export async function* pagesOf(

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
+import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { ValueRule } from '../../contract/event-value.js';
 import { MINUTE_MS, type InstantMs } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import type { EventTally } from '../../contract/usage-cell.js';
+import type { EventTally } from '../../contract/minute-values.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
@@ -79,7 +80,7 @@ function textsExpression({ properties }: ValueRule): string {
 const MINUTE = `intDiv(toUnixTimestamp64Milli(timestamp), ${MINUTE_MS})`;
 const LATEST_PLACE = `max((toUnixTimestamp64Milli(timestamp), toUnixTimestamp64Milli(received_at),
   event_id))`;
-/** No other type asks, and an id takes more memory than all the rest. */
+/** Where the latest event is not needed: an id takes more memory than all the rest. */
 const NO_PLACE = "(toInt64(0), toInt64(0), '')";
 
 /**
@@ -94,6 +95,7 @@ export function readTallies(
 ): AsyncGenerator<readonly PlacedTally[]> {
   const { rule, page } = of;
   const { groupBy } = attempt.aggregation;
+  const { values } = AGGREGATIONS[rule.type];
   const filter = filterCondition(attempt.filters);
   const texts = rule.properties.map((property, index) => [`text_${index}`, property] as const);
   const parameters: QueryParameters = {
@@ -109,7 +111,7 @@ export function readTallies(
         ${groupBy === null ? "''" : 'properties[{group_by:String}]'} AS group_text,
         ${textsExpression(rule)} AS texts, count() AS events,
         sum(toUnixTimestamp64Milli(timestamp) % ${MINUTE_MS}) AS time_sum_ms,
-        ${rule.type === 'LATEST' ? LATEST_PLACE : NO_PLACE} AS place
+        ${values.includes('latest') ? LATEST_PLACE : NO_PLACE} AS place
       FROM events_v1 WHERE ${page.condition} AND ${filter.text}
       GROUP BY customer_key, minute, source, group_text, texts
     ) AS grouped

@@ -1,71 +1,39 @@
-import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
-import { plain } from '../../contract/decimal.js';
-import type { Latest } from '../../contract/usage-cell.js';
+import { COUNT_EVENTS } from '../../contract/aggregation.js';
+import type { Environment } from '../../contract/environment.js';
+import { emptyUsageCell } from '../../contract/minute-values.js';
+import { rowEncoder } from '../../contract/table-column.js';
+import { encodeMinute, type UsageMinute } from '../../contract/usage-minute.js';
 import type { AcceptedCount } from './count-accepted.js';
+import {
+  BATCH_TABLES,
+  DEAD_LETTER_COLUMNS,
+  EVENT_COLUMNS,
+  ID_COLUMNS,
+  REPEAT_COLUMNS,
+  type BatchRange,
+  type BatchTable,
+} from './batch-tables.js';
 import type { FoldedBatch } from './fold-batch.js';
-import type { UsageDelta } from './usage-deltas.js';
 
-/** `[start, end)` of one partition of one log. */
-export type BatchRange = {
-  readonly logId: string;
-  readonly partition: number;
-  readonly start: number;
-  readonly end: number;
-};
-
-/** The tables a batch writes, in the order in which they are written. */
-export const BATCH_TABLES = ['events', 'ids', 'usage', 'repeats', 'deadLetters'] as const;
-export type BatchTable = (typeof BATCH_TABLES)[number];
-
-/** JSONCompactEachRow lines for one table; columns in the order of the sink's insert statement. */
+/** JSONCompactEachRow lines for one table; values in the order of its columns. */
 export type EncodedRows = { readonly rows: number; readonly text: string };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;
 
-/** One line an item. */
+/** One line for each item. */
 function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknown[]): EncodedRows {
   const lines = items.map((item) => JSON.stringify(toRow(item)));
   return { rows: lines.length, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
 }
 
-function encodeEvents(range: BatchRange, batch: FoldedBatch): EncodedRows {
-  return encodeLines(batch.unique, ({ environment, event, ...at }) => [
-    environment.tenantId,
-    environment.environmentId,
-    event.eventName,
-    customerKeyOfEvent(event),
-    event.timestampMs,
-    event.eventId,
-    event.customerId,
-    event.source,
-    event.properties,
-    at.receivedAtMs,
-    event.isTimestampGiven,
-    range.logId,
-    range.partition,
-    at.offset,
-    at.index,
-    at.appendedAtMs,
-  ]);
-}
-
-function encodeIds(range: BatchRange, batch: FoldedBatch): EncodedRows {
-  return encodeLines(batch.unique, ({ event, ...at }) => [
-    range.logId,
-    range.partition,
-    at.idHash,
-    at.offset,
-    at.index,
-    at.payloadHash,
-    event.timestampMs,
-    event.isTimestampGiven,
-    at.appendedAtMs,
-  ]);
-}
+const encodeEvent = rowEncoder(EVENT_COLUMNS);
+const encodeId = rowEncoder(ID_COLUMNS);
+const encodeRepeat = rowEncoder(REPEAT_COLUMNS);
+const encodeDeadLetter = rowEncoder(DEAD_LETTER_COLUMNS);
 
 /** Texts that name a batch in the usage table. */
 export type BatchMarker = { readonly source: string; readonly groupKey: string };
 
-/** The row that says "this batch is in"; see clickhouse/migrations/0001_usage.sql. */
+/** What the rows of a batch that hold no usage have in common (0001_usage.sql of ClickHouse). */
 export function markerOf(range: BatchRange): BatchMarker {
   return {
     source: `${range.logId}:${range.partition}`,
@@ -73,103 +41,39 @@ export function markerOf(range: BatchRange): BatchMarker {
   };
 }
 
-function latestColumn(latest: Latest | null): readonly unknown[] {
-  if (latest === null) return [0, 0, '', '0'];
-  return [latest.atMs, latest.receivedMs, latest.eventId, plain(latest.value)];
+/** A row that holds no usage but a number of its own under a name that no meter has. */
+function bookkeepingRow(
+  marker: BatchMarker,
+  of: {
+    readonly environment: Environment;
+    readonly name: '#batch' | '#accepted';
+    readonly minuteMs: number;
+    readonly count: number;
+  },
+): UsageMinute {
+  const { environment, name: meterId, minuteMs, count } = of;
+  return {
+    ...{ ...marker, minuteMs, customerKey: '' },
+    meter: { environment, meterId, generation: 0, aggregation: COUNT_EVENTS },
+    cell: { ...emptyUsageCell({ uniques: false }), eventCount: count },
+  };
 }
 
-/** What a row of a type says beside the number of its events. */
-function valueColumns({ meter, cell }: UsageDelta): readonly unknown[] {
-  const { type } = meter.aggregation;
-  const numbers = [
-    cell.unreadableCount,
-    plain(cell.valueSum),
-    plain(cell.valueTimeSum),
-    plain(cell.valueMax),
-  ];
-  if (type !== 'LATEST' && type !== 'COUNT_UNIQUE') return numbers;
-  // Sorted, so that the bytes do not depend on the order in which texts appeared.
-  return [...numbers, latestColumn(cell.latest), [...cell.uniques].sort()];
-}
-
-/**
- * A row ends after the last column that its type needs; the table fills in what does not come.
- * Most meters count, and a row of theirs is half as long.
- */
-function deltaRow(delta: UsageDelta): readonly unknown[] {
-  const { meter, customerKey, minuteMs, source, groupKey, cell } = delta;
-  const row = [
-    meter.environment.tenantId,
-    meter.environment.environmentId,
-    customerKey,
-    meter.meterId,
-    meter.generation,
-    minuteMs / 1000,
-    source,
-    groupKey,
-    cell.eventCount,
-  ];
-  return meter.aggregation.type === 'COUNT' ? row : [...row, ...valueColumns(delta)];
-}
+const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
 
 /** Lines of usage rows, as the insert of the usage table reads them. */
-export function encodeDeltas(deltas: readonly UsageDelta[]): EncodedRows {
-  return encodeLines(deltas, deltaRow);
+export function encodeDeltas(deltas: readonly UsageMinute[]): EncodedRows {
+  return encodeLines(deltas, encodeMinute);
 }
 
-/** How many events were decoded; see clickhouse/migrations/0001_usage.sql. */
-function acceptedRow(accepted: AcceptedCount, marker: BatchMarker): readonly unknown[] {
-  const { environment, hourMs, eventCount } = accepted;
-  const { tenantId, environmentId } = environment;
-  const { source, groupKey } = marker;
-  return [tenantId, environmentId, '', '#accepted', 0, hourMs / 1000, source, groupKey, eventCount];
-}
-
-function encodeUsage(range: BatchRange, batch: FoldedBatch): EncodedRows {
+/** Usage, then how many events were decoded, then the marker of the batch. */
+function encodeUsage(range: BatchRange, { deltas, accepted }: FoldedBatch): EncodedRows {
   const marker = markerOf(range);
-  const markerRow = ['', '', '', '#batch', 0, 0, marker.source, marker.groupKey, 1];
-  const deltas = encodeDeltas(batch.deltas);
-  const accepted = encodeLines(batch.accepted, (count) => acceptedRow(count, marker));
-  const rows = deltas.rows + accepted.rows + 1;
-  return { rows, text: `${deltas.text}${accepted.text}${JSON.stringify(markerRow)}\n` };
-}
-
-function conflictPayload(event: UsageEvent): string {
-  return JSON.stringify({
-    event_name: event.eventName,
-    external_customer_id: event.externalCustomerId,
-    customer_id: event.customerId,
-    source: event.source,
-    timestamp: new Date(event.timestampMs).toISOString(),
-    properties: event.properties,
-  });
-}
-
-function encodeRepeats(range: BatchRange, batch: FoldedBatch): EncodedRows {
-  return encodeLines(batch.repeats, ({ candidate, isConflict }) => [
-    range.logId,
-    range.partition,
-    candidate.offset,
-    candidate.index,
-    candidate.environment.tenantId,
-    candidate.environment.environmentId,
-    candidate.event.eventId,
-    isConflict,
-    isConflict ? conflictPayload(candidate.event) : '',
-    candidate.receivedAtMs,
-    candidate.appendedAtMs,
-  ]);
-}
-
-function encodeDeadLetters(range: BatchRange, batch: FoldedBatch): EncodedRows {
-  return encodeLines(batch.deadLetters, (letter) => [
-    range.logId,
-    range.partition,
-    letter.offset,
-    letter.reason,
-    letter.payload,
-    letter.appendedAtMs,
-  ]);
+  const acceptedRows = accepted.map(({ environment, hourMs, eventCount }: AcceptedCount) =>
+    bookkeepingRow(marker, { environment, name: '#accepted', minuteMs: hourMs, count: eventCount }),
+  );
+  const batch = { environment: NO_ENVIRONMENT, name: '#batch', minuteMs: 0, count: 1 } as const;
+  return encodeDeltas([...deltas, ...acceptedRows, bookkeepingRow(marker, batch)]);
 }
 
 /**
@@ -177,12 +81,13 @@ function encodeDeadLetters(range: BatchRange, batch: FoldedBatch): EncodedRows {
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
+  const { unique, repeats, deadLetters } = batch;
   return {
-    events: encodeEvents(range, batch),
-    ids: encodeIds(range, batch),
+    events: encodeLines(unique, (event) => encodeEvent(event, range)),
+    ids: encodeLines(unique, (event) => encodeId(event, range)),
     usage: encodeUsage(range, batch),
-    repeats: encodeRepeats(range, batch),
-    deadLetters: encodeDeadLetters(range, batch),
+    repeats: encodeLines(repeats, (repeat) => encodeRepeat(repeat, range)),
+    deadLetters: encodeLines(deadLetters, (letter) => encodeDeadLetter(letter, range)),
   };
 }
 

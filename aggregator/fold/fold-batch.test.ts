@@ -201,12 +201,12 @@ describe('values', () => {
   ];
 
   it.each([
-    ['SUM', [4, 2, '0.3', '0', '0']],
-    ['AVG', [4, 2, '0.3', '0', '0']],
-    ['SUM_WITH_MULTIPLIER', [4, 2, '0.3', '0', '0']],
-    ['WEIGHTED_SUM', [4, 2, '0.3', '100', '0']],
+    ['SUM', [4, 2, '0.3']],
+    ['AVG', [4, 2, '0.3']],
+    ['SUM_WITH_MULTIPLIER', [4, 2, '0.3']],
+    ['WEIGHTED_SUM', [4, 2, '0.3', '100']],
     ['MAX', [4, 2, '0', '0', '0.2']],
-    ['LATEST', [4, 2, '0', '0', '0', [60_500, 7, 'b', '0.2'], []]],
+    ['LATEST', [4, 2, '0', '0', '0', [60_500, 7, 'b', '0.2']]],
   ] as const)('writes what a minute of %s needs, exactly', (type, columns) => {
     const [line, ...others] = linesOf({ type, field: 'n' }, numbers);
     expect(others).toEqual([]);

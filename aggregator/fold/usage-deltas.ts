@@ -1,27 +1,16 @@
-import type { AggregationType } from '../../contract/aggregation.js';
+import { AGGREGATIONS, type AggregationType } from '../../contract/aggregation.js';
 import { minuteOf, type InstantMs } from '../../contract/instant.js';
 import type { MeterDefinition } from '../../contract/meter.js';
-import {
-  addTally,
-  createUsageCell,
-  type EventTally,
-  type UsageCell,
-} from '../../contract/usage-cell.js';
+import type { EventTally, UsageCell } from '../../contract/minute-values.js';
+import { addTally, createUsageCell } from '../../contract/usage-cell.js';
+import type { UsageMinute } from '../../contract/usage-minute.js';
 import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
 import type { ValueRule } from '../../contract/event-value.js';
 import type { Candidate } from './candidate.js';
 import { metersOfEvent, type IndexedMeter, type MeterIndex } from './meter-index.js';
 
-/** One usage row to add: what the events of one meter, customer, minute, source and group make. */
-export type UsageDelta = {
-  readonly meter: MeterDefinition;
-  readonly customerKey: string;
-  readonly minuteMs: InstantMs;
-  readonly source: string;
-  /** Text of the property that the meter groups by; empty without one and when it is missing. */
-  readonly groupKey: string;
-  readonly cell: UsageCell;
-};
+/** One usage row that a batch adds. */
+export type UsageDelta = UsageMinute & { readonly meter: MeterDefinition };
 
 type Placed = {
   readonly candidate: Candidate;
@@ -60,7 +49,7 @@ function tallyOf({ candidate, minuteMs }: Placed, rule: ValueRule): EventTally {
 
 function addToCell(cell: UsageCell, meter: IndexedMeter, placed: Placed): void {
   // Counting needs no texts, and most meters count.
-  if (meter.definition.aggregation.type === 'COUNT') {
+  if (AGGREGATIONS[meter.definition.aggregation.type].counts === 'event') {
     cell.eventCount += 1;
     return;
   }

@@ -1,4 +1,4 @@
-import { BATCH_TABLES, type BatchTable } from '../fold/encode-rows.js';
+import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
 import type { Batch, Checkpoint, HaltReason, Inspection, Presence } from './state.js';
 
 function isLastBatchThere(checkpoint: Checkpoint, inspection: Inspection): boolean {

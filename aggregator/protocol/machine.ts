@@ -1,4 +1,4 @@
-import { BATCH_TABLES, type BatchTable } from '../fold/encode-rows.js';
+import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
 import { judgeInspection, tablesToInsert } from './judge.js';

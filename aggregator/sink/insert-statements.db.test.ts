@@ -5,6 +5,7 @@ import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { decodeRecord } from '../fold/candidate.js';
+import { BATCH_TABLES, TABLES } from '../fold/batch-tables.js';
 import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
@@ -76,6 +77,21 @@ const READ = `SELECT meter_id, group_key, sum(event_count) AS events,
   FROM usage_minute_v1 WHERE tenant_id = 't1' GROUP BY meter_id, group_key
   ORDER BY meter_id, group_key`;
 const readRow = z.object({ meter_id: z.string(), group_key: z.string() }).passthrough();
+
+describe('the insert of a batch', () => {
+  test.for(BATCH_TABLES)('names every column of the table of %s', async (name, { clickhouse }) => {
+    const { table, columns } = TABLES[name];
+    const found = await clickhouse.client.query(
+      `SELECT name FROM system.columns
+       WHERE database = currentDatabase() AND table = {table:String}`,
+      { table },
+      z.object({ name: z.string() }),
+    );
+    const sorted = (names: readonly { readonly name: string }[]): readonly string[] =>
+      names.map((column) => column.name).sort();
+    expect(sorted(columns)).toEqual(sorted(found));
+  });
+});
 
 describe('the insert of usage', () => {
   test('brings every column of a delta into the table exactly', async ({ clickhouse }) => {

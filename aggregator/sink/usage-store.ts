@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
-import { markerOf, type BatchRange } from '../fold/encode-rows.js';
+import type { BatchRange } from '../fold/batch-tables.js';
+import { markerOf } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/separate-repeats.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 

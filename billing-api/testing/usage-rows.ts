@@ -47,7 +47,7 @@ function sumsOf(target: UsageTarget, event: StoredEvent, eventId: string): objec
   const atMs = Date.parse(event.at);
   const rule = ruleOf(target);
   const { properties = {} } = event;
-  const cell = createUsageCell();
+  const cell = createUsageCell(rule.type);
   addTally(cell, rule, {
     texts: rule.properties.map((key) => properties[key] ?? null),
     count: 1,

@@ -1,5 +1,5 @@
 import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { isLater, type Latest } from '../../../contract/usage-cell.js';
+import { isLater, type Latest } from '../../../contract/minute-values.js';
 
 /**
  * The usage of one meter in an interval, as sums over its minutes and partial minutes. Only the

@@ -19,7 +19,7 @@ function cellOf(type: AggregationType, events: readonly Event[]): WindowCell {
     { type, field: 'v', expression: null, multiplier: null, groupBy: null },
     (text) => text,
   );
-  const cell = createUsageCell();
+  const cell = createUsageCell(type);
   for (const { atMs, text, id } of events) {
     const place = { atMs, receivedMs: atMs, eventId: id };
     addTally(cell, rule, { texts: [text], count: 1, timeSumMs: atMs, place });

@@ -1,7 +1,8 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { addTally, createUsageCell, type Latest } from '../../../contract/usage-cell.js';
+import type { Latest } from '../../../contract/minute-values.js';
+import { addTally, createUsageCell } from '../../../contract/usage-cell.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
 import { cellOfCount, EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
@@ -127,7 +128,7 @@ export class UsageRow {
 
   /** The cell of a row of events with the same texts, whose value the rule knows; of one slot. */
   cellOfEvents(rule: ValueRule): WindowCell {
-    const cell = createUsageCell();
+    const cell = createUsageCell(rule.type);
     const place = latestOf(this.#perSlot(12, TEXTS)[0]) ?? { atMs: 0, receivedMs: 0, eventId: '' };
     addTally(cell, rule, {
       texts: this.#column(5, TEXT_OR_NULL),

@@ -1,4 +1,4 @@
-import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { Command } from '../../../aggregator/protocol/state.js';
 import type { Scenario } from './scenario.js';
 import { isClaimable } from './simulated-postgres.js';

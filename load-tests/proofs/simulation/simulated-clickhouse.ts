@@ -1,4 +1,4 @@
-import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { StoredId } from '../../../aggregator/fold/separate-repeats.js';
 import type {
   Batch,

@@ -1,5 +1,5 @@
 import { indexMeters } from '../../../aggregator/fold/meter-index.js';
-import type { BatchTable } from '../../../aggregator/fold/encode-rows.js';
+import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { MeterDefinition } from '../../../contract/meter.js';
 import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
 import type { Catalog, Checkpoint, Command, Step } from '../../../aggregator/protocol/state.js';

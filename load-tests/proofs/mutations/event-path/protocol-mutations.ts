@@ -138,7 +138,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: ENCODE, from: '${JSON.stringify(markerRow)}\\n', to: '' }],
+    edits: [{ path: ENCODE, from: ', bookkeepingRow(marker, batch)', to: '' }],
   },
   {
     name: 'ids remembered before the write',

@@ -1,0 +1,212 @@
+import { Decimal, maxOf, plain, ZERO } from './decimal.js';
+import type { InstantMs } from './instant.js';
+
+/** Where an event stands in the order of LATEST: timestamp, receipt, then id (docs/domain.md 7.5). */
+export type EventPlace = {
+  readonly atMs: InstantMs;
+  readonly receivedMs: InstantMs;
+  readonly eventId: string;
+};
+export type Latest = EventPlace & { readonly value: Decimal };
+
+/**
+ * What a minute holds of one meter, customer, source and group, so that any longer window is read
+ * from minutes. Filled only as far as the meter's type needs (`AGGREGATIONS`); mutable, since an
+ * event costs one addition. Each member is a column of `usage_minute_v1` (`MINUTE_VALUES`).
+ */
+export type UsageCell = {
+  eventCount: number;
+  /** Events whose value could not be read (`EventValue.isUnreadable`). */
+  unreadableCount: number;
+  valueSum: Decimal;
+  /** Σ value × milliseconds from the start of the minute. */
+  valueTimeSum: Decimal;
+  /** Greatest value. Values of a MAX are never negative, so 0 stands for none. */
+  valueMax: Decimal;
+  latest: Latest | null;
+  /** Hashes of the texts. */
+  readonly uniques: Set<string>;
+};
+export type MinuteValueName = keyof UsageCell;
+
+/** Events with the same value texts; the live stream has tallies of one. */
+export type EventTally = {
+  readonly texts: readonly (string | null)[];
+  readonly count: number;
+  /** Σ milliseconds from the start of the minute to the event. */
+  readonly timeSumMs: number | bigint;
+  /** The greatest place among them. */
+  readonly place: EventPlace;
+};
+/** A tally whose texts have been read. */
+export type ValuedTally = EventTally & {
+  readonly value: Decimal;
+  readonly isUnreadable: boolean;
+  readonly unique: string | null;
+};
+
+/** Shared by all cells that need no set: a set of its own would double the memory of a cell. */
+const NO_UNIQUES: Set<string> = new Set<string>();
+
+/** A cell without events. Without uniques it may not be filled with texts. */
+export function emptyUsageCell(needs: { readonly uniques: boolean }): UsageCell {
+  return {
+    eventCount: 0,
+    unreadableCount: 0,
+    valueSum: ZERO,
+    valueTimeSum: ZERO,
+    valueMax: ZERO,
+    latest: null,
+    uniques: needs.uniques ? new Set() : NO_UNIQUES,
+  };
+}
+
+/** Types in which a statement answers merged values. */
+export type AnswerType = 'UInt64' | 'String' | 'Array(String)';
+
+/** How values of one kind are inserted into ClickHouse, and how they are read from it. */
+type ValueKind<Value> = {
+  /** Type of the column, inside the aggregate function that merges it. */
+  readonly type: string;
+  /** The type of the encoded value, where it is another one, and the SQL that stores it. */
+  readonly insertType?: string;
+  readonly stored?: (encoded: string) => string;
+  readonly encode: (value: Value) => unknown;
+  /** How a merged value is answered; null when only its size is. */
+  readonly read: {
+    readonly type: AnswerType;
+    readonly answer: (merged: string) => string;
+    /** The value of an answer; undefined when the answer has another type. */
+    readonly decode: (answer: unknown) => Value | undefined;
+  } | null;
+};
+
+/** A column of a minute. */
+export type MinuteValue<Value> = {
+  /** Name of the column. */
+  readonly column: string;
+  /** Aggregate function that merges values of several rows, in the table and in a statement. */
+  readonly merge: string;
+  readonly kind: ValueKind<Value>;
+  /** Adds events to a cell; null for the counts that every cell has. */
+  readonly add: ((cell: UsageCell, tally: ValuedTally) => void) | null;
+};
+
+/** JSON numbers beyond 2^53 arrive rounded, and are not safe integers. */
+const COUNT: ValueKind<number> = {
+  type: 'UInt64',
+  encode: (count) => count,
+  read: {
+    type: 'UInt64',
+    answer: (merged) => merged,
+    decode: (answer) =>
+      typeof answer === 'number' && Number.isSafeInteger(answer) ? answer : undefined,
+  },
+};
+const DECIMAL: ValueKind<Decimal> = {
+  type: 'Decimal(76, 18)',
+  encode: plain,
+  read: {
+    type: 'String',
+    answer: (merged) => `toString(${merged})`,
+    decode: (answer) => (typeof answer === 'string' ? new Decimal(answer) : undefined),
+  },
+};
+
+/** Texts of instant, receipt, id and value; the id is empty when there is no event. */
+function decodeLatest(answer: unknown): Latest | null | undefined {
+  if (!Array.isArray(answer) || !answer.every((text) => typeof text === 'string')) return undefined;
+  const [atMs = '', receivedMs = '', eventId = '', value = ''] = answer;
+  if (eventId === '') return null;
+  const number = value === '' ? ZERO : new Decimal(value);
+  return { atMs: Number(atMs), receivedMs: Number(receivedMs), eventId, value: number };
+}
+const LATEST: ValueKind<Latest | null> = {
+  type: 'Tuple(at_ms Int64, received_ms Int64, event_id String, value Decimal(76, 18))',
+  insertType: 'Tuple(Int64, Int64, String, Decimal(76, 18))',
+  encode: (latest) =>
+    latest === null
+      ? [0, 0, '', '0']
+      : [latest.atMs, latest.receivedMs, latest.eventId, plain(latest.value)],
+  read: {
+    type: 'Array(String)',
+    answer: (merged) => {
+      const text = (member: string): string => `toString(tupleElement(${merged}, '${member}'))`;
+      return `[${['at_ms', 'received_ms', 'event_id', 'value'].map(text).join(', ')}]`;
+    },
+    decode: decodeLatest,
+  },
+};
+const HASHES: ValueKind<Set<string>> = {
+  type: 'Array(FixedString(16))',
+  insertType: 'Array(String)',
+  stored: (encoded) => `arrayMap(text -> toFixedString(unhex(text), 16), ${encoded})`,
+  // Sorted, so that the bytes do not depend on the order in which texts appeared.
+  encode: (hashes) => [...hashes].sort(),
+  read: null,
+};
+
+/**
+ * Compares texts by code points, which is the order of their UTF-8 bytes and so ClickHouse's. The
+ * language compares UTF-16 units, which differs once a text leaves the basic plane.
+ */
+function compareByCodePoints(left: string, right: string): number {
+  const [one, other] = [left[Symbol.iterator](), right[Symbol.iterator]()];
+  for (;;) {
+    const [a, b] = [one.next(), other.next()];
+    if (a.done === true || b.done === true)
+      return Number(a.done !== true) - Number(b.done !== true);
+    const difference = (a.value.codePointAt(0) ?? 0) - (b.value.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+}
+
+/** Whether the left event is the later one: by timestamp, then receipt, then id. */
+export function isLater(left: EventPlace, right: EventPlace): boolean {
+  const difference = left.atMs - right.atMs || left.receivedMs - right.receivedMs;
+  return (difference || compareByCodePoints(left.eventId, right.eventId)) > 0;
+}
+
+/**
+ * The columns of a minute beside its key, in the order of an encoded row. A new one goes to the
+ * end: rows of the other types stay as they are, byte for byte (`FOLD_VERSION`).
+ */
+export const MINUTE_VALUES: { readonly [Name in MinuteValueName]: MinuteValue<UsageCell[Name]> } = {
+  eventCount: { column: 'event_count', merge: 'sum', kind: COUNT, add: null },
+  unreadableCount: { column: 'unreadable_count', merge: 'sum', kind: COUNT, add: null },
+  valueSum: {
+    ...{ column: 'value_sum', merge: 'sum', kind: DECIMAL },
+    add: (cell, { value, count }) => {
+      cell.valueSum = cell.valueSum.plus(count === 1 ? value : value.times(count));
+    },
+  },
+  valueTimeSum: {
+    ...{ column: 'value_time_sum', merge: 'sum', kind: DECIMAL },
+    add: (cell, { value, timeSumMs }) => {
+      cell.valueTimeSum = cell.valueTimeSum.plus(value.times(new Decimal(String(timeSumMs))));
+    },
+  },
+  valueMax: {
+    ...{ column: 'value_max', merge: 'max', kind: DECIMAL },
+    add: (cell, { value }) => {
+      cell.valueMax = maxOf(cell.valueMax, value);
+    },
+  },
+  latest: {
+    ...{ column: 'latest', merge: 'max', kind: LATEST },
+    add: (cell, { place, value }) => {
+      if (cell.latest !== null && !isLater(place, cell.latest)) return;
+      const { atMs, receivedMs, eventId } = place;
+      cell.latest = { atMs, receivedMs, eventId, value };
+    },
+  },
+  uniques: {
+    ...{ column: 'uniques', merge: 'groupUniqArrayArray', kind: HASHES },
+    add: (cell, { unique }) => {
+      if (unique !== null) cell.uniques.add(unique);
+    },
+  },
+};
+
+/** The names of the values, in the order of an encoded row. */
+export const MINUTE_VALUE_NAMES = Object.keys(MINUTE_VALUES) as readonly MinuteValueName[];
