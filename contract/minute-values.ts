@@ -1,7 +1,7 @@
 import { Decimal, maxOf, plain, ZERO } from './decimal.js';
 import type { InstantMs } from './instant.js';
 
-/** Where an event stands in the order of LATEST: timestamp, receipt, then id (docs/domain.md 7.5). */
+/** The order of LATEST: timestamp, then receipt, then event id (docs/domain.md 7.5). */
 export type EventPlace = {
   readonly atMs: InstantMs;
   readonly receivedMs: InstantMs;

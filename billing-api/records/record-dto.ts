@@ -1,6 +1,5 @@
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { DateTime, DecimalText } from '../../contract/wire-types.js';
-import type { RecordRow } from './records.js';
 
 export type { Currency, DateTime, DecimalText } from '../../contract/wire-types.js';
 
@@ -23,21 +22,6 @@ export interface RecordDto {
   created_by: string | null;
   updated_at: DateTime;
   updated_by: string | null;
-}
-
-/** The common members of a stored record as they are answered. */
-export function recordToDto(row: RecordRow): RecordDto {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    environment_id: row.environment_id,
-    status: row.status,
-    metadata: row.metadata,
-    created_at: formatInstant(row.created_at),
-    created_by: row.created_by,
-    updated_at: formatInstant(row.updated_at),
-    updated_by: row.updated_by,
-  };
 }
 
 export function instantToDto(instant: InstantMs | null): DateTime | null {
