@@ -20,7 +20,7 @@ const checkpointRow = z.object({
   partition: z.number(),
   epoch: integerColumn,
   next_offset: integerColumn,
-  pending_end: integerColumn.nullable(),
+  intent_end: integerColumn.nullable(),
   catalog_version: integerColumn,
   min_version: integerColumn,
   fold_version: z.number(),
@@ -71,13 +71,13 @@ export function stateOfModel({ partitions, meters }: World): StoredState {
 
 async function partitionsOf({ database }: RealPostgres): Promise<readonly unknown[]> {
   const rows = await database.slonik.any(sql.type(checkpointRow)`
-    SELECT partition, epoch, next_offset, pending_end, catalog_version, min_version, fold_version,
+    SELECT partition, epoch, next_offset, intent_end, catalog_version, min_version, fold_version,
       digest, last_batch_start, last_batch_rows
     FROM aggregator_checkpoints WHERE log = ${LOG}`);
   return Array.from({ length: PARTITIONS }, (_, partition) => {
     const row = rows.find((one) => one.partition === partition);
     if (row === undefined) return null;
-    const { pending_end: end, last_batch_start: start, last_batch_rows: batchRows } = row;
+    const { intent_end: end, last_batch_start: start, last_batch_rows: batchRows } = row;
     const { catalog_version: catalogVersion, fold_version: foldVersion, digest } = row;
     return {
       epoch: row.epoch,
@@ -139,8 +139,8 @@ const pointerRow = z.object({ meter_id: z.string(), version: z.number() });
 
 async function pointersOf({ database, streams }: RealPostgres): Promise<StoredState['inSight']> {
   const rows = await database.slonik.any(sql.type(pointerRow)`
-    SELECT id AS meter_id, stream_in_sight(id) AS version FROM meters
-    WHERE stream_in_sight(id) IS NOT NULL ORDER BY id`);
+    SELECT id AS meter_id, visible_meter_version(id) AS version FROM meters
+    WHERE visible_meter_version(id) IS NOT NULL ORDER BY id`);
   return Object.fromEntries(
     rows.map((row) => [
       row.meter_id,
