@@ -64,7 +64,7 @@ const outOfOrder = {
     'An entitlement can belong to a subscription, which is locked while it is stored.',
   '^billing-api/subscriptions/subscriptions-controller\\.ts$':
     'POST /subscriptions/usage stands below /subscriptions; computing an invoice answers it.',
-  '^billing-api/subscriptions/subscription-dto\\.ts$':
+  '^billing-api/subscriptions/subscription-expansions\\.ts$':
     'A subscription is answered with its latest invoice.',
 };
 

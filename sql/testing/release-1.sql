@@ -94,10 +94,10 @@ INSERT INTO entitlements (id, tenant_id, environment_id, feature_id, feature_typ
   ('ent_b', 'tenant_a', 'env_a', 'feat_b', 'static', 'SUBSCRIPTION', 'subs_a', 'ent_a', false, true, 'gold', NULL, NULL, NULL,
    '2026-01-31T10:00:30Z', '2026-06-01T00:00:00Z', '{"x": "y"}', 'deleted', '2026-01-31T10:00:30Z', 'user_a', '2026-01-31T10:00:30Z', 'user_a');
 INSERT INTO idempotency_keys (tenant_id, environment_id, key, method, path, body_hash, state, claim_id, claimed_at, answer_status, answer_body,
-  expires_at) VALUES
+  answer_headers, expires_at) VALUES
   ('tenant_a', 'env_a', 'key-1', 'POST', '/v1/plans', '\x00ff', 'answered', 'claim_a', '2026-01-31T10:00:30Z', 201, '{"id":"plan_a"}',
-   '2026-02-01T10:00:30Z'),
-  ('tenant_a', 'env_a', 'key-2', 'POST', '/v1/plans', '\x01', 'applied', 'claim_b', '2026-01-31T10:00:30Z', NULL, NULL, '2026-02-01T10:00:30Z');
+   '{"etag":"\"1\""}', '2026-02-01T10:00:30Z'),
+  ('tenant_a', 'env_a', 'key-2', 'POST', '/v1/plans', '\x01', 'applied', 'claim_b', '2026-01-31T10:00:30Z', NULL, NULL, NULL, '2026-02-01T10:00:30Z');
 
 UPDATE catalog_counter SET version = 4;
 INSERT INTO catalog_versions (version, created_at) VALUES
