@@ -22,7 +22,7 @@ export const recordColumns = {
   updated_at: instantColumn,
   updated_by: z.string().nullable(),
 };
-export type RecordRow = {
+type RecordRow = {
   readonly [Column in keyof typeof recordColumns]: z.output<(typeof recordColumns)[Column]>;
 };
 
