@@ -146,7 +146,8 @@ export class RealPostgres {
           SELECT revert_meter_version(${meterId}, ${version}, ${stream})`);
       });
     } catch (error) {
-      if (error instanceof Error && / is no longer counted/.test(String(error.cause ?? error))) return false;
+      if (error instanceof Error && / is no longer counted/.test(String(error.cause ?? error)))
+        return false;
       throw error;
     }
     this.#versions.set(meterId, version);
