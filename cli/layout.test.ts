@@ -41,13 +41,12 @@ const KNOWN_EXCESS: Readonly<Record<string, number>> = {
   'billing-api/edge/idempotency.ts': 13,
   'billing-api/entitlements/create-entitlements.ts': 13,
   'billing-api/entitlements/entitlement-operations.ts': 17,
-  'billing-api/events/analytics/analytics-lines.ts': 17,
+  'billing-api/events/analytics/analytics-lines.ts': 15,
   'billing-api/events/events-controller.ts': 15,
   'billing-api/events/read-events.ts': 13,
   'billing-api/events/reconciliation/read-reconciliation.ts': 14,
   'billing-api/invoices/compute/plan-invoice.ts': 13,
   'billing-api/invoices/explain/explanation-answer.ts': 13,
-  'billing-api/subscriptions/create/subscription-entitlements.ts': 13,
   'billing-api/subscriptions/lines/line-items.ts': 14,
 };
 

@@ -66,6 +66,11 @@ export function plain(value: Decimal): string {
   return value.isZero() ? '0' : value.toFixed();
 }
 
+/** The sum of decimals, exact; 0 of none. */
+export function sumOf(values: readonly Decimal[]): Decimal {
+  return values.reduce((sum, value) => sum.plus(value), ZERO);
+}
+
 /** The greater of two decimals; the first when they are equal. */
 export function maxOf(left: Decimal, right: Decimal): Decimal {
   return right.greaterThan(left) ? right : left;

@@ -8,7 +8,7 @@ import {
 } from '../records/expand-record.js';
 import type { AddonDto } from '../records/later-dto.js';
 import type { DateTime, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
-import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
+import { defineResource, recordToDto, type NewRecord, type RecordOf } from '../records/resource.js';
 import {
   FEATURES,
   featureToDto,
@@ -42,6 +42,7 @@ export const ENTITLEMENTS = defineResource({
   removal: 'archived',
 });
 export type EntitlementRow = RecordOf<typeof ENTITLEMENTS>;
+export type NewEntitlement = NewRecord<(typeof ENTITLEMENTS)['columns']>;
 export type EntitlementReset = EntitlementRow['usage_reset_period'];
 
 export type EntitlementOwnerDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';

@@ -1,12 +1,12 @@
 import { planToDto, PLANS, type PlanDto } from '../catalog/plans/plan.resource.js';
 import { CUSTOMERS, customerToDto, type CustomerDto } from '../customers/customer.resource.js';
-import type { InvoiceDto } from '../invoices/invoice-dto.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
 import type {
   CouponAssociationDto,
   CreditGrantDto,
   PauseDto,
   PhaseDto,
+  StoredInvoiceDto,
 } from '../records/later-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
@@ -30,7 +30,7 @@ export interface ExpandedSubscriptionDto extends SubscriptionDto, SubscriptionEx
   phases?: PhaseDto[];
   coupon_associations?: CouponAssociationDto[];
   credit_grants?: CreditGrantDto[];
-  latest_invoice?: InvoiceDto | null;
+  latest_invoice?: StoredInvoiceDto | null;
 }
 
 export interface SubscriptionListDto {

@@ -1,4 +1,5 @@
-import { ZERO, minOf, type Decimal } from '../../../contract/decimal.js';
+import { compareTexts } from '../../../contract/compare-texts.js';
+import { ZERO, minOf, sumOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight, roundMoney } from '../money.js';
@@ -44,7 +45,7 @@ function isApplicable(association: CouponAssociation, period: Interval): boolean
 function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): number {
   const kinds = Number(left.lineItemId === null) - Number(right.lineItemId === null);
   const starts = left.validity.startMs - right.validity.startMs;
-  return kinds || starts || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+  return kinds || starts || compareTexts(left.id, right.id);
 }
 
 /** docs/domain.md 14.5: never above the base. */
@@ -59,10 +60,6 @@ function discountOf(coupon: CouponTerms, base: Decimal, currency: string): Decim
 
 function leftOf({ amount, lineItem, invoice }: LineDiscounts): Decimal {
   return amount.minus(lineItem).minus(invoice);
-}
-
-function sumOf(values: readonly Decimal[]): Decimal {
-  return values.reduce((sum, value) => sum.plus(value), ZERO);
 }
 
 /** Indexes of the lines that a coupon applies to; lines of 0 or less are left out (14.5). */

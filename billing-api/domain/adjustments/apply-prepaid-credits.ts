@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
 import { floorMoney } from '../money.js';
 import type { PriceType } from '../price/price-cadence.js';
@@ -20,7 +21,7 @@ export type PrepaidResult<Line extends AdjustedLine> = {
 function byBalance(left: PrepaidWallet, right: PrepaidWallet): number {
   const balances = right.balance.comparedTo(left.balance);
   const ages = left.createdAtMs - right.createdAtMs;
-  return balances || ages || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+  return balances || ages || compareTexts(left.id, right.id);
 }
 
 function typeOf({ lineItem }: AdjustedLine): PriceType {

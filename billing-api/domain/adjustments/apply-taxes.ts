@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { roundMoney } from '../money.js';
@@ -31,7 +32,7 @@ function counts(association: TaxAssociation, { currency, atMs }: TaxContext): bo
 
 function byPriority(left: TaxAssociation, right: TaxAssociation): number {
   const priority = left.priority - right.priority;
-  return priority || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+  return priority || compareTexts(left.id, right.id);
 }
 
 /** The associations that tax an invoice, in order; a rate counts once (docs/domain.md 15). */

@@ -33,17 +33,13 @@ export function onePeriod(billingPeriod: BillingPeriod): BilledEvery {
  * How many billing periods of `shorter` make one of `longer`; null unless that is a whole number of
  * 1 or more.
  */
-export function periodsIn(longer: BilledEvery, shorter: BilledEvery): number | null {
-  return multipleOf(billingLengthOf(longer), billingLengthOf(shorter));
+export function wholePeriodsIn(longer: BilledEvery, shorter: BilledEvery): number | null {
+  const [long, short] = [billingLengthOf(longer), billingLengthOf(shorter)];
+  if (long.unit !== short.unit || long.count % short.count !== 0) return null;
+  return long.count / short.count;
 }
 
 /** Whether one period is two or more whole periods of the other. */
 export function isLonger(period: BilledEvery, than: BilledEvery): boolean {
-  return (periodsIn(period, than) ?? 1) > 1;
-}
-
-/** How many times `shorter` fits into `longer`; null unless that is a whole number of 1 or more. */
-export function multipleOf(longer: BillingLength, shorter: BillingLength): number | null {
-  if (longer.unit !== shorter.unit || longer.count % shorter.count !== 0) return null;
-  return longer.count / shorter.count;
+  return (wholePeriodsIn(period, than) ?? 1) > 1;
 }

@@ -1,16 +1,7 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
+import { isLonger, onePeriod } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
 import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
-
-/**
- * Whether a commitment lasts longer than one billing period, count included (docs/domain.md 11.2).
- */
-function isLonger(duration: BillingPeriod | null, terms: PeriodTerms): boolean {
-  if (duration === null) return false;
-  const length = billingLengthOf({ billingPeriod: duration, billingPeriodCount: 1 });
-  return (multipleOf(length, billingLengthOf(terms)) ?? 1) > 1;
-}
 
 /**
  * The commitment window for an instant (docs/domain.md 11.2): the billing period that contains it,
@@ -24,7 +15,7 @@ export function commitmentWindowAt(
   terms: PeriodTerms,
 ): Interval {
   const period = periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
-  if (duration === null || !isLonger(duration, terms)) return period;
+  if (duration === null || !isLonger(onePeriod(duration), terms)) return period;
   const grid = {
     timezone: terms.timezone,
     billingCycle: 'anniversary' as const,

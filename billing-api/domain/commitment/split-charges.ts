@@ -1,4 +1,4 @@
-import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { Decimal, sumOf, ZERO } from '../../../contract/decimal.js';
 import { allocate, roundMoney } from '../money.js';
 
 /** The quantity and the charge of a usage line, before the commitment of its subscription. */
@@ -54,10 +54,6 @@ function splitCharge(
     { ...part, quantity: covered, base: left, exact: left },
     { ...overage, quantity: quantity.minus(covered), usedBefore: balance.available },
   ];
-}
-
-function sumOf(values: readonly Decimal[]): Decimal {
-  return values.reduce((sum, value) => sum.plus(value), ZERO);
 }
 
 /** Allocates the rounded sum, so that the amounts of all parts add up to it. */

@@ -1,11 +1,12 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import { type Decimal, ZERO } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type { EffectiveEntitlement, EntitlementSource, UsageResetPeriod } from './entitlement.js';
 
 /** Source order: by creation, then id by code units. */
 function bySourceOrder(left: EntitlementSource, right: EntitlementSource): number {
-  const [a, b] = [left.entitlementId, right.entitlementId];
-  return left.createdAtMs - right.createdAtMs || (a < b ? -1 : a > b ? 1 : 0);
+  const ages = left.createdAtMs - right.createdAtMs;
+  return ages || compareTexts(left.entitlementId, right.entitlementId);
 }
 
 /**

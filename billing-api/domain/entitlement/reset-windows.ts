@@ -1,13 +1,12 @@
 import type { Interval } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
+import { onePeriod, wholePeriodsIn } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
 import { windowsIn } from '../calendar/usage-windows.js';
 import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
 import type { UsageResetPeriod } from './entitlement.js';
 
 function isBillingPeriod(period: BillingPeriod, terms: PeriodTerms): boolean {
-  const length = billingLengthOf({ billingPeriod: period, billingPeriodCount: 1 });
-  return multipleOf(length, billingLengthOf(terms)) === 1;
+  return wholePeriodsIn(onePeriod(period), terms) === 1;
 }
 
 /** The consecutive periods from the start of an interval to its end. */

@@ -1,4 +1,4 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCoupons } from '../adjustments/apply-coupons.js';
 import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../adjustments/apply-taxes.js';
@@ -35,19 +35,16 @@ export function priceInvoice(
   const { currency } = inputs.subscription;
   const { coupons, taxes: associations, wallets, period, asOfMs } = inputs;
   const charged = applyCoupons(linesOf(selected, inputs), { coupons, period, currency });
-  const subtotal = sumOf(charged.lines, ({ amount }) => amount);
-  const totalDiscount = sumOf(charged.lines, discountOf);
+  const subtotal = sumOf(charged.lines.map(({ amount }) => amount));
+  const totalDiscount = sumOf(charged.lines.map(discountOf));
   const taxable = subtotal.minus(totalDiscount);
   const paid = applyPrepaidCredits(charged.lines, { wallets, currency, limit: taxable });
   const taxes = applyTaxes(taxable, { taxes: associations, currency, atMs: asOfMs });
   const totals = invoiceTotals({
     subtotal,
     totalDiscount,
-    totalPrepaidCreditsApplied: sumOf(
-      paid.lines,
-      ({ prepaidCreditsApplied }) => prepaidCreditsApplied,
-    ),
-    totalTax: sumOf(taxes, ({ taxAmount }) => taxAmount),
+    totalPrepaidCreditsApplied: sumOf(paid.lines.map((line) => line.prepaidCreditsApplied)),
+    totalTax: sumOf(taxes.map(({ taxAmount }) => taxAmount)),
     adjustmentAmount: ZERO,
     amountPaid: ZERO,
   });
@@ -60,10 +57,6 @@ export function priceInvoice(
     prepaidDebits: paid.debits,
     totals,
   };
-}
-
-function sumOf<Item>(items: readonly Item[], valueOf: (item: Item) => Decimal): Decimal {
-  return items.reduce((sum, item) => sum.plus(valueOf(item)), ZERO);
 }
 
 function discountOf({ lineItemDiscount, invoiceLevelDiscount }: InvoiceLine): Decimal {

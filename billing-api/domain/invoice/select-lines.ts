@@ -1,5 +1,6 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import type { Interval } from '../../../contract/instant.js';
-import { billingLengthOf, multipleOf } from '../calendar/billing-length.js';
+import { wholePeriodsIn } from '../calendar/billing-length.js';
 import { gridPeriodAt, lifeOf, nextPeriod, periodContaining } from '../calendar/billing-periods.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allowanceOfLine } from '../entitlement/line-allowance.js';
@@ -38,9 +39,7 @@ function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLin
 
 /** Line order of docs/domain.md 1: by creation, then id by code units. */
 function inLineOrder(items: readonly LineItem[]): LineItem[] {
-  return [...items].sort(
-    (a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
-  );
+  return [...items].sort((a, b) => a.createdAtMs - b.createdAtMs || compareTexts(a.id, b.id));
 }
 
 function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
@@ -122,8 +121,7 @@ function periodOfAddition(lineItem: LineItem, inputs: LineSelectionInputs): Inte
 function isLonger({ price }: LineItem, subscription: SubscriptionTerms): boolean {
   const { billingPeriod, billingPeriodCount } = price;
   if (billingPeriod === 'ONETIME') return false;
-  const length = billingLengthOf({ billingPeriod, billingPeriodCount });
-  return multipleOf(length, billingLengthOf(subscription)) !== 1;
+  return wholePeriodsIn({ billingPeriod, billingPeriodCount }, subscription) !== 1;
 }
 
 /** A line for the part of a period in which the item exists; none when there is no such part. */

@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import { Decimal, ZERO } from '../../../contract/decimal.js';
 import { allocateByWeight } from '../money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';
@@ -32,10 +33,6 @@ export function splitByGrouping(
 /** A text that identifies a group, whatever the order of its members. */
 function groupText(groupedBy: Readonly<Record<string, string>>): string {
   return JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => compareTexts(a, b)));
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Greatest usage first, then by text: the order in which remaining minor units are given. */

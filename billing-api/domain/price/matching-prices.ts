@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { periodsIn } from '../calendar/billing-length.js';
+import { wholePeriodsIn } from '../calendar/billing-length.js';
 import type { Price } from './price.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
@@ -37,5 +37,5 @@ export function matchingPrices(
 function hasMatchingLength(price: Price, subscription: PriceMatch): boolean {
   const { billingPeriod, billingPeriodCount } = price;
   if (billingPeriod === 'ONETIME') return true;
-  return periodsIn({ billingPeriod, billingPeriodCount }, subscription) !== null;
+  return wholePeriodsIn({ billingPeriod, billingPeriodCount }, subscription) !== null;
 }

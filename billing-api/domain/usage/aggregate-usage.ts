@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../contract/compare-texts.js';
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import {
@@ -189,10 +190,6 @@ function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly 
     }
   }
   return rows;
-}
-
-function compareTexts(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /**

@@ -1,23 +1,18 @@
 import type { Interval } from '../../../contract/instant.js';
+import type { FeatureRow } from '../../catalog/features/feature.resource.js';
+import type { CustomerRow } from '../../customers/customer.resource.js';
 import { lifeOf } from '../../domain/calendar/billing-periods.js';
 import { overlapOf } from '../../domain/calendar/interval.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import type { CustomerRow } from '../../customers/customer.resource.js';
-import { findCustomerByExternalId } from '../../customers/customers-store.js';
-import type { FeatureRow } from '../../catalog/features/feature.resource.js';
-import {
-  findFeaturesOfMeters,
-  findUnknownFeatureIds,
-} from '../../catalog/features/features-store.js';
-import { findSubscriptionsOfCustomer } from '../../subscriptions/subscriptions-store.js';
-import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
-import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
-import { type ReadDependencies, type ReadUnit, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { findMetering, lineItemFrom, type Metering } from '../../subscriptions/lines/line-items.js';
-import { findLineRecords, type LineRecords } from '../../subscriptions/related-records.js';
-import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import type { LineRecords } from '../../subscriptions/related-records.js';
 import { termsFromRow } from '../../subscriptions/subscription-terms.js';
+import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
+import { findAnalyticsRecords, type AnalyticsRecords } from './analytics-records.js';
 
 /** One usage line item of a customer in the time in which the range and its life overlap. */
 export type AnalyticsLine = {
@@ -41,28 +36,6 @@ type LinesQuery = {
   readonly featureIds: readonly string[];
 };
 
-type Found = {
-  readonly customer: CustomerRow;
-  readonly subscriptions: readonly SubscriptionRow[];
-  readonly related: LineRecords;
-  readonly features: readonly FeatureRow[];
-};
-
-async function findRecords(
-  { tx }: ReadUnit,
-  { externalId, featureIds }: LinesQuery,
-): Promise<Found | Refusal> {
-  const customer = await findCustomerByExternalId(tx, externalId);
-  if (customer === null) return notFound('customer', externalId);
-  const [unknown] = await findUnknownFeatureIds(tx, featureIds);
-  if (unknown !== undefined) return notFound('feature', unknown);
-  const subscriptions = await findSubscriptionsOfCustomer(tx, customer.id);
-  const related = await findLineRecords(tx, subscriptions);
-  const meterIds = related.lineItems.flatMap((item) => item.meter_id ?? []);
-  const features = await findFeaturesOfMeters(tx, meterIds);
-  return { customer, subscriptions, related, features };
-}
-
 /** The line in the part of the range in which it exists; none when that is empty. */
 function lineOf(
   row: LineItemRow,
@@ -70,7 +43,7 @@ function lineOf(
     query,
     found,
     metering,
-  }: { readonly query: LinesQuery; readonly found: Found; readonly metering: Metering },
+  }: { readonly query: LinesQuery; readonly found: AnalyticsRecords; readonly metering: Metering },
 ): readonly AnalyticsLine[] {
   const subscription = found.subscriptions.find(({ id }) => id === row.subscription_id);
   if (subscription === undefined || row.price_type !== 'USAGE') return [];
@@ -92,7 +65,7 @@ export function findAnalyticsLines(
   query: LinesQuery,
 ): Promise<AnalyticsLines | Refusal> {
   return readUnit(dependencies, environment, async (unit): Promise<AnalyticsLines | Refusal> => {
-    const found = await findRecords(unit, query);
+    const found = await findAnalyticsRecords(unit, query);
     if (isRefusal(found)) return found;
     const { customer, related } = found;
     const metering = await findMetering(unit.tx, environment, related.lineItems);

@@ -1,4 +1,4 @@
-import { ZERO, decimalOf, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { PriceRow } from '../../catalog/prices/price.resource.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
@@ -27,8 +27,8 @@ export type SubscriptionUsage = {
   readonly overageAmount: Decimal;
 };
 
-function sumOf(lines: readonly InvoiceLine[]): Decimal {
-  return lines.reduce((sum, { amount }) => sum.plus(amount), ZERO);
+function amountOf(lines: readonly InvoiceLine[]): Decimal {
+  return sumOf(lines.map(({ amount }) => amount));
 }
 
 function commitmentOf(
@@ -36,7 +36,7 @@ function commitmentOf(
   covered: readonly InvoiceLine[],
 ): SubscriptionUsage['commitment'] {
   if (amount === null || factor === null) return null;
-  const utilized = sumOf(covered.filter(({ trace }) => trace.commitment !== null));
+  const utilized = amountOf(covered.filter(({ trace }) => trace.commitment !== null));
   return { amount: decimalOf(amount), overageFactor: decimalOf(factor), utilized };
 }
 
@@ -62,8 +62,8 @@ export async function readSubscriptionUsage(
     range: query.period,
     charges,
     prices: related.prices,
-    amount: sumOf(charges),
+    amount: amountOf(charges),
     commitment: commitmentOf(subscription, covered),
-    overageAmount: sumOf(charges.filter(({ kind }) => kind === 'overage')),
+    overageAmount: amountOf(charges.filter(({ kind }) => kind === 'overage')),
   };
 }

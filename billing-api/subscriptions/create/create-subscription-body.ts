@@ -4,7 +4,7 @@ import type { Currency, DateTime, DecimalText, MetadataDto } from '../../records
 import type { LineItemCommitmentsBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
 import type { OverrideLineItemBody } from '../lines/override-lines.js';
 import type { AddedLineItemBody } from './added-lines.js';
-import type { OverrideEntitlementBody } from './subscription-entitlements.js';
+import type { OverrideEntitlementBody } from './entitlement-overrides.js';
 
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
 

@@ -17,10 +17,7 @@ import { readOverrides, type LineOverride } from '../lines/override-lines.js';
 import type { NewSubscriptionRow } from '../subscription.resource.js';
 import { readAddedLines, type AddedLine } from './added-lines.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
-import {
-  readEntitlementOverrides,
-  type OverrideEntitlementBody,
-} from './subscription-entitlements.js';
+import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlement-overrides.js';
 
 /** Columns that are stored as they came. */
 export type PassthroughColumns = Pick<

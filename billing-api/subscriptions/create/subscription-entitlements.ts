@@ -1,7 +1,10 @@
 import { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
-import { onePeriod, periodsIn, type BilledEvery } from '../../domain/calendar/billing-length.js';
+import {
+  onePeriod,
+  wholePeriodsIn,
+  type BilledEvery,
+} from '../../domain/calendar/billing-length.js';
 import { firstPeriod, gridPeriodAt } from '../../domain/calendar/billing-periods.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
 import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
@@ -10,46 +13,18 @@ import {
   ENTITLEMENTS,
   type EntitlementReset,
   type EntitlementRow,
+  type NewEntitlement,
 } from '../../entitlements/entitlement.resource.js';
-import { insertRows, instantValue, newRecordColumns, type NewRow } from '../../records/records.js';
-import type { MemberReader } from '../../records/member-rules.js';
+import { createRecords } from '../../records/create-record.js';
 import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-
-/** What is absent stays as the plan has it. */
-export interface OverrideEntitlementBody {
-  /** A published entitlement of the plan. */
-  parent_entitlement_id: string;
-  /**
-   * @isInt
-   * @minimum 0
-   * @maximum 9007199254740991
-   */
-  usage_limit?: number;
-  is_enabled?: boolean;
-  /** @maxLength 10000 */
-  static_value?: string;
-}
-
-/** Reads the overrides of a request; every entitlement once. */
-export function readEntitlementOverrides(
-  reader: MemberReader,
-  bodies: readonly OverrideEntitlementBody[],
-): readonly OverrideEntitlementBody[] {
-  const seen = new Set<string>();
-  for (const [index, { parent_entitlement_id: id }] of bodies.entries()) {
-    const member = `override_entitlements.${index}.parent_entitlement_id`;
-    if (seen.has(id)) reader.note(member, 'is given twice');
-    seen.add(id);
-  }
-  return bodies;
-}
+import type { OverrideEntitlementBody } from './entitlement-overrides.js';
 
 /**
  * The entitlement of the subscription that takes the place of one of its plan (docs/domain.md
  * 10.1).
  */
-function replacementOf(parent: EntitlementRow, subscriptionId: string): NewRow {
+function replacementOf(parent: EntitlementRow, subscriptionId: string): NewEntitlement {
   return {
     feature_id: parent.feature_id,
     feature_type: parent.feature_type,
@@ -62,8 +37,8 @@ function replacementOf(parent: EntitlementRow, subscriptionId: string): NewRow {
     usage_limit: parent.usage_limit,
     usage_reset_period: parent.usage_reset_period,
     display_order: parent.display_order,
-    start_date: instantValue(parent.start_date),
-    end_date: instantValue(parent.end_date),
+    start_date: parent.start_date,
+    end_date: parent.end_date,
     metadata: {},
   };
 }
@@ -73,7 +48,7 @@ function overriddenEntitlements(
   ofPlan: readonly EntitlementRow[],
   overrides: readonly OverrideEntitlementBody[],
   subscriptionId: string,
-): readonly NewRow[] | Refusal {
+): readonly NewEntitlement[] | Refusal {
   return collect({ items: overrides, isBulk: false }, (override, index) => {
     const parent = ofPlan.find(({ id }) => id === override.parent_entitlement_id);
     if (parent === undefined) {
@@ -93,7 +68,7 @@ function overriddenEntitlements(
 function resetsWithPeriod(reset: EntitlementReset, every: BilledEvery): boolean {
   if (reset === null) return true;
   if (reset === 'NEVER') return false;
-  return periodsIn(onePeriod(reset), every) === 1;
+  return wholePeriodsIn(onePeriod(reset), every) === 1;
 }
 
 /**
@@ -104,7 +79,7 @@ function scaledEntitlements(
   ofPlan: readonly EntitlementRow[],
   terms: SubscriptionTerms,
   first: { readonly subscriptionId: string; readonly period: Interval },
-): readonly NewRow[] {
+): readonly NewEntitlement[] {
   const { period, subscriptionId } = first;
   const full = gridPeriodAt(terms, period.startMs);
   const isShort = period.startMs > full.startMs || period.endMs < full.endMs;
@@ -120,8 +95,8 @@ function scaledEntitlements(
     return {
       ...replacementOf(parent, subscriptionId),
       usage_limit: scaleAllowance(new Decimal(limit), share).toNumber(),
-      start_date: instantValue(period.startMs),
-      end_date: instantValue(period.endMs),
+      start_date: period.startMs,
+      end_date: period.endMs,
     };
   });
 }
@@ -135,20 +110,15 @@ type EntitledSubscription = {
 
 /** Stores the entitlements that the subscription has in place of those of its plan. */
 export async function storeEntitlements(
-  { tx, caller, now, newId }: Unit,
+  unit: Unit,
   { subscriptionId, planId, terms }: EntitledSubscription,
   overrides: readonly OverrideEntitlementBody[],
 ): Promise<Refusal | null> {
-  const ofPlan = await findEntitlementsOf(tx, [planId]);
+  const ofPlan = await findEntitlementsOf(unit.tx, [planId]);
   const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
   if (isRefusal(overridden)) return overridden;
   const first = { subscriptionId, period: firstPeriod(terms) };
-  const rows = [...overridden, ...scaledEntitlements(ofPlan, terms, first)];
-  const ids = rows.map(() => newId('ent')).sort();
-  const columns = rows.map((row, index) => ({
-    ...newRecordColumns(caller, assertPresent(ids[index], 'an id for every row'), now),
-    ...row,
-  }));
-  await insertRows(tx, { name: ENTITLEMENTS.table, row: ENTITLEMENTS.row }, columns);
-  return null;
+  const items = [...overridden, ...scaledEntitlements(ofPlan, terms, first)];
+  const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
+  return isRefusal(stored) ? stored : null;
 }

@@ -1,5 +1,9 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import { onePeriod, periodsIn, type BilledEvery } from '../../domain/calendar/billing-length.js';
+import {
+  onePeriod,
+  wholePeriodsIn,
+  type BilledEvery,
+} from '../../domain/calendar/billing-length.js';
 import { minorDigitsOf } from '../../domain/money.js';
 import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import type { MemberReader } from '../../records/member-rules.js';
@@ -39,7 +43,7 @@ export type RequestedCommitment = {
  * whole multiple of it in months; null for a good one.
  */
 export function durationProblem(duration: BillingPeriod, every: BilledEvery): string | null {
-  if (periodsIn(onePeriod(duration), every) !== null) return null;
+  if (wholePeriodsIn(onePeriod(duration), every) !== null) return null;
   const period = `${every.billingPeriod} × ${every.billingPeriodCount}`;
   return `must be a whole multiple of the billing period, ${period}`;
 }
