@@ -52,6 +52,27 @@ const shapes = {
   '@typescript-eslint/return-await': ['error', 'in-try-catch'],
 };
 
+/**
+ * Statements of billing-api outside a unit run as the owner of the database, whom row-level
+ * security does not bind. These files may do so, each for its reason.
+ */
+const OUTSIDE_OF_UNITS = [
+  // One statement each, with the environment in it, because every usage query waits for them.
+  'billing-api/usage/query-meter-usage.ts',
+  'billing-api/usage/read-meter-usage.ts',
+  'billing-api/customers/customers-store.ts',
+  'billing-api/events/lookup/event-meters.ts',
+  // Users belong to tenants, not to environments.
+  'billing-api/platform/users/users-store.ts',
+  // The log and its checkpoints serve all tenants.
+  'billing-api/usage/checkpoints.ts',
+  'billing-api/usage/data-until.ts',
+  // Jobs and operators work across tenants.
+  'billing-api/edge/idempotency-store.ts',
+  'billing-api/events/dead-letters/read-dead-letters.ts',
+  'billing-api/events/reconciliation/usage-recount.ts',
+];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },
   {
@@ -63,6 +84,19 @@ export default tseslint.config(
     },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: { ...sizes, ...shapes },
+  },
+  {
+    files: ['billing-api/**/*.ts'],
+    ignores: ['**/*.test.ts', 'billing-api/testing/**', ...OUTSIDE_OF_UNITS],
+    rules: {
+      'no-restricted-syntax': [
+        ...shapes['no-restricted-syntax'],
+        {
+          selector: "MemberExpression[property.name='slonik']",
+          message: 'Run statements in a unit (records/unit.ts), under row-level security.',
+        },
+      ],
+    },
   },
   {
     // A describe block is a list of cases, not a function to be understood at one glance.

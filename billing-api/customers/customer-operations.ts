@@ -42,7 +42,7 @@ function newCustomer(body: CreateCustomerBody) {
   // Kept as it is, blanks included, since events name it exactly so.
   const externalId = body.external_id;
   reader.name('external_id', externalId);
-  reader.later(body, ['tax_rate_overrides', 'integration_entity_mapping']);
+  reader.rejectUnsupported(body, ['tax_rate_overrides', 'integration_entity_mapping']);
   if (body.email !== undefined && !EMAIL.test(body.email)) {
     reader.note('email', 'is no e-mail address');
   }

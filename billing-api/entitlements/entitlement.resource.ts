@@ -6,7 +6,7 @@ import {
   type Expanded,
   type Expansions,
 } from '../records/expand-record.js';
-import type { AddonDto } from '../records/later-dto.js';
+import type { AddonDto } from '../records/unsupported-dto.js';
 import type { DateTime, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
 import { defineResource, recordToDto, type NewRecord, type RecordOf } from '../records/resource.js';
 import {

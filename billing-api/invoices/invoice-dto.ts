@@ -8,7 +8,7 @@ import type {
 import type { ExplanationDto } from './explain/explanation-dto.js';
 import type { CustomerDto } from '../customers/customer.resource.js';
 import type { CommitmentInfoDto } from '../subscriptions/commitment-dto.js';
-import type { AppliedTaxDto, CouponApplicationDto } from '../records/later-dto.js';
+import type { AppliedTaxDto, CouponApplicationDto } from '../records/unsupported-dto.js';
 import type { SubscriptionDto } from '../subscriptions/subscription.resource.js';
 
 /**

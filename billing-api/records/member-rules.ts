@@ -113,7 +113,7 @@ export class MemberReader {
   }
 
   /** Refuses members of features that come later: nothing that is given is silently ignored. */
-  later(request: object, members: readonly string[]): void {
+  rejectUnsupported(request: object, members: readonly string[]): void {
     for (const member of members) {
       const value: unknown = Object.entries(request).find(([name]) => name === member)?.[1];
       if (value !== undefined && value !== false) this.note(member, 'is not available yet');

@@ -7,7 +7,7 @@ import type {
   PauseDto,
   PhaseDto,
   StoredInvoiceDto,
-} from '../records/later-dto.js';
+} from '../records/unsupported-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
 import type { LoadedSubscription } from './loaded-subscription.js';

@@ -61,7 +61,7 @@ function newFeature(body: CreateFeatureBody) {
   const reader = new MemberReader();
   const name = reader.name('name', body.name);
   checkMeterReference(reader, body);
-  reader.later(body, ['group_id']);
+  reader.rejectUnsupported(body, ['group_id']);
   if ((body.unit_singular === undefined) !== (body.unit_plural === undefined)) {
     reader.note('unit_plural', 'and unit_singular come together');
   }

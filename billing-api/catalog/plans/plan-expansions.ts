@@ -7,7 +7,7 @@ import {
   type Expanded,
   type Expansions,
 } from '../../records/expand-record.js';
-import type { CreditGrantDto } from '../../records/later-dto.js';
+import type { CreditGrantDto } from '../../records/unsupported-dto.js';
 import type { PaginationDto } from '../../records/record-dto.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { featureToDto, type FeatureDto } from '../features/feature.resource.js';

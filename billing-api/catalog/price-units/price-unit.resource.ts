@@ -1,10 +1,10 @@
 import { decimal, recordVersion, text } from '../../records/columns.js';
-import type { PriceUnitDto } from '../../records/later-dto.js';
 import type {
   Currency,
   DecimalText,
   MetadataDto,
   PaginationDto,
+  RecordDto,
   SearchBody,
 } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
@@ -25,6 +25,14 @@ export const PRICE_UNITS = defineResource({
   removal: 'archived',
 });
 export type PriceUnitRow = RecordOf<typeof PRICE_UNITS>;
+
+export interface PriceUnitDto extends RecordDto {
+  name: string;
+  code: string;
+  symbol: string;
+  base_currency: string;
+  conversion_rate: DecimalText;
+}
 
 export function priceUnitToDto(row: PriceUnitRow): PriceUnitDto {
   return recordToDto(PRICE_UNITS, row);

@@ -17,7 +17,6 @@ import { accepted } from '../../edge/failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { ControllerDependencies } from '../../ioc.js';
-import type { PriceUnitDto } from '../../records/later-dto.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
@@ -31,6 +30,7 @@ import {
   priceUnitToDto,
   type ChangePriceUnitBody,
   type CreatePriceUnitBody,
+  type PriceUnitDto,
   type PriceUnitListDto,
   type SearchPriceUnitsBody,
 } from './price-unit.resource.js';

@@ -24,7 +24,7 @@ export type PriceCommand = {
 /** Reads a price body, or says what is wrong with its dates, metadata and unavailable members. */
 export function readPriceBody(body: InlinePriceBody & PriceOwnerBody): PriceCommand | Refusal {
   const reader = new MemberReader();
-  reader.later(body, ['group_id']);
+  reader.rejectUnsupported(body, ['group_id']);
   const command = {
     body,
     startMs: reader.instant('start_date', body.start_date),

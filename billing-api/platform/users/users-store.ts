@@ -1,15 +1,16 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { instantColumn } from '../../../sql/columns.js';
-import { recordColumns } from '../../records/records.js';
-import { textKeyed } from '../../records/columns.js';
+import { recordColumns, recordStatus, textKeyed } from '../../records/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
+const metadataColumn = recordColumns.metadata.schema;
+
 const userRow = z.object({
-  id: recordColumns.id,
+  id: z.string(),
   tenant_id: z.string(),
-  status: recordColumns.status,
-  metadata: recordColumns.metadata,
+  status: recordStatus,
+  metadata: metadataColumn,
   created_at: instantColumn,
   created_by: z.string().nullable(),
   updated_at: instantColumn,
@@ -20,7 +21,7 @@ const userRow = z.object({
   roles: z.array(z.string()),
   tenant_name: z.string(),
   tenant_status: z.enum(['trialing', 'active', 'suspended']),
-  tenant_metadata: recordColumns.metadata,
+  tenant_metadata: metadataColumn,
   tenant_billing_details: z.object({
     email: z.string().nullish(),
     help_email: z.string().nullish(),

@@ -74,7 +74,7 @@ const LATER = [
 ];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
-  reader.later(body, LATER);
+  reader.rejectUnsupported(body, LATER);
   if ((body.trial_period_days ?? 0) > 0) {
     reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
   }

@@ -53,7 +53,7 @@ export function readOverrides(
   const seen = new Set<string>();
   return bodies.map((body, index) => {
     const place = `override_line_items.${index}`;
-    reader.later(body, ['price_unit_amount', 'price_unit_tiers']);
+    reader.rejectUnsupported(body, ['price_unit_amount', 'price_unit_tiers']);
     const quantity = readQuantity(reader, place, body.quantity);
     if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'is given twice');
     seen.add(body.price_id);

@@ -41,14 +41,6 @@ export interface AddonDto extends RecordDto {
   lookup_key: string;
 }
 
-export interface PriceUnitDto extends RecordDto {
-  name: string;
-  code: string;
-  symbol: string;
-  base_currency: string;
-  conversion_rate: DecimalText;
-}
-
 interface AuditedDto {
   id: string;
   metadata: MetadataDto;
