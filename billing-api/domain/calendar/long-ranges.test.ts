@@ -26,7 +26,7 @@ describe('windows of long ranges (7.8)', { timeout: 60_000 }, () => {
   const ranges = fc
     .record({
       startMs: fc.integer({ min: at('1900-01-01T00:00:00Z'), max: at('2050-01-01T00:00:00Z') }),
-      days: fc.integer({ min: 1, max: 800 }),
+      days: fc.integer({ min: 1, max: 400 }),
     })
     .map(({ startMs, days }): Interval => ({ startMs, endMs: startMs + days * 24 * HOUR_MS }));
   const longGrids = fc.record({
