@@ -30,7 +30,7 @@ import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
 import { createPendingLog, type LazyEventLog } from './events/pending-log.js';
-import { createUsageStore } from './usage/store/usage-store.js';
+import { createUsageReader } from './usage/store/usage-reader.js';
 
 export type BillingAppDependencies = {
   readonly database: Database;
@@ -76,7 +76,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.set('query parser', parseQuery);
   const { clickHouse } = dependencies;
   const stores = {
-    usage: createUsageStore(clickHouse),
+    usage: createUsageReader(clickHouse),
     events: createEventStore(clickHouse),
     listConflicts: createConflictList(clickHouse),
     countRepeats: createRepeatCount(clickHouse),

@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.js';
 import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { BillingDatabase } from './records/unit.js';
-import type { UsageStore } from './usage/store/usage-store.js';
+import type { UsageReader } from './usage/store/usage-reader.js';
 import type { ReadDataUntil } from './usage/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
 import type { CountRepeats, ListConflicts } from './events/event-conflicts-store.js';
@@ -15,7 +15,7 @@ import type { LazyEventLog, PendingLog } from './events/pending-log.js';
 /** What controllers hand to use cases, each of which names the part it needs. */
 export type ControllerDependencies = {
   readonly database: BillingDatabase;
-  readonly usage: UsageStore;
+  readonly usage: UsageReader;
   readonly events: EventStore;
   readonly listConflicts: ListConflicts;
   readonly countRepeats: CountRepeats;

@@ -21,7 +21,7 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
-import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/usage-rows.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 /*
  * A subscription made through the interface and one written down for the independent oracle, out of

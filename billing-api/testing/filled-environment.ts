@@ -14,7 +14,7 @@ import {
   usageEventOf,
   type LogEvent,
 } from './log-rows.js';
-import { insertLines } from './usage-rows.js';
+import { insertLines } from './write-usage-minutes.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
 export const FILLED_AT = '2026-01-20T10:00:00.000Z';

@@ -7,7 +7,7 @@ import type { Environment } from '../../contract/environment.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
-import { insertLines } from './usage-rows.js';
+import { insertLines } from './write-usage-minutes.js';
 
 /** An event as the aggregator has stored it: the raw row and its id. */
 export type LogEvent = {

@@ -5,7 +5,7 @@ import type { AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
-import { storeEvents, type StoredEvent, type UsageTarget } from './usage-rows.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
 export type MeterWish = {

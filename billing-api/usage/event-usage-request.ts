@@ -6,7 +6,7 @@ import type { UsageSplit } from '../domain/usage/aggregation-spec.js';
 import { MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
 import { bucketProblem } from './meter-usage-query.js';
-import type { UsageSubject } from './store/usage-question.js';
+import type { UsageSubject } from './store/cell-query.js';
 import { readGroups } from './usage-grouping.js';
 import { readTerms, type UsageRequest, type UsageTerms } from './usage-request.js';
 

@@ -5,7 +5,7 @@ import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import type { AggregationSpec, UsageSplit } from '../domain/usage/aggregation-spec.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { specOfMeter } from './aggregation-of-meter.js';
-import { subjectOf } from './store/usage-question.js';
+import { subjectOf } from './store/cell-query.js';
 import { slicingsOfAnswer, type AnswerQuery } from './usage-answer.js';
 import { cutsOf } from './usage-range.js';
 import type { UsageTerms } from './usage-request.js';

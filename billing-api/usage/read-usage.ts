@@ -11,8 +11,8 @@ import {
   type UsageSplit,
 } from '../domain/usage/aggregation-spec.js';
 import { HISTORY_MS, intervalOf, slotsOf } from './cell-slots.js';
-import type { UsageCustomers, UsageQuestion, UsageSubject } from './store/usage-question.js';
-import type { UsageStore } from './store/usage-store.js';
+import type { UsageCustomers, CellQuery, UsageSubject } from './store/cell-query.js';
+import type { UsageReader } from './store/usage-reader.js';
 
 /** What one reader wants to know of one meter or ad-hoc rule. */
 export type UsageQuery<Name extends string> = {
@@ -38,7 +38,7 @@ export type UsageAnswers<Name extends string> = ReadonlyMap<UsageQuery<Name>, Sl
 /** A query to the usage tables, and the slicings that its cells are read for. */
 type CellRead<Name extends string> = {
   readonly query: UsageQuery<Name>;
-  readonly cells: UsageQuestion;
+  readonly cells: CellQuery;
   readonly slicings: readonly (readonly [name: Name, slicing: UsageSlicing])[];
 };
 
@@ -53,7 +53,7 @@ function unionOf(splits: readonly UsageSplit[]): UsageSplit {
 function cellQueryOf<Name extends string>(
   { subject, spec, narrowedBy, sources }: UsageQuery<Name>,
   slicings: readonly UsageSlicing[],
-): UsageQuestion {
+): CellQuery {
   const hasHistory = spec.resetUsage === 'NEVER';
   const split = unionOf(slicings.map((slicing) => slicing.split));
   const isBucketedByGroup = spec.buckets !== null && spec.hasGroups;
@@ -86,7 +86,7 @@ function cellReadsOf<Name extends string>(query: UsageQuery<Name>): readonly Cel
 }
 
 /** The queries that `readUsage` sends to the usage tables. */
-export function cellQueriesOf(queries: readonly UsageQuery<string>[]): readonly UsageQuestion[] {
+export function cellQueriesOf(queries: readonly UsageQuery<string>[]): readonly CellQuery[] {
   return queries.flatMap(cellReadsOf).map(({ cells }) => cells);
 }
 
@@ -106,12 +106,12 @@ function withSlotStart(
  * @throws DependencyError when ClickHouse fails.
  */
 export async function readUsage<Name extends string>(
-  store: UsageStore,
+  reader: UsageReader,
   owner: UsageOwner,
   queries: readonly UsageQuery<Name>[],
 ): Promise<UsageAnswers<Name> | null> {
   const reads = queries.flatMap((query) => cellReadsOf(query));
-  const found = await store.read({ ...owner, questions: reads.map(({ cells }) => cells) });
+  const found = await reader.read({ ...owner, queries: reads.map(({ cells }) => cells) });
   if (found === null) return null;
   const answers = new Map<UsageQuery<Name>, Map<Name, readonly UsagePart[]>>(
     queries.map((query) => [query, new Map()]),

@@ -8,8 +8,8 @@ import {
 } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
-import type { UsageCustomers } from './store/usage-question.js';
-import type { UsageStore } from './store/usage-store.js';
+import type { UsageCustomers } from './store/cell-query.js';
+import type { UsageReader } from './store/usage-reader.js';
 import type { Caller } from '../records/caller.js';
 import { cellQueriesOf, type UsageQuery } from './read-usage.js';
 import { notFound, Refusal } from '../records/refusal.js';
@@ -18,7 +18,7 @@ import { notFound, Refusal } from '../records/refusal.js';
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
 
 export type UsageReadDependencies = ReadDependencies & {
-  readonly usage: UsageStore;
+  readonly usage: UsageReader;
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
 };

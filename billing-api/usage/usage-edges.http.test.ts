@@ -6,7 +6,7 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
-import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/usage-rows.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 const USAGE = '/v1/events/usage';
 

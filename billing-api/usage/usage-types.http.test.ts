@@ -6,7 +6,7 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
-import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/usage-rows.js';
+import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 const RANGE = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-10-31T00:00:00Z' };
 const USAGE = '/v1/events/usage/meter';

@@ -6,7 +6,7 @@ import type { Database } from '../../sql/pool.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { IN_FLIGHT_MS } from '../testing/billing-harness.js';
-import { storeEvents, type UsageTarget } from '../testing/usage-rows.js';
+import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 const USAGE = '/v1/events/usage/meter';
 

@@ -1,6 +1,6 @@
--- Purpose: what whole UTC minutes hold of meters that share a stretch of time cut into slots; one arm of the one statement that
---          answers all questions of a wish (billing-api/store/usage/usage-statement.ts).
--- Grain:   one row per generation of a meter and what the question tells apart, with a place in its columns for every slot: a month
+-- Purpose: what whole UTC minutes hold of meters that share a stretch of time cut into slots; one branch of the one statement that
+--          answers all queries of a batch (billing-api/usage/store/usage-statement.ts).
+-- Grain:   one row per generation of a meter and what the query tells apart, with a place in its columns for every slot: a month
 --          of minutes as 43,200 rows took more than twice as long to make, and ten times as long to read.
 -- Params:  bound where `$…$` stands: $environment$ and $customers$ and $meters$ choose rows by the primary key; $minutes$ is the
 --          stretch; $slot$ its slots in milliseconds; $keys$ source and group where somebody asked, and $source$ and $group$ these or
@@ -9,8 +9,8 @@
 --          so many slots that no answer holds them.
 -- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
 SELECT
-  $arm$ AS arm,
-  toString(u.generation) AS question,
+  $branch$ AS branch,
+  toString(u.generation) AS query,
   $source$ AS source_text,
   $group$ AS group_text,
   CAST([], 'Array(String)') AS texts,

@@ -1,12 +1,12 @@
 -- Purpose: what whole UTC minutes hold of meters that share a stretch of time, like read-usage-minutes.sql, without the second
 --          aggregation: sums of the stretch as one slot, which is called 0 (of a customer's month a fifth of the time), or counts of
 --          slots of one length, a place for each of them, which need no list of slots (of a month of minutes two thirds of the time).
--- Grain:   one row per generation of a meter and what the question tells apart.
+-- Grain:   one row per generation of a meter and what the query tells apart.
 -- Params:  as in read-usage-minutes.sql; $slots$ is [0] or empty, $events$ the events of the stretch or of all places.
 -- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
 SELECT
-  $arm$ AS arm,
-  toString(u.generation) AS question,
+  $branch$ AS branch,
+  toString(u.generation) AS query,
   $source$ AS source_text,
   $group$ AS group_text,
   CAST([], 'Array(String)') AS texts,

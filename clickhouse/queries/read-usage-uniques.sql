@@ -1,11 +1,11 @@
--- Purpose: number of different texts of a COUNT_UNIQUE meter, over minutes and events together; one arm of the statement of
---          billing-api/store/usage-statement.ts. Sets stay in the server: only their sizes are answered.
--- Grain:   one row per what the question tells apart, with a place in its columns for every slot.
+-- Purpose: number of different texts of a COUNT_UNIQUE meter, over minutes and events together; one branch of the statement of
+--          billing-api/usage/store/usage-statement.ts. Sets stay in the server: only their sizes are answered.
+-- Grain:   one row per what the query tells apart, with a place in its columns for every slot.
 -- Params:  $hashes$: rows (slot_ms, source_text, group_text, texts, hash), hash as in usage_minute_v1.uniques; $slot$: the slot
 --          in which a text counts, its own or, for a meter that never resets, the first it was seen in.
 SELECT
-  $arm$ AS arm,
-  '' AS question,
+  $branch$ AS branch,
+  '' AS query,
   source_text,
   group_text,
   texts,

@@ -5,7 +5,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
 import type { UsageQuery } from '../../usage/read-usage.js';
-import { subjectOf } from '../../usage/store/usage-question.js';
+import { subjectOf } from '../../usage/store/cell-query.js';
 import { cutsOf } from '../../usage/usage-range.js';
 import type { AnalyticsLine } from './analytics-lines.js';
 import type { AnalyticsQuery } from './analytics-query.js';

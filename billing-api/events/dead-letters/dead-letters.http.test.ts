@@ -9,7 +9,7 @@ import { usageEventOf } from '../../testing/log-rows.js';
 import { createDeadLetters } from './dead-letters-store.js';
 import { readDeadLetters } from './read-dead-letters.js';
 import { replayAnyDeadLetters } from './replay-dead-letters.js';
-import { insertLines } from '../../testing/usage-rows.js';
+import { insertLines } from '../../testing/write-usage-minutes.js';
 
 const PATH = '/v1/events/dead-letters';
 const REPLAY = `${PATH}/replay`;

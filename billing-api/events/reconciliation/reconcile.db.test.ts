@@ -10,7 +10,7 @@ import {
   storeLogEvents,
   type LogEvent,
 } from '../../testing/log-rows.js';
-import { insertLines } from '../../testing/usage-rows.js';
+import { insertLines } from '../../testing/write-usage-minutes.js';
 import { balanceClosedHours, recountNextMeters } from './reconcile.js';
 
 const NOW = Date.parse('2026-10-01T12:30:00.000Z');

@@ -7,7 +7,7 @@ import { NO_SPLIT, type UsageSlicing } from '../../domain/usage/aggregation-spec
 import type { UsageRequirement } from '../../domain/usage/line-usage.js';
 import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
-import { subjectOf } from '../../usage/store/usage-question.js';
+import { subjectOf } from '../../usage/store/cell-query.js';
 import type { UsageQuery } from '../../usage/read-usage.js';
 import {
   slicingsOfGrouping,

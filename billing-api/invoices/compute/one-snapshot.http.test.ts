@@ -6,7 +6,7 @@ import type { Database } from '../../../sql/pool.js';
 import type { BillingDatabase } from '../../records/unit.js';
 import { test } from '../../testing/billing-test.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
-import { createUsageStore } from '../../usage/store/usage-store.js';
+import { createUsageReader } from '../../usage/store/usage-reader.js';
 import { previewInvoice } from '../preview-invoice.js';
 
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
@@ -88,7 +88,7 @@ describe('the snapshot of a computed invoice', () => {
         {
           // Any other way to the database is missing, so a second transaction would throw.
           database: watched as unknown as BillingDatabase,
-          usage: createUsageStore(clickhouse.client),
+          usage: createUsageReader(clickhouse.client),
           dataUntil: () => Promise.resolve(null),
           clock: { now: () => NOW },
         },

@@ -2,7 +2,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { LineUsage } from '../../domain/usage/line-usage.js';
 import { Refusal } from '../../records/refusal.js';
 import { readUsage, type UsageOwner } from '../../usage/read-usage.js';
-import type { UsageStore } from '../../usage/store/usage-store.js';
+import type { UsageReader } from '../../usage/store/usage-reader.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 import { usageOfLine } from './line-usage-answer.js';
 import { usageQueryOfLine, type LineUsageQuery } from './line-usage-query.js';
@@ -15,7 +15,7 @@ export type UsageOfLines = ReadonlyMap<string, LineUsage>;
  * @param featureIds the feature of each meter; used only where usage is grouped by feature.
  */
 export async function readLineUsage(
-  store: UsageStore,
+  reader: UsageReader,
   owner: UsageOwner,
   {
     lines,
@@ -29,7 +29,7 @@ export async function readLineUsage(
 ): Promise<UsageOfLines | Refusal> {
   const queries = lines.map((line) => ({ line, query: usageQueryOfLine(line, grouping) }));
   const answers = await readUsage(
-    store,
+    reader,
     owner,
     queries.map(({ query }) => query),
   );

@@ -1,15 +1,15 @@
 import type { Environment } from '../../../contract/environment.js';
-import { eventArmsOf, eventPieces } from './event-arm.js';
-import { minuteArmsOf, minutePieces } from './minute-arm.js';
+import { eventBranchesOf, eventPieces } from './event-branch.js';
+import { minuteBranchesOf, minutePieces } from './minute-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
 import { StatementBuilder, type Placed } from './statement-builder.js';
-import type { UsageQuestion } from './usage-question.js';
+import type { CellQuery } from './cell-query.js';
 import { placedOf } from './usage-statement.js';
 
 const LIST_KEYS = readTemplate('list-usage-customers');
 
-function keysOfMinutes(builder: StatementBuilder, arm: readonly Placed[]): string {
-  const { environment, meters, minutes } = minutePieces(builder, arm);
+function keysOfMinutes(builder: StatementBuilder, branch: readonly Placed[]): string {
+  const { environment, meters, minutes } = minutePieces(builder, branch);
   return `SELECT u.customer_key FROM usage_minute_v1 AS u
     WHERE ${environment} AND ${meters} AND ${minutes}`;
 }
@@ -22,25 +22,25 @@ function keysOfEvents(builder: StatementBuilder, placed: Placed): string {
 }
 
 /**
- * The statement that lists the customer keys of whatever the questions would read, from the same
+ * The statement that lists the customer keys of whatever the queries would read, from the same
  * minutes and events; null when there is nothing to read.
  */
 export function customerKeysStatementOf(
   environment: Environment,
-  questions: readonly UsageQuestion[],
+  queries: readonly CellQuery[],
   keysMax: number,
 ): { readonly text: string; readonly bindings: Bindings } | null {
   const everybody = { kind: 'all-but', keys: [] } as const;
-  const builder = new StatementBuilder({ environment, customers: everybody, questions });
-  const placed = placedOf(questions);
-  const arms = [
-    ...minuteArmsOf(builder, placed).map((arm) => keysOfMinutes(builder, arm)),
-    // The questions of one arm differ in what they are narrowed by, and read the same events.
-    ...eventArmsOf(builder, placed).flatMap(([one]) =>
+  const builder = new StatementBuilder({ environment, customers: everybody, queries });
+  const placed = placedOf(queries);
+  const branches = [
+    ...minuteBranchesOf(builder, placed).map((branch) => keysOfMinutes(builder, branch)),
+    // The queries of one branch differ in what they are narrowed by, and read the same events.
+    ...eventBranchesOf(builder, placed).flatMap(([one]) =>
       one === undefined ? [] : [keysOfEvents(builder, one)],
     ),
   ];
-  if (arms.length === 0) return null;
-  const pieces = { arms: arms.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };
+  if (branches.length === 0) return null;
+  const pieces = { branches: branches.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };
   return { text: fillTemplate(LIST_KEYS, pieces), bindings: builder.bindings };
 }

@@ -1,21 +1,21 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { Bindings, fillTemplate } from './sql-template.js';
-import { CELLS_MAX, type UsageQuestion, type UsageWish } from './usage-question.js';
+import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
 import { runsOf, type Run, type WindowParts } from './window-parts.js';
 
-/** What the rows of one arm belong to. */
-export type UsageArm = {
-  /** By the `question` of the row: the questions, as indexes of the wish, that it answers. */
-  readonly questionsOf: ReadonlyMap<string, readonly number[]>;
+/** What the rows of one branch belong to. */
+export type UsageBranch = {
+  /** By the `query` of the row: the queries, as indexes of the batch, that it answers. */
+  readonly queriesOf: ReadonlyMap<string, readonly number[]>;
   /** Makes values of texts, for rows of events; null for rows of sums. */
   readonly rule: ValueRule | null;
   /** Slots for all of which a row has a place, in this order, also for those without events. */
   readonly run: Run | null;
 };
-/** A question with the place it has in the wish, and where its parts are read from. */
+/** A query, its place in the batch, and where its parts are read from. */
 export type Placed = {
-  readonly question: UsageQuestion;
+  readonly query: CellQuery;
   readonly place: number;
   readonly parts: WindowParts;
 };
@@ -23,17 +23,17 @@ export type Placed = {
 /** A list of slots in short; no runs for one slot. */
 type Slots = { readonly id: number; readonly runs: readonly Run[] };
 
-/** Gathers the arms of one statement and the values that are bound in it. */
+/** Gathers the branches of one statement and the values that are bound in it. */
 export class StatementBuilder {
   readonly bindings = new Bindings();
-  readonly arms: UsageArm[] = [];
+  readonly branches: UsageBranch[] = [];
   readonly texts: string[] = [];
   readonly #slots = new Map<readonly InstantMs[] | null, Slots>();
   readonly #slotIds = new Map<string, Slots>();
   readonly #customers: string;
   readonly #environment: string;
 
-  constructor({ environment, customers }: UsageWish) {
+  constructor({ environment, customers }: CellQueryBatch) {
     const { bindings } = this;
     const list = bindings.list(customers.keys, 'String');
     const isOnly = customers.kind === 'only';
@@ -85,7 +85,7 @@ export class StatementBuilder {
   }
 
   /** The slots as one run; null where they are none. */
-  runOf({ slots }: UsageQuestion): Run | null {
+  runOf({ slots }: CellQuery): Run | null {
     const { runs } = this.#known(slots);
     const [only, ...others] = runs;
     return only === undefined || others.length > 0 ? null : only;
@@ -101,38 +101,38 @@ export class StatementBuilder {
   }
 
   /** The start of the slot of an instant, which is not before the first; one slot is called 0. */
-  slot(question: UsageQuestion, instant: string): string {
-    if (question.slots === null) return 'toInt64(0)';
-    const run = this.runOf(question);
+  slot(query: CellQuery, instant: string): string {
+    if (query.slots === null) return 'toInt64(0)';
+    const run = this.runOf(query);
     if (run !== null) return this.#slotIn(run, instant);
-    return `roundDown(${instant}, ${this.#startsOf(this.#known(question.slots).runs)})`;
+    return `roundDown(${instant}, ${this.#startsOf(this.#known(query.slots).runs)})`;
   }
 
-  conditions(alias: string, { sources }: UsageQuestion): Readonly<Record<string, string>> {
+  conditions(alias: string, { sources }: CellQuery): Readonly<Record<string, string>> {
     const { bindings } = this;
     const ofSources =
       sources === null ? '' : ` AND ${alias}.source IN (${bindings.list(sources, 'String')})`;
     return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
   }
 
-  add(arm: UsageArm, template: string, pieces: Readonly<Record<string, string>>): void {
-    const common = { arm: String(this.arms.length), rowsMax: String(CELLS_MAX + 1) };
+  add(branch: UsageBranch, template: string, pieces: Readonly<Record<string, string>>): void {
+    const common = { branch: String(this.branches.length), rowsMax: String(CELLS_MAX + 1) };
     this.texts.push(fillTemplate(template, { ...pieces, ...common }));
-    this.arms.push(arm);
+    this.branches.push(branch);
   }
 }
 
-/** Questions that one arm answers: those with the same key, in their order. */
-export function armsBy(
-  questions: readonly Placed[],
+/** Queries that one branch answers: those with the same key, in their order. */
+export function branchesBy(
+  queries: readonly Placed[],
   keyOf: (placed: Placed) => string,
 ): readonly (readonly Placed[])[] {
-  const arms = new Map<string, Placed[]>();
-  for (const placed of questions) {
+  const branches = new Map<string, Placed[]>();
+  for (const placed of queries) {
     const key = keyOf(placed);
-    const arm = arms.get(key) ?? [];
-    arms.set(key, arm);
-    arm.push(placed);
+    const branch = branches.get(key) ?? [];
+    branches.set(key, branch);
+    branch.push(placed);
   }
-  return [...arms.values()];
+  return [...branches.values()];
 }

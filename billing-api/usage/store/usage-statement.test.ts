@@ -3,8 +3,8 @@ import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
 import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
-import { CELLS_MAX, type UsageQuestion } from './usage-question.js';
-import { UsageRow } from './usage-rows.js';
+import { CELLS_MAX, type CellQuery } from './cell-query.js';
+import { UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf } from './usage-statement.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -14,7 +14,7 @@ const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
 const minutesOf = (meterId: string) => ({ meterId, generations: [7] });
 const subject = { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, ends: null };
 
-function questionOf(slots: UsageQuestion['slots'], more: Partial<UsageQuestion> = {}) {
+function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   return {
     subject: { ...subject, minutes: minutesOf('meter_1') },
     window: { startMs: START_MS, endMs: START_MS + 30 * DAY_MS },
@@ -27,37 +27,31 @@ function questionOf(slots: UsageQuestion['slots'], more: Partial<UsageQuestion> 
   };
 }
 
-function armOf(questions: readonly UsageQuestion[]) {
+function branchOf(queries: readonly CellQuery[]) {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
-  const wish = { environment, customers: { kind: 'only', keys: ['e:a'] }, questions } as const;
-  const statement = usageStatementOf(wish, { from: 0, to: questions.length });
-  expect(statement?.arms).toHaveLength(1);
-  const [arm] = assertPresent(statement, 'a statement').arms;
-  return assertPresent(arm, 'an arm');
+  const batch = { environment, customers: { kind: 'only', keys: ['e:a'] }, queries } as const;
+  const statement = usageStatementOf(batch, { from: 0, to: queries.length });
+  expect(statement?.branches).toHaveLength(1);
+  const [branch] = assertPresent(statement, 'a statement').branches;
+  return assertPresent(branch, 'a branch');
 }
 
 const MONTH_OF_MINUTES = startsOf(43_200, MINUTE_MS);
 
 describe('rows of minutes', () => {
   it('have a place for every slot where counts are cut into slots of one length', () => {
-    expect(armOf([questionOf(MONTH_OF_MINUTES)]).run).toEqual([START_MS, MINUTE_MS, 43_200]);
-    expect(armOf([questionOf(startsOf(30, DAY_MS))]).run).toEqual([START_MS, DAY_MS, 30]);
+    expect(branchOf([queryOf(MONTH_OF_MINUTES)]).run).toEqual([START_MS, MINUTE_MS, 43_200]);
+    expect(branchOf([queryOf(startsOf(30, DAY_MS))]).run).toEqual([START_MS, DAY_MS, 30]);
   });
 
-  it.each<[string, UsageQuestion]>([
-    ['of one slot', questionOf(null)],
-    [
-      'of slots of several lengths',
-      questionOf([START_MS, START_MS + DAY_MS, START_MS + 90_000_000]),
-    ],
-    [
-      'told apart by source',
-      questionOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, source: true } }),
-    ],
-    ['told apart by group', questionOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, group: true } })],
+  it.each<[string, CellQuery]>([
+    ['of one slot', queryOf(null)],
+    ['of slots of several lengths', queryOf([START_MS, START_MS + DAY_MS, START_MS + 90_000_000])],
+    ['told apart by source', queryOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, source: true } })],
+    ['told apart by group', queryOf(MONTH_OF_MINUTES, { split: { ...NO_SPLIT, group: true } })],
     [
       'of sums',
-      questionOf(MONTH_OF_MINUTES, {
+      queryOf(MONTH_OF_MINUTES, {
         subject: {
           ...subject,
           aggregation: { ...COUNT_EVENTS, type: 'SUM', field: 'n' },
@@ -65,20 +59,20 @@ describe('rows of minutes', () => {
         },
       }),
     ],
-  ])('name their slots when they are %s', (_, question) => {
-    expect(armOf([question]).run).toBeNull();
+  ])('name their slots when they are %s', (_, query) => {
+    expect(branchOf([query]).run).toBeNull();
   });
 
   it('have places up to as many as an answer holds', () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) =>
-        questionOf(MONTH_OF_MINUTES, {
+        queryOf(MONTH_OF_MINUTES, {
           subject: { ...subject, minutes: minutesOf(`meter_${index}`) },
         }),
       );
     const most = Math.floor(CELLS_MAX / MONTH_OF_MINUTES.length);
-    expect(armOf(many(most)).run).not.toBeNull();
-    expect(armOf(many(most + 1)).run).toBeNull();
+    expect(branchOf(many(most)).run).not.toBeNull();
+    expect(branchOf(many(most + 1)).run).toBeNull();
   });
 });
 

@@ -5,7 +5,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import type { UsageSplit } from '../../domain/usage/aggregation-spec.js';
 import type { MeterEnd, EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 
-/** Whose events count, and as what: a meter in force, or a rule made up for one question. */
+/** Whose events count, and as what: a meter in force, or a rule made up for one query. */
 export type UsageSubject = {
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
@@ -26,8 +26,8 @@ export function subjectOf(meter: EffectiveMeter): UsageSubject {
   return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
 }
 
-/** One question: what a window holds of a subject, perhaps narrowed by more filters. */
-export type UsageQuestion = {
+/** One query: what a window holds of a subject, perhaps narrowed by more filters. */
+export type CellQuery = {
   readonly subject: UsageSubject;
   readonly window: Interval;
   /** Added to the subject's own filters; the minutes cannot answer them, the events can. */
@@ -46,10 +46,10 @@ export type UsageCustomers =
   | { readonly kind: 'only'; readonly keys: readonly string[] }
   | { readonly kind: 'all-but'; readonly keys: readonly string[] };
 
-export type UsageWish = {
+export type CellQueryBatch = {
   readonly environment: Environment;
   readonly customers: UsageCustomers;
-  readonly questions: readonly UsageQuestion[];
+  readonly queries: readonly CellQuery[];
 };
 
 /** No answer holds more cells. */

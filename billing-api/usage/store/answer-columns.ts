@@ -1,5 +1,5 @@
 import type { AggregationType } from '../../../contract/aggregation.js';
-import { minuteSumsOf, NOTHING, type UsageQuestion } from './usage-question.js';
+import { minuteSumsOf, NOTHING, type CellQuery } from './cell-query.js';
 import type { Run } from './window-parts.js';
 
 /** The pieces of a statement about minutes that make the columns of its rows. */
@@ -27,7 +27,7 @@ const SUMS = {
 const NAMES = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
 
 /** The sums that a type needs; empty lists, which read no column, in place of the others. */
-export function sumColumns(type: AggregationType, slots: UsageQuestion['slots']): Columns {
+export function sumColumns(type: AggregationType, slots: CellQuery['slots']): Columns {
   const isAsked = minuteSumsOf(type);
   const columns = NAMES.map((name) => {
     const { of, as } = SUMS[name];

@@ -5,34 +5,34 @@ import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
-import { CELLS_MAX, type UsageQuestion, type UsageWish } from './usage-question.js';
-import { UsageRow } from './usage-rows.js';
+import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
+import { UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 
-/** The usage tables as questions are put to them. */
-export type UsageStore = {
+/** The usage tables as queries are put to them. */
+export type UsageReader = {
   /**
-   * What every question holds, in the order of the wish, in one round trip per 200 questions.
+   * What every query holds, in the order of the batch, in one round trip per 200 queries.
    * Windows are exact to the millisecond.
    * @returns null when there are more than a million cells, which no answer could hold.
    * @throws DependencyError when ClickHouse fails: a failure never becomes a number.
    */
-  readonly read: (wish: UsageWish) => Promise<readonly (readonly CellSeries[])[] | null>;
-  /** Customer keys with anything that the questions would read; null for more than 100 000. */
+  readonly read: (batch: CellQueryBatch) => Promise<readonly (readonly CellSeries[])[] | null>;
+  /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
-    questions: readonly UsageQuestion[],
+    queries: readonly CellQuery[],
   ) => Promise<readonly string[] | null>;
 };
 
-const QUESTIONS_PER_QUERY_MAX = 200;
+const QUERIES_PER_STATEMENT_MAX = 200;
 const KEYS_MAX = 100_000;
 /** Rows of events with different texts that fold into the cells: about half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
 /**
  * The server answers only when it is done, so that it cannot fail behind a status of 200; it stops
- * reading once nobody could take the rows. 200 questions make a statement of half a megabyte.
+ * reading once nobody could take the rows. 200 queries make a statement of half a megabyte.
  */
 const SETTINGS = {
   wait_end_of_query: 1,
@@ -48,7 +48,7 @@ const SETTINGS = {
 /** Cells of events with the same key by their slot: combinations of texts add up to them. */
 type Folded = { readonly key: UsageKey; readonly cells: Map<number, WindowCell> };
 
-/** What was read for one question. */
+/** What was read for one query. */
 type Found = { readonly sums: CellSeries[]; readonly folded: Map<string, Folded> };
 
 function seriesOf({ sums, folded }: Found): readonly CellSeries[] {
@@ -72,25 +72,25 @@ function fold({ folded }: Found, key: UsageKey, { slotMs, cell }: EventCell): bo
   return known === undefined;
 }
 
-/** Adds a row to what was found for its questions. @returns how many cells are new. */
+/** Adds a row to what was found for its queries. @returns how many cells are new. */
 function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[]): number {
-  const arm = assertPresent(statement.arms[row.arm], 'the arm of a usage row');
-  const questions = assertPresent(arm.questionsOf.get(row.question), 'the question of a usage row');
+  const branch = assertPresent(statement.branches[row.branch], 'the branch of a usage row');
+  const queries = assertPresent(branch.queriesOf.get(row.query), 'the query of a usage row');
   const { source, group, texts } = row;
   const key = { source, group, texts };
-  const ofQuestions = questions.map((question) => assertPresent(found[question], 'a question'));
-  if (arm.rule === null) {
-    const series = { ...key, ...(arm.run === null ? row.sums : row.countsOf(arm.run)) };
-    for (const own of ofQuestions) own.sums.push(series);
-    return series.slots.length * questions.length;
+  const ofQueries = queries.map((query) => assertPresent(found[query], 'a query'));
+  if (branch.rule === null) {
+    const series = { ...key, ...(branch.run === null ? row.sums : row.countsOf(branch.run)) };
+    for (const own of ofQueries) own.sums.push(series);
+    return series.slots.length * queries.length;
   }
   const slotMs = assertPresent(row.slots[0], 'the slot of a row of events');
-  const event = { slotMs, cell: row.cellOfEvents(arm.rule) };
-  return ofQuestions.filter((own) => fold(own, key, event)).length;
+  const event = { slotMs, cell: row.cellOfEvents(branch.rule) };
+  return ofQueries.filter((own) => fold(own, key, event)).length;
 }
 
 /** Reads usage from ClickHouse. */
-export function createUsageStore(clickHouse: ClickHouse): UsageStore {
+export function createUsageReader(clickHouse: ClickHouse): UsageReader {
   /** @returns whether all rows could be taken. */
   const readStatement = async (
     statement: UsageStatement,
@@ -107,17 +107,17 @@ export function createUsageStore(clickHouse: ClickHouse): UsageStore {
     return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
   };
   return {
-    read: async (wish) => {
-      const found = wish.questions.map((): Found => ({ sums: [], folded: new Map() }));
-      const isNobody = wish.customers.kind === 'only' && wish.customers.keys.length === 0;
-      for (let from = 0; from < found.length && !isNobody; from += QUESTIONS_PER_QUERY_MAX) {
-        const statement = usageStatementOf(wish, { from, to: from + QUESTIONS_PER_QUERY_MAX });
+    read: async (batch) => {
+      const found = batch.queries.map((): Found => ({ sums: [], folded: new Map() }));
+      const isNobody = batch.customers.kind === 'only' && batch.customers.keys.length === 0;
+      for (let from = 0; from < found.length && !isNobody; from += QUERIES_PER_STATEMENT_MAX) {
+        const statement = usageStatementOf(batch, { from, to: from + QUERIES_PER_STATEMENT_MAX });
         if (statement !== null && !(await readStatement(statement, found))) return null;
       }
       return found.map(seriesOf);
     },
-    listCustomerKeys: async (environment, questions) => {
-      const statement = customerKeysStatementOf(environment, questions, KEYS_MAX);
+    listCustomerKeys: async (environment, queries) => {
+      const statement = customerKeysStatementOf(environment, queries, KEYS_MAX);
       if (statement === null) return [];
       const keys: string[] = [];
       const { text: select, bindings } = statement;

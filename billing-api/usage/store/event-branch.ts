@@ -2,9 +2,9 @@ import { compileValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { readTemplate } from './sql-template.js';
-import { armsBy, type Placed, type StatementBuilder } from './statement-builder.js';
+import { branchesBy, type Placed, type StatementBuilder } from './statement-builder.js';
 import type { MeterEnd } from '../../catalog/meters/effective-meters.js';
-import { minuteSumsOf, NOTHING } from './usage-question.js';
+import { minuteSumsOf, NOTHING } from './cell-query.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');
 
@@ -60,13 +60,13 @@ function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Inter
   return `(${stretches.join(' OR ')})`;
 }
 
-/** Events of a question: name, stretches, the subject's filters, and what tells rows apart. */
+/** Events of a query: name, stretches, the subject's filters, and what tells rows apart. */
 export function eventPieces(
   builder: StatementBuilder,
-  { question, parts }: Placed,
+  { query, parts }: Placed,
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
-  const { subject, split } = question;
+  const { subject, split } = query;
   const starts = parts.events.map(({ startMs }) => startMs);
   const ends = parts.events.map(({ endMs }) => endMs);
   const from = timestampOf(bindings.integer(Math.min(...starts)));
@@ -74,13 +74,13 @@ export function eventPieces(
   const texts = split.properties.map((key) => `e.properties[${bindings.text(key)}]`);
   const { groupBy } = subject.aggregation;
   return {
-    ...builder.conditions('e', question),
+    ...builder.conditions('e', query),
     eventName: `e.event_name = ${bindings.text(subject.eventName)}`,
     bounds: `e.timestamp >= ${from} AND e.timestamp < ${to}`,
     intervals: intervalPiece(builder, parts.events),
     filters: conditionsOf(builder, subject.filters),
     ends: endsPiece(builder, subject.ends),
-    slot: builder.slot(question, EVENT_MS),
+    slot: builder.slot(query, EVENT_MS),
     source: split.source ? 'toString(e.source)' : `''`,
     group: split.group && groupBy !== null ? `e.properties[${bindings.text(groupBy)}]` : `''`,
     texts: `CAST([${texts.join(', ')}], 'Array(String)')`,
@@ -92,13 +92,13 @@ const LATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e
 const LATEST_OF_EVENTS = `[[toString(tupleElement(${LATEST_EVENT}, 1)),
     toString(tupleElement(${LATEST_EVENT}, 2)), tupleElement(${LATEST_EVENT}, 3), '']]`;
 
-/** Questions about the same events of the same subject, which differ in how they are narrowed. */
-export function eventArmsOf(
+/** Queries about the same events of the same subject, which differ in how they are narrowed. */
+export function eventBranchesOf(
   builder: StatementBuilder,
-  questions: readonly Placed[],
+  queries: readonly Placed[],
 ): readonly (readonly Placed[])[] {
-  const asked = questions.filter(({ parts }) => parts.events.length > 0);
-  return armsBy(asked, ({ question: { subject, split, sources, slots }, parts }) => {
+  const read = queries.filter(({ parts }) => parts.events.length > 0);
+  return branchesBy(read, ({ query: { subject, split, sources, slots }, parts }) => {
     const { eventName, filters, aggregation, ends } = subject;
     const events = [eventName, filters, aggregation, ends, sources, parts.events];
     return JSON.stringify([events, builder.slotsId(slots), split]);
@@ -106,31 +106,32 @@ export function eventArmsOf(
 }
 
 /**
- * Which of the questions an event is for: itself once for each. One statement for each of hundreds
+ * Which of the queries an event is for: itself once for each. One statement for each of hundreds
  * of narrowed prices would read the same events hundreds of times.
  */
-function questionPiece(builder: StatementBuilder, arm: readonly Placed[]): string {
-  const matches = arm.map(({ question }) => conditionsOf(builder, question.narrowedBy));
-  const numbers = arm.map((_, index) => index).join(', ');
+function queryPiece(builder: StatementBuilder, branch: readonly Placed[]): string {
+  const matches = branch.map(({ query }) => conditionsOf(builder, query.narrowedBy));
+  const numbers = branch.map((_, index) => index).join(', ');
   return `toString(arrayJoin(arrayFilter((number, isFor) -> isFor,
     [${numbers}], [${matches.map((match) => `(${match})`).join(', ')}])))`;
 }
 
-export function addEventArm(builder: StatementBuilder, arm: readonly Placed[]): void {
-  const [first] = arm;
-  if (first === undefined) throw new TypeError('an arm without questions');
-  const rule = compileValueRule(first.question.subject.aggregation, HASHED_IN_THE_SERVER);
+export function addEventBranch(builder: StatementBuilder, branch: readonly Placed[]): void {
+  const [first] = branch;
+  if (first === undefined) throw new TypeError('a branch without queries');
+  const rule = compileValueRule(first.query.subject.aggregation, HASHED_IN_THE_SERVER);
   const keys = rule.properties.map((key) => builder.bindings.text(key));
   const sums = minuteSumsOf(rule.type);
   const isThere = keys.map((key) => `if(mapContains(e.properties, ${key}), '', NULL)`);
   const pieces = eventPieces(builder, first);
-  const narrowed = conditionsOf(builder, first.question.narrowedBy);
-  const questionsOf = new Map(arm.map(({ place }, index) => [String(index), [place]]));
-  builder.add({ questionsOf, rule, run: null }, READ_EVENTS, {
+  const narrowed = conditionsOf(builder, first.query.narrowedBy);
+  const queriesOf = new Map(branch.map(({ place }, index) => [String(index), [place]]));
+  builder.add({ queriesOf, rule, run: null }, READ_EVENTS, {
     ...pieces,
-    filters: arm.length === 1 ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
-    question: arm.length === 1 ? `'0'` : questionPiece(builder, arm),
-    // The texts themselves are counted by the arm of unique texts.
+    filters:
+      branch.length === 1 ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
+    query: branch.length === 1 ? `'0'` : queryPiece(builder, branch),
+    // The texts themselves are counted by the branch of unique texts.
     valueTexts:
       rule.type === 'COUNT_UNIQUE'
         ? `CAST([${isThere.join(', ')}], 'Array(Nullable(String))')`

@@ -1,5 +1,5 @@
-import { conditionsOf, eventPieces } from './event-arm.js';
-import { minutePieces } from './minute-arm.js';
+import { conditionsOf, eventPieces } from './event-branch.js';
+import { minutePieces } from './minute-branch.js';
 import { readTemplate } from './sql-template.js';
 import type { Placed, StatementBuilder } from './statement-builder.js';
 
@@ -16,8 +16,8 @@ function hashesOfMinutes(builder: StatementBuilder, placed: Placed): string {
 
 function hashesOfEvents(builder: StatementBuilder, placed: Placed): string {
   const pieces = eventPieces(builder, placed);
-  const field = builder.bindings.text(placed.question.subject.aggregation.field ?? '');
-  const narrowed = conditionsOf(builder, placed.question.narrowedBy);
+  const field = builder.bindings.text(placed.query.subject.aggregation.field ?? '');
+  const narrowed = conditionsOf(builder, placed.query.narrowedBy);
   const { environment, eventName, customers, bounds, intervals, filters, ends } = pieces;
   return `SELECT ${pieces['slot']} AS slot_ms, ${pieces['source']} AS source_text,
       ${pieces['group']} AS group_text, ${pieces['texts']} AS texts,
@@ -27,15 +27,15 @@ function hashesOfEvents(builder: StatementBuilder, placed: Placed): string {
       AND mapContains(e.properties, ${field})`;
 }
 
-export function addUniquesArm(builder: StatementBuilder, placed: Placed): void {
-  const { question, parts, place } = placed;
+export function addUniquesBranch(builder: StatementBuilder, placed: Placed): void {
+  const { query, parts, place } = placed;
   const hashes = [
     ...(parts.minutes === null ? [] : [hashesOfMinutes(builder, placed)]),
     ...(parts.events.length === 0 ? [] : [hashesOfEvents(builder, placed)]),
   ];
-  const isFirst = question.isFirstSlotOnly;
-  const questionsOf = new Map([['', [place]]]);
-  builder.add({ questionsOf, rule: null, run: null }, READ_UNIQUES, {
+  const isFirst = query.isFirstSlotOnly;
+  const queriesOf = new Map([['', [place]]]);
+  builder.add({ queriesOf, rule: null, run: null }, READ_UNIQUES, {
     hashes: hashes.join(' UNION ALL '),
     slot: isFirst ? 'min(slot_ms)' : 'slot_ms',
     firstOnly: isFirst ? 'GROUP BY source_text, group_text, texts, hash' : '',

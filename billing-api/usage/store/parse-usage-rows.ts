@@ -64,12 +64,12 @@ export class UsageRow {
     throw new AssertionFailed(`column ${index} of a usage row does not go with its slots`);
   }
 
-  get arm(): number {
+  get branch(): number {
     return this.#value(0, INTEGER);
   }
 
-  /** Names the questions of the arm that the row is for. */
-  get question(): string {
+  /** Names the queries of the branch that the row is for. */
+  get query(): string {
     return this.#value(1, TEXT);
   }
 
