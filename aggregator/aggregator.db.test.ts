@@ -103,7 +103,7 @@ const totalsRow = z.object({
   events: integerColumn,
   ids: integerColumn,
   usage: integerColumn,
-  repeats: integerColumn,
+  duplicates: integerColumn,
 });
 
 async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow>> {
@@ -111,7 +111,7 @@ async function totals(clickhouse: ClickHouse): Promise<z.output<typeof totalsRow
     `SELECT (SELECT count() FROM events_v1) AS events, (SELECT count() FROM event_ids_v1) AS ids,
        (SELECT sum(event_count) FROM usage_minute_v1
          WHERE NOT startsWith(meter_id, '#')) AS usage,
-       (SELECT count() FROM event_duplicates_v1 FINAL) AS repeats`,
+       (SELECT count() FROM event_duplicates_v1 FINAL) AS duplicates`,
     {},
     totalsRow,
   );
@@ -158,11 +158,11 @@ async function readUsage(world: World): Promise<number> {
 const SABOTAGED_STEPS = [
   ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'refetch', 'look_up'],
   ...['check_presence', 'intend', 'reread', 'finish', 'remember'],
-  ...['insert events', 'insert ids', 'insert usage', 'insert repeats'],
+  ...['insert events', 'insert ids', 'insert usage', 'insert duplicates'],
 ];
 
 describe('the aggregator', () => {
-  test('counts events of a meter once and repeats never', async ({ world }) => {
+  test('counts events of a meter once and duplicates never', async ({ world }) => {
     await createMeter(world.database, '[{"key":"method","values":["GET","HEAD"]}]');
     await world.startAggregator();
     const ids = Array.from({ length: 100 }, (_, index) => `id-${index}`);
@@ -177,7 +177,7 @@ describe('the aggregator', () => {
         events: 110,
         ids: 110,
         usage: 100,
-        repeats: 30,
+        duplicates: 30,
       });
     }, WAIT);
   });
@@ -248,8 +248,8 @@ describe('the aggregator', () => {
       );
     }
     await vi.waitFor(async () => {
-      const { events, ids, usage, repeats } = await totals(world.clickhouse);
-      expect([events, ids, usage, repeats]).toEqual([260, 260, 260, 100]);
+      const { events, ids, usage, duplicates } = await totals(world.clickhouse);
+      expect([events, ids, usage, duplicates]).toEqual([260, 260, 260, 100]);
     }, WAIT);
     expect(await markers(world.clickhouse)).toBe(1);
     const never = SABOTAGED_STEPS.filter((name) => (failures.get(name) ?? 0) < 3);
@@ -277,8 +277,8 @@ describe('the aggregator', () => {
     await first.close();
     await sending;
     await vi.waitFor(async () => {
-      const { events, usage, repeats } = await totals(world.clickhouse);
-      expect([events, usage, repeats]).toEqual([805, 805, 195]);
+      const { events, usage, duplicates } = await totals(world.clickhouse);
+      expect([events, usage, duplicates]).toEqual([805, 805, 195]);
     }, WAIT);
     expect(await markers(world.clickhouse)).toBe(1);
   });
@@ -360,8 +360,8 @@ describe('the aggregator', () => {
     );
     await world.startAggregator();
     await vi.waitFor(async () => {
-      const { usage, repeats } = await totals(world.clickhouse);
-      expect([usage, repeats]).toEqual([2, 1]);
+      const { usage, duplicates } = await totals(world.clickhouse);
+      expect([usage, duplicates]).toEqual([2, 1]);
     }, WAIT);
     expect(await markers(world.clickhouse)).toBe(1);
   });

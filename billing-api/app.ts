@@ -25,7 +25,7 @@ import { createOperationFinder, refuseElsewhere, requireOperation } from './edge
 import { authorize } from './edge/permissions.js';
 import type { ReadDataUntil } from './usage/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
-import { createConflictList, createRepeatCount } from './events/event-conflicts-store.js';
+import { createConflictList, createDuplicateCount } from './events/event-conflicts-store.js';
 import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
@@ -79,7 +79,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     usage: createUsageReader(clickHouse),
     events: createEventStore(clickHouse),
     listConflicts: createConflictList(clickHouse),
-    countRepeats: createRepeatCount(clickHouse),
+    countDuplicates: createDuplicateCount(clickHouse),
     countEventSlots: createEventSlotCount(clickHouse),
     finishedEvents: createFinishedEvents(clickHouse),
     deadLetters: createDeadLetters(clickHouse),

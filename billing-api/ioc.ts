@@ -6,7 +6,7 @@ import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { ReadDataUntil } from './usage/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
-import type { CountRepeats, ListConflicts } from './events/event-conflicts-store.js';
+import type { CountDuplicates, ListConflicts } from './events/event-conflicts-store.js';
 import type { CountEventSlots } from './events/event-slots.js';
 import type { EventStore } from './events/events-store.js';
 import type { FinishedEvents } from './events/reconciliation/finished-events.js';
@@ -18,7 +18,7 @@ export type ControllerDependencies = {
   readonly usage: UsageReader;
   readonly events: EventStore;
   readonly listConflicts: ListConflicts;
-  readonly countRepeats: CountRepeats;
+  readonly countDuplicates: CountDuplicates;
   readonly pendingLog: PendingLog;
   readonly countEventSlots: CountEventSlots;
   readonly finishedEvents: FinishedEvents;

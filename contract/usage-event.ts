@@ -18,7 +18,7 @@ export type UsageEvent = {
   readonly source: string;
   readonly timestampMs: InstantMs;
   /**
-   * Whether the sender gave the timestamp; only then does another one make a repeat a conflict
+   * Whether the sender gave the timestamp; only then does another one make a duplicate a conflict
    * (docs/domain.md 7.1).
    */
   readonly isTimestampGiven: boolean;

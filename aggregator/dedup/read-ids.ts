@@ -14,7 +14,7 @@ type Reading = {
  * Reads a list of ids to its end, a chunk at a time, so that other partitions go on meanwhile.
  * Resolves to false when the signal ended it early.
  * @throws DependencyError when ClickHouse fails, also when it gives fewer ids than it counted: a
- *   filter that lacks an id would let a repeat count twice.
+ *   filter that lacks an id would let a duplicate count twice.
  */
 export async function readIds(list: IdList, { expected, signal, use }: Reading): Promise<boolean> {
   if (expected === 0) return true;

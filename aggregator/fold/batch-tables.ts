@@ -6,7 +6,7 @@ import {
 import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
 import { MINUTE_COLUMNS } from '../../contract/usage-minute.js';
 import type { Candidate, DeadLetter } from './candidate.js';
-import type { Repeat } from './separate-repeats.js';
+import type { Duplicate } from './separate-duplicates.js';
 
 /** `[start, end)` of one partition of one log. */
 export type BatchRange = {
@@ -17,7 +17,7 @@ export type BatchRange = {
 };
 
 /** The tables a batch writes, in the order in which they are written. */
-export const BATCH_TABLES = ['events', 'ids', 'usage', 'repeats', 'deadLetters'] as const;
+export const BATCH_TABLES = ['events', 'ids', 'usage', 'duplicates', 'deadLetters'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
 
 /** A column whose value depends on the row and on the batch that writes it. */
@@ -78,7 +78,7 @@ function conflictPayload(event: UsageEvent): string {
   });
 }
 
-export const REPEAT_COLUMNS: readonly BatchColumn<Repeat>[] = [
+export const DUPLICATE_COLUMNS: readonly BatchColumn<Duplicate>[] = [
   { name: 'log_id', type: 'String', encode: (_, { logId }) => logId },
   { name: 'log_partition', type: 'UInt32', encode: (_, { partition }) => partition },
   { name: 'log_offset', type: 'UInt64', encode: ({ candidate }) => candidate.offset },
@@ -120,6 +120,6 @@ export const TABLES: Readonly<
   events: { table: 'events_v1', columns: EVENT_COLUMNS },
   ids: { table: 'event_ids_v1', columns: ID_COLUMNS },
   usage: { table: 'usage_minute_v1', columns: MINUTE_COLUMNS },
-  repeats: { table: 'event_duplicates_v1', columns: REPEAT_COLUMNS },
+  duplicates: { table: 'event_duplicates_v1', columns: DUPLICATE_COLUMNS },
   deadLetters: { table: 'dead_letters_v1', columns: DEAD_LETTER_COLUMNS },
 };

@@ -28,7 +28,7 @@ export type Candidate = {
   readonly index: number;
   /** 32 hexadecimal digits: identity of the event. */
   readonly idHash: string;
-  /** 16 hexadecimal digits: what a repeat is compared with. */
+  /** 16 hexadecimal digits: what a duplicate is compared with. */
   readonly payloadHash: string;
 };
 
@@ -47,7 +47,7 @@ export type DecodedRecord = {
 };
 
 /**
- * Text that is equal for two events exactly when a repeat is no conflict, the timestamp aside
+ * Text that is equal for two events exactly when a duplicate is no conflict, the timestamp aside
  * (docs/domain.md 7.1). Property order is the sender's accident, so keys are sorted.
  */
 function payloadText(event: UsageEvent): string {

@@ -2,7 +2,7 @@ import type { Environment } from '../../contract/environment.js';
 import { HOUR_MS, type InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from './candidate.js';
 
-/** Events of one environment that were received in one hour (UTC), repeats included. */
+/** Events of one environment that were received in one hour (UTC), duplicates included. */
 export type AcceptedCount = {
   readonly environment: Environment;
   readonly hourMs: InstantMs;

@@ -7,9 +7,10 @@ import type { AcceptedCount } from './count-accepted.js';
 import {
   BATCH_TABLES,
   DEAD_LETTER_COLUMNS,
+  DUPLICATE_COLUMNS,
   EVENT_COLUMNS,
   ID_COLUMNS,
-  REPEAT_COLUMNS,
+  TABLES,
   type BatchRange,
   type BatchTable,
 } from './batch-tables.js';
@@ -27,7 +28,7 @@ function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknow
 
 const encodeEvent = rowEncoder(EVENT_COLUMNS);
 const encodeId = rowEncoder(ID_COLUMNS);
-const encodeRepeat = rowEncoder(REPEAT_COLUMNS);
+const encodeDuplicate = rowEncoder(DUPLICATE_COLUMNS);
 const encodeDeadLetter = rowEncoder(DEAD_LETTER_COLUMNS);
 
 /** Texts that name a batch in the usage table. */
@@ -81,23 +82,24 @@ function encodeUsage(range: BatchRange, { deltas, accepted }: FoldedBatch): Enco
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
-  const { unique, repeats, deadLetters } = batch;
+  const { unique, duplicates, deadLetters } = batch;
   return {
     events: encodeLines(unique, (event) => encodeEvent(event, range)),
     ids: encodeLines(unique, (event) => encodeId(event, range)),
     usage: encodeUsage(range, batch),
-    repeats: encodeLines(repeats, (repeat) => encodeRepeat(repeat, range)),
+    duplicates: encodeLines(duplicates, (duplicate) => encodeDuplicate(duplicate, range)),
     deadLetters: encodeLines(deadLetters, (letter) => encodeDeadLetter(letter, range)),
   };
 }
 
 /**
  * Texts whose hash, one after the other, is the digest of an intent: equal digests mean that a
- * replay writes the same rows. In parts, since together they are as large as the batch.
+ * replay writes the same rows into the same tables. In parts, since together they are as large as
+ * the batch.
  */
 export function digestTexts(encoded: EncodedBatch): readonly string[] {
   return BATCH_TABLES.flatMap((table) => [
-    `${table}:${encoded[table].rows}\n`,
+    `${TABLES[table].table}:${encoded[table].rows}\n`,
     encoded[table].text,
   ]);
 }

@@ -9,7 +9,7 @@ import { batchLength } from './cut-batch.js';
 import { digestTexts, encodeBatch } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
 import { indexMeters } from './meter-index.js';
-import type { StoredId } from './separate-repeats.js';
+import type { StoredId } from './separate-duplicates.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
 const otherEnvironment = { tenantId: 't2', environmentId: 'e1' };
@@ -61,7 +61,10 @@ function counts(records: readonly DecodedRecord[], seen = new Map<string, Stored
   const folded = foldBatch(records, seen, meters);
   return {
     unique: folded.unique.map((candidate) => candidate.event.eventId),
-    repeats: folded.repeats.map((repeat) => [repeat.candidate.event.eventId, repeat.isConflict]),
+    duplicates: folded.duplicates.map((duplicate) => [
+      duplicate.candidate.event.eventId,
+      duplicate.isConflict,
+    ]),
     deltas: folded.deltas.map((delta) => [
       delta.meter.meterId,
       delta.minuteMs,
@@ -72,12 +75,12 @@ function counts(records: readonly DecodedRecord[], seen = new Map<string, Stored
 }
 
 describe('foldBatch', () => {
-  it('counts an id once within a batch, whatever its repeat carries', () => {
+  it('counts an id once within a batch, whatever its duplicate carries', () => {
     const later = { ...base, timestampMs: 180_000, properties: { plan: 'pro' } };
     const result = counts([recordOf(0, [base, base]), recordOf(1, [later])]);
     expect(result.unique).toEqual(['a']);
     expect(result.deltas).toEqual([['m1', 60_000, 1]]);
-    expect(result.repeats).toEqual([
+    expect(result.duplicates).toEqual([
       ['a', false],
       ['a', true],
     ]);
@@ -89,7 +92,7 @@ describe('foldBatch', () => {
     const seen = new Map([[first?.idHash ?? '', { ...stored, isTimestampGiven: true }]]);
     expect(counts([recordOf(5, [base])], seen)).toEqual({
       unique: [],
-      repeats: [['a', false]],
+      duplicates: [['a', false]],
       deltas: [],
       counted: 0,
     });
@@ -98,14 +101,14 @@ describe('foldBatch', () => {
   it('calls another timestamp a conflict only when both senders gave one', () => {
     const moved = { ...base, timestampMs: 61_000 };
     const implied = { ...moved, isTimestampGiven: false };
-    expect(counts([recordOf(0, [base, moved])]).repeats).toEqual([['a', true]]);
-    expect(counts([recordOf(0, [base, implied])]).repeats).toEqual([['a', false]]);
+    expect(counts([recordOf(0, [base, moved])]).duplicates).toEqual([['a', true]]);
+    expect(counts([recordOf(0, [base, implied])]).duplicates).toEqual([['a', false]]);
   });
 
   it('takes the order of properties for no difference', () => {
     const one = { ...base, properties: { x: '1', y: '2' } };
     const two = { ...base, properties: { y: '2', x: '1' } };
-    expect(counts([recordOf(0, [one, two])]).repeats).toEqual([['a', false]]);
+    expect(counts([recordOf(0, [one, two])]).duplicates).toEqual([['a', false]]);
   });
 
   it('keeps the same id of two tenants apart, and their meters', () => {
@@ -138,7 +141,7 @@ describe('foldBatch', () => {
     expect(folded.unique).toHaveLength(1);
   });
 
-  it('conserves events: unique and repeats together are all, deltas are the counted ones', () => {
+  it('conserves events: unique and duplicates together are all, deltas are the counted ones', () => {
     const events = fc.array(
       fc.record({
         id: fc.integer({ min: 0, max: 12 }),
@@ -159,7 +162,7 @@ describe('foldBatch', () => {
         const matching = [...distinct.values()].filter((event) => event.name === 'request').length;
         const sum = folded.deltas.reduce((total, delta) => total + delta.cell.eventCount, 0);
         expect(folded.unique).toHaveLength(distinct.size);
-        expect(folded.unique.length + folded.repeats.length).toBe(drawn.length);
+        expect(folded.unique.length + folded.duplicates.length).toBe(drawn.length);
         expect([folded.countedEvents, sum]).toEqual([matching, matching]);
       }),
     );
@@ -250,7 +253,7 @@ describe('values', () => {
 });
 
 describe('the count of accepted events', () => {
-  it('is of all decoded events by environment and hour of receipt, repeats included', () => {
+  it('is of all decoded events by environment and hour of receipt, duplicates included', () => {
     const received = (offset: number, receivedAtMs: number, events: readonly UsageEvent[]) =>
       decodeRecord(
         {
@@ -282,7 +285,7 @@ describe('encodeBatch', () => {
       rows: 1,
       text: '["","","","#batch",0,0,"log:0","0:100",1]\n',
     });
-    expect([encoded.events.rows, encoded.ids.rows, encoded.repeats.rows]).toEqual([0, 0, 0]);
+    expect([encoded.events.rows, encoded.ids.rows, encoded.duplicates.rows]).toEqual([0, 0, 0]);
   });
 });
 

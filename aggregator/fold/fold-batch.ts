@@ -2,13 +2,13 @@ import type { AggregationType } from '../../contract/aggregation.js';
 import type { Candidate, DeadLetter, DecodedRecord } from './candidate.js';
 import { countAccepted, type AcceptedCount } from './count-accepted.js';
 import type { MeterIndex } from './meter-index.js';
-import { separateRepeats, type Repeat, type StoredId } from './separate-repeats.js';
+import { separateDuplicates, type Duplicate, type StoredId } from './separate-duplicates.js';
 import { unreadableValues, usageDeltas, type UsageDelta } from './usage-deltas.js';
 
 /** Everything that a batch adds to the stores, in an order that depends on its records alone. */
 export type FoldedBatch = {
   readonly unique: readonly Candidate[];
-  readonly repeats: readonly Repeat[];
+  readonly duplicates: readonly Duplicate[];
   readonly deadLetters: readonly DeadLetter[];
   /** Unique events that matched at least one meter. */
   readonly countedEvents: number;
@@ -33,11 +33,11 @@ export function foldBatch(
   seen: ReadonlyMap<string, StoredId>,
   meters: MeterIndex,
 ): FoldedBatch {
-  const { unique, repeats } = separateRepeats(records, seen);
+  const { unique, duplicates } = separateDuplicates(records, seen);
   const { deltas, countedEvents } = usageDeltas(unique, meters);
   return {
     unique,
-    repeats,
+    duplicates,
     deadLetters: deadLettersOf(records),
     deltas,
     accepted: countAccepted(records),

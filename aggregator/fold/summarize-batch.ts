@@ -8,7 +8,7 @@ export type BatchSummary = {
   readonly idHashes: readonly string[];
   /** Events that matched at least one meter; the others of `idHashes` are unmatched. */
   readonly countedEvents: number;
-  readonly repeats: number;
+  readonly duplicates: number;
   readonly conflicts: number;
   /** Values taken as 0 because they could not be read, by type of their meter. */
   readonly unreadable: ReadonlyMap<AggregationType, number>;
@@ -18,12 +18,12 @@ export type BatchSummary = {
 
 /** Counts what became of the events of a batch. */
 export function summarizeBatch(folded: FoldedBatch): BatchSummary {
-  const { unique, repeats, deadLetters, countedEvents, unreadable } = folded;
+  const { unique, duplicates, deadLetters, countedEvents, unreadable } = folded;
   return {
     idHashes: unique.map(({ idHash }) => idHash),
     countedEvents,
-    repeats: repeats.length,
-    conflicts: repeats.filter(({ isConflict }) => isConflict).length,
+    duplicates: duplicates.length,
+    conflicts: duplicates.filter(({ isConflict }) => isConflict).length,
     unreadable,
     deadLetters: deadLetters.map(({ reason }) => reason),
   };

@@ -43,10 +43,10 @@ function backoffMs(failures: number): number {
 }
 
 function countBatch(metrics: Metrics, batch: Batch): void {
-  const { idHashes, repeats, conflicts, deadLetters, countedEvents, unreadable } = batch.summary;
+  const { idHashes, duplicates, conflicts, deadLetters, countedEvents, unreadable } = batch.summary;
   metrics.eventsProcessed.inc({ outcome: 'counted' }, countedEvents);
   metrics.eventsProcessed.inc({ outcome: 'unmatched' }, idHashes.length - countedEvents);
-  metrics.eventsProcessed.inc({ outcome: 'duplicate' }, repeats);
+  metrics.eventsProcessed.inc({ outcome: 'duplicate' }, duplicates);
   metrics.eventsProcessed.inc({ outcome: 'conflict' }, conflicts);
   for (const [type, count] of unreadable) metrics.unreadableValues.inc({ type }, count);
   for (const reason of deadLetters) metrics.recordsDeadLettered.inc({ reason });

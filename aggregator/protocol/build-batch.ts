@@ -1,7 +1,7 @@
 import { batchLength } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
-import type { StoredId } from '../fold/separate-repeats.js';
+import type { StoredId } from '../fold/separate-duplicates.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
 import type { Batch, Catalog, Draft, Surroundings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';

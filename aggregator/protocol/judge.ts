@@ -5,7 +5,7 @@ function isLastBatchThere(checkpoint: Checkpoint, inspection: Inspection): boole
   if (checkpoint.lastBatch === null) return true;
   const { rows } = checkpoint.lastBatch;
   const found = inspection.lastBatch;
-  // Ids too: without them the repeats to come would be counted.
+  // Ids too: without them the duplicates to come would be counted.
   return found !== null && found.events === rows && found.ids === rows && found.marker === 1;
 }
 
@@ -29,8 +29,8 @@ function isThere(found: number, expected: number): boolean | HaltReason {
 }
 
 /**
- * Tables that lack the batch, in writing order. Repeats and dead letters are keyed by coordinates:
- * once more is harmless.
+ * Tables that lack the batch, in writing order. Duplicates and dead letters are keyed by their
+ * place in the log, so that writing them again is harmless.
  */
 export function tablesToInsert(
   batch: Batch,
@@ -40,7 +40,7 @@ export function tablesToInsert(
     events: isThere(presence.events, batch.encoded.events.rows),
     ids: isThere(presence.ids, batch.encoded.ids.rows),
     usage: isThere(presence.marker, 1),
-    repeats: false,
+    duplicates: false,
     deadLetters: false,
   };
   const contradiction = Object.values(found).find((answer) => typeof answer === 'string');

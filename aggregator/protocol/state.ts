@@ -2,7 +2,7 @@ import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
 import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { MeterIndex } from '../fold/meter-index.js';
-import type { StoredId } from '../fold/separate-repeats.js';
+import type { StoredId } from '../fold/separate-duplicates.js';
 import type { BatchSummary } from '../fold/summarize-batch.js';
 
 /**

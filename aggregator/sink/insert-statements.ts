@@ -10,7 +10,7 @@ const INSERTS: Readonly<Record<BatchTable, string>> = {
   events: insertSelect({ ...TABLES.events, condition: GATE }),
   ids: insertSelect({ ...TABLES.ids, condition: GATE }),
   usage: insertSelect({ ...TABLES.usage, condition: GATE, settings: MINUTE_INSERT_SETTING }),
-  repeats: insertSelect({ ...TABLES.repeats, condition: GATE }),
+  duplicates: insertSelect({ ...TABLES.duplicates, condition: GATE }),
   deadLetters: insertSelect({ ...TABLES.deadLetters, condition: GATE }),
 };
 

@@ -6,7 +6,7 @@ import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import { markerOf } from '../fold/encode-rows.js';
-import type { StoredId } from '../fold/separate-repeats.js';
+import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 
 const DRAIN_ATTEMPTS = 50;

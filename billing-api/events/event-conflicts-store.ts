@@ -8,7 +8,7 @@ import type { EventPosition } from './event-positions.js';
 import { queryFile } from '../records/query-file.js';
 import { textKeyed } from '../records/columns.js';
 
-/** What a repeat that differs said, as the aggregator keeps it. */
+/** What a duplicate that differs said, as the aggregator keeps it. */
 const payloadSchema = z.object({
   event_name: z.string(),
   external_customer_id: z.string().nullable(),
@@ -21,7 +21,7 @@ export type EventPayload = z.output<typeof payloadSchema>;
 
 export type StoredConflict = {
   readonly eventId: string;
-  readonly repeat: EventPayload;
+  readonly duplicate: EventPayload;
   readonly receivedAtMs: InstantMs;
 };
 
@@ -35,11 +35,11 @@ export type ConflictQuery = {
 };
 
 const FILTER_CONFLICTS = queryFile('filter-event-conflicts');
-const PLACE = 'r.log_id, r.log_partition, r.log_offset, r.record_index';
-const LIST_CONFLICTS = `SELECT r.event_id AS event_id, r.payload AS payload,
-    toString(toUnixTimestamp64Milli(r.received_at)) AS received_ms
+const PLACE = 'd.log_id, d.log_partition, d.log_offset, d.record_index';
+const LIST_CONFLICTS = `SELECT d.event_id AS event_id, d.payload AS payload,
+    toString(toUnixTimestamp64Milli(d.received_at)) AS received_ms
   ${FILTER_CONFLICTS}
-  ORDER BY r.received_at DESC, ${PLACE}
+  ORDER BY d.received_at DESC, ${PLACE}
   LIMIT 1 BY ${PLACE}
   LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
 const COUNT_CONFLICTS = `SELECT uniqExact(${PLACE}) AS total ${FILTER_CONFLICTS}`;
@@ -53,7 +53,9 @@ const conflictRow = z.object({
 function payloadFromText(text: string): EventPayload {
   const parsed = payloadSchema.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  throw new AssertionFailed(`the payload of a repeat has another shape: ${parsed.error.message}`);
+  throw new AssertionFailed(
+    `the payload of a duplicate has another shape: ${parsed.error.message}`,
+  );
 }
 
 /** One page of conflicts, newest first, and how many there are in all. @throws DependencyError. */
@@ -77,7 +79,7 @@ export function createConflictList(clickHouse: ClickHouse): ListConflicts {
     );
     const rows = found.map((row) => ({
       eventId: row.event_id,
-      repeat: payloadFromText(row.payload),
+      duplicate: payloadFromText(row.payload),
       receivedAtMs: row.received_ms,
     }));
     if (offset === 0 && rows.length < limit) return { rows, total: rows.length };
@@ -87,20 +89,20 @@ export function createConflictList(clickHouse: ClickHouse): ListConflicts {
   };
 }
 
-const COUNT_REPEATS = queryFile('count-event-repeats');
-const repeatsRow = z.object({ duplicates: integerColumn, conflicts: integerColumn });
+const COUNT_DUPLICATES = queryFile('count-event-duplicates');
+const duplicatesRow = z.object({ duplicates: integerColumn, conflicts: integerColumn });
 
 /** How often an id that was counted at a place came again; conflicts are a part of duplicates. */
-export type CountRepeats = (
+export type CountDuplicates = (
   environment: Environment,
   event: { readonly eventId: string; readonly position: EventPosition },
-) => Promise<z.output<typeof repeatsRow>>;
+) => Promise<z.output<typeof duplicatesRow>>;
 
-export function createRepeatCount(clickHouse: ClickHouse): CountRepeats {
+export function createDuplicateCount(clickHouse: ClickHouse): CountDuplicates {
   return async (environment, { eventId, position }) => {
     const { logId, partition: logPartition } = position;
     const parameters = { ...environment, eventId, logId, logPartition };
-    const [counted] = await clickHouse.query(COUNT_REPEATS, parameters, repeatsRow);
+    const [counted] = await clickHouse.query(COUNT_DUPLICATES, parameters, duplicatesRow);
     return assertPresent(counted, 'the row of a SELECT of aggregates');
   };
 }

@@ -11,7 +11,7 @@ export interface EventPropertiesDto {
   [key: string]: string;
 }
 
-/** An event as it was accepted first; repeats of its id are conflicts or count for nothing. */
+/** An event as it was accepted first; duplicates of its id are conflicts or count for nothing. */
 export interface EventDto {
   /** The event_id. */
   id: string;
@@ -131,9 +131,9 @@ export interface EventConflictDto {
   event_id: string;
   /** The event that counts. */
   first: EventPayloadDto | null;
-  /** The repeat, which counts nothing. */
+  /** The duplicate, which counts nothing. */
   repeat: EventPayloadDto;
-  /** When the repeat was received. */
+  /** When the duplicate was received. */
   received_at: DateTime;
 }
 
@@ -157,13 +157,13 @@ function payloadOfEvent(event: StoredEvent): EventPayload {
 export function conflictToDto({
   eventId,
   first,
-  repeat,
+  duplicate,
   receivedAtMs,
 }: EventConflict): EventConflictDto {
   return {
     event_id: eventId,
     first: first === null ? null : payloadOfEvent(first),
-    repeat,
+    repeat: duplicate,
     received_at: formatInstant(receivedAtMs),
   };
 }

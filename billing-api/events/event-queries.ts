@@ -52,9 +52,9 @@ export interface EventsQuery {
 export interface EventConflictsQuery {
   /** @maxLength 255 */
   event_id?: string;
-  /** Repeats received at or after. */
+  /** Duplicates received at or after. */
   start_time?: DateTime;
-  /** Repeats received before. */
+  /** Duplicates received before. */
   end_time?: DateTime;
   /**
    * @isInt

@@ -96,7 +96,7 @@ export class EventsController extends Controller {
   }
 
   /**
-   * Repeats of an event_id that differ from the event that counts, newest first.
+   * Duplicates of an event_id that differ from the event that counts, newest first.
    * @summary List conflicts
    */
   @Get('conflicts')

@@ -9,7 +9,7 @@ import type { MeterEnd } from '../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../records/query-file.js';
 import { textKeyed } from '../records/columns.js';
 
-/** One event as it was accepted first; repeats of its id are elsewhere. */
+/** One event as it was accepted first; duplicates of its id are elsewhere. */
 export type StoredEvent = {
   readonly eventId: string;
   readonly eventName: string;

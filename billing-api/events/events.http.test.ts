@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { formatEventPageKey } from './event-page-key.js';
 import { makeKey, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
-import { storeLogEvents, storeLogRepeats, type LogEvent } from '../testing/log-rows.js';
+import { storeLogEvents, storeLogDuplicates, type LogEvent } from '../testing/log-rows.js';
 
 const RANGE = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-11-01T00:00:00Z' };
 const QUERY = '/v1/events/query';
@@ -300,7 +300,7 @@ describe('pages of events', () => {
 });
 
 describe('GET /events/conflicts', () => {
-  const repeat = (n: number) => ({
+  const duplicate = (n: number) => ({
     event_name: 'call',
     external_customer_id: 'acme',
     customer_id: null,
@@ -313,15 +313,15 @@ describe('GET /events/conflicts', () => {
   test('shows what counts beside what differs, newest first', async ({ api, clickhouse }) => {
     await storeLogEvents(clickhouse.client, api.environment, EVENTS);
     const place = { logId: 'log', partition: 0, offset: 900_001 };
-    const repeats = [
-      { id: 'e01', receivedAt: '2026-10-05T00:00:00.000Z', payload: repeat(1), place },
-      { id: 'e01', receivedAt: '2026-10-06T00:00:00.000Z', payload: repeat(2) },
-      { id: 'e02', receivedAt: '2026-10-07T00:00:00.000Z', payload: repeat(3) },
+    const duplicates = [
+      { id: 'e01', receivedAt: '2026-10-05T00:00:00.000Z', payload: duplicate(1), place },
+      { id: 'e01', receivedAt: '2026-10-06T00:00:00.000Z', payload: duplicate(2) },
+      { id: 'e02', receivedAt: '2026-10-07T00:00:00.000Z', payload: duplicate(3) },
       { id: 'e02', receivedAt: '2026-10-07T00:00:00.000Z', payload: null },
     ];
-    await storeLogRepeats(clickhouse.client, api.environment, repeats);
-    // The aggregator may write a repeat twice; it is one and the same place of the log.
-    await storeLogRepeats(clickhouse.client, api.environment, repeats.slice(0, 1));
+    await storeLogDuplicates(clickhouse.client, api.environment, duplicates);
+    // The aggregator may write a duplicate twice; it is one and the same place of the log.
+    await storeLogDuplicates(clickhouse.client, api.environment, duplicates.slice(0, 1));
     const { body } = await api.call('GET', path);
     expect(body.pagination).toEqual({ limit: 50, offset: 0, total: 3 });
     const shown = body.items.map((item: Record<'event_id' | 'repeat', unknown>) => [
@@ -329,9 +329,9 @@ describe('GET /events/conflicts', () => {
       item.repeat,
     ]);
     expect(shown).toEqual([
-      ['e02', repeat(3)],
-      ['e01', repeat(2)],
-      ['e01', repeat(1)],
+      ['e02', duplicate(3)],
+      ['e01', duplicate(2)],
+      ['e01', duplicate(1)],
     ]);
     expect(body.items[1].first).toEqual({
       event_name: 'call',
@@ -354,8 +354,8 @@ describe('GET /events/conflicts', () => {
     database,
     clickhouse,
   }) => {
-    await storeLogRepeats(clickhouse.client, api.environment, [
-      { id: 'e01', receivedAt: '2026-10-05T00:00:00.000Z', payload: repeat(1) },
+    await storeLogDuplicates(clickhouse.client, api.environment, [
+      { id: 'e01', receivedAt: '2026-10-05T00:00:00.000Z', payload: duplicate(1) },
     ]);
     const [mine] = (await api.call('GET', path)).body.items;
     expect(mine.first).toBeNull();

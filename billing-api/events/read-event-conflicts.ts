@@ -18,7 +18,7 @@ export type ConflictsRequest = {
   readonly offset?: number | undefined;
 };
 
-/** A repeat that differs, beside the event that counts; null should that be missing. */
+/** A duplicate that differs, beside the event that counts; null should that be missing. */
 export type EventConflict = StoredConflict & { readonly first: StoredEvent | null };
 
 export type ConflictsPage = {
@@ -28,7 +28,7 @@ export type ConflictsPage = {
   readonly total: number;
 };
 
-/** GET /events/conflicts, newest first; the range is that of the repeats' receipt. */
+/** GET /events/conflicts, newest first; the range is that of the duplicates' receipt. */
 export async function readEventConflicts(
   dependencies: { readonly events: EventStore; readonly listConflicts: ListConflicts },
   caller: Caller,

@@ -59,7 +59,7 @@ export function readUnit<T>(
 /**
  * Changes one environment in one transaction: all of it or, when `work` answers with a refusal,
  * nothing. What `work` reads for the answer belongs to the same transaction. A claim on an
- * Idempotency-Key is marked as applied in it, so that a repeat after a crash never does the work
+ * Idempotency-Key is marked as applied in it, so that a retry after a crash never does the work
  * twice. `work` may run several times (deadlocks), so it must do nothing but SQL.
  */
 export async function writeUnit<T>(

@@ -10,7 +10,7 @@ import {
   finishPartition,
   storeAccepted,
   storeLogEvents,
-  storeLogRepeats,
+  storeLogDuplicates,
   usageEventOf,
   type LogEvent,
 } from './log-rows.js';
@@ -163,7 +163,7 @@ async function storeRawEvents(
     },
     place: { logId: LOG_ID, partition, offset: 10 },
   };
-  await storeLogRepeats(clickhouse, environment, [conflict]);
+  await storeLogDuplicates(clickhouse, environment, [conflict]);
   return events;
 }
 

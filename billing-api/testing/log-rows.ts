@@ -22,8 +22,8 @@ export type LogEvent = {
   readonly place?: { readonly logId: string; readonly partition: number; readonly offset: number };
 };
 
-/** A repeat as the aggregator has stored it; a payload makes it a conflict. */
-export type LogRepeat = {
+/** A duplicate as the aggregator has stored it; a payload makes it a conflict. */
+export type LogDuplicate = {
   readonly id: string;
   readonly receivedAt: string;
   readonly payload: object | null;
@@ -93,21 +93,21 @@ export async function storeLogEvents(
   });
 }
 
-/** Writes repeats of ids. */
-export async function storeLogRepeats(
+/** Writes duplicates of ids. */
+export async function storeLogDuplicates(
   client: ClickHouse,
   environment: Environment,
-  repeats: readonly LogRepeat[],
+  duplicates: readonly LogDuplicate[],
 ): Promise<void> {
-  const rows = repeats.map((repeat) =>
+  const rows = duplicates.map((duplicate) =>
     JSON.stringify({
       ...environmentColumns(environment),
-      ...placeColumns(repeat.place),
-      event_id: repeat.id,
-      is_conflict: repeat.payload !== null,
-      payload: repeat.payload === null ? '' : JSON.stringify(repeat.payload),
-      received_at: time(repeat.receivedAt),
-      appended_at: time(repeat.receivedAt),
+      ...placeColumns(duplicate.place),
+      event_id: duplicate.id,
+      is_conflict: duplicate.payload !== null,
+      payload: duplicate.payload === null ? '' : JSON.stringify(duplicate.payload),
+      received_at: time(duplicate.receivedAt),
+      appended_at: time(duplicate.receivedAt),
     }),
   );
   await insertLines(client, 'event_duplicates_v1', rows);

@@ -133,7 +133,7 @@ export const ERROR_RESPONSES = {
     RATE,
   ),
   Unavailable: errorResponse(
-    'A database does not answer, or does not hold the answer yet; a repeat may succeed',
+    'A database does not answer, or does not hold the answer yet; a retry may succeed',
     error('service_unavailable', 503, 'postgres does not answer; try again'),
     { ...RATE, ...RETRY },
   ),

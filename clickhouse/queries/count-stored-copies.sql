@@ -1,8 +1,8 @@
--- Purpose: copies of events that are stored by hour of receipt: those that count, and repeats, of which a place that was
+-- Purpose: copies of events that are stored by hour of receipt: those that count, and duplicates, of which a place that was
 --          written twice is one.
 -- Grain:   one row per environment, hour and kind.
 -- Params:  tenantId, environmentId, or empty texts for all; fromMs, toMs: whole hours; bounds: JSON as of
---          sum-accepted-events.sql; kinds: what is wanted of `event` and `repeat`.
+--          sum-accepted-events.sql; kinds: what is wanted of `event` and `duplicate`.
 SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts
 FROM
 (
@@ -17,9 +17,9 @@ FROM
     AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
   UNION ALL
   SELECT DISTINCT tenant_id, environment_id, intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hour_ms,
-    'repeat' AS kind, is_conflict, log_id, log_partition, log_offset, record_index
+    'duplicate' AS kind, is_conflict, log_id, log_partition, log_offset, record_index
   FROM event_duplicates_v1
-  WHERE has({kinds:Array(String)}, 'repeat')
+  WHERE has({kinds:Array(String)}, 'duplicate')
     AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
     AND ({environmentId:String} = '' OR environment_id = {environmentId:String})
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')

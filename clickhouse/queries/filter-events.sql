@@ -1,5 +1,5 @@
 -- Purpose: which stored events a question is about; the caller puts the columns in front, and keys, order and limit behind.
--- Grain:   one row per event: repeats of an id are in event_duplicates_v1.
+-- Grain:   one row per event: duplicates of an id are in event_duplicates_v1.
 -- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];
 --          hasEnds, endNames, endOffsets: where an archived meter stopped counting, by partition (`<partition>:<log>`);

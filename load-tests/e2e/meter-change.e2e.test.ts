@@ -13,7 +13,7 @@ type Counts = Record<Region, number>;
 /** Stored before the change. So different that no total of one definition is near the other's. */
 const STORED: Counts = { eu: 8_000, us: 40_000, ap: 2_000 };
 const BULK = 1_000;
-/** Sent in one go while readers poll; a fifth of them are repeats. */
+/** Sent in one go while readers poll; a fifth of them are duplicates. */
 const FLOW = 50;
 const FLOW_PAUSE_MS = 20;
 const WAIT = { timeout: 90_000, interval: 100 };
@@ -53,10 +53,10 @@ class Client {
   /** Sends new events of a region, and some of them twice. */
   async send(region: Region, count: number): Promise<void> {
     const events = Array.from({ length: count }, () => this.#eventOf(region, this.#next++));
-    const repeats = events.filter((_, index) => index % 5 === 0);
+    const duplicates = events.filter((_, index) => index % 5 === 0);
     this.accepted[region] += count;
     await this.call('POST', '/events/bulk', { events });
-    await this.call('POST', '/events/bulk', { events: repeats });
+    await this.call('POST', '/events/bulk', { events: duplicates });
   }
 
   #eventOf(region: Region, index: number) {

@@ -50,9 +50,9 @@ export interface EventLookupDto {
   status: 'pending' | 'counted' | 'unmatched';
   /** Why it is unmatched; null otherwise. */
   reason: 'unknown_customer' | 'no_meter_for_event_name' | 'no_matching_meter' | null;
-  /** Repeats that differ from this event; a part of `duplicates`. @isInt */
+  /** Duplicates that differ from this event; a part of `duplicates`. @isInt */
   conflicts: number;
-  /** Repeats of its id, which count nothing. @isInt */
+  /** Duplicates of its id, which count nothing. @isInt */
   duplicates: number;
   /** The UTC minute that it counts in. */
   minute: DateTime;
@@ -62,14 +62,14 @@ export interface EventLookupDto {
 }
 
 export function traceToDto(trace: EventTrace, environmentId: string): EventLookupDto {
-  const { event, repeats } = trace;
+  const { event, duplicateCounts } = trace;
   const { logId, ...place } = event.position;
   return {
     event: eventToDto(event, environmentId),
     status: trace.status,
     reason: trace.reason,
-    conflicts: repeats.conflicts,
-    duplicates: repeats.duplicates,
+    conflicts: duplicateCounts.conflicts,
+    duplicates: duplicateCounts.duplicates,
     minute: formatInstant(minuteOf(event.timestampMs)),
     log: { log_id: logId, ...place },
     meters: trace.meters.map(({ meter, featureId, value }) => ({

@@ -9,7 +9,7 @@ import {
   finishPartition,
   sendEvents,
   storeLogEvents,
-  storeLogRepeats,
+  storeLogDuplicates,
   type LogEvent,
 } from '../../testing/log-rows.js';
 
@@ -52,7 +52,7 @@ describe('GET /events/lookup', () => {
     clock.set('2026-10-01T12:00:00.000Z');
     const subscription = await makeSubscription(api, { start_date: '2026-10-10T00:00:00Z' });
     await storeLogEvents(clickhouse.client, api.environment, [CALL]);
-    await storeLogRepeats(clickhouse.client, api.environment, [
+    await storeLogDuplicates(clickhouse.client, api.environment, [
       {
         id: CALL.id,
         receivedAt: '2026-10-16T00:00:00.000Z',

@@ -2,7 +2,7 @@ import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { readCheckpoints } from '../../usage/checkpoints.js';
-import type { CountRepeats } from '../event-conflicts-store.js';
+import type { CountDuplicates } from '../event-conflicts-store.js';
 import type { EventStore, StoredEvent } from '../events-store.js';
 import type { PendingLog } from '../pending-log.js';
 import { explainEvent, type EventExplanation } from './explain-event.js';
@@ -11,14 +11,14 @@ import { findPendingEvent } from './find-pending-event.js';
 export type LookUpDependencies = ReadDependencies & {
   readonly events: EventStore;
   readonly pendingLog: PendingLog;
-  readonly countRepeats: CountRepeats;
+  readonly countDuplicates: CountDuplicates;
 };
 
 /** One event through every stage. */
 export type EventTrace = EventExplanation & {
   readonly event: StoredEvent;
   readonly status: 'pending' | 'counted' | 'unmatched';
-  readonly repeats: { readonly duplicates: number; readonly conflicts: number };
+  readonly duplicateCounts: { readonly duplicates: number; readonly conflicts: number };
 };
 
 /** GET /events/lookup (docs/http.md 10.2): one event through every stage. */
@@ -34,11 +34,11 @@ export async function lookUpEvent(
   const event =
     stored ?? (await findPendingEvent(dependencies.pendingLog, environment, { id, checkpoints }));
   if (isRefusal(event)) return event;
-  const repeats = await dependencies.countRepeats(environment, event);
+  const duplicateCounts = await dependencies.countDuplicates(environment, event);
   if (!checkpoints.isFinished(event.position)) {
-    return { event, status: 'pending', reason: null, repeats, meters: [], lines: [] };
+    return { event, status: 'pending', reason: null, duplicateCounts, meters: [], lines: [] };
   }
   const explained = await explainEvent(dependencies, environment, event);
   const status = explained.reason === null ? 'counted' : 'unmatched';
-  return { event, status, repeats, ...explained };
+  return { event, status, duplicateCounts, ...explained };
 }

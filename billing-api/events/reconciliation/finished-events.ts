@@ -117,7 +117,7 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
   }));
 }
 
-/** Finished events and repeats by hour of receipt. Every method throws a DependencyError. */
+/** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouse) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
     const texts = { bounds: JSON.stringify(query.bounds) };
@@ -143,9 +143,9 @@ export function createFinishedEvents(clickHouse: ClickHouse) {
         return { environment: environmentOf(row), hourMs, accepted };
       });
     },
-    duplicatesByHour: (query: HoursQuery) => storedByHour(query, ['repeat']),
-    /** Events and repeats together, whatever becomes of them. */
-    storedByHour: (query: HoursQuery) => storedByHour(query, ['event', 'repeat']),
+    duplicatesByHour: (query: HoursQuery) => storedByHour(query, ['duplicate']),
+    /** Events and duplicates together, whatever becomes of them. */
+    storedByHour: (query: HoursQuery) => storedByHour(query, ['event', 'duplicate']),
     /** Customer keys of events received in these hours; null when there are more than `max`. */
     customerKeys: async (query: HoursQuery, max: number): Promise<readonly string[] | null> => {
       const parameters = { ...rangeOf(query), rowsMax: max + 1 };

@@ -88,14 +88,14 @@ async function addFinished(
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
   const { finishedEvents } = dependencies;
-  const [accepted, repeats, outcomes] = await Promise.all([
+  const [accepted, duplicates, outcomes] = await Promise.all([
     finishedEvents.acceptedByHour(query),
     finishedEvents.duplicatesByHour(query),
     readOutcomes(dependencies, query.environment, query),
   ]);
   if (isRefusal(outcomes)) return outcomes;
   for (const hour of accepted) ledger.add(hour.hourMs, { accepted: hour.accepted });
-  for (const { hourMs, copies, conflicts } of repeats) {
+  for (const { hourMs, copies, conflicts } of duplicates) {
     ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
   for (const { hourMs, ...outcome } of outcomes) ledger.add(hourMs, outcome);

@@ -22,7 +22,7 @@ export interface BalanceDto {
   unmatched_customer: number;
   /** Of `unmatched`: the customer exists, but no meter that matches. @isInt */
   unmatched_meter: number;
-  /** Repeats of an id, which count nothing. @isInt */
+  /** Duplicates of an id, which count nothing. @isInt */
   duplicate: number;
   /** Of `duplicate`: they differ from the event that counts. @isInt */
   conflict: number;

@@ -7,7 +7,7 @@ import {
   sendEvents,
   storeAccepted,
   storeLogEvents,
-  storeLogRepeats,
+  storeLogDuplicates,
   type LogEvent,
 } from '../../testing/log-rows.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
@@ -49,7 +49,7 @@ const ROWS: readonly Row[] = [
   // Not finished: a batch that is being written.
   event(41, 1),
 ];
-const REPEATS = [
+const DUPLICATES = [
   { offset: 3, hour: 0, isConflict: false },
   { offset: 16, hour: 0, isConflict: true },
   { offset: 17, hour: 1, isConflict: false },
@@ -68,17 +68,19 @@ function fateOf(row: Row): 'counted' | 'customer' | 'meter' {
 
 function expectedHour(hour: number, waiting: number) {
   const rows = ROWS.filter((row) => isFinished(row) && row.hour === hour);
-  const repeats = REPEATS.filter((repeat) => isFinished(repeat) && repeat.hour === hour);
+  const duplicates = DUPLICATES.filter(
+    (duplicate) => isFinished(duplicate) && duplicate.hour === hour,
+  );
   const withFate = (fate: string) => rows.filter((row) => fateOf(row) === fate).length;
   return {
     hour: HOURS[hour],
-    accepted: rows.length + repeats.length + waiting,
+    accepted: rows.length + duplicates.length + waiting,
     counted: withFate('counted'),
     unmatched: withFate('customer') + withFate('meter'),
     unmatched_customer: withFate('customer'),
     unmatched_meter: withFate('meter'),
-    duplicate: repeats.length,
-    conflict: repeats.filter(({ isConflict }) => isConflict).length,
+    duplicate: duplicates.length,
+    conflict: duplicates.filter(({ isConflict }) => isConflict).length,
     pending: waiting,
     difference: 0,
   };
@@ -87,15 +89,15 @@ function expectedHour(hour: number, waiting: number) {
 async function makeBooks(api: BillingUnderTest, client: ClickHouse): Promise<void> {
   const { environment } = api;
   await storeLogEvents(client, environment, ROWS);
-  const repeats = REPEATS.map(({ offset, hour, isConflict }) => ({
+  const duplicates = DUPLICATES.map(({ offset, hour, isConflict }) => ({
     id: 'e1',
     receivedAt: `2026-10-01T1${hour}:59:59.999Z`,
     payload: isConflict ? { a: 1 } : null,
     place: { logId: 'log', partition: 0, offset },
   }));
-  await storeLogRepeats(client, environment, repeats);
-  // The aggregator may write a repeat again: it is one and the same.
-  await storeLogRepeats(client, environment, repeats.slice(1, 2));
+  await storeLogDuplicates(client, environment, duplicates);
+  // The aggregator may write a duplicate again: it is one and the same.
+  await storeLogDuplicates(client, environment, duplicates.slice(1, 2));
   for (const [start, end] of [
     [0, 20],
     [20, NEXT_OFFSET],
@@ -104,7 +106,7 @@ async function makeBooks(api: BillingUnderTest, client: ClickHouse): Promise<voi
     for (const [hour, text] of HOURS.entries()) {
       const isOf = (row: { readonly offset: number; readonly hour: number }): boolean =>
         row.offset >= start && row.offset < end && row.hour === hour;
-      const events = ROWS.filter(isOf).length + REPEATS.filter(isOf).length;
+      const events = ROWS.filter(isOf).length + DUPLICATES.filter(isOf).length;
       if (events === 0) continue;
       await storeAccepted(client, environment, { source: 'log:0', start, end, hour: text, events });
     }

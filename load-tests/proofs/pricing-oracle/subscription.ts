@@ -159,6 +159,6 @@ export type Subscription = {
   /** Those that apply, in the order of docs/domain.md 15. */
   readonly taxes: readonly TaxRate[];
   readonly wallets: readonly Wallet[];
-  /** In the order of acceptance, repeats included; all of the customer. */
+  /** In the order of acceptance, duplicates included; all of the customer. */
   readonly events: readonly OracleEvent[];
 };

@@ -1,4 +1,4 @@
-import { withoutRepeats } from '../usage-oracle/counted-events.js';
+import { withoutDuplicates } from '../usage-oracle/counted-events.js';
 import type { Fraction } from '../usage-oracle/fraction.js';
 import {
   everythingOf,
@@ -36,7 +36,7 @@ export function measuredOf(subscription: Subscription, item: UsageItem): Measure
     meter.bucketSize === null
       ? null
       : { size: meter.bucketSize, zone, anchor: anchorOf(subscription) };
-  return { meter, division, events: eventsOf(meter, item.filterValues, withoutRepeats(events)) };
+  return { meter, division, events: eventsOf(meter, item.filterValues, withoutDuplicates(events)) };
 }
 
 function remainingUnder(

@@ -35,9 +35,9 @@ function judgeFound(
   found: number,
   isFirst: boolean,
   isStray: boolean,
-): 'a repeat is counted' | 'twice there' | 'beyond every promise' | null {
+): 'a duplicate is counted' | 'twice there' | 'beyond every promise' | null {
   if (found === 0) return null;
-  if (!isFirst) return 'a repeat is counted';
+  if (!isFirst) return 'a duplicate is counted';
   if (found > 1) return 'twice there';
   return isStray ? 'beyond every promise' : null;
 }
@@ -61,22 +61,22 @@ function checkRows(
   return null;
 }
 
-/** Repeats below the checkpoint are kept, and nothing that counted is called a repeat. */
-function checkRepeats(facts: PartitionFacts, { row, tables }: PartitionWorld): string | null {
+/** Duplicates below the checkpoint are kept, and nothing that counted is called a duplicate. */
+function checkDuplicates(facts: PartitionFacts, { row, tables }: PartitionWorld): string | null {
   const { finished } = positionsOf(facts, row);
-  for (const [position, found] of countRows(facts, tables.repeats).entries()) {
+  for (const [position, found] of countRows(facts, tables.duplicates).entries()) {
     if (facts.isFirst[position] === true) {
-      if (found > 0) return `called a repeat: event ${position}`;
+      if (found > 0) return `called a duplicate: event ${position}`;
     } else if (found === 0 && position < finished) {
-      return `repeat not kept: event ${position}`;
+      return `duplicate not kept: event ${position}`;
     }
   }
   return null;
 }
 
 /**
- * No batch has two markers. A batch of repeats leaves nothing by which a restored Postgres could be
- * found out, so it may be written again, which doubles nothing.
+ * No batch has two markers. A batch of nothing but duplicates leaves no rows that contradict a
+ * restored PostgreSQL, so it may be written again, which counts nothing twice.
  */
 function findTwice(parts: readonly Part[], { isStrayFine }: Tolerance): string | null {
   const known = new Set<number>();
@@ -176,7 +176,7 @@ function checkUsage(
   return null;
 }
 
-/** The first term of the books: every event of a batch was accepted, repeats included. */
+/** The first term of the books: every event of a batch was accepted, duplicates included. */
 function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): string | null {
   for (const { start, end, accepted } of tables.usage) {
     const expected = (facts.positions[end] ?? 0) - (facts.positions[start] ?? 0);
@@ -185,7 +185,7 @@ function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): strin
   return null;
 }
 
-/** What the fold made of the events: repeats, usage and the books. */
+/** What the fold made of the events: duplicates, usage and the books. */
 function checkFold(
   scenario: Scenario,
   world: World,
@@ -195,7 +195,7 @@ function checkFold(
   const facts = scenario.partitions[at.index];
   if (partition === undefined || facts === undefined) return null;
   return (
-    checkRepeats(facts, partition) ??
+    checkDuplicates(facts, partition) ??
     checkUsage(facts, world, at) ??
     checkAccepted(facts, partition)
   );

@@ -1,5 +1,5 @@
 import type { Command, Outcome } from '../../../aggregator/protocol/state.js';
-import type { StoredId } from '../../../aggregator/fold/separate-repeats.js';
+import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
 import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import {

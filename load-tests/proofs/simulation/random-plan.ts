@@ -24,7 +24,7 @@ function between(random: () => number, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
 
-/** Records with repeats inside and between them; the ids of a partition are its own. */
+/** Records with duplicates inside and between them; the ids of a partition are its own. */
 function randomLog(random: () => number, partition: number): readonly RecordPlan[] {
   const ids = between(random, 3, 30);
   const records = between(random, 3, 24);

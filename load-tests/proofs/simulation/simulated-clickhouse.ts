@@ -1,5 +1,5 @@
 import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
-import type { StoredId } from '../../../aggregator/fold/separate-repeats.js';
+import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
 import type {
   Batch,
   Checkpoint,
@@ -14,7 +14,7 @@ import type { Part, PartitionWorld, Request } from './world.js';
 /** What ClickHouse does for one partition: gate, inserts, presence, look-ups (sink/usage-store). */
 
 /** Where the offset stands in an encoded row; the place inside the record is the next column. */
-const OFFSET_COLUMN = { events: 13, ids: 3, repeats: 2 } as const;
+const OFFSET_COLUMN = { events: 13, ids: 3, duplicates: 2 } as const;
 
 const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unknown[])[] =>
   encoded[table].text
@@ -24,7 +24,7 @@ const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unkn
 
 const namedRows = new WeakMap<Batch, Map<BatchTable, readonly number[]>>();
 
-/** Names the events, or repeats, that an insert of a batch has rows of. */
+/** Names the events, or duplicates, that an insert of a batch has rows of. */
 function rowsOf(facts: PartitionFacts, batch: Batch, table: BatchTable): readonly number[] {
   if (table === 'usage' || table === 'deadLetters') return [];
   const known = namedRows.get(batch) ?? new Map<BatchTable, readonly number[]>();
@@ -159,7 +159,7 @@ export function loseUnsynced(partition: PartitionWorld): PartitionWorld {
       events: keep('events'),
       ids: keep('ids'),
       usage: keep('usage'),
-      repeats: keep('repeats'),
+      duplicates: keep('duplicates'),
       deadLetters: keep('deadLetters'),
     },
   };
@@ -175,7 +175,7 @@ export function syncAll(partition: PartitionWorld): PartitionWorld {
       events: sync('events'),
       ids: sync('ids'),
       usage: sync('usage'),
-      repeats: sync('repeats'),
+      duplicates: sync('duplicates'),
       deadLetters: sync('deadLetters'),
     },
   };
@@ -236,7 +236,7 @@ export function inspectionOf(
 
 export type FoundId = { readonly offset: number; readonly stored: StoredId };
 
-/** Ids stored below an offset, with what a repeat is compared with. */
+/** Ids stored below an offset, with what a duplicate is compared with. */
 export function storedIds(
   facts: PartitionFacts,
   { tables }: PartitionWorld,

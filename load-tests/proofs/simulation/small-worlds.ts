@@ -44,11 +44,11 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
     plan: small([['x'], ['y']], { limits: { ...NOTHING, timeouts: 2 } }),
   },
   {
-    name: 'a repeat, lost replies',
+    name: 'a duplicate, lost replies',
     plan: small([['y'], ['y']], { limits: { ...NOTHING, lostReplies: 2 } }),
   },
   {
-    name: 'a repeat, four epochs',
+    name: 'a duplicate, four epochs',
     plan: small([['x', 'y'], ['x']], { limits: { ...NOTHING, epochs: 4 } }),
   },
   {

@@ -91,7 +91,7 @@ export function createWorldKey(): (world: World) => string {
       keyOfParts(tables.events),
       keyOfParts(tables.ids),
       keyOfParts(tables.usage),
-      keyOfParts(tables.repeats),
+      keyOfParts(tables.duplicates),
       ...owners.map(keyOfOwner).sort(),
       late.length === 0 ? '' : numberOf(late.join()),
     ].join();

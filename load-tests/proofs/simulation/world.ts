@@ -16,7 +16,7 @@ export type Part = {
   readonly rows: readonly number[];
   /** Of usage: one entry a generation; the marker of the batch goes with them. */
   readonly usage: readonly GenerationCount[];
-  /** Of usage: events that were accepted, repeats included. */
+  /** Of usage: events that were accepted, duplicates included. */
   readonly accepted: number;
   /** Until then a power loss takes it away. */
   readonly isSynced: boolean;
@@ -146,7 +146,7 @@ const NO_PARTS: PartitionWorld['tables'] = {
   events: [],
   ids: [],
   usage: [],
-  repeats: [],
+  duplicates: [],
   deadLetters: [],
 };
 

@@ -2,7 +2,7 @@ import type { OracleFilter, OracleMeter } from './meter.js';
 import { propertyOf, type OracleCustomer, type OracleEvent } from './usage-event.js';
 
 /** The first accepted event of every id, in the order of acceptance (docs/domain.md 7.1). */
-export function withoutRepeats(accepted: readonly OracleEvent[]): readonly OracleEvent[] {
+export function withoutDuplicates(accepted: readonly OracleEvent[]): readonly OracleEvent[] {
   const seen = new Set<string>();
   return accepted.filter((event) => {
     const isFirst = !seen.has(event.eventId);

@@ -59,11 +59,11 @@ function valueOf(events: readonly OracleEvent[], given: Partial<UsageQuestion>):
 }
 
 describe('the first accepted event of an id', () => {
-  test('counts, whatever the repeat says', () => {
+  test('counts, whatever the duplicate says', () => {
     const first = event({ eventId: 'x', v: '1' });
-    const repeat = event({ eventId: 'x', v: '9', timestamp: 400 * DAY_MS });
-    expect(valueOf([first, repeat], { meter: meter('SUM') })).toBe('1');
-    expect(valueOf([repeat, first], { meter: meter('SUM') })).toBe('0');
+    const duplicate = event({ eventId: 'x', v: '9', timestamp: 400 * DAY_MS });
+    expect(valueOf([first, duplicate], { meter: meter('SUM') })).toBe('1');
+    expect(valueOf([duplicate, first], { meter: meter('SUM') })).toBe('0');
   });
 });
 

@@ -1,4 +1,4 @@
-import { customerOf, matches, withoutRepeats } from './counted-events.js';
+import { customerOf, matches, withoutDuplicates } from './counted-events.js';
 import { add, toText, zero, type Fraction } from './fraction.js';
 import { WINDOW_SIZES, type OracleFilter, type OracleMeter, type WindowSize } from './meter.js';
 import { propertyOf, type OracleCustomer, type OracleEvent } from './usage-event.js';
@@ -7,7 +7,7 @@ import { bucketAt, windowsOf, type Range } from './windows.js';
 
 /** Everything that an environment knows. */
 export type World = {
-  /** Every accepted event in the order of acceptance, repeats included. */
+  /** Every accepted event in the order of acceptance, duplicates included. */
   readonly accepted: readonly OracleEvent[];
   readonly customers: readonly OracleCustomer[];
 };
@@ -39,7 +39,7 @@ export type UsageAnswer = { readonly value: string; readonly results: readonly U
 
 function countedEvents(world: World, question: UsageQuestion): readonly OracleEvent[] {
   const { meter, customerId, filters } = question;
-  return withoutRepeats(world.accepted).filter((event) => {
+  return withoutDuplicates(world.accepted).filter((event) => {
     const customer = customerOf(event, world.customers);
     if (customer === null) return false;
     if (customerId !== null && customer.id !== customerId) return false;

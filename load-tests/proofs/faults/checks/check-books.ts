@@ -7,10 +7,10 @@ import { readLog, type LogContent } from './read-log.js';
 import {
   readEvents,
   readGenerations,
-  readRepeats,
+  readDuplicates,
   readTotals,
   readUsage,
-  type Repeats,
+  type Duplicates,
 } from './read-stores.js';
 import { Findings, type Counts, type Verdict } from './verdict.js';
 
@@ -63,18 +63,18 @@ function checkEvents(
   }
 }
 
-/** Every further occurrence is a repeat, and a conflict when it says something else. */
-function checkRepeats(
+/** Every further occurrence is a duplicate, and a conflict when it says something else. */
+function checkDuplicates(
   log: LogContent,
-  repeats: ReadonlyMap<string, Repeats>,
+  duplicates: ReadonlyMap<string, Duplicates>,
   findings: Findings,
 ): void {
   for (const [identity, occurrences] of log) {
     const wanted = occurrences.length - 1;
     const conflicts = occurrences.filter((saying) => saying !== occurrences[0]).length;
-    const found = repeats.get(identity) ?? { repeats: 0, conflicts: 0 };
-    if (found.repeats !== wanted) {
-      findings.note('repeats', `${identity}: ${found.repeats} instead of ${wanted}`);
+    const found = duplicates.get(identity) ?? { duplicates: 0, conflicts: 0 };
+    if (found.duplicates !== wanted) {
+      findings.note('duplicates', `${identity}: ${found.duplicates} instead of ${wanted}`);
     }
     if (found.conflicts !== conflicts) {
       findings.note('conflicts', `${identity}: ${found.conflicts} instead of ${conflicts}`);
@@ -125,7 +125,10 @@ function countUnmatched(world: World): number {
   );
 }
 
-/** I5: accepted, and what landed without its sender being told, is counted, unmatched or repeat. */
+/**
+ * I5: every event that was accepted, or stored although its sender got no answer, is counted,
+ * unmatched or a duplicate.
+ */
 function checkBalance(counts: Counts, findings: Findings): void {
   const { accepted, landedUnknown, counted, unmatched, duplicates } = counts;
   const difference = accepted + landedUnknown - counted - unmatched - duplicates;
@@ -157,10 +160,10 @@ async function compare(world: World): Promise<Verdict> {
   for (const end of crashes) findings.note('a program crashed', end);
   const log = await readLog(await world.logReader());
   const events = await readEvents(world.clickhouse);
-  const repeats = await readRepeats(world.clickhouse);
+  const duplicates = await readDuplicates(world.clickhouse);
   checkLog(world, log, findings);
   checkEvents(log, events, findings);
-  checkRepeats(log, repeats, findings);
+  checkDuplicates(log, duplicates, findings);
   const inLog = total([...log.values()].map((occurrences) => occurrences.length));
   const batches = await checkTotals(world, { events: events.size, inLog }, findings);
   const buckets = await checkUsage(world, findings);
@@ -171,8 +174,8 @@ async function compare(world: World): Promise<Verdict> {
     landedUnknown: inLog - accepted,
     counted: events.size - unmatched,
     unmatched,
-    duplicates: total([...repeats.values()].map((found) => found.repeats)),
-    conflicts: total([...repeats.values()].map((found) => found.conflicts)),
+    duplicates: total([...duplicates.values()].map((found) => found.duplicates)),
+    conflicts: total([...duplicates.values()].map((found) => found.conflicts)),
     buckets,
     batches,
     restarts: world.restarts,

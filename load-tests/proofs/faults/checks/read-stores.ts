@@ -17,10 +17,10 @@ const eventRow = z.object({
   timestamp_ms: integerColumn,
   properties: z.record(z.string()),
 });
-const repeatRow = z.object({
+const duplicateRow = z.object({
   environment_id: z.string(),
   event_id: z.string(),
-  repeats: integerColumn,
+  duplicates: integerColumn,
   conflicts: integerColumn,
 });
 const usageRow = z.object({
@@ -71,20 +71,22 @@ export async function readEvents(
   return found;
 }
 
-export type Repeats = { readonly repeats: number; readonly conflicts: number };
+export type Duplicates = { readonly duplicates: number; readonly conflicts: number };
 
-/** What the stores know of repeated ids. */
-export async function readRepeats(clickhouse: ClickHouse): Promise<ReadonlyMap<string, Repeats>> {
+/** How often the stores have each id as a duplicate, and as a conflict. */
+export async function readDuplicates(
+  clickhouse: ClickHouse,
+): Promise<ReadonlyMap<string, Duplicates>> {
   const rows = await clickhouse.query(
-    `SELECT environment_id, event_id, count() AS repeats, countIf(is_conflict) AS conflicts
+    `SELECT environment_id, event_id, count() AS duplicates, countIf(is_conflict) AS conflicts
      FROM event_duplicates_v1 FINAL GROUP BY environment_id, event_id`,
     {},
-    repeatRow,
+    duplicateRow,
   );
   return new Map(
     rows.map((row) => [
       identityOf(environmentIndex(row.environment_id), row.event_id),
-      { repeats: row.repeats, conflicts: row.conflicts },
+      { duplicates: row.duplicates, conflicts: row.conflicts },
     ]),
   );
 }

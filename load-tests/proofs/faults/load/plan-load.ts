@@ -3,7 +3,7 @@ import { ENVIRONMENTS, type EventBody } from './usage-meter.js';
 
 export type PlannedEvent = {
   readonly body: EventBody;
-  /** Differs from the event whose id it repeats, so it is sent after that one was accepted. */
+  /** Differs from the event whose id it duplicates, so it is sent after that one was accepted. */
   readonly isConflict: boolean;
 };
 
@@ -20,8 +20,8 @@ export type LoadShape = {
   readonly singles: number;
   readonly bulks: number;
   readonly bulkEventsMax: number;
-  /** Part of the events that repeat an earlier id. */
-  readonly repeats: number;
+  /** Part of the events that duplicate an earlier id. */
+  readonly duplicates: number;
 };
 
 export const SHORT_LOAD: LoadShape = {
@@ -29,7 +29,7 @@ export const SHORT_LOAD: LoadShape = {
   singles: 120,
   bulks: 40,
   bulkEventsMax: 40,
-  repeats: 0.02,
+  duplicates: 0.02,
 };
 
 /** Fixed, so that a seed replays to the millisecond; minutes of 2026 and around. */
@@ -93,7 +93,7 @@ type Drawing = {
 function drawNext(drawing: Drawing, environment: number, atMs: number): PlannedEvent {
   const { random, shape, sent } = drawing;
   const known = sent[environment] ?? [];
-  if (known.length > 0 && random.chance(shape.repeats)) {
+  if (known.length > 0 && random.chance(shape.duplicates)) {
     const body = random.pick(known);
     if (random.chance(0.5)) return { body, isConflict: false };
     return { body: contradict(random, body), isConflict: true };
@@ -121,7 +121,7 @@ export function planLoad(random: SeededRandom, shape: LoadShape): readonly Plann
     const environment = random.pick([0, 0, 1, 2]);
     const count = Math.max(1, size);
     const drawn = Array.from({ length: count }, () => drawNext(drawing, environment, atMs));
-    // Within one request nothing tells which of two came first: keep to plain repeats there.
+    // Within one request nothing tells which of two came first: keep to plain duplicates there.
     const ids = new Set<string>();
     const events = drawn.filter(({ body, isConflict }) => {
       const isAgain = ids.has(body.event_id);

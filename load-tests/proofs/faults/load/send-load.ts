@@ -12,11 +12,11 @@ export type Door = {
 };
 
 const ANSWER_TIMEOUT_MS = 4_000;
-const REPEAT_PAUSE_MS = 150;
+const RETRY_PAUSE_MS = 150;
 const GIVE_UP_AFTER_MS = 150_000;
 
 /** Too slow, too often, or not now: the same request may be sent again. */
-const REPEATABLE: ReadonlySet<number> = new Set([408, 429, 503]);
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 503]);
 
 type Answer = 'accepted' | 'unknown' | { readonly wrong: string };
 
@@ -24,7 +24,7 @@ type BulkAnswer = { readonly items: readonly { readonly status: string }[] };
 
 async function judge(response: Response, request: PlannedRequest): Promise<Answer> {
   const text = await response.text();
-  if (REPEATABLE.has(response.status)) return 'unknown';
+  if (RETRIED_STATUSES.has(response.status)) return 'unknown';
   if (response.status !== 202) return { wrong: `${response.status}: ${text.slice(0, 200)}` };
   if (!request.isBulk) return 'accepted';
   const { items } = JSON.parse(text) as BulkAnswer;
@@ -76,7 +76,7 @@ export async function sendUntilAccepted(
     if (answer !== 'unknown') throw new Error(`an answer that is none: ${answer.wrong}`);
     ledger.unknownOutcomes += 1;
     if (Date.now() > deadline) throw new Error('a request was not accepted for minutes');
-    await delay(REPEAT_PAUSE_MS, undefined, { signal: door.signal });
+    await delay(RETRY_PAUSE_MS, undefined, { signal: door.signal });
   }
 }
 

@@ -30,13 +30,13 @@ export type Fault = { readonly atMs: number } & (
 /** Steps that every batch goes through, and those of taking a partition and of recovery. */
 export const STEPS = [
   ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'look_up', 'intend'],
-  ...['insert events', 'insert ids', 'insert usage', 'insert repeats', 'finish', 'remember'],
+  ...['insert events', 'insert ids', 'insert usage', 'insert duplicates', 'finish', 'remember'],
 ] as const;
 
 /** Requests worth disturbing, by engine. */
 const TARGETS = {
   clickhouse: [
-    ...[REQUESTS.insertEvents, REQUESTS.insertIds, REQUESTS.insertUsage, REQUESTS.insertRepeats],
+    ...[REQUESTS.insertEvents, REQUESTS.insertIds, REQUESTS.insertUsage, REQUESTS.insertDuplicates],
     ...[REQUESTS.raiseGate, REQUESTS.selectAny],
   ],
   postgres: [...[REQUESTS.intend, REQUESTS.finish, REQUESTS.take, REQUESTS.append, REQUESTS.read]],

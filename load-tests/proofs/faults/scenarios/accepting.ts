@@ -39,7 +39,7 @@ export const ACCEPTING: readonly Scenario[] = [
       }),
   },
   {
-    name: 'kills ingest again and again while clients repeat: every id counts once',
+    name: 'kills ingest again and again while clients retry: every id counts once',
     isCalm: false,
     isAboutLog: true,
     run: (bench) =>
@@ -73,7 +73,7 @@ export const ACCEPTING: readonly Scenario[] = [
       }),
   },
   {
-    name: 'an append whose reply is lost: the repeat counts nothing',
+    name: 'an append whose reply is lost: the retry counts nothing',
     isCalm: false,
     isAboutLog: true,
     skipReason: ({ log }) => (log === 'kafka' ? 'the broker has no proxy' : null),

@@ -45,11 +45,11 @@ export const COUNTING: readonly Scenario[] = [
         await send(world, asSingles(contradictions(events.slice(0, 30)), 300));
         await settle(world, bench.settleTimeoutMs);
         await send(world, asSingles(contradictions(events.slice(30)), 300));
-        expect(world.ledger.acceptedEvents === 120, 'a repeat was not accepted');
+        expect(world.ledger.acceptedEvents === 120, 'a duplicate was not accepted');
       }),
   },
   {
-    name: 'dedup memory dies with its process: an id repeated afterwards counts nothing',
+    name: 'the id filter dies with its process: a duplicate sent afterwards counts nothing',
     isCalm: false,
     isAboutLog: false,
     run: (bench) =>

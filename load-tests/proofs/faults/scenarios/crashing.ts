@@ -40,8 +40,8 @@ function everyCrash(): readonly Fate[] {
 
 /** New events and a few that were sent before, so that every table gets rows. */
 function chunkOf(index: number): readonly PlannedEvent[] {
-  const repeats = index === 0 ? [] : eventsOf(5, (index - 1) * 40);
-  return [...eventsOf(40, index * 40), ...repeats];
+  const duplicates = index === 0 ? [] : eventsOf(5, (index - 1) * 40);
+  return [...eventsOf(40, index * 40), ...duplicates];
 }
 
 async function crashOnce(world: World, fate: Fate, notes: Notes): Promise<void> {

@@ -29,7 +29,7 @@ function disturbing(
         for (const [index, match] of requests.entries()) {
           proxy.arm({ ...kind, match, times: 1 });
           const first = 100 * (index + 1);
-          // Ids of the chunk before among them, so that repeats are written too.
+          // Ids of the chunk before among them, so that duplicates are written too.
           await send(world, asBulks([...eventsOf(40, first), ...eventsOf(5, 0)]));
           await settle(world, bench.settleTimeoutMs);
           expect(proxy.isSpent, `nothing was disturbed: ${match.source}`);
@@ -38,13 +38,13 @@ function disturbing(
   };
 }
 
-const { insertEvents, insertIds, insertUsage, insertRepeats, intend, finish } = REQUESTS;
+const { insertEvents, insertIds, insertUsage, insertDuplicates, intend, finish } = REQUESTS;
 
 /** Requests whose senders are told nothing, or give up before they land. */
 export const LOSING_REPLIES: readonly Scenario[] = [
   disturbing('insert whose reply is lost: its rows are not written again', 'clickhouse', {
     kind: 'lose_reply',
-    requests: [insertEvents, insertIds, insertUsage, insertRepeats],
+    requests: [insertEvents, insertIds, insertUsage, insertDuplicates],
   }),
   disturbing('insert that lands after its sender gave up: it is refused', 'clickhouse', {
     kind: 'hold',

@@ -3,7 +3,7 @@ export const REQUESTS = {
   insertEvents: /INSERT.{1,5}INTO.{1,5}events_v1/,
   insertIds: /INSERT.{1,5}INTO.{1,5}event_ids_v1/,
   insertUsage: /INSERT.{1,5}INTO.{1,5}usage_minute_v1/,
-  insertRepeats: /INSERT.{1,5}INTO.{1,5}event_duplicates_v1/,
+  insertDuplicates: /INSERT.{1,5}INTO.{1,5}event_duplicates_v1/,
   raiseGate: /INSERT.{1,5}INTO.{1,5}ingest_gate_v1/,
   selectAny: /SELECT/,
   intend: /SET intent_end = \$/,

@@ -28,7 +28,7 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
   },
   {
     name: 'known ids live in memory only',
-    scenario: 'dedup memory dies with its process',
+    scenario: 'the id filter dies with its process',
     edits: [
       {
         path: PERFORM,

@@ -33,7 +33,7 @@ export function randomEvents(
 ): readonly OracleEvent[] {
   const { edges } = life;
   return Array.from({ length: random.pick(counts) }, (_, index) => ({
-    // Now and then the id of an earlier event, which makes it a repeat.
+    // Now and then the id of an earlier event, which makes it a duplicate.
     eventId: `event-${random.chance(0.05) ? random.below(index + 1) : index}`,
     eventName: random.chance(0.05) ? 'other' : 'call',
     externalCustomerId: 'customer',

@@ -1,14 +1,14 @@
 import type { InstantMs } from '../../contract/instant.js';
 import type { Candidate, DecodedRecord } from './candidate.js';
 
-/** What is stored of an id that has been counted: enough to tell a repeat from a conflict. */
+/** What is stored of an id that has been counted: enough to tell a duplicate from a conflict. */
 export type StoredId = {
   readonly payloadHash: string;
   readonly timestampMs: InstantMs;
   readonly isTimestampGiven: boolean;
 };
 
-export type Repeat = { readonly candidate: Candidate; readonly isConflict: boolean };
+export type Duplicate = { readonly candidate: Candidate; readonly isConflict: boolean };
 
 function isConflict(candidate: Candidate, first: StoredId): boolean {
   if (candidate.payloadHash !== first.payloadHash) return true;
@@ -22,16 +22,16 @@ function storedIdOf(candidate: Candidate): StoredId {
 }
 
 /**
- * Separates first occurrences from repeats: of ids counted earlier, and of ids earlier in this
+ * Separates first occurrences from duplicates: of ids counted earlier, and of ids earlier in this
  * batch.
  */
-export function separateRepeats(
+export function separateDuplicates(
   records: readonly DecodedRecord[],
   seen: ReadonlyMap<string, StoredId>,
-): { readonly unique: readonly Candidate[]; readonly repeats: readonly Repeat[] } {
+): { readonly unique: readonly Candidate[]; readonly duplicates: readonly Duplicate[] } {
   const firsts = new Map<string, Candidate>();
   const unique: Candidate[] = [];
-  const repeats: Repeat[] = [];
+  const duplicates: Duplicate[] = [];
   for (const candidate of records.flatMap((record) => record.candidates)) {
     const inBatch = firsts.get(candidate.idHash);
     const first =
@@ -40,8 +40,8 @@ export function separateRepeats(
       firsts.set(candidate.idHash, candidate);
       unique.push(candidate);
     } else {
-      repeats.push({ candidate, isConflict: isConflict(candidate, first) });
+      duplicates.push({ candidate, isConflict: isConflict(candidate, first) });
     }
   }
-  return { unique, repeats };
+  return { unique, duplicates };
 }
