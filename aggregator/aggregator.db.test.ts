@@ -215,17 +215,23 @@ describe('the aggregator', () => {
     }, WAIT);
   });
 
-  test('picks a meter up within two seconds of its creation', async ({ world }) => {
+  test('counts an event on a meter that was created just before it', async ({ world }) => {
     await world.startAggregator();
     await send(world.writer, [eventOf('warm-up')]);
     await vi.waitFor(async () => {
       expect((await totals(world.clickhouse)).events).toBe(1);
     }, WAIT);
     await createMeter(world.database, '[]');
-    await delay(2_000);
-    await send(world.writer, [eventOf('after')]);
+    // A customer of its own, since the backfill counts the event that was there before.
+    await send(world.writer, [eventOf('after', { externalCustomerId: 'newcomer' })]);
     await vi.waitFor(async () => {
-      expect((await totals(world.clickhouse)).usage).toBe(1);
+      const usage = await world.clickhouse.query(
+        `SELECT meter_id, sum(event_count) AS events FROM usage_minute_v1
+         WHERE customer_key = 'e:newcomer' GROUP BY meter_id`,
+        {},
+        z.object({ meter_id: z.string(), events: integerColumn }),
+      );
+      expect(usage).toEqual([{ meter_id: 'm1', events: 1 }]);
     }, WAIT);
   });
 

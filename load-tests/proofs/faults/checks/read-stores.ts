@@ -148,3 +148,18 @@ export async function readUsage(
     rows.map((row) => [`${row.customer_key}|${row.minute_ms}|${row.source}`, row.value]),
   );
 }
+
+/** Whether anything is stored for a customer on a meter, whoever reads it. */
+export async function hasUsage(
+  world: World,
+  meter: UsageMeter,
+  customerKey: string,
+): Promise<boolean> {
+  const rows = await world.clickhouse.query(
+    `SELECT meter_id FROM usage_minute_v1
+     WHERE meter_id = {meter:String} AND customer_key = {customer:String} LIMIT 1`,
+    { meter: meter.meterId, customer: customerKey },
+    z.object({ meter_id: z.string() }),
+  );
+  return rows.length > 0;
+}
