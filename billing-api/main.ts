@@ -49,8 +49,8 @@ function createApp(
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
   const metrics = createMetrics();
-  const books = { database, clickHouse, clock: systemClock, log, metrics };
-  lifecycle.onClose('book checks', startReconciliation(books));
+  const engines = { database, clickHouse, clock: systemClock, log, metrics };
+  lifecycle.onClose('reconciliation', startReconciliation(engines));
   return createBillingApp({
     database,
     clickHouse,

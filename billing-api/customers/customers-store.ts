@@ -35,8 +35,8 @@ export type UsageCustomer = z.output<typeof usageCustomerRow>;
 
 /**
  * The customer with this id, or the published one with this external id. One statement of the
- * owner, like findMeterReadings: a transaction under row-level security takes four round trips,
- * which a usage question waits for.
+ * owner, like findEffectiveMeters: a transaction under row-level security takes four round trips,
+ * for which a usage query would wait.
  */
 export async function findUsageCustomer(
   database: BillingDatabase,

@@ -55,14 +55,14 @@ function normalised(value: unknown, walk: Walk): unknown {
   if (walk.depth > DEPTH_MAX) refuse(`the body is nested deeper than ${DEPTH_MAX} levels`);
   const inner = { ...walk, depth: walk.depth + 1 };
   if (Array.isArray(value)) return value.map((item) => normalised(item, inner));
-  const kept: [string, unknown][] = [];
+  const members: [string, unknown][] = [];
   for (const [name, member] of membersOf(value, walk.total)) {
     checkText(name);
     if (!walk.keepsAll && isAbsent(name, member)) continue;
     const keepsAll = walk.keepsAll || isFreeForm(name, member);
-    kept.push([name, normalised(member, { ...inner, keepsAll })]);
+    members.push([name, normalised(member, { ...inner, keepsAll })]);
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(members);
 }
 
 function hasBody(request: Request): boolean {

@@ -50,8 +50,8 @@ describe('credentials', () => {
 
   test('of a publishable key or a role without the right answer 403', async ({ api, database }) => {
     const { environment } = api;
-    const statusesOf = async (wish: Parameters<typeof makeKey>[1]): Promise<number[]> => {
-      const { apiKey } = await makeKey(database.database, { ...wish, environment });
+    const statusesOf = async (options: Parameters<typeof makeKey>[1]): Promise<number[]> => {
+      const { apiKey } = await makeKey(database.database, { ...options, environment });
       const headers = { 'x-api-key': apiKey };
       const read = await api.call('GET', '/v1/meters', { headers });
       const search = await api.call('POST', '/v1/plans/search', { body: {}, headers });

@@ -37,8 +37,8 @@ const plansOf = (database: Database) =>
 describe('a claimed request', () => {
   test('is marked as applied by the transaction that writes', async ({ database }) => {
     const { environment, userId } = await environmentOf(database.database);
-    const wish = { environment, request: REQUEST, claimId: 'one', now: NOW };
-    const claimed = await claimKey(database.database, wish);
+    const command = { environment, request: REQUEST, claimId: 'one', now: NOW };
+    const claimed = await claimKey(database.database, command);
     expect(claimed).toEqual({ outcome: 'claimed', claim: { key: 'k', claimId: 'one' } });
     const dependencies = {
       database: database.database,
@@ -49,15 +49,15 @@ describe('a claimed request', () => {
     const plan = await createPlan(dependencies, caller, { name: 'Pro' });
     expect(isRefusal(plan)).toBe(false);
     expect(await statesOf(database.database)).toEqual(['applied']);
-    const repeat = { ...wish, claimId: 'two', now: LATER };
+    const repeat = { ...command, claimId: 'two', now: LATER };
     expect(await claimKey(database.database, repeat)).toEqual({ outcome: 'lost' });
   });
 
   test('writes nothing once its claim was taken over', async ({ database }) => {
     const { environment, userId } = await environmentOf(database.database);
-    const wish = { environment, request: REQUEST, claimId: 'one', now: NOW };
-    await claimKey(database.database, wish);
-    const taken = await claimKey(database.database, { ...wish, claimId: 'two', now: LATER });
+    const command = { environment, request: REQUEST, claimId: 'one', now: NOW };
+    await claimKey(database.database, command);
+    const taken = await claimKey(database.database, { ...command, claimId: 'two', now: LATER });
     expect(taken.outcome).toBe('claimed');
     const dependencies = {
       database: database.database,

@@ -134,9 +134,9 @@ export function claimKey(database: BillingDatabase, command: ClaimCommand): Prom
 export async function storeAnswer(
   database: BillingDatabase,
   environment: Environment,
-  kept: { readonly claim: IdempotencyClaim; readonly answer: StoredAnswer },
+  result: { readonly claim: IdempotencyClaim; readonly answer: StoredAnswer },
 ): Promise<void> {
-  const { claim, answer } = kept;
+  const { claim, answer } = result;
   await database.asEnvironment(environment, (transaction) =>
     transaction.query(sql.type(noRows)`
       UPDATE idempotency_keys

@@ -4,7 +4,7 @@ import type { FeatureRow } from '../catalog/features/feature.resource.js';
 import type { CreateEntitlementBody, EntitlementRow } from './entitlement.resource.js';
 import { MemberReader } from '../records/member-rules.js';
 
-/** Whose entitlement it is; the type is null where only the id tells it. */
+/** The owner that a request names; the type is null where the request gives only an id. */
 export type EntitlementOwner = {
   readonly id: string;
   readonly type: EntitlementRow['entity_type'] | null;

@@ -25,7 +25,7 @@ const byName = (left: LogEvent, right: LogEvent): number =>
   left.name === right.name ? byTime(left, right) : left.name < right.name ? -1 : 1;
 const idsOf = (events: readonly LogEvent[]): string[] => events.map(({ id }) => id);
 
-async function ask(api: BillingUnderTest, body: object): Promise<string[]> {
+async function queryIds(api: BillingUnderTest, body: object): Promise<string[]> {
   const { events } = await api.make(QUERY, { ...RANGE, page_size: 1000, ...body });
   return events.map(({ id }: EventJson) => id);
 }
@@ -73,11 +73,11 @@ describe('POST /events/query and GET /events', () => {
 
   test('sort by time or name, either way round', async ({ api, clickhouse }) => {
     await storeLogEvents(clickhouse.client, api.environment, EVENTS);
-    expect(await ask(api, {})).toEqual(idsOf(newestFirst));
-    expect(await ask(api, { order: 'asc' })).toEqual(idsOf(oldestFirst));
+    expect(await queryIds(api, {})).toEqual(idsOf(newestFirst));
+    expect(await queryIds(api, { order: 'asc' })).toEqual(idsOf(oldestFirst));
     const byNames = idsOf([...EVENTS].sort(byName));
-    expect(await ask(api, { sort: 'event_name', order: 'asc' })).toEqual(byNames);
-    expect(await ask(api, { sort: 'event_name' })).toEqual([...byNames].reverse());
+    expect(await queryIds(api, { sort: 'event_name', order: 'asc' })).toEqual(byNames);
+    expect(await queryIds(api, { sort: 'event_name' })).toEqual([...byNames].reverse());
   });
 
   test('filter by each member, and by all at once', async ({ api, clickhouse }) => {
@@ -111,7 +111,7 @@ describe('POST /events/query and GET /events', () => {
       ],
     ];
     for (const [filter, isWanted] of cases) {
-      expect([filter, await ask(api, filter)]).toEqual([
+      expect([filter, await queryIds(api, filter)]).toEqual([
         filter,
         idsOf(newestFirst.filter(isWanted)),
       ]);
@@ -132,10 +132,10 @@ describe('POST /events/query and GET /events', () => {
       { ...EVENTS[3], id: 'other', customer: { externalCustomerId: 'b' } } as LogEvent,
     ]);
     const both = ['by-external', 'by-id'];
-    expect((await ask(api, { external_customer_id: 'acme' })).sort()).toEqual(both);
-    expect((await ask(api, { customer_id: customer.id })).sort()).toEqual(both);
+    expect((await queryIds(api, { external_customer_id: 'acme' })).sort()).toEqual(both);
+    expect((await queryIds(api, { customer_id: customer.id })).sort()).toEqual(both);
     const same = { customer_id: customer.id, external_customer_id: 'acme' };
-    expect((await ask(api, same)).sort()).toEqual(both);
+    expect((await queryIds(api, same)).sort()).toEqual(both);
   });
 
   test('read GET filters as they read those of a body', async ({ api, clickhouse }) => {
@@ -183,7 +183,9 @@ describe('pages of events', () => {
     await storeLogEvents(clickhouse.client, api.environment, EVENTS);
     for (const sort of ['timestamp', 'event_name']) {
       for (const order of ['asc', 'desc']) {
-        expect(await readAllPages(api, { sort, order })).toEqual(await ask(api, { sort, order }));
+        expect(await readAllPages(api, { sort, order })).toEqual(
+          await queryIds(api, { sort, order }),
+        );
       }
     }
   });
@@ -193,15 +195,15 @@ describe('pages of events', () => {
     const first = await api.make(QUERY, { ...RANGE, page_size: 5 });
     const since = { ...EVENTS[0], id: 'since', at: '2026-10-20T00:00:00.000Z' } as LogEvent;
     await storeLogEvents(clickhouse.client, api.environment, [since]);
-    const rest = await ask(api, { iter_last_key: first.iter_last_key });
+    const rest = await queryIds(api, { iter_last_key: first.iter_last_key });
     const shown = first.events.map(({ id }: EventJson) => id);
     expect([...shown, ...rest]).toEqual(idsOf(newestFirst));
-    expect(await ask(api, { iter_first_key: first.iter_first_key })).toEqual(['since']);
+    expect(await queryIds(api, { iter_first_key: first.iter_first_key })).toEqual(['since']);
     const between = {
       iter_first_key: first.iter_first_key,
       iter_last_key: formatEventPageKey({ eventId: 'since', timestampMs: Date.parse(since.at) }),
     };
-    expect(await ask(api, between)).toEqual([]);
+    expect(await queryIds(api, between)).toEqual([]);
   });
 
   test('hold exactly as many events as asked for', async ({ api, clickhouse }) => {
@@ -272,15 +274,19 @@ describe('pages of events', () => {
     await storeLogEvents(clickhouse.client, api.environment, EVENTS);
     const other = await makeKey(database.database, {});
     const headers = { 'x-api-key': other.apiKey };
-    const ask = async (body: object) =>
+    const queryIds = async (body: object) =>
       api.call('POST', QUERY, { body: { ...RANGE, count_total: true, ...body }, headers });
-    expect((await ask({})).body).toMatchObject({ events: [], total_count: 0, has_more: false });
-    expect((await ask({ event_id: 'e03' })).body.events).toEqual([]);
+    expect((await queryIds({})).body).toMatchObject({
+      events: [],
+      total_count: 0,
+      has_more: false,
+    });
+    expect((await queryIds({ event_id: 'e03' })).body.events).toEqual([]);
     const key = formatEventPageKey({
       eventId: 'e03',
       timestampMs: Date.parse(EVENTS[3]?.at ?? ''),
     });
-    expect((await ask({ iter_last_key: key, sort: 'event_name' })).status).toBe(400);
+    expect((await queryIds({ iter_last_key: key, sort: 'event_name' })).status).toBe(400);
     for (const [roles, status] of [
       ['event_reader', 200],
       ['all_reader', 200],

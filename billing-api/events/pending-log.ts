@@ -48,7 +48,7 @@ export type PendingLog = {
    * @throws DependencyError when the log cannot be read.
    */
   readonly scan: (
-    wish: { readonly checkpoints: Checkpoints; readonly partition: number | null },
+    range: { readonly checkpoints: Checkpoints; readonly partition: number | null },
     show: (pending: PendingRecord) => void,
   ) => Promise<ScanEnd>;
 };
@@ -116,7 +116,7 @@ function outageOf(error: unknown): unknown {
 }
 
 /** Reads what is pending, one scan at a time, since a reader has one position a partition. */
-export function createPendingLog(door: LazyEventLog, limits: ScanLimits = LIMITS): PendingLog {
+export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LIMITS): PendingLog {
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
@@ -147,14 +147,14 @@ export function createPendingLog(door: LazyEventLog, limits: ScanLimits = LIMITS
   };
 
   return {
-    identity: async () => (await door.reader()).identity,
+    identity: async () => (await eventLog.reader()).identity,
     lag: async (checkpoints) => {
-      const ranges = await allRanges(await door.reader(), checkpoints);
+      const ranges = await allRanges(await eventLog.reader(), checkpoints);
       return ranges.reduce((sum, range) => sum + lengthOf(range), 0);
     },
     scan: ({ checkpoints, partition }, show) =>
       inTurn(async () => {
-        const reader = await door.reader();
+        const reader = await eventLog.reader();
         const ranges =
           partition === null
             ? await allRanges(reader, checkpoints)

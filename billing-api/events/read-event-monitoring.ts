@@ -41,9 +41,14 @@ export type MonitoringDependencies = ReadDependencies & {
   readonly countEventSlots: CountEventSlots;
 };
 
-type Wish = { readonly window: Interval; readonly grid: WindowGrid };
+/** Which stored events are counted, and by which windows. */
+type MonitoringQuery = { readonly window: Interval; readonly grid: WindowGrid };
 
-function wishFrom(request: MonitoringRequest, now: InstantMs): Wish | Refusal {
+/** Reads a request; refuses a range without an end of its own and one with too many windows. */
+function monitoringQueryFrom(
+  request: MonitoringRequest,
+  now: InstantMs,
+): MonitoringQuery | Refusal {
   const reader = new MemberReader();
   const window = readRange(reader, request, { now, days: 1 });
   for (const [member, other] of [
@@ -72,9 +77,9 @@ export async function readEventMonitoring(
   caller: Caller,
   request: MonitoringRequest,
 ): Promise<EventMonitoring | Refusal> {
-  const wish = wishFrom(request, dependencies.clock.now());
-  if (isRefusal(wish)) return wish;
-  const { window, grid } = wish;
+  const query = monitoringQueryFrom(request, dependencies.clock.now());
+  if (isRefusal(query)) return query;
+  const { window, grid } = query;
   const visibleUntil = await dependencies.dataUntil();
   const checkpoints = await readCheckpoints(dependencies.database);
   const [lagRecords, slots] = await Promise.all([

@@ -61,8 +61,8 @@ export type EventReadDependencies = ReadDependencies & {
 
 type KeyMember = 'iter_first_key' | 'iter_last_key';
 
-type Wish = {
-  readonly question: Omit<EventQuery, 'customerKeys' | 'environment'>;
+type ListQuery = {
+  readonly conditions: Omit<EventQuery, 'customerKeys' | 'environment'>;
   readonly order: EventOrder;
   readonly keys: Readonly<Record<KeyMember, EventPageKey | null>>;
 };
@@ -93,10 +93,10 @@ function readKey(
 }
 
 /** What a request asks, at an instant that stands for an absent end, or what is wrong with it. */
-function wishFrom(request: EventsRequest, now: InstantMs): Wish | Refusal {
+function listQueryFrom(request: EventsRequest, now: InstantMs): ListQuery | Refusal {
   const reader = new MemberReader();
-  const wish: Wish = {
-    question: {
+  const query: ListQuery = {
+    conditions: {
       window: readRange(reader, request, { now, days: RANGE_DAYS }),
       eventName: request.event_name ?? null,
       eventId: request.event_id ?? null,
@@ -110,17 +110,17 @@ function wishFrom(request: EventsRequest, now: InstantMs): Wish | Refusal {
       iter_last_key: readKey(reader, request, 'iter_last_key'),
     },
   };
-  return reader.refusal() ?? wish;
+  return reader.refusal() ?? query;
 }
 
 /** The place of a key in the order. A name is not in the key: its event is asked for it. */
 async function placeOf(
   { events }: EventReadDependencies,
   environment: Environment,
-  { wish, member }: { readonly wish: Wish; readonly member: KeyMember },
+  { query, member }: { readonly query: ListQuery; readonly member: KeyMember },
 ): Promise<PlaceInOrder | null | Refusal> {
-  const key = wish.keys[member];
-  if (key === null || wish.order.sort === 'timestamp') {
+  const key = query.keys[member];
+  if (key === null || query.order.sort === 'timestamp') {
     return key === null ? null : { ...key, eventName: '' };
   }
   const event = (await events.find(environment, [key.eventId])).get(key.eventId);
@@ -153,17 +153,17 @@ export async function readEvents(
   request: EventsRequest,
 ): Promise<EventsPage | Refusal> {
   const { environment } = caller;
-  const wish = wishFrom(request, dependencies.clock.now());
-  if (isRefusal(wish)) return wish;
-  const behind = await placeOf(dependencies, environment, { wish, member: 'iter_last_key' });
+  const query = listQueryFrom(request, dependencies.clock.now());
+  if (isRefusal(query)) return query;
+  const behind = await placeOf(dependencies, environment, { query, member: 'iter_last_key' });
   if (isRefusal(behind)) return behind;
-  const inFrontOf = await placeOf(dependencies, environment, { wish, member: 'iter_first_key' });
+  const inFrontOf = await placeOf(dependencies, environment, { query, member: 'iter_first_key' });
   if (isRefusal(inFrontOf)) return inFrontOf;
   const customerKeys = await findEventCustomerKeys(dependencies.database, environment, request);
-  const question = { ...wish.question, environment, customerKeys };
+  const conditions = { ...query.conditions, environment, customerKeys };
   const hasKey = behind !== null || inFrontOf !== null;
   const cut: EventCut = {
-    order: wish.order,
+    order: query.order,
     behind,
     inFrontOf,
     // One more than the page, to tell whether there is one.
@@ -171,8 +171,8 @@ export async function readEvents(
     offset: hasKey ? 0 : (request.offset ?? 0),
   };
   const [found, total] = await Promise.all([
-    dependencies.events.list(question, cut),
-    request.count_total === true ? dependencies.events.count(question) : null,
+    dependencies.events.list(conditions, cut),
+    request.count_total === true ? dependencies.events.count(conditions) : null,
   ]);
   return pageFrom(found, cut, total);
 }

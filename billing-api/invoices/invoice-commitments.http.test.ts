@@ -74,8 +74,8 @@ describe('POST /invoices/preview of bucketed meters', () => {
     clickhouse,
   }) => {
     const meter = { ...LOAD, bucketSize: 'MINUTE' };
-    const wish = { meter, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const start = { start_date: '1990-01-01T00:00:00Z' };
     const period = { period_start: '1990-01-01T00:00:00Z', period_end: '2026-01-01T00:00:00Z' };
     const centuries = {
@@ -124,8 +124,8 @@ describe('POST /invoices/preview of entitlements', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: COUNT, price: prices };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: COUNT, price: prices };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await useTenADay(api, plan);
     const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
     const [line] = invoice.line_items;
@@ -152,8 +152,8 @@ describe('POST /invoices/preview of entitlements', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: { ...COUNT, bucketSize: 'WEEK' } as const, price: prices };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: { ...COUNT, bucketSize: 'WEEK' } as const, price: prices };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await useTenADay(api, plan);
     const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
     const [line] = invoice.line_items;
@@ -168,8 +168,8 @@ describe('POST /invoices/preview of entitlements', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: COUNT, price: prices };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: COUNT, price: prices };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
     const feature = await api.make('/v1/features', metered);
     const entitled = { feature_id: feature.id, plan_id: plan.planId };
@@ -205,8 +205,8 @@ describe('POST /invoices/preview of entitlements', () => {
   ] as const)(
     'reads a %s of every reset window, and of the one that began before the period',
     async ([type, expected], { api, database, clickhouse }) => {
-      const wish = { meter: { type, field: 'n' }, price: { amount: '1' } };
-      const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+      const terms = { meter: { type, field: 'n' }, price: { amount: '1' } };
+      const plan = await makePricedPlan(api, { database, clickhouse }, terms);
       const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
       const feature = await api.make('/v1/features', metered);
       await api.make('/v1/entitlements', {
@@ -235,8 +235,8 @@ describe('POST /invoices/preview of entitlements', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: LOAD, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: LOAD, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const metered = { name: 'Load', type: 'metered', meter_id: plan.meterId };
     const feature = await api.make('/v1/features', metered);
     const entitled = { feature_id: feature.id, plan_id: plan.planId };
@@ -266,8 +266,8 @@ describe('POST /invoices/preview of commitments', () => {
     clock,
   }) => {
     clock.set('2026-11-02T00:00:00Z');
-    const wish = { meter: LOAD, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: LOAD, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await plan.count(
       numbersAt(['05T10:00:00.000', '3'], ['05T11:30:00.000', '10'], ['05T20:59:59.999', '3']),
     );
@@ -333,8 +333,8 @@ describe('POST /invoices/preview of commitments', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await plan.count(numbersAt(['05T10:00:00.000', '500']));
     const commitment = { commitment_amount: '100', overage_factor: '1.5', enable_true_up: true };
     const invoice = await previewOf(api, await plan.subscribe(commitment), {
@@ -380,8 +380,8 @@ describe('POST /invoices/preview of commitments', () => {
   });
 
   test('shows the commitment of a line in money (11.3)', async ({ api, database, clickhouse }) => {
-    const wish = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.02' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.02' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     await plan.count(numbersAt(['05T10:00:00.000', '15000']));
     const id = await plan.subscribe({
       line_item_commitments: {
@@ -411,8 +411,8 @@ describe('POST /invoices/preview of many lines', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: LOAD, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const terms = { meter: LOAD, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, terms);
     const metered = { name: 'Load', type: 'metered', meter_id: plan.meterId };
     const feature = await api.make('/v1/features', metered);
     const entitled = { feature_id: feature.id, plan_id: plan.planId, usage_limit: 3 };

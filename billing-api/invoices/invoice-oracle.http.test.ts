@@ -344,8 +344,8 @@ describe('POST /invoices/preview', () => {
       const priceIds = made.map(({ priceId }) => priceId);
       const id = await subscribe(api, world, { planId, customer, priceIds });
       for (const periodIndex of [0, 1]) {
-        const question = { periodIndex, now: null, earlier: [] };
-        const expected = priceInvoice(writtenDown(world), { reference: 'period_end', ...question });
+        const query = { periodIndex, now: null, earlier: [] };
+        const expected = priceInvoice(writtenDown(world), { reference: 'period_end', ...query });
         const invoice = await api.make('/v1/invoices/preview', {
           subscription_id: id,
           period_start: expected.periodStart,

@@ -32,7 +32,7 @@ export const test = base.extend<{ clock: TestClock; api: BillingUnderTest }>({
   },
 });
 
-type KeyWish = {
+type KeyOptions = {
   readonly type?: 'private_key' | 'publishable_key';
   readonly roles?: readonly string[];
   readonly environment?: Environment;
@@ -41,15 +41,15 @@ type KeyWish = {
 /** Another key, of a new user; without an environment also of a new tenant. */
 export async function makeKey(
   database: Database,
-  wish: KeyWish,
+  options: KeyOptions,
 ): Promise<{ readonly apiKey: string; readonly environment: Environment }> {
-  const environment = wish.environment ?? {
+  const environment = options.environment ?? {
     tenantId: createId('tenant'),
     environmentId: createId('env'),
   };
   const { tenantId, environmentId } = environment;
   const userId = createId('user');
-  const type = wish.type ?? 'private_key';
+  const type = options.type ?? 'private_key';
   const prefix = type === 'private_key' ? 'sk' : 'pk';
   const apiKey = `${prefix}_${userId.slice(5)}${'b'.repeat(40)}`.slice(0, 43);
   const hash = createHash('sha256').update(apiKey).digest();
@@ -61,7 +61,7 @@ export async function makeKey(
     VALUES (${environmentId}, ${tenantId}, 'Other', 'production') ON CONFLICT DO NOTHING`);
   await database.slonik.query(run`
     INSERT INTO users (id, tenant_id, roles)
-    VALUES (${userId}, ${tenantId}, ${sql.array([...(wish.roles ?? ['super_admin'])], 'text')})`);
+    VALUES (${userId}, ${tenantId}, ${sql.array([...(options.roles ?? ['super_admin'])], 'text')})`);
   await database.slonik.query(run`
     INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
     VALUES (${createId('secret')}, ${tenantId}, ${environmentId}, ${userId}, 'key', ${type},

@@ -8,7 +8,7 @@ import type { BillingUnderTest } from './billing-harness.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
-export type MeterWish = {
+export type MeterOptions = {
   readonly type: AggregationType;
   readonly field?: string;
   readonly groupBy?: string;
@@ -20,9 +20,9 @@ export type MeterWish = {
 async function makeMeter(
   api: BillingUnderTest,
   database: Database,
-  wish: MeterWish,
+  options: MeterOptions,
 ): Promise<UsageTarget> {
-  const { type, field, groupBy, bucketSize, resetUsage, filters } = wish;
+  const { type, field, groupBy, bucketSize, resetUsage, filters } = options;
   const { id } = await api.make('/v1/meters', {
     name: 'Calls',
     event_name: 'call',
@@ -62,13 +62,13 @@ type Engines = { database: { database: Database }; clickhouse: { client: ClickHo
 export async function makePricedPlan(
   api: BillingUnderTest,
   { database, clickhouse }: Engines,
-  wish: { readonly meter: MeterWish; readonly price: object },
+  options: { readonly meter: MeterOptions; readonly price: object },
 ): Promise<PricedPlan> {
-  const target = await makeMeter(api, database.database, wish.meter);
+  const target = await makeMeter(api, database.database, options.meter);
   const { meterId } = target;
   const plan = await api.make('/v1/plans', { name: 'Pro' });
   const owner = { entity_id: plan.id, meter_id: meterId };
-  const price = await api.make('/v1/prices', { currency: 'usd', ...owner, ...wish.price });
+  const price = await api.make('/v1/prices', { currency: 'usd', ...owner, ...options.price });
   await api.call('POST', '/v1/customers', { body: { external_id: 'acme' } });
   return {
     planId: plan.id,

@@ -54,8 +54,8 @@ async function checkWatermark(database: Database, { reader, writer }: OpenLog): 
   for (const value of ['first', 'second']) await writer.append([{ partition: 1, key: 'k', value }]);
   const times: number[] = [];
   for (const fromOffset of [0, 1]) {
-    const question = { partition: 1, fromOffset, recordsMax: 1, bytesMax: 1, waitMs: 5_000 };
-    times.push((await reader.read(question))[0]?.appendedAtMs ?? 0);
+    const query = { partition: 1, fromOffset, recordsMax: 1, bytesMax: 1, waitMs: 5_000 };
+    times.push((await reader.read(query))[0]?.appendedAtMs ?? 0);
   }
   expect(await read()).toBe(Number(times[0]) - IN_FLIGHT_MS);
   await finishPartition(database, { logId, partition: 1, nextOffset: 1 });

@@ -86,7 +86,7 @@ export interface UsageGroupDto {
 export interface UsageWindowDto {
   window_start: DateTime;
   window_end: DateTime;
-  /** Null unless the question or the meter groups by something. */
+  /** Null unless the request or the meter groups by something. */
   group: UsageGroupDto | null;
   value: DecimalText;
 }
@@ -115,7 +115,7 @@ export interface UsageDto {
 export interface MeterUsageQueryBody {
   /** @minItems 1 @maxItems 100 */
   meter_ids: string[];
-  /** Whose usage is added up; everybody's when absent. @maxItems 1000 */
+  /** The customers whose usage is added up; all customers when absent. @maxItems 1000 */
   external_customer_ids?: string[];
   /** Seven days before the end when absent. */
   start_time?: DateTime;

@@ -115,8 +115,8 @@ describe('the edges of one number', () => {
     expect(analytics.subtotal).toBe(invoice.subtotal);
     expect(analytics.items).toHaveLength(METERS.length);
     for (const { meter_id: meterId, total_value: total } of bulk.items) {
-      const question = { ...range, meter_id: meterId, external_customer_id: 'acme' };
-      const days = await api.make(`${USAGE}/meter`, { ...question, window_size: 'DAY' });
+      const query = { ...range, meter_id: meterId, external_customer_id: 'acme' };
+      const days = await api.make(`${USAGE}/meter`, { ...query, window_size: 'DAY' });
       const [quantity] = numbers.get(meterId) ?? [];
       expect([days.value, total]).toEqual([quantity, quantity]);
     }
@@ -148,24 +148,24 @@ describe('buckets', () => {
       api.environment,
       events.map((event) => ({ ...event, countsOn: [target] })),
     );
-    const question = {
+    const query = {
       meter_id: target.meterId,
       external_customer_id: 'acme',
       start_time: '2026-10-01T00:00:00Z',
       end_time: '2026-10-02T00:00:00Z',
     };
-    const whole = await api.make(`${USAGE}/meter`, question);
+    const whole = await api.make(`${USAGE}/meter`, query);
     expect(whole.value).toBe('12.5');
     expect(whole.results).toMatchObject([
       { group: { 'properties.region': '' }, value: '1.5' },
       { group: { 'properties.region': 'eu' }, value: '7' },
       { group: { 'properties.region': 'us' }, value: '4' },
     ]);
-    const cut = { ...question, start_time: '2026-10-01T00:30:00Z', window_size: 'MINUTE' };
+    const cut = { ...query, start_time: '2026-10-01T00:30:00Z', window_size: 'MINUTE' };
     const hours = await api.make(`${USAGE}/meter`, cut);
     expect(hours.value).toBe('8.5');
     expect(hours.results.map((row: { value: string }) => row.value)).toEqual(['5', '2', '1.5']);
-    const other = { ...question, bucket_size: 'DAY' };
+    const other = { ...query, bucket_size: 'DAY' };
     await expectRefusals(api, `${USAGE}/meter`, [['other buckets', other, 'bucket_size']]);
   });
 });
@@ -250,8 +250,8 @@ describe('POST /events/usage', () => {
       source: `s${index}`,
     }));
     await storeEvents(clickhouse.client, api.environment, events);
-    const question = { ...RANGE, event_name: 'call', aggregation_type: 'COUNT' };
-    const named = { ...question, external_customer_id: 'acme', group_by: ['source'] };
+    const query = { ...RANGE, event_name: 'call', aggregation_type: 'COUNT' };
+    const named = { ...query, external_customer_id: 'acme', group_by: ['source'] };
     const usage = await api.make(USAGE, named);
     expect([usage.value, usage.results.length]).toEqual(['10000', 10_000]);
   });
@@ -294,7 +294,7 @@ describe('POST /meter-usage/query', () => {
     const meters = await Promise.all(
       Array.from({ length: 4 }, () => makeMeter(api, database.database, { aggregation })),
     );
-    const ask = async (minutes: number) => {
+    const queryMinutes = async (minutes: number) => {
       const startMs = Date.UTC(2026, 0, 1);
       const body = {
         meter_ids: meters.map(({ meterId }) => meterId),
@@ -304,8 +304,8 @@ describe('POST /meter-usage/query', () => {
       };
       return api.call('POST', '/v1/meter-usage/query', { body });
     };
-    expect((await ask(25_000)).status).toBe(200);
-    const refused = await ask(25_001);
+    expect((await queryMinutes(25_000)).status).toBe(200);
+    const refused = await queryMinutes(25_001);
     expect(refused.status).toBe(400);
     expect(JSON.stringify(refused.body)).toContain('window_size');
     expect(JSON.stringify(refused.body)).toContain('100000 points');

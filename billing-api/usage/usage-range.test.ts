@@ -6,7 +6,7 @@ import { windowsOf } from './usage-range.js';
 
 const NOW = Date.parse('2026-11-01T00:00:00Z');
 
-function windowsAsked(request: UsageRequest): number | Refusal {
+function requestedWindows(request: UsageRequest): number | Refusal {
   const reader = new MemberReader();
   const terms = readTerms(reader, request, NOW);
   const problems = reader.refusal();
@@ -28,11 +28,11 @@ const TOO_MANY = {
   },
 };
 
-describe('windows of a usage question', () => {
+describe('windows of a usage query', () => {
   it('are a month of minutes at most', () => {
-    expect(windowsAsked(minutes(44_639))).toBe(44_639);
-    expect(windowsAsked(minutes(44_640))).toBe(44_640);
-    expect(windowsAsked(minutes(44_641))).toMatchObject(TOO_MANY);
+    expect(requestedWindows(minutes(44_639))).toBe(44_639);
+    expect(requestedWindows(minutes(44_640))).toBe(44_640);
+    expect(requestedWindows(minutes(44_641))).toMatchObject(TOO_MANY);
   });
 
   it('count as they are, also where clock changes make them longer', () => {
@@ -44,12 +44,12 @@ describe('windows of a usage question', () => {
       // January 2036, in winter time: one window of the range has an hour more than three.
       end_time: new Date(start + windows * 10_800_000 + 3_600_000).toISOString(),
     });
-    expect(windowsAsked(range(44_640))).toBe(44_640);
-    expect(windowsAsked(range(44_641))).toMatchObject(TOO_MANY);
+    expect(requestedWindows(range(44_640))).toBe(44_640);
+    expect(requestedWindows(range(44_641))).toMatchObject(TOO_MANY);
   });
 
   it.each(['MINUTE', '3HOUR', 'DAY'] as const)('of %s over centuries are refused', (size) => {
-    const answer = windowsAsked({
+    const answer = requestedWindows({
       window_size: size,
       start_time: '1900-01-01T00:00:00Z',
       end_time: '2299-01-01T00:00:00Z',
@@ -59,15 +59,15 @@ describe('windows of a usage question', () => {
   });
 });
 
-describe('filters of a usage question', () => {
+describe('filters of a usage query', () => {
   const withKeys = (count: number) => ({
     filters: Object.fromEntries([...Array(count).keys()].map((index) => [`k${index}`, ['a']])),
   });
 
   it('have a hundred keys at most', () => {
-    expect(windowsAsked(withKeys(99))).toBe(0);
-    expect(windowsAsked(withKeys(100))).toBe(0);
-    expect(windowsAsked(withKeys(101))).toMatchObject({
+    expect(requestedWindows(withKeys(99))).toBe(0);
+    expect(requestedWindows(withKeys(100))).toBe(0);
+    expect(requestedWindows(withKeys(101))).toMatchObject({
       code: 'validation_error',
       details: { filters: 'give at most 100 property keys' },
     });

@@ -30,14 +30,14 @@ function meterOf(type: AggregationType) {
 async function makeTarget(
   api: BillingUnderTest,
   database: Database,
-  wish: { readonly type: AggregationType; readonly members?: object },
+  options: { readonly type: AggregationType; readonly members?: object },
 ): Promise<UsageTarget> {
-  const { body, aggregation } = meterOf(wish.type);
+  const { body, aggregation } = meterOf(options.type);
   const { id } = await api.make('/v1/meters', {
-    name: wish.type,
+    name: options.type,
     event_name: 'call',
     aggregation: body,
-    ...wish.members,
+    ...options.members,
   });
   const { generation } = await database.slonik.one(
     sql.type(
@@ -90,16 +90,16 @@ describe('usage of every aggregation', () => {
       api.environment,
       EVENTS.map((event) => ({ ...event, countsOn })),
     );
-    const question = { ...RANGE, external_customer_id: 'acme' };
+    const query = { ...RANGE, external_customer_id: 'acme' };
     for (const [type, target] of targets) {
       const [value, unreadable] = VALUES[type];
-      const asked = { ...question, meter_id: target.meterId };
-      const whole = await api.make(USAGE, asked);
+      const ofMeter = { ...query, meter_id: target.meterId };
+      const whole = await api.make(USAGE, ofMeter);
       expect([type, whole.value, whole.unreadable_count]).toEqual([type, value, unreadable]);
-      const narrowed = await api.make(USAGE, { ...asked, filters: { a: ['b'] } });
+      const narrowed = await api.make(USAGE, { ...ofMeter, filters: { a: ['b'] } });
       expect([type, narrowed.value, narrowed.unreadable_count]).toEqual([type, value, unreadable]);
       const adHoc = await api.make('/v1/events/usage', {
-        ...question,
+        ...query,
         event_name: 'call',
         aggregation_type: type,
         ...(type === 'COUNT' ? {} : { property_name: 'v' }),

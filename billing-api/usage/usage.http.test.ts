@@ -88,11 +88,11 @@ describe('POST /events/usage/meter', () => {
       { at, countsOn, customerKey: `i:${customer.id}` },
       { at, countsOn, customerKey: 'e:late' },
     ]);
-    const question = { meter_id: target.meterId, start_time: '2026-10-01T00:00:00Z' };
+    const query = { meter_id: target.meterId, start_time: '2026-10-01T00:00:00Z' };
     const end = { end_time: '2026-11-01T00:00:00Z' };
-    expect((await api.make(USAGE, { ...question, ...end })).value).toBe('2');
+    expect((await api.make(USAGE, { ...query, ...end })).value).toBe('2');
     await api.make('/v1/customers', { external_id: 'late' });
-    expect((await api.make(USAGE, { ...question, ...end })).value).toBe('3');
+    expect((await api.make(USAGE, { ...query, ...end })).value).toBe('3');
   });
 
   test('adds filters to those of the meter', async ({ api, database, clickhouse }) => {
@@ -105,14 +105,14 @@ describe('POST /events/usage/meter', () => {
       { at, countsOn: [target], properties: { region: 'us', class: 'b' } },
       { at, properties: { region: 'ap', class: 'a' } },
     ]);
-    const question = {
+    const query = {
       meter_id: target.meterId,
       external_customer_id: 'acme',
       start_time: '2026-10-01T00:00:00Z',
       end_time: '2026-11-01T00:00:00Z',
     };
-    expect((await api.make(USAGE, question)).value).toBe('2');
-    const narrowed = { ...question, filters: { class: ['a', 'c'] } };
+    expect((await api.make(USAGE, query)).value).toBe('2');
+    const narrowed = { ...query, filters: { class: ['a', 'c'] } };
     expect((await api.make(USAGE, narrowed)).value).toBe('1');
   });
 
@@ -144,35 +144,35 @@ describe('POST /events/usage/meter', () => {
     await storeEvents(clickhouse.client, other.environment, [
       { at: '2026-10-02T00:00:10.000Z', countsOn: [{ ...other, meterId, generation: 1 }] },
     ]);
-    const question = { meter_id: meterId, start_time: '2026-10-01T00:00:00Z' };
-    expect((await api.make(USAGE, question)).value).toBe('0');
+    const query = { meter_id: meterId, start_time: '2026-10-01T00:00:00Z' };
+    expect((await api.make(USAGE, query)).value).toBe('0');
     const headers = { 'x-api-key': other.apiKey };
-    expect((await api.call('POST', USAGE, { body: question, headers })).status).toBe(404);
+    expect((await api.call('POST', USAGE, { body: query, headers })).status).toBe(404);
   });
 
   test('knows no customer of another tenant', async ({ api, database }) => {
     const { id } = await api.make('/v1/customers', { external_id: 'acme' });
     const { apiKey } = await makeKey(database.database, {});
     const headers = { 'x-api-key': apiKey };
-    const ask = async (path: string, body: object): Promise<number> =>
+    const statusOf = async (path: string, body: object): Promise<number> =>
       (await api.call('POST', path, { body, headers })).status;
     const rule = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
     const { body: meter } = await api.call('POST', '/v1/meters', { body: rule, headers });
-    const questions: [string, object][] = [
+    const queries: [string, object][] = [
       [USAGE, { meter_id: meter.id }],
       ['/v1/events/usage', { event_name: 'call', aggregation_type: 'COUNT' }],
     ];
-    for (const [path, question] of questions) {
-      expect(await ask(path, question)).toBe(200);
-      expect(await ask(path, { ...question, external_customer_id: 'acme' })).toBe(404);
-      expect(await ask(path, { ...question, customer_id: id })).toBe(404);
+    for (const [path, query] of queries) {
+      expect(await statusOf(path, query)).toBe(200);
+      expect(await statusOf(path, { ...query, external_customer_id: 'acme' })).toBe(404);
+      expect(await statusOf(path, { ...query, customer_id: id })).toBe(404);
     }
   });
 
   test('tells up to when events are counted', async ({ api, database }) => {
     const target = await makeTarget(api, database.database);
-    const question = { meter_id: target.meterId };
-    expect((await api.make(USAGE, question)).data_until).toBeNull();
+    const query = { meter_id: target.meterId };
+    expect((await api.make(USAGE, query)).data_until).toBeNull();
     const run = sql.type(z.unknown());
     const { slonik } = database.database;
     const { log_id: log } = await slonik.one(
@@ -180,17 +180,17 @@ describe('POST /events/usage/meter', () => {
         z.object({ log_id: z.string(), partition_count: z.number() }),
       )`SELECT * FROM open_event_log(2)`,
     );
-    const idle = Date.parse((await api.make(USAGE, question)).data_until);
+    const idle = Date.parse((await api.make(USAGE, query)).data_until);
     expect(Date.now() - IN_FLIGHT_MS - idle).toBeLessThan(5_000);
     await slonik.query(run`
       INSERT INTO event_log_batches (partition, end_offset, record_count, appended_at, lengths, payload)
       VALUES (1, 10, 10, '2026-11-01T00:00:00Z', '', ''), (1, 12, 2, '2026-11-02T00:00:00Z', '', '')`);
-    const pending = Date.parse((await api.make(USAGE, question)).data_until);
+    const pending = Date.parse((await api.make(USAGE, query)).data_until);
     expect(pending).toBe(Date.UTC(2026, 10, 1) - IN_FLIGHT_MS);
     await slonik.query(run`
       INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
       VALUES (${log}, 1, 10, 1, 1)`);
-    const later = Date.parse((await api.make(USAGE, question)).data_until);
+    const later = Date.parse((await api.make(USAGE, query)).data_until);
     expect(later).toBe(Date.UTC(2026, 10, 2) - IN_FLIGHT_MS);
   });
 
@@ -223,8 +223,8 @@ describe('POST /events/usage/meter', () => {
       { ...body, customer_id: 'cust_x' },
       { ...body, external_customer_id: 'x' },
     ];
-    for (const question of unknown) {
-      expect((await api.call('POST', USAGE, { body: question })).status).toBe(404);
+    for (const query of unknown) {
+      expect((await api.call('POST', USAGE, { body: query })).status).toBe(404);
     }
   });
 });

@@ -22,7 +22,7 @@ export type DeadLetter = LetterPlace & {
 };
 
 export type DeadLetterQuery = {
-  /** Whose letters: those whose payload names this environment; null for all. */
+  /** Only dead letters whose payload names this environment; null for all. */
   readonly environment: Environment | null;
   /** Of the time at which the log appended them. */
   readonly window: Interval;

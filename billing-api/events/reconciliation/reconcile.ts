@@ -54,8 +54,8 @@ export async function recountNextMeters(
   state: RecountState,
   now: InstantMs,
 ): Promise<number> {
-  const wish = { behindId: state.behindId, limit: METERS_RECOUNTED };
-  const { meters, lastId } = await findMetersToRecount(database, wish);
+  const page = { behindId: state.behindId, limit: METERS_RECOUNTED };
+  const { meters, lastId } = await findMetersToRecount(database, page);
   const endMs = minuteOf(now);
   const minutes = { startMs: endMs - HOURS_RECOUNTED * HOUR_MS, endMs };
   const bounds = boundsOf(await readCheckpoints(database));
@@ -70,10 +70,11 @@ export async function recountNextMeters(
 }
 
 /**
- * Balances the books and recounts meters once a minute, into metrics (docs/architecture.md I5). A
- * check that fails leaves the figures of the last one, whose time stands beside them. Any number of
- * processes may do it; each reads only.
- * @returns what ends it.
+ * Once a minute, compares accepted with stored events, recounts some meters, and writes the result
+ * to metrics (docs/architecture.md I5). A check that fails leaves the figures of the last one; the
+ * metric beside them says when they were found. Any number of processes may do this, because each
+ * of them only reads.
+ * @returns a function that stops the checks.
  */
 export function startReconciliation(
   program: Engines & { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
@@ -88,7 +89,10 @@ export function startReconciliation(
     metrics.usageDrift.set(drift);
     metrics.reconciledAt.set(now / 1000);
     if (difference === 0 && drift === 0) return;
-    log.error({ difference, drift, meters: [...state.drifts] }, 'the books do not balance');
+    log.error(
+      { difference, drift, meters: [...state.drifts] },
+      'the reconciliation found a difference',
+    );
   };
   let running: Promise<void> | null = null;
   const timer = setInterval(() => {

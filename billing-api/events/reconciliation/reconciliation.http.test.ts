@@ -34,7 +34,7 @@ const event = (offset: number, hour: number, members: Partial<LogEvent> = {}): R
   ...members,
 });
 
-/** Events of every fate, in finished batches and in one that is being written. */
+/** Events of every outcome, in finished batches and in one that is being written. */
 const ROWS: readonly Row[] = [
   event(1, 0),
   event(2, 0, { customer: { customerId: 'ghost' } }),
@@ -59,7 +59,7 @@ const DUPLICATES = [
 const isFinished = ({ offset }: { readonly offset: number }): boolean => offset < NEXT_OFFSET;
 
 /** What an event becomes, told by its members: no filter of the product is asked. */
-function fateOf(row: Row): 'counted' | 'customer' | 'meter' {
+function outcomeOf(row: Row): 'counted' | 'customer' | 'meter' {
   const isKnown = row.customer.externalCustomerId === 'acme';
   if (!isKnown) return 'customer';
   if (row.name === 'ended') return row.offset < 20 ? 'counted' : 'meter';
@@ -71,14 +71,14 @@ function expectedHour(hour: number, waiting: number) {
   const duplicates = DUPLICATES.filter(
     (duplicate) => isFinished(duplicate) && duplicate.hour === hour,
   );
-  const withFate = (fate: string) => rows.filter((row) => fateOf(row) === fate).length;
+  const withOutcome = (outcome: string) => rows.filter((row) => outcomeOf(row) === outcome).length;
   return {
     hour: HOURS[hour],
     accepted: rows.length + duplicates.length + waiting,
-    counted: withFate('counted'),
-    unmatched: withFate('customer') + withFate('meter'),
-    unmatched_customer: withFate('customer'),
-    unmatched_meter: withFate('meter'),
+    counted: withOutcome('counted'),
+    unmatched: withOutcome('customer') + withOutcome('meter'),
+    unmatched_customer: withOutcome('customer'),
+    unmatched_meter: withOutcome('meter'),
     duplicate: duplicates.length,
     conflict: duplicates.filter(({ isConflict }) => isConflict).length,
     pending: waiting,
@@ -86,7 +86,7 @@ function expectedHour(hour: number, waiting: number) {
   };
 }
 
-async function makeBooks(api: BillingUnderTest, client: ClickHouse): Promise<void> {
+async function storeHours(api: BillingUnderTest, client: ClickHouse): Promise<void> {
   const { environment } = api;
   await storeLogEvents(client, environment, ROWS);
   const duplicates = DUPLICATES.map(({ offset, hour, isConflict }) => ({
@@ -126,7 +126,7 @@ describe('GET /events/reconciliation', () => {
     const ended = await api.make('/v1/meters', { ...meter, event_name: 'ended' });
     await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 20 });
     expect((await api.call('DELETE', `/v1/meters/${ended.id}`)).status).toBeLessThan(300);
-    await makeBooks(api, clickhouse.client);
+    await storeHours(api, clickhouse.client);
     const at = { logId: 'log', partition: 0, nextOffset: NEXT_OFFSET };
     await finishPartition(database.database, at);
     const waiting = [7, 8, 9].map((n) => event(n + 500, 1));
@@ -155,7 +155,7 @@ describe('GET /events/reconciliation', () => {
     database,
     clickhouse,
   }) => {
-    await makeBooks(api, clickhouse.client);
+    await storeHours(api, clickhouse.client);
     const at = { logId: 'log', partition: 0, nextOffset: NEXT_OFFSET };
     await finishPartition(database.database, at);
     const differences = async () =>

@@ -19,7 +19,7 @@ const eventsRow = z.object({ ...cell, finished: integerColumn, stored: integerCo
 /** A meter with rows to recount, of any tenant. */
 export type RecountedMeter = {
   readonly environment: Environment;
-  readonly reading: EffectiveMeter;
+  readonly meter: EffectiveMeter;
 };
 
 const meterRow = z.object({
@@ -31,11 +31,11 @@ const meterRow = z.object({
 /** Meters behind an id in order of their ids, of all tenants; only those that show numbers. */
 export async function findMetersToRecount(
   database: BillingDatabase,
-  wish: { readonly behindId: string; readonly limit: number },
+  page: { readonly behindId: string; readonly limit: number },
 ): Promise<{ readonly meters: readonly RecountedMeter[]; readonly lastId: string | null }> {
   const rows = await database.slonik.any(sql.type(meterRow)`
     SELECT id, tenant_id, environment_id FROM meters
-    WHERE id > ${wish.behindId} AND status <> 'deleted' ORDER BY id LIMIT ${wish.limit}`);
+    WHERE id > ${page.behindId} AND status <> 'deleted' ORDER BY id LIMIT ${page.limit}`);
   const groups = new Map<string, { readonly environment: Environment; readonly ids: string[] }>();
   for (const { id, tenant_id: tenantId, environment_id: environmentId } of rows) {
     const key = `${tenantId}|${environmentId}`;
@@ -45,8 +45,8 @@ export async function findMetersToRecount(
   }
   const meters: RecountedMeter[] = [];
   for (const { environment, ids } of groups.values()) {
-    for (const reading of (await findEffectiveMeters(database.slonik, environment, ids)).values()) {
-      if (reading.generations.length > 0) meters.push({ environment, reading });
+    for (const meter of (await findEffectiveMeters(database.slonik, environment, ids)).values()) {
+      if (meter.generations.length > 0) meters.push({ environment, meter });
     }
   }
   return { meters, lastId: rows.at(-1)?.id ?? null };
@@ -55,14 +55,14 @@ export async function findMetersToRecount(
 const cellKey = (row: { number: number; hour_ms: number; customers: number }): string =>
   `${row.number}|${row.hour_ms}|${row.customers}`;
 
-function questionOf({ environment, reading }: RecountedMeter, number: number) {
+function recountQueryOf({ environment, meter }: RecountedMeter, number: number) {
   return {
     number,
     tenant_id: environment.tenantId,
     environment_id: environment.environmentId,
-    meter_id: reading.meterId,
-    generations: reading.generations,
-    ...countingMeter(reading),
+    meter_id: meter.meterId,
+    generations: meter.generations,
+    ...countingMeter(meter),
   };
 }
 
@@ -77,27 +77,27 @@ export async function recountMeters(
   meters: readonly RecountedMeter[],
   of: { readonly minutes: Interval; readonly bounds: readonly PartitionBound[] },
 ): Promise<ReadonlyMap<string, number>> {
-  const drifts = new Map(meters.map(({ reading }) => [reading.meterId, 0]));
+  const drifts = new Map(meters.map(({ meter }) => [meter.meterId, 0]));
   if (meters.length === 0) return drifts;
   const texts = {
-    meters: JSON.stringify(meters.map(questionOf)),
+    meters: JSON.stringify(meters.map(recountQueryOf)),
     bounds: JSON.stringify(of.bounds),
   };
   const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs };
-  const ask = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
+  const read = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
     const { statement, parameters } = withLongTexts(query, texts);
     return clickHouse.query(statement, { ...range, ...parameters }, row);
   };
   // The rows first: what is in them is then among the events that are read afterwards.
-  const minutes = await ask(RECOUNT_MINUTES, minutesRow);
-  const events = await ask(RECOUNT_EVENTS, eventsRow);
+  const minutes = await read(RECOUNT_MINUTES, minutesRow);
+  const events = await read(RECOUNT_EVENTS, eventsRow);
   const counted = new Map(minutes.map((row) => [cellKey(row), row]));
   const stored = new Map(events.map((row) => [cellKey(row), row]));
   for (const key of new Set([...counted.keys(), ...stored.keys()])) {
     const inMinutes = counted.get(key)?.counted ?? 0;
     const inEvents = stored.get(key) ?? { finished: 0, stored: 0 };
     const drift = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
-    const meterId = meters[Number(key.split('|', 1)[0])]?.reading.meterId ?? '';
+    const meterId = meters[Number(key.split('|', 1)[0])]?.meter.meterId ?? '';
     drifts.set(meterId, (drifts.get(meterId) ?? 0) + drift);
   }
   return drifts;

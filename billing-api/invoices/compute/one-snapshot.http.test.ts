@@ -12,7 +12,7 @@ import { previewInvoice } from '../preview-invoice.js';
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
 const NOW = Date.parse('2026-10-20T00:00:00.000Z');
 
-/** Whose snapshots and statements are counted, and what happens after one of the statements. */
+/** Counts the snapshots and statements, and makes a change after one of the statements. */
 class WatchedDatabase {
   snapshots = 0;
   statements = 0;

@@ -7,7 +7,7 @@ import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import {
   makePricedPlan,
   numbersAt,
-  type MeterWish,
+  type MeterOptions,
   type PricedPlan,
 } from '../../testing/priced-plan.js';
 
@@ -84,7 +84,7 @@ const EVENTS = [
 ];
 
 describe('GET /subscriptions/lineitems/{id}/events', () => {
-  const meters: readonly MeterWish[] = [
+  const meters: readonly MeterOptions[] = [
     { type: 'COUNT' },
     { type: 'SUM', field: 'n' },
     { type: 'AVG', field: 'n' },
@@ -96,8 +96,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
   test.for(meters)(
     'lists what aggregates to the quantity of the line: %o',
     async (meter, { api, database, clickhouse }) => {
-      const wish = { meter, price: { amount: '1' } };
-      const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+      const pricing = { meter, price: { amount: '1' } };
+      const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
       await plan.count(EVENTS);
       await plan.count([
         { at: '2026-09-30T23:59:59.999Z', properties: { n: '100' } },
@@ -127,8 +127,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     clickhouse,
   }) => {
     const meter = { type: 'MAX', field: 'n', bucketSize: 'HOUR', groupBy: 'host' } as const;
-    const wish = { meter, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await plan.count(EVENTS);
     const { lineId } = await lineOf(api, plan);
     const { items } = await eventsOf(api, lineId);
@@ -158,8 +158,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     clickhouse,
   }) => {
     const meter = { type: 'COUNT', filters: [{ key: 'host', values: ['a', 'b'] }] } as const;
-    const wish = { meter, price: { amount: '1', filter_values: { n: ['1', '2'] } } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter, price: { amount: '1', filter_values: { n: ['1', '2'] } } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     const at = '2026-10-05T10:00:00.000Z';
     const good = { at, properties: { host: 'a', n: '1' } };
     await plan.count([
@@ -187,8 +187,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     clickhouse,
   }) => {
     const meter = { type: 'SUM', field: 'n', resetUsage: 'NEVER' } as const;
-    const wish = { meter, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await plan.count([
       { at: '2020-01-01T00:00:00.000Z', properties: { n: '5' } },
       ...numbersAt(['05T10:00:00.000', '2']),
@@ -207,8 +207,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: { type: 'COUNT' } as const, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter: { type: 'COUNT' } as const, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await api.make('/v1/prices', { entity_id: plan.planId, currency: 'usd', amount: '1' });
     const { subscriptionId, lineId: seatsId } = await lineOf(api, plan);
     const { body } = await api.call('GET', `/v1/subscriptions/${subscriptionId}`);
@@ -244,8 +244,8 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
 
 describe('GET /subscriptions/lineitems/{id}/events.csv', () => {
   test('gives the same events as CSV, page by page', async ({ api, database, clickhouse }) => {
-    const wish = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await plan.count([
       { at: '2026-10-05T10:00:00.000Z', source: '=web, "x"', properties: { n: '7' } },
       ...numbersAt(['06T10:00:00.000', '2'], ['07T10:00:00.000', '3']),

@@ -50,9 +50,9 @@ export class LineItemsController extends Controller {
     @Query() limit?: number,
     @Query() cursor?: string,
   ): Promise<LineEventsDto> {
-    const wish = { id, period_start, period_end, limit: limit ?? LIMIT_DEFAULT, cursor };
+    const query = { id, period_start, period_end, limit: limit ?? LIMIT_DEFAULT, cursor };
     return lineEventsToDto(
-      accepted(await readLineEvents(this.dependencies, callerOf(request), wish)),
+      accepted(await readLineEvents(this.dependencies, callerOf(request), query)),
     );
   }
 
@@ -77,8 +77,8 @@ export class LineItemsController extends Controller {
     @Query() limit?: number,
     @Query() cursor?: string,
   ): Promise<string> {
-    const wish = { id, period_start, period_end, limit: limit ?? CSV_LIMIT_DEFAULT, cursor };
-    const page = accepted(await readLineEvents(this.dependencies, callerOf(request), wish));
+    const query = { id, period_start, period_end, limit: limit ?? CSV_LIMIT_DEFAULT, cursor };
+    const page = accepted(await readLineEvents(this.dependencies, callerOf(request), query));
     const text = lineEventsToCsv(page);
     // Sent here: the generated routes would make JSON of it.
     const response = assertPresent(request.res, 'the response of a request');

@@ -13,8 +13,8 @@ describe('POST /subscriptions/usage', () => {
     clock,
   }) => {
     clock.set('2026-10-20T00:00:00Z');
-    const wish = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await api.make('/v1/prices', { entity_id: plan.planId, currency: 'usd', amount: '99' });
     await plan.count(numbersAt(['05T10:00:00.000', '50'], ['06T10:00:00.000', '20']));
     const id = await plan.subscribe();
@@ -49,8 +49,8 @@ describe('POST /subscriptions/usage', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     await plan.count(numbersAt(['05T10:00:00.000', '500']));
     const commitment = { commitment_amount: '100', overage_factor: '1.5', enable_true_up: true };
     const beyond = await plan.subscribe(commitment);
@@ -82,8 +82,8 @@ describe('POST /subscriptions/usage', () => {
     database,
     clickhouse,
   }) => {
-    const wish = { meter: { type: 'COUNT' } as const, price: { amount: '1' } };
-    const plan = await makePricedPlan(api, { database, clickhouse }, wish);
+    const pricing = { meter: { type: 'COUNT' } as const, price: { amount: '1' } };
+    const plan = await makePricedPlan(api, { database, clickhouse }, pricing);
     const id = await plan.subscribe();
     const { start_time: start } = OCTOBER;
     await expectRefusals(api, USAGE, [

@@ -60,8 +60,8 @@ export type SubscriptionCommand = {
   readonly passthrough: PassthroughColumns;
 };
 
-/** Members of features that come later: refused by name. */
-const LATER = [
+/** Members that are not built yet; a request that gives one of them is refused. */
+const UNSUPPORTED = [
   'subscription_status',
   'auto_invoice_threshold',
   'addons',
@@ -74,7 +74,7 @@ const LATER = [
 ];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
-  reader.rejectUnsupported(body, LATER);
+  reader.rejectUnsupported(body, UNSUPPORTED);
   if ((body.trial_period_days ?? 0) > 0) {
     reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
   }

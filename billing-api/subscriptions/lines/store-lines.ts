@@ -99,7 +99,7 @@ function meteredColumns(
   };
 }
 
-/** Whose line it is; a line that no plan brings is the subscription's own. */
+/** The owner of a line: its plan, or the subscription where no plan brings it. */
 function ownerColumns(
   { entityType }: NewLine,
   { plan, subscriptionId }: LinesOwner,
