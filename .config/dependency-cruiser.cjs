@@ -38,6 +38,29 @@ const domainOrder = domainFolders.slice(0, -1).map((folder, index) => ({
   to: { path: `${domain}(${domainFolders.slice(index + 1).join('|')})/` },
 }));
 
+/** The folders of the aggregator in groups of peers: each group may import those before it. */
+const aggregatorOrder = [
+  ['fold'],
+  ['protocol'],
+  ['dedup', 'gather', 'write'],
+  ['backfill', 'ownership'],
+];
+
+const aggregatorLayers = aggregatorOrder.flatMap((peers, level) =>
+  peers.map((folder) => {
+    const others = peers.filter((peer) => peer !== folder);
+    const later = [...others, ...aggregatorOrder.slice(level + 1).flat()];
+    return {
+      name: `aggregator-${folder}-imports-earlier-folders-only`,
+      comment:
+        'A folder of the aggregator imports only those of earlier groups of aggregatorOrder.',
+      severity: 'error',
+      from: { path: `^aggregator/${folder}/`, pathNot: tests },
+      to: { path: `^aggregator/(main\\.ts|aggregator\\.ts|(${later.join('|')})/)` },
+    };
+  }),
+);
+
 /**
  * The resources of billing-api in the order in which they may know each other: each one knows
  * those before it. Groups are peers that do not know each other.
@@ -134,6 +157,7 @@ module.exports = {
       to: { path: testing },
     },
     ...domainOrder,
+    ...aggregatorLayers,
     {
       name: 'domain-folders-are-in-the-order',
       comment:
@@ -235,7 +259,7 @@ module.exports = {
       name: 'simulation-runs-the-pure-core',
       comment:
         'The simulator exists to run the production machine and fold themselves, not copies; ' +
-        'of the surroundings, which it simulates, it may import nothing.',
+        'the databases and the log, which it simulates, it may not import.',
       severity: 'error',
       from: { path: '^load-tests/proofs/simulation/', pathNot: `main\\.ts$|${tests}` },
       to: {

@@ -17,8 +17,8 @@ import { integerColumn } from '../sql/columns.js';
 import type { Database } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 import { FOLD_VERSION } from './fold/fold-version.js';
-import { createCheckpointStore } from './partition/checkpoint-store.js';
-import type { Sabotage } from './partition/run-partition.js';
+import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import type { InjectFailure } from './ownership/run-partition.js';
 
 const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
 const PARTITIONS = 2;
@@ -30,7 +30,10 @@ type World = {
   readonly writer: EventLogWriter;
   readonly reader: EventLogReader;
   /** Starts an aggregator of its own reader, clients apart, as another process would have. */
-  readonly startAggregator: (sabotage?: Sabotage, log?: EventLogReader) => Promise<Aggregator>;
+  readonly startAggregator: (
+    injectFailure?: InjectFailure,
+    log?: EventLogReader,
+  ) => Promise<Aggregator>;
 };
 
 /**
@@ -45,7 +48,7 @@ const test = base.extend<{ readonly world: World }>({
     });
     const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
     const aggregators: Aggregator[] = [];
-    const startAggregator: World['startAggregator'] = async (sabotage, log = reader) => {
+    const startAggregator: World['startAggregator'] = async (injectFailure, log = reader) => {
       const aggregator = new Aggregator({
         database,
         clickhouse: client,
@@ -53,7 +56,7 @@ const test = base.extend<{ readonly world: World }>({
         logger: createLog('test', 'silent'),
         metrics: createMetrics(),
         limits: { eventsMax: EVENTS_MAX, flushDelayMs: 20 },
-        ...(sabotage === undefined ? {} : { sabotage, retryDelayMs: () => 1 }),
+        ...(injectFailure === undefined ? {} : { injectFailure, retryDelayMs: () => 1 }),
       });
       aggregators.push(aggregator);
       await aggregator.start();
@@ -155,7 +158,7 @@ async function readUsage(world: World): Promise<number> {
 }
 
 /** Each fails once before and once after its effect, then works. */
-const SABOTAGED_STEPS = [
+const FAILED_STEPS = [
   ...['take', 'raise_gate', 'drain', 'inspect', 'warm_filter', 'fetch', 'refetch', 'look_up'],
   ...['check_presence', 'intend', 'reread', 'finish', 'remember'],
   ...['insert events', 'insert ids', 'insert usage', 'insert duplicates'],
@@ -258,7 +261,7 @@ describe('the aggregator', () => {
       expect([events, ids, usage, duplicates]).toEqual([260, 260, 260, 100]);
     }, WAIT);
     expect(await markers(world.clickhouse)).toBe(1);
-    const never = SABOTAGED_STEPS.filter((name) => (failures.get(name) ?? 0) < 3);
+    const never = FAILED_STEPS.filter((name) => (failures.get(name) ?? 0) < 3);
     expect(never).toEqual([]);
   });
 
@@ -357,7 +360,7 @@ describe('the aggregator', () => {
       expect(older.halted.get(partition)).toBe('unknown_fold_version');
     }, WAIT);
     await older.close();
-    expect((await checkpoints.read(partition)).pending).toEqual(intent);
+    expect((await checkpoints.read(partition)).intent).toEqual(intent);
     expect(await eventsOfPartition(world.clickhouse, partition)).toBe(0);
     // To the release of that fold its own version is known: here the one that this release has.
     await world.database.slonik.query(

@@ -7,16 +7,16 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Database } from '../sql/pool.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
-import { createCatalogReader } from './catalog.js';
-import { FALSE_POSITIVE_RATE_DEFAULT, FilterShelf } from './dedup/filter-shelf.js';
+import { createCatalogReader } from './gather/catalog.js';
+import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
-import { createCheckpointStore } from './partition/checkpoint-store.js';
-import type { FetchLimits } from './partition/fetch-batch.js';
-import { createMembership, type SharingView } from './partition/membership.js';
-import { PartitionSharing } from './partition/partition-sharing.js';
-import { runPartition, type PartitionRun, type Sabotage } from './partition/run-partition.js';
+import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import type { FetchLimits } from './gather/fetch-batch.js';
+import { createMembership, type SharingView } from './ownership/membership.js';
+import { PartitionSharing } from './ownership/partition-sharing.js';
+import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
-import { UsageStore } from './sink/usage-store.js';
+import { UsageWriter } from './write/usage-writer.js';
 
 const REVERT_HOURS_DEFAULT = 168;
 
@@ -29,9 +29,9 @@ export type AggregatorDependencies = {
   readonly limits: FetchLimits;
   /** Share of new ids that are looked up in vain; 0.01 when absent. */
   readonly filterFalsePositiveRate?: number;
-  /** How long the previous version of a changed meter is still fed; a week when absent. */
+  /** How long the previous version of a changed meter still counts events; a week when absent. */
   readonly meterRevertHours?: number;
-  readonly sabotage?: Sabotage;
+  readonly injectFailure?: InjectFailure;
   readonly retryDelayMs?: (failures: number) => number;
 };
 
@@ -41,11 +41,11 @@ type Owned = {
   readonly filter: IdFilter;
 };
 
-/** One aggregator process: shares the partitions with its peers and runs those that are its own. */
+/** One aggregator process: shares the partitions with the others and runs its own. */
 export class Aggregator {
-  /** Partitions that stopped with a contradiction between stores, and which. */
+  /** Partitions that halted because the stores contradict each other, with the reason. */
   readonly halted = new Map<number, HaltReason>();
-  /** Rejects when a partition meets a bug; the process should then exit. */
+  /** Rejects at a bug in the run of a partition; the process should then exit. */
   readonly failure: Promise<never>;
 
   readonly #owned = new Map<number, Owned>();
@@ -54,7 +54,7 @@ export class Aggregator {
   readonly #sharing;
   readonly #checkpoints;
   readonly #catalog;
-  readonly #shelf;
+  readonly #filters;
   #fail: (error: unknown) => void = () => undefined;
   #backfilling: Promise<void> = Promise.resolve();
   #measuring: Promise<void> | null = null;
@@ -84,22 +84,25 @@ export class Aggregator {
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
     const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
-    this.#shelf = new FilterShelf({ clickhouse, logId, falsePositiveRate });
+    this.#filters = new IdFilterCache({ clickhouse, logId, falsePositiveRate });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });
-    // Whoever awaits it gets the error; without a listener it must not end the process by itself.
+    // The caller awaits it later; until then a rejection must not end the process by itself.
     this.failure.catch(() => undefined);
   }
 
-  /** Makes the checkpoints and starts sharing partitions. @throws DependencyError. */
+  /** Creates missing checkpoints and starts sharing partitions. @throws DependencyError. */
   async start(): Promise<void> {
     const { database, clickhouse, log, logger } = this.dependencies;
     const partitions = Array.from({ length: log.identity.partitionCount }, (_, index) => index);
     const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
     const late = await this.#checkpoints.ensure(bounds.map(({ startOffset }) => startOffset));
     if (late.length > 0) {
-      logger.warn({ partitions: late }, 'the log no longer holds its first records');
+      logger.warn(
+        { partitions: late },
+        'the log has lost its first records; events are counted from the oldest that it holds',
+      );
     }
     this.#sharing.start();
     const jobs = createBackfillJobs(database);
@@ -107,40 +110,40 @@ export class Aggregator {
     this.#backfilling = runBackfills({ jobs, clickhouse, logger, revertHours }, this.#stop.signal);
   }
 
-  /** Hands every partition over after the batch under way, leaves the group and resolves. */
+  /** Finishes the batches under way, gives all partitions up and leaves the list of members. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#sharing.startLeaving();
-    this.#giveAllBut(new Set());
-    // The beat goes on meanwhile: a batch that takes long is finished and not taken over.
+    this.#stopAllBut(new Set());
+    // The heartbeat goes on, so that no other process takes a partition whose batch takes long.
     await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
     await Promise.all([this.#sharing.close(), this.#backfilling, this.#measuring]);
   }
 
-  /** Rejects when a partition stopped and waits for an operator. */
+  /** Rejects when a partition has halted and waits for an operator. */
   assertNoneHalted(): Promise<void> {
     const stopped = [...this.halted].map(([partition, reason]) => `${partition}: ${reason}`);
     if (stopped.length === 0) return Promise.resolve();
-    return Promise.reject(new Error(`stopped partitions (${stopped.join(', ')})`));
+    return Promise.reject(new Error(`halted partitions (${stopped.join(', ')})`));
   }
 
   #assign(partitions: ReadonlySet<number>): void {
-    this.#giveAllBut(partitions);
+    this.#stopAllBut(partitions);
     if (this.#stop.signal.aborted) return;
     for (const partition of partitions) if (!this.#owned.has(partition)) this.#take(partition);
   }
 
-  /** Not awaited: a batch that hangs must not silence the heartbeat. */
-  #giveAllBut(partitions: ReadonlySet<number>): void {
+  /** Does not wait for their ends: a batch that hangs must not stop the heartbeat. */
+  #stopAllBut(partitions: ReadonlySet<number>): void {
     for (const [partition, { stop }] of this.#owned) if (!partitions.has(partition)) stop.abort();
   }
 
   #take(partition: number): void {
     const { clickhouse, log } = this.dependencies;
     const stop = new AbortController();
-    const store = new UsageStore(clickhouse, log.identity.logId, partition);
-    const filter = this.#shelf.take(partition);
-    const ended = this.#own({ partition, store, filter, signal: stop.signal })
+    const writer = new UsageWriter(clickhouse, log.identity.logId, partition);
+    const filter = this.#filters.take(partition);
+    const ended = this.#own({ partition, writer, filter, signal: stop.signal })
       .catch((error: unknown) => {
         this.#fail(error);
       })
@@ -151,10 +154,10 @@ export class Aggregator {
   }
 
   /**
-   * Runs a partition until it is given up, is fenced or halts. One that was fenced is run again
-   * when PostgreSQL still says that it is ours.
+   * Runs a partition until it is given up, fenced or halted. A fenced one is run again if the row
+   * in PostgreSQL still names this process as its owner.
    */
-  async #own(own: Pick<PartitionRun, 'partition' | 'store' | 'filter' | 'signal'>): Promise<void> {
+  async #own(own: Pick<PartitionRun, 'partition' | 'writer' | 'filter' | 'signal'>): Promise<void> {
     const { partition, signal } = own;
     const { logger, metrics, log } = this.dependencies;
     const run = {
@@ -171,33 +174,33 @@ export class Aggregator {
     const end = await runPartition(run);
     metrics.partitionEpoch.set({ partition: String(partition) }, 0);
     if (typeof end === 'object') await this.#halt(partition, end.halted, signal);
-    else this.#shelf.keep(partition, own.filter);
-    if (end === 'lost') logger.info({ partition }, 'fenced by another owner');
+    else this.#filters.keep(partition, own.filter);
+    if (end === 'lost') logger.info({ partition }, 'another process has taken the partition');
     if (signal.aborted) await this.#release(partition);
     await log.release(partition);
   }
 
-  /** Lets the next owner begin. */
+  /** Removes this process as the owner, so that the next owner may begin. */
   async #release(partition: number): Promise<void> {
     try {
       await this.#membership.release(partition, !this.#stop.signal.aborted);
     } catch (error) {
-      // It stays ours on paper, and the next look at who shares what releases it.
+      // PostgreSQL still names us as the owner, and the next beat releases the partition.
       this.dependencies.logger.warn(
         { partition, error: messageOf(error) },
-        'could not release a partition',
+        'could not release a partition; tried again within a second',
       );
     }
   }
 
-  /** Keeps a contradiction in sight until an operator restarts the process. */
+  /** Reports a halted partition and waits until it is given up or the process ends. */
   async #halt(partition: number, reason: HaltReason, signal: AbortSignal): Promise<void> {
     const { logger, metrics } = this.dependencies;
     this.halted.set(partition, reason);
     metrics.partitionsHalted.set(this.halted.size);
     logger.fatal(
       { partition, reason },
-      'partition stopped: log, Postgres and ClickHouse contradict each other',
+      'partition halted: log, PostgreSQL and ClickHouse contradict each other (docs/operations.md 8)',
     );
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
@@ -210,7 +213,9 @@ export class Aggregator {
   async #measure({ nextOffsets }: SharingView): Promise<void> {
     const { log, metrics, logger } = this.dependencies;
     const filters = [...this.#owned.values()].map(({ filter }) => filter.size);
-    metrics.knownIds.set(filters.reduce((sum, size) => sum + size, this.#shelf.others.size));
+    metrics.knownIds.set(
+      filters.reduce((sum, size) => sum + size, this.#filters.previousLogIds.size),
+    );
     try {
       for (const partition of this.#owned.keys()) {
         const { endOffset } = await log.bounds(partition);
@@ -218,7 +223,10 @@ export class Aggregator {
         metrics.partitionLag.set({ partition: String(partition) }, lag);
       }
     } catch (error) {
-      logger.warn({ error: messageOf(error) }, 'could not measure the lag');
+      logger.warn(
+        { error: messageOf(error) },
+        'the lag of the partitions could not be read from the log',
+      );
     }
   }
 }

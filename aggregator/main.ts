@@ -12,8 +12,9 @@ import { createReadiness } from '../runtime/readiness.js';
 import { createDatabase } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 
-// Batches leave much garbage, and V8 lets a heap grow up to fourfold before it collects that. At
-// twofold the process takes half the memory, at the same rate (README, "Where the time goes").
+// Batches leave much garbage, and V8 lets a heap grow to four times its size before it collects it.
+// With twice its size the process takes half the memory at nearly the same rate
+// (docs/measurements/memory.md).
 setFlagsFromString('--heap-growing-percent=100');
 
 const config = readConfig(
@@ -36,7 +37,7 @@ const config = readConfig(
 const logger = createLog('aggregator', config.MINUTEBOOK_LOG_LEVEL);
 const lifecycle = new Lifecycle(logger);
 lifecycle.closeOnSignals();
-// Started by another program of ours, it must not outlive it.
+// When another of our programs has started this one, it must end with that program.
 process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
 
 async function run(): Promise<never> {
@@ -48,7 +49,10 @@ async function run(): Promise<never> {
   const clickhouse = createClickHouse(clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
   const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }, (error) => {
-    logger.warn({ error: messageOf(error) }, 'old records of the log could not be removed');
+    logger.warn(
+      { error: messageOf(error) },
+      'old records of the log could not be removed; tried again later',
+    );
   });
   lifecycle.onClose('event log', () => log.close());
   const limits = {
@@ -87,7 +91,7 @@ async function run(): Promise<never> {
 try {
   await run();
 } catch (error) {
-  // The batch under way stays pending; the next process recovers it by asking the tables.
+  // The intent of the batch under way stays, and the next owner completes the batch.
   logger.fatal(
     { error: messageOf(error), stack: error instanceof Error ? error.stack : null },
     'stopped',

@@ -11,7 +11,7 @@ const AGGREGATION = { type: 'SUM', field: 'bytes', multiplier: '0.50', expressio
 
 type World = { readonly database: Database; readonly jobs: BackfillJobs };
 
-/** A meter that came after the events of two partitions, of which one is still behind. */
+/** A meter created after the events of two partitions, one of which is not finished so far. */
 const test = base.extend<{ readonly world: World }>({
   world: async ({ database: { database } }, use) => {
     await database.slonik.query(run`
@@ -24,7 +24,7 @@ const test = base.extend<{ readonly world: World }>({
   },
 });
 
-/** The batch that was promised when the meter came is finished. */
+/** Finishes the batch whose intent stood when the meter was created. */
 async function finishBatch({ database }: World): Promise<void> {
   await database.slonik.query(run`
     UPDATE aggregator_checkpoints SET next_offset = 15, intent_end = NULL WHERE partition = 0`);
@@ -36,7 +36,7 @@ async function claimed(world: World): Promise<BackfillAttempt> {
   return attempt;
 }
 
-/** As if the process had given no sign of life for as long as its claim lasts. */
+/** As if the process had sent no heartbeat for as long as its claim lasts. */
 async function letClaimEnd({ database }: World): Promise<void> {
   await database.slonik.query(
     run`UPDATE meter_backfills SET claimed_until = now() - interval '1 ms'`,
@@ -60,7 +60,7 @@ async function stateOf({ database }: World): Promise<z.output<typeof stateRow>> 
 }
 
 describe('backfills in Postgres', () => {
-  test('begin when the input stands still, with the definition and its start offsets', async ({
+  test('begin when their input no longer changes, with the definition and its start offsets', async ({
     world,
   }) => {
     expect(await world.jobs.claim()).toBeNull();
@@ -79,7 +79,7 @@ describe('backfills in Postgres', () => {
     });
   });
 
-  test('are claimed by one process at a time, and taken over when it falls silent', async ({
+  test('are claimed by one process at a time, and by another when its heartbeats stop', async ({
     world,
   }) => {
     await finishBatch(world);
@@ -91,7 +91,9 @@ describe('backfills in Postgres', () => {
     expect(second.generation).not.toBe(first.generation);
   });
 
-  test('show how far they are and are not taken from a process that beats', async ({ world }) => {
+  test('show their progress and are not taken from a process that sends heartbeats', async ({
+    world,
+  }) => {
     await finishBatch(world);
     const attempt = await claimed(world);
     await letClaimEnd(world);
@@ -136,7 +138,7 @@ describe('backfills in Postgres', () => {
     expect(await stateOf(world)).toMatchObject({ status: 'running', scanned: '0' });
   });
 
-  test('are left to the next process at once by one that ends in order', async ({ world }) => {
+  test('are released at once by a process that shuts down', async ({ world }) => {
     await finishBatch(world);
     await world.jobs.release(await claimed(world));
     expect((await claimed(world)).attempts).toBe(2);

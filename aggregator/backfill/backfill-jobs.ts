@@ -8,8 +8,8 @@ import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 
 /**
- * How long an attempt is its process' own after the last sign of life. A multiple of the heartbeat
- * of run-backfills, so that a short outage of Postgres takes no attempt away.
+ * How long a process keeps its attempt after its last heartbeat. Several heartbeats of
+ * run-backfills.ts, so that a short outage of PostgreSQL does not end the attempt.
  */
 const LEASE_SECONDS = 8;
 /** Versions retired at a time; the rest follow with the next call. */
@@ -44,7 +44,7 @@ export type BackfillRange = {
   readonly liveFrom: number;
 };
 
-/** One attempt to apply a meter to the events that came before it. */
+/** One attempt to apply a meter to the events that were stored before it. */
 export type BackfillAttempt = {
   readonly meterId: string;
   readonly version: number;
@@ -52,9 +52,9 @@ export type BackfillAttempt = {
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
   readonly aggregation: MeterAggregation;
-  /** Of this attempt alone: what an earlier one wrote stays unread for ever. */
+  /** Used by this attempt alone, so that the rows of a failed attempt are never read. */
   readonly generation: number;
-  /** Number of the attempt, from 1 on; it fences what an overtaken one still wants to write. */
+  /** Number of the attempt, from 1 on. Updates with the number of an overtaken one are refused. */
   readonly attempts: number;
   readonly startOffsets: readonly BackfillRange[];
 };
@@ -62,11 +62,11 @@ export type BackfillAttempt = {
 /** What an attempt has done so far, or in all. */
 export type BackfillResult = { readonly eventsScanned: number; readonly eventsMatched: number };
 
-/** How an attempt under way is watched: it reports how far it is and looks whether to stop. */
+/** Through which a running attempt reports its progress and learns that it must stop. */
 export type BackfillWatch = {
-  /** Called as often as there is something new: it only takes note, and costs nothing. */
+  /** Called after each page. It only keeps the figures, which the next heartbeat writes. */
   readonly progress: (attempt: BackfillAttempt, result: BackfillResult) => void;
-  /** Aborted when another process has taken the attempt over, or this one is to end. */
+  /** Aborts when another attempt has overtaken this one, or the process ends. */
   readonly signal: AbortSignal;
 };
 
@@ -88,23 +88,23 @@ function keyOf({ meterId, version, attempts }: BackfillAttempt) {
   return { meterId, version, attempts };
 }
 
-/** The list of backfills in Postgres. Every method throws a DependencyError when it fails. */
+/** The backfills in PostgreSQL. Every method throws a DependencyError when PostgreSQL fails. */
 export function createBackfillJobs(database: Database) {
   const { slonik } = database;
   return {
-    /** An attempt at a backfill whose input stands still, or null. */
+    /** Claims a backfill whose input no longer changes; null when there is none. */
     claim: async (): Promise<BackfillAttempt | null> => {
       const row = await slonik.maybeOne(claimBackfill({ leaseSeconds: LEASE_SECONDS }));
       return row === null ? null : attemptFromRow(row);
     },
-    /** Prolongs the claim and shows how far it is; false when another attempt has taken over. */
+    /** Extends the claim and stores the progress; false when another attempt has overtaken it. */
     progress: async (attempt: BackfillAttempt, result: BackfillResult): Promise<boolean> => {
       const row = await slonik.maybeOne(
         progressBackfill({ ...keyOf(attempt), ...result, leaseSeconds: LEASE_SECONDS }),
       );
       return row !== null;
     },
-    /** Switches all readers to the attempt; false when another attempt has taken over. */
+    /** Makes all readers read the attempt; false when another attempt has overtaken it. */
     complete: async (attempt: BackfillAttempt, result: BackfillResult): Promise<boolean> => {
       const { generation } = attempt;
       const { is_visible: isVisible } = await slonik.one(
@@ -112,18 +112,18 @@ export function createBackfillJobs(database: Database) {
       );
       return isVisible;
     },
-    /** Gives the attempt up; a fresh one may start after the pause. */
+    /** Gives the attempt up; the next one may start after the pause. */
     postpone: async (
       attempt: BackfillAttempt,
       reason: { readonly error: string; readonly pauseSeconds: number },
     ): Promise<void> => {
       await slonik.query(postponeBackfill({ ...keyOf(attempt), ...reason }));
     },
-    /** Leaves the attempt to whoever claims next: this process ends. */
+    /** Gives the claim up because this process ends; another may claim at once. */
     release: async (attempt: BackfillAttempt): Promise<void> => {
       await slonik.query(releaseBackfill(keyOf(attempt)));
     },
-    /** Stops feeding versions that nobody has read for these hours; returns how many. */
+    /** Retires versions that nobody has read for these hours; returns how many. */
     retireUnread: async (hours: number): Promise<number> => {
       const { retired } = await slonik.one(retireUnread({ hours, versionsMax: RETIRED_MAX }));
       return retired;

@@ -6,14 +6,14 @@ import { addTally, createUsageCell } from '../../contract/usage-cell.js';
 import { encodeDeltas } from '../fold/encode-rows.js';
 import type { UsageDelta } from '../fold/usage-deltas.js';
 import { hashText } from '../../runtime/hash-text.js';
-import { BACKFILL_INSERT } from '../sink/insert-statements.js';
+import { BACKFILL_INSERT } from '../write/insert-statements.js';
 import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
 import { pagesOf, type EventPage } from './event-pages.js';
 import { readTallies, type PlacedTally } from './read-tallies.js';
 
-/** Events read at a time: a second of work, so that no request comes near its time-out. */
+/** Events read at a time: about a second of work, so that no request reaches its time-out. */
 const PAGE_EVENTS = 250_000;
-/** Roughly what the cells of one insert may take in memory; rows of a minute merge in the table. */
+/** Memory for the cells of one insert, roughly. The table merges rows of one minute. */
 const BLOCK_BYTES_MAX = 24 * 1024 * 1024;
 const CELL_BYTES = 400;
 const HASH_BYTES = 100;
@@ -83,9 +83,9 @@ async function backfillPage(
 /**
  * Applies a meter to the stored events below its start offsets, under the attempt's own generation,
  * with bounded memory and bounded requests. Nobody reads these rows until the attempt is completed,
- * and a failed attempt is abandoned, so an insert whose outcome is unknown does no harm.
- * @throws DependencyError when ClickHouse fails or an outcome is unknown; whatever aborted the
- * signal; TypeError for a meter whose rule does not compile.
+ * and the rows of a failed attempt are never read, so an insert of unknown outcome does no harm.
+ * @throws DependencyError when ClickHouse fails or an outcome is unknown; the reason of the signal
+ * when it aborts; TypeError for a meter whose rule does not compile.
  */
 export async function backfillMeter(
   clickhouse: ClickHouse,

@@ -4,7 +4,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt, BackfillRange } from './backfill-jobs.js';
 
-/** Where pages are read from, and how many events one has. */
+/** Where pages are read from, and how many events each has. */
 export type PageSource = { readonly clickhouse: ClickHouse; readonly pageEvents: number };
 
 const placeRow = z.object({
@@ -14,11 +14,11 @@ const placeRow = z.object({
   log_offset: z.string(),
   record_index: z.number(),
 });
-/** Where an event stands in the order of `events_v1`; no two events of one log stand there. */
+/** Position of an event in the order of `events_v1`; unique within a log. */
 type Place = z.output<typeof placeRow>;
 const countRow = z.object({ found: integerColumn });
 
-/** Stored events in one stretch of the table's order: a condition on `events_v1`, and how many. */
+/** A range of the table's order: a condition on `events_v1`, and the number of its events. */
 export type EventPage = {
   readonly condition: string;
   readonly parameters: QueryParameters;
@@ -31,10 +31,10 @@ const OF_LOG = `tenant_id = {tenant_id:String} AND environment_id = {environment
     toUInt64(0))`;
 
 /**
- * Beyond a place in the table's order. Written out column by column, since the primary key is not
- * searched for a comparison of tuples (seen on 26.7).
+ * A condition on the table's order relative to an event. It compares column by column, because
+ * ClickHouse 26.7 does not use the primary key for a comparison of tuples (measured).
  */
-function beyond(name: 'after' | 'until'): string {
+function relativeTo(name: 'after' | 'until'): string {
   const [than, last] = name === 'after' ? ['>', '>'] : ['<', '<='];
   const at = `fromUnixTimestamp64Milli({${name}_at_ms:Int64}, 'UTC')`;
   return `customer_key ${than}= {${name}_customer_key:String}
@@ -68,7 +68,7 @@ function logParameters(
   };
 }
 
-/** The last event of a page; null when fewer are left than a page holds. */
+/** The last event of the next page; null when fewer events are left than a page has. */
 async function findPageEnd(
   { clickhouse, pageEvents }: PageSource,
   condition: string,
@@ -93,11 +93,11 @@ async function* pagesOfLog(source: PageSource, ofLog: QueryParameters): AsyncGen
     const end = await findPageEnd(source, condition, parameters);
     if (end === null) break;
     yield {
-      condition: `${condition} AND ${beyond('until')}`,
+      condition: `${condition} AND ${relativeTo('until')}`,
       parameters: { ...parameters, ...placeParameters('until', end) },
       events: source.pageEvents,
     };
-    condition = `${OF_LOG} AND ${beyond('after')}`;
+    condition = `${OF_LOG} AND ${relativeTo('after')}`;
     parameters = { ...ofLog, ...placeParameters('after', end) };
   }
   const select = `SELECT count() AS found FROM events_v1 WHERE ${condition}`;
@@ -108,7 +108,7 @@ async function* pagesOfLog(source: PageSource, ofLog: QueryParameters): AsyncGen
 
 /**
  * The stored events that a backfill counts, below its start offsets, page by page along the primary
- * key: together each exactly once, since this input no longer changes.
+ * key. Each event is on exactly one page, since the events below the offsets no longer change.
  * @throws DependencyError when ClickHouse fails.
  */
 export async function* pagesOf(

@@ -47,8 +47,7 @@ const tallyRow = z
   );
 
 /**
- * The rule of `meterMatches` (contract/meter.ts) in SQL: the property exists and its text is
- * listed.
+ * `meterMatches` (contract/meter.ts) in SQL: each filter's property exists and its text is listed.
  */
 function filterCondition(filters: readonly MeterFilter[]): {
   readonly text: string;
@@ -66,7 +65,7 @@ function filterCondition(filters: readonly MeterFilter[]): {
   return { text: ['1', ...conditions].join(' AND '), parameters };
 }
 
-/** The texts that decide a value, in the order of the rule. */
+/** The texts from which the value is computed, in the order of the rule. */
 function textsExpression({ properties }: ValueRule): string {
   const texts = properties.map(
     (_, index) =>
@@ -80,12 +79,12 @@ function textsExpression({ properties }: ValueRule): string {
 const MINUTE = `intDiv(toUnixTimestamp64Milli(timestamp), ${MINUTE_MS})`;
 const LATEST_PLACE = `max((toUnixTimestamp64Milli(timestamp), toUnixTimestamp64Milli(received_at),
   event_id))`;
-/** Where the latest event is not needed: an id takes more memory than all the rest. */
+/** For meters that do not need the latest event: its id takes more memory than all the rest. */
 const NO_PLACE = "(toInt64(0), toInt64(0), '')";
 
 /**
- * The events of a page that count on the meter, grouped by the texts that matter: the value of each
- * combination is computed by `contract/`, so there is no second definition of a value in SQL.
+ * The events of a page that count on the meter, grouped by the texts that their value depends on.
+ * `contract/` computes the value of each combination, so SQL has no second definition of a value.
  * @throws DependencyError when ClickHouse fails.
  */
 export function readTallies(

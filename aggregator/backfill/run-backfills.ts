@@ -16,11 +16,11 @@ type BackfillDependencies = {
   readonly jobs: BackfillJobs;
   readonly clickhouse: ClickHouse;
   readonly logger: Log;
-  /** How long a version that readers have left is fed, so that a change can be taken back. */
+  /** How long a version that is no longer read still counts, so that a change can be undone. */
   readonly revertHours: number;
 };
 
-/** Takes note of an attempt's progress and writes it down with every heartbeat. */
+/** Writes an attempt's progress with every heartbeat, and aborts it when another overtakes it. */
 function watchAttempt(to: BackfillDependencies, attempt: BackfillAttempt, stop: AbortSignal) {
   const overtaken = new AbortController();
   let reached: BackfillResult = { eventsScanned: 0, eventsMatched: 0 };
@@ -28,8 +28,11 @@ function watchAttempt(to: BackfillDependencies, attempt: BackfillAttempt, stop: 
     try {
       if (!(await to.jobs.progress(attempt, reached))) overtaken.abort(new Error('overtaken'));
     } catch (error) {
-      // The claim outlives a few lost heartbeats; if it ends, another attempt starts afresh.
-      to.logger.warn({ error: messageOf(error) }, 'progress of a backfill could not be written');
+      // The claim survives a few lost heartbeats. If it ends, another attempt starts afresh.
+      to.logger.warn(
+        { error: messageOf(error) },
+        'the progress of a backfill could not be written; tried again with the next heartbeat',
+      );
     }
   };
   const timer = setInterval(() => void beat(), HEARTBEAT_MS);
@@ -59,7 +62,10 @@ async function attemptOne(
   } catch (error) {
     if (stop.aborted) return await to.jobs.release(attempt);
     const reason = messageOf(error).slice(0, ERROR_LENGTH_MAX);
-    to.logger.warn({ meterId, version, error: reason }, 'backfill attempt given up');
+    to.logger.warn(
+      { meterId, version, error: reason },
+      'the backfill of a meter failed; another attempt follows',
+    );
     if (watched.isOvertaken()) return;
     const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, PAUSE_FIRST_SECONDS * 2 ** (attempts - 1));
     await to.jobs.postpone(attempt, { error: reason, pauseSeconds });
@@ -76,8 +82,8 @@ async function retireWhenDue(to: BackfillDependencies, dueAtMs: number): Promise
 }
 
 /**
- * Works off the backfills, one after the other, until the signal; an outage only delays it. Also
- * stops feeding versions of meters that readers left long ago.
+ * Runs one backfill after the other until the signal aborts; an outage only delays them. Also
+ * retires versions of meters that have not been read for a long time.
  */
 export async function runBackfills(to: BackfillDependencies, signal: AbortSignal): Promise<void> {
   let retireAtMs = 0;
@@ -89,7 +95,10 @@ export async function runBackfills(to: BackfillDependencies, signal: AbortSignal
       hasMore = attempt !== null;
       retireAtMs = await retireWhenDue(to, retireAtMs);
     } catch (error) {
-      to.logger.warn({ error: messageOf(error) }, 'backfills cannot be asked for');
+      to.logger.warn(
+        { error: messageOf(error) },
+        'backfills could not be claimed; tried again in half a second',
+      );
     }
     if (!hasMore) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -1,12 +1,12 @@
 /** Bytes of an id: the first 128 bits of a SHA-256. */
 export const ID_BYTES = 16;
 
-/** A layer is a fifth of what is there, so at most a sixth of the memory waits for ids to come. */
+/** A new layer is a fifth of the filter, so at most a sixth of the memory is still empty. */
 const GROWTH = 0.2;
-/** The configured rate holds up to so many layers: while the ids have not yet doubled. */
+/** The configured rate holds up to this number of layers: until the ids have doubled. */
 const LAYERS_WITHIN_RATE = 5;
 const LAYER_IDS_MIN = 1 << 16;
-/** 2 GiB: below what a typed array may have, and enough for 10^9 ids. */
+/** 2 GiB: below the largest size of a typed array, and enough for 10^9 ids. */
 const LAYER_BITS_MAX = 2 ** 34;
 
 /** Above this many ids a filter takes at most `bytesPerIdMax` for each. */
@@ -25,7 +25,7 @@ export function bytesPerIdMax(falsePositiveRate: number): number {
 type Layer = { readonly bits: Uint32Array; readonly bitCount: number; readonly idsMax: number };
 
 export type BloomFilterOptions = {
-  /** Largest share of unknown ids that are called perhaps known, until the ids have doubled. */
+  /** Largest share of unknown ids that the filter may contain, until the ids have doubled. */
   readonly falsePositiveRate: number;
   /** Sizes the first layer, with room to grow: the number of stored ids. */
   readonly expectedIds?: number;
@@ -62,7 +62,7 @@ export class BloomFilter {
     return this.#layers.reduce((sum, { bits }) => sum + bits.byteLength, 0);
   }
 
-  /** It has grown so far that its rate is above the configured one. */
+  /** Whether it holds so many ids that its rate is above the configured one. */
   get isOvergrown(): boolean {
     return this.#layers.length > LAYERS_WITHIN_RATE;
   }
@@ -74,7 +74,7 @@ export class BloomFilter {
       let bit = firstProbe(ids, at, bitCount);
       let step = firstProbe(ids, at + 8, bitCount);
       for (let probe = 1; ; probe += 1) {
-        // Below 2^29 words, so the fraction may be cut off by an integer operation.
+        // There are fewer than 2^29 words, so an integer operation may cut off the fraction.
         const word = (bit / 32) | 0;
         bits[word] = (bits[word] ?? 0) | (1 << (bit - word * 32));
         if (probe === this.#probes) break;
@@ -88,7 +88,7 @@ export class BloomFilter {
     }
   }
 
-  /** Whether the id at a position of the bytes may have been added; false is certain. */
+  /** Whether the id at this position of the bytes may have been added. False is certain. */
   mayContain(ids: Buffer, at: number): boolean {
     return this.#layers.some((layer) => this.#isIn(layer, ids, at));
   }

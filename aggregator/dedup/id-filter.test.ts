@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { IdList, KnownIds } from '../sink/known-ids.js';
+import type { IdList, KnownIds } from './known-ids.js';
 import { SMALL_FILTER_IDS } from './bloom-filter.js';
 import { IdFilter } from './id-filter.js';
-import { OtherLogIds } from './other-log-ids.js';
+import { PreviousLogIds } from './previous-log-ids.js';
 
 type Row = { readonly offset: number; readonly idHash: string };
 
-/** Any number of distinct ids; their text is the order of their making. */
+/** Distinct ids, numbered in the order in which they are made. */
 function hashOf(index: number): string {
   return createHash('sha256').update(`id-${index}`).digest('hex').slice(0, 32);
 }
 
-/** The table of ids, and what was read of it. Chunks are cut inside ids, as a socket cuts them. */
+/** The table of ids, and what was read of it. Chunks end inside an id, as those of a socket do. */
 class Table {
   readonly rows: Row[] = [];
   readonly otherLogs: string[] = [];
@@ -29,7 +29,7 @@ class Table {
       const hashes = inRange.map(({ idHash }) => idHash);
       return this.#listOf(hashes, () => this.readings.push({ from, below }));
     },
-    ofOtherLogs: () => this.#listOf([...this.otherLogs], () => undefined),
+    ofPreviousLogs: () => this.#listOf([...this.otherLogs], () => undefined),
   };
 
   #listOf(hashes: readonly string[], onRead: () => void): IdList {
@@ -57,12 +57,12 @@ function filterOf(table: Table): IdFilter {
   return new IdFilter(0, {
     falsePositiveRate: 0.01,
     ids: table.ids,
-    others: new OtherLogIds(table.ids, 0.01),
+    previousLogIds: new PreviousLogIds(table.ids, 0.01),
     limit: (work) => work(),
   });
 }
 
-/** Stores a batch that begins at the offset, as any owner would, and gives its ids. */
+/** Stores a batch that begins at the offset, as any owner would, and returns its ids. */
 function store(table: Table, start: number, size: number): readonly string[] {
   const ids = Array.from({ length: size }, (_, index) => hashOf(table.rows.length + index));
   ids.forEach((idHash, index) => table.rows.push({ offset: start + index, idHash }));
@@ -76,7 +76,7 @@ function forgotten(filter: IdFilter, table: Table, below: number): readonly Row[
 }
 
 describe('IdFilter', () => {
-  it('knows what was stored before it was warmed, and what it is told', async () => {
+  it('holds what was stored before it was warmed, and what it was told to remember', async () => {
     const table = new Table();
     const before = store(table, 0, 100);
     const filter = filterOf(table);
@@ -103,7 +103,7 @@ describe('IdFilter', () => {
     expect(await filter.warm(150, LIVING)).toBe('kept');
   });
 
-  it('knows the ids of other logs, also those that came while it was kept', async () => {
+  it('holds the ids of earlier logs, also those added while it was kept', async () => {
     const table = new Table();
     const filter = filterOf(table);
     table.otherLogs.push(hashOf(1_000));
@@ -114,18 +114,18 @@ describe('IdFilter', () => {
     expect(filter.perhapsKnown([hashOf(1_001)])).toEqual([hashOf(1_001)]);
   });
 
-  it('is not warm when the list of ids was cut short', async () => {
+  it('is not warm when ClickHouse returns fewer ids than it counted', async () => {
     const table = new Table();
     store(table, 0, 100);
     table.missingAtEnd = 1;
     const filter = filterOf(table);
-    await expect(filter.warm(100, LIVING)).rejects.toThrow('has 99 and should have 100');
+    await expect(filter.warm(100, LIVING)).rejects.toThrow('returned 99 ids and should have returned 100');
     table.missingAtEnd = 0;
     await filter.warm(100, LIVING);
     expect(forgotten(filter, table, 100)).toEqual([]);
   });
 
-  it('knows everything again after it was given up in the middle of warming', async () => {
+  it('holds everything again after warming was aborted', async () => {
     const table = new Table();
     const filter = filterOf(table);
     store(table, 0, 10);
@@ -141,13 +141,13 @@ describe('IdFilter', () => {
     expect(forgotten(filter, table, 200_010)).toEqual([]);
   });
 
-  it('becomes roomy again after it has outgrown its rate, and misses nothing meanwhile', async () => {
+  it('is enlarged when it has outgrown its rate, and misses nothing meanwhile', async () => {
     const table = new Table();
     const filter = filterOf(table);
     await filter.warm(0, LIVING);
     const many = SMALL_FILTER_IDS + 1_000;
     filter.remember(store(table, 0, many - 10), many - 10, LIVING);
-    // Written and remembered while the roomier filter is being read.
+    // Written and remembered while the larger filter is being read.
     let end = many - 10;
     table.meanwhile = () => {
       filter.remember(store(table, end, 5), end + 5, LIVING);
@@ -206,7 +206,7 @@ describe('IdFilter', () => {
         await filter.warm(next, LIVING);
         expect(forgotten(filter, table, next)).toEqual([]);
         expect(filter.perhapsKnown(table.otherLogs)).toEqual(table.otherLogs);
-        // Each id once: what was remembered is not read again.
+        // Each id once: remembered ids are not read again.
         expect(filter.size).toBe(table.rows.length);
       }),
     );

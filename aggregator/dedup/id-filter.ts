@@ -1,49 +1,51 @@
 import { DependencyError } from '../../runtime/failure.js';
-import type { KnownIds, OffsetRange } from '../sink/known-ids.js';
+import type { KnownIds, OffsetRange } from './known-ids.js';
 import { BloomFilter, ID_BYTES } from './bloom-filter.js';
-import type { OtherLogIds } from './other-log-ids.js';
+import type { PreviousLogIds } from './previous-log-ids.js';
 import { readIds } from './read-ids.js';
 
-/** What the filters of one process have in common. */
-export type FilterSurroundings = {
+/** What all filters of one process share. */
+export type IdFilterSettings = {
   readonly falsePositiveRate: number;
   readonly ids: Pick<KnownIds, 'ofPartition'>;
-  readonly others: OtherLogIds;
-  /** Lets so many read at once and no more; null when the signal came first. */
+  readonly previousLogIds: PreviousLogIds;
+  /** Runs the work when a place for reading is free; null when the signal aborts first. */
   readonly limit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T | null>;
 };
 
-/** How a filter became complete: from all ids, from those that came since, or it was already. */
+/** How a filter became complete: it read all ids, or those added since, or it was complete. */
 export type Warming = 'rebuilt' | 'caught_up' | 'kept';
 
-/** After a failed attempt to rebuild a filter that has outgrown its rate, so much growth first. */
+/** A failed attempt to enlarge a filter is repeated when it has grown by this factor. */
 const RETRY_GROWTH = 1.1;
 
 /**
- * Ids that may have been counted in one partition. It only spares look-ups: what it calls perhaps
- * known is asked of the table, and what it does not know was never stored.
+ * Ids that may have been counted in one partition. The filter only spares look-ups: an id that it
+ * may contain is looked up in the table, and an id that it does not contain was never stored.
  *
- * Why a filter may be kept while others own the partition: at any time it holds all ids stored at
- * offsets below `completeBelow`. That holds when it is built, since `warm` runs after the drain and
- * reads below the checkpoint's `next_offset`: batches below it are finished, no insert of theirs is
- * under way or can start, so the rows below it never change again, whoever owns the partition. It
- * goes on holding with every finished batch, whose ids are told by `remember` together with its
- * end. Others who own the partition meanwhile write at offsets at and above `completeBelow`, since
- * a batch starts at `next_offset`, which never goes back. So after the next drain exactly the ids
- * in `[completeBelow, next_offset)` are missing, and reading them makes it complete again. Ids of
- * a promised batch at and above `next_offset` are not needed: a replay looks up below its own
- * start, and its ids are remembered when it is finished.
+ * A filter may be kept while another process owns the partition, because at any time it holds all
+ * ids stored at offsets below `completeBelow`:
+ * - When it is built, `warm` runs after the drain and reads below the checkpoint's `next_offset`.
+ *   Batches below that are finished, and no insert of theirs is running or can start, so the rows
+ *   below it never change again, whoever owns the partition.
+ * - With each finished batch, `remember` adds its ids and moves `completeBelow` to its end.
+ * - Another owner writes at offsets from `completeBelow` on, since a batch starts at `next_offset`,
+ *   which never goes back. So after the next drain exactly the ids in
+ *   `[completeBelow, next_offset)` are missing, and reading them completes the filter.
+ *
+ * Ids of an unfinished intent, at `next_offset` and above, are not needed: recovery looks ids up
+ * below the start of its batch and remembers those of the batch when it is finished.
  */
 export class IdFilter {
   #filter: BloomFilter | null = null;
-  /** Being built with more room while `#filter` serves; gets whatever that gets. */
+  /** A larger filter that is being built while `#filter` serves; new ids are added to both. */
   #next: BloomFilter | null = null;
   #completeBelow = 0;
   #retryAtSize = 0;
 
   constructor(
     private readonly partition: number,
-    private readonly surroundings: FilterSurroundings,
+    private readonly settings: IdFilterSettings,
   ) {}
 
   /** Number of ids of this partition. */
@@ -57,17 +59,17 @@ export class IdFilter {
   }
 
   /**
-   * Knows all ids stored below the offset, which is the checkpoint's `next_offset` after the drain.
-   * Null when the signal ended it early.
+   * Resolves when the filter holds all ids stored below the offset, which is the checkpoint's
+   * `next_offset` after the drain; to null when the signal ended it early.
    * @throws DependencyError.
    */
   async warm(below: number, signal: AbortSignal): Promise<Warming | null> {
-    await this.surroundings.others.refresh();
+    await this.settings.previousLogIds.refresh();
     const filter = this.#filter;
     const isUsable = filter !== null && !filter.isOvergrown && below >= this.#completeBelow;
     if (isUsable && below === this.#completeBelow) return 'kept';
     const work = isUsable ? () => this.#catchUp(below, signal) : () => this.#rebuild(below, signal);
-    return this.surroundings.limit(work, signal);
+    return this.settings.limit(work, signal);
   }
 
   /** Adds the ids of a batch that is finished and ends before the offset `end`. */
@@ -76,17 +78,17 @@ export class IdFilter {
     this.#completeBelow = end;
     if (this.#filter?.isOvergrown === true && this.size >= this.#retryAtSize) {
       this.#retryAtSize = this.size * RETRY_GROWTH;
-      void this.#regrow(signal);
+      void this.#enlarge(signal);
     }
   }
 
   /** The ids that need an exact look-up. */
   perhapsKnown(idHashes: readonly string[]): readonly string[] {
     const ids = bytesOf(idHashes);
-    const { others } = this.surroundings;
+    const { previousLogIds } = this.settings;
     return idHashes.filter((_, index) => {
       const at = index * ID_BYTES;
-      return (this.#filter?.mayContain(ids, at) ?? true) || others.mayContain(ids, at);
+      return (this.#filter?.mayContain(ids, at) ?? true) || previousLogIds.mayContain(ids, at);
     });
   }
 
@@ -106,7 +108,7 @@ export class IdFilter {
   }
 
   async #rebuild(below: number, signal: AbortSignal): Promise<Warming | null> {
-    // What is being built with more room, if anything, is not told what is read here.
+    // A larger filter under construction would miss the ids that are read here.
     this.#next = null;
     this.#filter = null;
     let filter: BloomFilter | null = null;
@@ -122,34 +124,35 @@ export class IdFilter {
   }
 
   /**
-   * Replaces a filter that has outgrown its rate by a roomier one, while it goes on serving. What
-   * is stored below `completeBelow` never changes; what is added meanwhile goes to both.
+   * Replaces a filter that holds too many ids for its rate by a larger one, while it goes on
+   * serving. The ids below `completeBelow` never change; those added meanwhile go to both.
    */
-  async #regrow(signal: AbortSignal): Promise<void> {
+  async #enlarge(signal: AbortSignal): Promise<void> {
     if (this.#next !== null) return;
     const next = this.#createFilter(this.size);
     this.#next = next;
     const range = { from: 0, below: this.#completeBelow };
     try {
       const work = (): Promise<boolean> => this.#read(range, signal, () => next);
-      const isRead = await this.surroundings.limit(work, signal);
-      // Replaced meanwhile when the partition was taken anew.
+      const isRead = await this.settings.limit(work, signal);
+      // `#next` is another one when the partition was taken again meanwhile.
       if (isRead === true && this.#next === next) this.#filter = next;
     } catch (error) {
-      // The one that serves is complete, only less sharp; a bug must not pass for an outage.
+      // After an outage the old filter serves on: it is complete, only with a higher rate of
+      // false positives. Any other error is a bug.
       if (!signal.aborted && !(error instanceof DependencyError)) throw error;
     } finally {
       if (this.#next === next) this.#next = null;
     }
   }
 
-  /** Reads the ids of a range into what the caller makes for their number. */
+  /** Reads the ids of a range into the target that the caller creates for their number. */
   async #read(
     range: OffsetRange,
     signal: AbortSignal,
     into: (count: number) => { add(ids: Buffer): void },
   ): Promise<boolean> {
-    const list = this.surroundings.ids.ofPartition(this.partition, range);
+    const list = this.settings.ids.ofPartition(this.partition, range);
     const expected = await list.count();
     const target = into(expected);
     const use = (ids: Buffer): void => {
@@ -159,12 +162,12 @@ export class IdFilter {
   }
 
   #createFilter(expectedIds: number): BloomFilter {
-    const { falsePositiveRate } = this.surroundings;
+    const { falsePositiveRate } = this.settings;
     return new BloomFilter({ falsePositiveRate, expectedIds });
   }
 }
 
-/** The ids one after the other, 16 bytes each. */
+/** The ids as bytes, 16 for each. */
 function bytesOf(idHashes: readonly string[]): Buffer {
   return Buffer.from(idHashes.join(''), 'hex');
 }

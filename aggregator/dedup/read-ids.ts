@@ -1,20 +1,20 @@
 import { DependencyError } from '../../runtime/failure.js';
-import type { IdList } from '../sink/known-ids.js';
+import type { IdList } from './known-ids.js';
 import { ID_BYTES } from './bloom-filter.js';
 
 type Reading = {
-  /** What the list counted. */
+  /** The number of ids that the list counted. */
   readonly expected: number;
   readonly signal: AbortSignal;
-  /** Gets whole ids, a few thousand at a time. */
+  /** Called with whole ids, a few thousand at a time. */
   readonly use: (ids: Buffer) => void;
 };
 
 /**
- * Reads a list of ids to its end, a chunk at a time, so that other partitions go on meanwhile.
+ * Reads a list of ids in chunks, so that other partitions can work in between.
  * Resolves to false when the signal ended it early.
- * @throws DependencyError when ClickHouse fails, also when it gives fewer ids than it counted: a
- *   filter that lacks an id would let a duplicate count twice.
+ * @throws DependencyError when ClickHouse fails, also when it returns another number of ids than
+ *   it counted: a filter that lacks an id would let a duplicate count.
  */
 export async function readIds(list: IdList, { expected, signal, use }: Reading): Promise<boolean> {
   if (expected === 0) return true;
@@ -29,8 +29,11 @@ export async function readIds(list: IdList, { expected, signal, use }: Reading):
     read += whole / ID_BYTES;
   }
   if (read === expected && rest.length === 0) return true;
-  throw new DependencyError(`the list of ids has ${read} and should have ${expected}`, {
-    dependency: 'clickhouse',
-    isRetryable: true,
-  });
+  throw new DependencyError(
+    `ClickHouse returned ${read} ids and should have returned ${expected}; they are read again`,
+    {
+      dependency: 'clickhouse',
+      isRetryable: true,
+    },
+  );
 }

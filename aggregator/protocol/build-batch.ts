@@ -3,10 +3,10 @@ import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
-import type { Batch, Catalog, Draft, Surroundings } from './state.js';
+import type { Batch, Catalog, Draft, MachineSettings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 
-/** The records that form the next batch, and where it ends; null when there are none. */
+/** The records of the next batch, and where it ends; null when there are none. */
 export function draftBatch(
   records: readonly DecodedRecord[],
   catalog: Catalog,
@@ -27,14 +27,14 @@ export function idHashesOf(draft: Draft): readonly string[] {
   return [...idHashes];
 }
 
-/** Folds and encodes a draft once it is known which of its ids were counted below it. */
+/** Folds and encodes a draft. `seen` holds those of its ids that were counted below it. */
 export function buildBatch(
-  surroundings: Surroundings,
+  settings: MachineSettings,
   start: number,
   facts: { readonly draft: Draft; readonly seen: ReadonlyMap<string, StoredId> },
 ): Batch {
   const { draft, seen } = facts;
-  const { logId, partition, digestOf } = surroundings;
+  const { logId, partition, digestOf } = settings;
   const { records, catalog } = draft;
   const range = { logId, partition, start, end: draft.end };
   const folded = foldBatch(records, seen, catalog.meters);

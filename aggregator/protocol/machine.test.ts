@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { FIRST_STEP, nextStep } from './machine.js';
-import type { Checkpoint, Outcome, Step, Surroundings } from './state.js';
+import type { Checkpoint, Outcome, Step, MachineSettings } from './state.js';
 
-const surroundings: Surroundings = {
+const settings: MachineSettings = {
   logId: 'log',
   partition: 0,
   eventsMax: 10,
@@ -12,7 +12,7 @@ const surroundings: Surroundings = {
 const checkpoint: Checkpoint = {
   epoch: 1,
   nextOffset: 0,
-  pending: null,
+  intent: null,
   minVersion: 1,
   catalogVersion: 1,
   lastBatch: null,
@@ -21,10 +21,7 @@ const PRESENT = { events: 2, ids: 2, marker: 1 };
 
 /** Where the machine stands after these outcomes, from the take on. */
 function after(...outcomes: readonly Outcome[]): Step {
-  return outcomes.reduce(
-    (step, outcome) => nextStep(surroundings, step.state, outcome),
-    FIRST_STEP,
-  );
+  return outcomes.reduce((step, outcome) => nextStep(settings, step.state, outcome), FIRST_STEP);
 }
 
 /** A take whose inspection finds this of the last batch, and rows beyond the checkpoint. */
@@ -40,7 +37,7 @@ function inspected(
   ];
 }
 
-// Every order of everything else is explored in load-tests/simulation.
+// All other orders of commands and outcomes are explored by load-tests/proofs/simulation.
 describe('the protocol of one partition', () => {
   const contradicted = inspected(checkpoint, { rowsBeyond: 3, lastBatch: null });
 
@@ -52,7 +49,7 @@ describe('the protocol of one partition', () => {
     });
   });
 
-  it('steps down when the contradiction is the progress of its successor', () => {
+  it('steps down when what contradicts it is the progress of its successor', () => {
     const row = { ...checkpoint, epoch: 2, nextOffset: 3 };
     const step = after(...contradicted, { kind: 'reread', checkpoint: row });
     expect(step.command).toEqual({ kind: 'step_down' });
@@ -79,7 +76,7 @@ describe('a batch that was intended and not finished', () => {
 
   /** The take, up to the filter, of a partition with this intent. */
   function warmed(foldVersion: number): Step {
-    const row = { ...checkpoint, pending: { ...intent, foldVersion } };
+    const row = { ...checkpoint, intent: { ...intent, foldVersion } };
     const outcomes = inspected(row, { rowsBeyond: 0, lastBatch: null });
     return after(...outcomes, { kind: 'filter_warm' });
   }
@@ -92,9 +89,9 @@ describe('a batch that was intended and not finished', () => {
     'stops the partition when its fold is version %i',
     (foldVersion) => {
       const step = warmed(foldVersion);
-      // Only the owner of the present epoch may call a contradiction one.
+      // Only the owner of the current epoch may halt: the row tells whether that is still us.
       expect(step.command).toEqual({ kind: 'reread' });
-      const halted = nextStep(surroundings, step.state, { kind: 'reread', checkpoint });
+      const halted = nextStep(settings, step.state, { kind: 'reread', checkpoint });
       expect(halted.command).toEqual({ kind: 'halt', reason: 'unknown_fold_version' });
     },
   );

@@ -1,7 +1,7 @@
 import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
-import { judgeInspection, tablesToInsert } from './judge.js';
+import { checkInspection } from './check-inspection.js';
 import {
   type Batch,
   type Checkpoint,
@@ -10,28 +10,30 @@ import {
   type Outcome,
   type State,
   type Step,
-  type Surroundings,
+  type MachineSettings,
 } from './state.js';
+import { tablesToInsert } from './tables-to-insert.js';
 
 /**
- * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: where
- * the owner stands and what happened give where it stands next and what to do. The order is take →
- * gate → drain → inspect → warm filter → [refetch → look up → presence → insert → finish] for a
- * batch that was promised and not finished, then for ever fetch → look up → intend → insert →
+ * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: from
+ * the state of the owner and the outcome of its last command follow its next state and command. The
+ * order is take → gate → drain → inspect → warm filter → [refetch → look up → presence → insert →
+ * finish] for an intent that was not finished, then in a loop fetch → look up → intend → insert →
  * finish → remember.
  *
- * Rules that must not be bent, each with a scenario of the design's model that breaks without it:
- * ClickHouse is read only after the drain; an insert is sent once per epoch, and an unknown outcome
- * means taking the partition again; identifiers are looked up below the batch's own start; a
- * promise is replaced only when nothing of it exists.
+ * Four rules must hold, and for each the model in docs/protocol-model has a scenario that fails
+ * without it. ClickHouse is read only after the drain. An insert is sent once per epoch, and after
+ * an unknown outcome the partition is taken again. Ids are looked up at offsets below the batch's
+ * own start. An intent is replaced only when no part of its batch exists.
  */
 export const FIRST_STEP: Step = { state: { phase: 'taking' }, command: { kind: 'take' } };
 
 const LOST: Step = { state: { phase: 'lost' }, command: { kind: 'step_down' } };
 
 /**
- * A contradiction, unless the row says meanwhile that a newer owner has gone on: what looks wrong
- * beside the checkpoint of one that slept is the progress of its successor.
+ * The stores contradict the checkpoint. The row is read again before the partition halts: an owner
+ * that was paused holds an old checkpoint, and what contradicts that may be the progress of its
+ * successor.
  */
 function halt(checkpoint: Checkpoint, reason: HaltReason): Step {
   return {
@@ -55,9 +57,9 @@ function fetchNext(checkpoint: Checkpoint): Step {
 }
 
 function afterWarming(checkpoint: Checkpoint): Step {
-  const intent = checkpoint.pending;
+  const intent = checkpoint.intent;
   if (intent === null) return fetchNext(checkpoint);
-  // Another fold would write other rows than the intent's owner began to write.
+  // Another fold would give other rows than those that may be partly written already.
   if (intent.foldVersion !== FOLD_VERSION) return halt(checkpoint, 'unknown_fold_version');
   return {
     state: { phase: 'refetching', checkpoint, intent },
@@ -108,7 +110,7 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
   const finished: Checkpoint = {
     ...checkpoint,
     nextOffset: batch.range.end,
-    pending: null,
+    intent: null,
     catalogVersion: batch.catalogVersion,
     lastBatch: { start: batch.range.start, rows: batch.summary.idHashes.length },
   };
@@ -118,29 +120,29 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
   };
 }
 
-/** The row as it stands when our intent was refused or its reply was lost. */
+/** Goes on from the row as it is now, after our intent was refused or its reply was lost. */
 function resumeIntent(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
   if (row.epoch !== checkpoint.epoch) return LOST;
   if (row.nextOffset !== batch.range.start) return FIRST_STEP;
-  if (row.pending === null) return fetchNext(row);
+  if (row.intent === null) return fetchNext(row);
   const ours = intentOf(batch);
   const isOurs =
-    row.pending.end === ours.end &&
-    row.pending.digest === ours.digest &&
-    row.pending.catalogVersion === ours.catalogVersion;
-  // A promise that is not the one just made: recover it as a successor would, under a new epoch.
+    row.intent.end === ours.end &&
+    row.intent.digest === ours.digest &&
+    row.intent.catalogVersion === ours.catalogVersion;
+  // An intent that is not ours is recovered as a successor would do it: under a new epoch.
   return isOurs ? insertAll(row, batch) : FIRST_STEP;
 }
 
 function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
   if (row.epoch !== checkpoint.epoch) return LOST;
-  if (row.nextOffset === batch.range.end && row.pending === null) return remember(row, batch);
-  const isStillPromised =
-    row.nextOffset === batch.range.start && row.pending?.end === batch.range.end;
-  return isStillPromised ? finish(row, batch) : FIRST_STEP;
+  if (row.nextOffset === batch.range.end && row.intent === null) return remember(row, batch);
+  const isStillIntended =
+    row.nextOffset === batch.range.start && row.intent?.end === batch.range.end;
+  return isStillIntended ? finish(row, batch) : FIRST_STEP;
 }
 
-/** What to do with a replayed batch once it is known which parts of it exist. */
+/** Inserts what is missing of an intended batch, once it is known which parts of it exist. */
 function recover(
   state: Extract<State, { phase: 'checking_presence' }>,
   outcome: Extract<Outcome, { kind: 'presence' }>,
@@ -158,7 +160,7 @@ function recover(
 }
 
 function lookUp(
-  surroundings: Surroundings,
+  settings: MachineSettings,
   state: Extract<State, { phase: 'fetching' | 'refetching' }>,
   outcome: Extract<Outcome, { kind: 'fetched' }>,
 ): Step {
@@ -167,27 +169,26 @@ function lookUp(
   const { records, catalog } = outcome;
   const draft =
     state.phase === 'fetching'
-      ? draftBatch(records, catalog, surroundings.eventsMax)
+      ? draftBatch(records, catalog, settings.eventsMax)
       : { records, catalog, end: state.intent.end };
   if (draft === null) return fetchNext(checkpoint);
-  // A reading that stops short of the promise must not become a shorter batch: its events would be
-  // lost.
+  // Fewer records than intended must not become a shorter batch: the missing events would be lost.
   if (intent !== null && draft.records.at(-1)?.offset !== intent.end - 1) return FIRST_STEP;
   return {
     state: { phase: 'looking_up', checkpoint, intent, draft },
-    // Below the batch only: rows of its own from an earlier attempt are not earlier events.
+    // Only below the batch: rows that an earlier attempt wrote of it are not earlier events.
     command: { kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
   };
 }
 
 function fold(
-  surroundings: Surroundings,
+  settings: MachineSettings,
   state: Extract<State, { phase: 'looking_up' }>,
   outcome: Extract<Outcome, { kind: 'looked_up' }>,
 ): Step {
   const { checkpoint, intent, draft } = state;
   const facts = { draft, seen: outcome.seen };
-  const batch = buildBatch(surroundings, checkpoint.nextOffset, facts);
+  const batch = buildBatch(settings, checkpoint.nextOffset, facts);
   if (intent === null) return intend(checkpoint, batch, false);
   return {
     state: { phase: 'checking_presence', checkpoint, intent, batch },
@@ -195,7 +196,7 @@ function fold(
   };
 }
 
-/** Taking possession: from the epoch to the end of every insert of an older one. */
+/** From taking the partition until no insert of an older epoch can start or is still running. */
 function fence(state: State, outcome: Outcome): Step | null {
   if (state.phase === 'taking' && outcome.kind === 'taken') {
     const { checkpoint } = outcome;
@@ -211,7 +212,7 @@ function fence(state: State, outcome: Outcome): Step | null {
   return null;
 }
 
-/** Only after the drain is ClickHouse read: first whether the stores agree, then the known ids. */
+/** Reads ClickHouse, after the drain: first whether the stores agree, then the known ids. */
 function inspect(state: State, outcome: Outcome): Step | null {
   if (state.phase === 'draining' && outcome.kind === 'drained') {
     const { checkpoint } = state;
@@ -219,7 +220,7 @@ function inspect(state: State, outcome: Outcome): Step | null {
   }
   if (state.phase === 'inspecting' && outcome.kind === 'inspected') {
     const { checkpoint } = state;
-    const contradiction = judgeInspection(checkpoint, outcome.inspection);
+    const contradiction = checkInspection(checkpoint, outcome.inspection);
     if (contradiction !== null) return halt(checkpoint, contradiction);
     const command = { kind: 'warm_filter', below: checkpoint.nextOffset } as const;
     return { state: { phase: 'warming', checkpoint }, command };
@@ -230,15 +231,15 @@ function inspect(state: State, outcome: Outcome): Step | null {
   return null;
 }
 
-/** Reading a batch, or reading a promised one again, up to the promise. */
-function prepare(surroundings: Surroundings, state: State, outcome: Outcome): Step | null {
+/** From reading the records of a batch until it is known what must be written. */
+function prepare(settings: MachineSettings, state: State, outcome: Outcome): Step | null {
   if (state.phase === 'fetching' || state.phase === 'refetching') {
-    if (outcome.kind === 'fetched') return lookUp(surroundings, state, outcome);
+    if (outcome.kind === 'fetched') return lookUp(settings, state, outcome);
     const isPassed = outcome.kind === 'log_start_passed';
     return isPassed ? halt(state.checkpoint, 'log_start_beyond_checkpoint') : null;
   }
   if (state.phase === 'looking_up' && outcome.kind === 'looked_up') {
-    return fold(surroundings, state, outcome);
+    return fold(settings, state, outcome);
   }
   if (state.phase === 'checking_presence' && outcome.kind === 'presence') {
     return recover(state, outcome);
@@ -262,7 +263,7 @@ function onFinishing(state: Extract<State, { phase: 'finishing' }>, outcome: Out
   return { state: { phase: 'rereading_finish', checkpoint, batch }, command: { kind: 'reread' } };
 }
 
-/** The row read again: the reply to a guarded update was lost, or something does not fit. */
+/** Goes on after the checkpoint was read again. */
 function onReread(state: State, outcome: Outcome): Step | null {
   if (outcome.kind !== 'reread') return null;
   if (state.phase === 'confirming_halt') return confirmHalt(state, outcome.checkpoint);
@@ -275,7 +276,7 @@ function onReread(state: State, outcome: Outcome): Step | null {
   return null;
 }
 
-/** From the promise to the finish. */
+/** From the intent to the finish. */
 function write(state: State, outcome: Outcome): Step | null {
   if (state.phase === 'intending') return onIntending(state, outcome);
   if (state.phase === 'finishing') return onFinishing(state, outcome);
@@ -289,16 +290,17 @@ function write(state: State, outcome: Outcome): Step | null {
 }
 
 /**
- * The next step. Whatever has no place in a state, an outage above all, leads back to taking the
- * partition: a new epoch fences what may still be under way, and recovery asks the tables.
+ * The next step. An outcome that the state does not expect, such as the unknown outcome of an
+ * outage, leads back to taking the partition: the new epoch fences what may still be running, and
+ * recovery asks the tables what was written.
  */
-export function nextStep(surroundings: Surroundings, state: State, outcome: Outcome): Step {
+export function nextStep(settings: MachineSettings, state: State, outcome: Outcome): Step {
   if (state.phase === 'halted' || state.phase === 'lost') return { ...LOST, state };
   if (outcome.kind === 'fenced') return LOST;
   return (
     fence(state, outcome) ??
     inspect(state, outcome) ??
-    prepare(surroundings, state, outcome) ??
+    prepare(settings, state, outcome) ??
     write(state, outcome) ??
     FIRST_STEP
   );

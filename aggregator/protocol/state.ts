@@ -6,8 +6,8 @@ import type { StoredId } from '../fold/separate-duplicates.js';
 import type { BatchSummary } from '../fold/summarize-batch.js';
 
 /**
- * The promise of a batch `[next_offset, end)`: while it stands, the batch may be partly in
- * ClickHouse.
+ * Says that the batch `[next_offset, end)` is about to be written. Until it is finished, the batch
+ * may be partly in ClickHouse, and recovery writes exactly this batch.
  */
 export type Intent = {
   readonly end: number;
@@ -16,14 +16,14 @@ export type Intent = {
   readonly digest: string;
 };
 
-/** The last finished batch: what must be found in ClickHouse when the partition is taken. */
+/** The last finished batch, which must be in ClickHouse when the partition is taken. */
 export type FinishedBatch = { readonly start: number; readonly rows: number };
 
 /** A row of `aggregator_checkpoints`. */
 export type Checkpoint = {
   readonly epoch: number;
   readonly nextOffset: number;
-  readonly pending: Intent | null;
+  readonly intent: Intent | null;
   /** No intent may use an older catalog. */
   readonly minVersion: number;
   /** Catalog of the latest intent; versions never go back. */
@@ -34,7 +34,7 @@ export type Checkpoint = {
 /** Meters in force in one catalog version. */
 export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 
-/** A batch that is ready to be promised and written. */
+/** A batch that is ready to be intended and written. */
 export type Batch = {
   readonly range: BatchRange;
   readonly catalogVersion: number;
@@ -43,9 +43,7 @@ export type Batch = {
   readonly digest: string;
 };
 
-/**
- * Rows of a batch that are in the tables already, counted by asking the tables and not the tokens.
- */
+/** Rows of a batch that are in the tables already, counted in the tables themselves. */
 export type Presence = {
   readonly events: number;
   readonly ids: number;
@@ -54,7 +52,7 @@ export type Presence = {
 };
 
 export type Inspection = {
-  /** Event and id rows at or above the end of what the checkpoint vouches for. */
+  /** Event and id rows at or above the end of the intent, or of the finished batches. */
   readonly rowsBeyond: number;
   /** What the tables hold of the last finished batch; null when there was none. */
   readonly lastBatch: Presence | null;
@@ -63,8 +61,8 @@ export type Inspection = {
 };
 
 /**
- * Why a partition stopped for an operator. Each is a contradiction between stores that no retry can
- * mend.
+ * Why a partition halted and waits for an operator: the stores contradict each other, and no retry
+ * can help (docs/operations.md 8).
  */
 export type HaltReason =
   | 'rows_beyond_checkpoint'
@@ -76,13 +74,13 @@ export type HaltReason =
   | 'batch_half_applied'
   | 'batch_applied_twice';
 
-/** What the shell is to do. It only performs; every decision is in the machine. */
+/** What the caller is to do next. It only performs; the machine makes every decision. */
 export type Command =
   | { readonly kind: 'take' }
   | { readonly kind: 'raise_gate'; readonly epoch: number }
   | { readonly kind: 'drain'; readonly epoch: number }
   | { readonly kind: 'inspect'; readonly checkpoint: Checkpoint }
-  /** The filter must know every id stored at offsets below `below`. */
+  /** Makes the filter hold every id stored at offsets below `below`. */
   | { readonly kind: 'warm_filter'; readonly below: number }
   | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
@@ -196,8 +194,8 @@ export type State =
 /** The next state and what to do in it. */
 export type Step = { readonly state: State; readonly command: Command };
 
-/** What the machine needs to know of its surroundings; all of it constant. */
-export type Surroundings = {
+/** Constants of the machine of one partition. */
+export type MachineSettings = {
   readonly logId: string;
   readonly partition: number;
   readonly eventsMax: number;

@@ -20,7 +20,7 @@ const LOG = 'log_1';
 
 const run = sql.type(z.unknown());
 
-/** Two partitions, one of them with a batch that is promised and not finished. */
+/** Two partitions, one of them with a batch that has an intent and is not finished. */
 async function makePartitions(database: Database): Promise<void> {
   await database.slonik.query(run`
     INSERT INTO aggregator_checkpoints
@@ -148,7 +148,7 @@ describe('PUT /meters/{id}', () => {
     expect(await fedVersions(database, id)).toEqual([1, 2]);
   });
 
-  test('splits stored from coming events at the end of what is promised', async ({
+  test('splits stored from coming events at the end of the intent', async ({
     api,
     database: { database },
   }) => {

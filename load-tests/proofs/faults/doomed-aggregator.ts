@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 // The one place that reaches into a program: a crash between two steps cannot be timed from
 // outside, so this composes the aggregator as its main does, with a hook that ends the process.
 import { Aggregator } from '../../../aggregator/aggregator.js';
-import type { Sabotage } from '../../../aggregator/partition/run-partition.js';
+import type { InjectFailure } from '../../../aggregator/ownership/run-partition.js';
 import { createClickHouse } from '../../../clickhouse/client.js';
 import { openEventLogReader } from '../../../event-log/open-log.js';
 import { readConfig, required } from '../../../runtime/config.js';
@@ -25,7 +25,7 @@ const { values: fate } = parseArgs({
   },
 });
 
-type Command = Parameters<Sabotage>[0];
+type Command = Parameters<InjectFailure>[0];
 
 function nameOf(command: Command): string {
   return command.kind === 'insert' ? `insert ${command.table}` : command.kind;
@@ -35,7 +35,7 @@ function nameOf(command: Command): string {
 let passedIn: number | null = null;
 let isOver = false;
 
-const meetFate: Sabotage = (command, partition) => {
+const meetFate: InjectFailure = (command, partition) => {
   if (isOver) return null;
   const isAtStep = nameOf(command) === fate.step && passedIn === null;
   const isNow = fate.moment === 'before' ? isAtStep : passedIn === partition;
@@ -73,7 +73,7 @@ const aggregator = new Aggregator({
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
     flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
   },
-  sabotage: meetFate,
+  injectFailure: meetFate,
 });
 await aggregator.start();
 process.on(

@@ -75,10 +75,10 @@ type OnRow = { readonly statement: Statement; readonly next: Row | null };
 function intend(scenario: Scenario, world: World, [row, drawn]: [Row, On<'intend'>]): OnRow | null {
   const { partition, isReplacement, digest, length, endOff } = drawn;
   const start = row.nextOffset + drawn.startOff;
-  const end = isReplacement ? (row.pending?.end ?? start + length) + endOff : start + length;
+  const end = isReplacement ? (row.intent?.end ?? start + length) + endOff : start + length;
   const pinned = isReplacement ? row.catalogVersion : world.meters.version;
   const catalogVersion = Math.max(1, pinned + drawn.catalogOff);
-  // A promise of nothing is refused by the table itself; the machine never makes one.
+  // An intent of no records is refused by the table itself; the machine never makes one.
   if (end <= row.nextOffset) return null;
   const intent = { end, catalogVersion, foldVersion: 1, digest };
   const epoch = row.epoch + drawn.epochOff;
@@ -89,7 +89,7 @@ function intend(scenario: Scenario, world: World, [row, drawn]: [Row, On<'intend
 function finish({ mutation }: Scenario, row: Row, drawn: On<'finish'>): OnRow {
   const { partition, rows } = drawn;
   const start = row.nextOffset + drawn.startOff;
-  const end = (row.pending?.end ?? start + 1) + drawn.endOff;
+  const end = (row.intent?.end ?? start + 1) + drawn.endOff;
   const epoch = row.epoch + drawn.epochOff;
   const command = { kind: 'finish', epoch, start, end, rows } as const;
   return { statement: { ...command, partition }, next: finishBatch(row, command, mutation) };

@@ -65,10 +65,10 @@ async function keepInStep(
       stateOfModel(world),
     );
     if (step.statement.kind === 'claim' && hasEffect) {
-      const vector = world.meters.versions[step.statement.version]?.vector ?? [];
-      const ranges = vector.map((liveFrom, partition) => [partition, liveFrom] as const);
+      const startOffsets = world.meters.versions[step.statement.version]?.startOffsets ?? [];
+      const ranges = startOffsets.map((liveFrom, partition) => [partition, liveFrom] as const);
       const owned = ranges.filter(([, liveFrom]) => liveFrom > 0);
-      expect(real.vectorOfAttempt(generation)).toEqual(owned);
+      expect(real.startOffsetsOfAttempt(generation)).toEqual(owned);
     }
     const key = `${operation.kind} ${hasEffect ? 'done' : 'refused'}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);

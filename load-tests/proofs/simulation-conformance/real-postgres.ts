@@ -4,7 +4,7 @@ import {
   createBackfillJobs,
   type BackfillAttempt,
 } from '../../../aggregator/backfill/backfill-jobs.js';
-import { createCheckpointStore } from '../../../aggregator/partition/checkpoint-store.js';
+import { createCheckpointStore } from '../../../aggregator/ownership/checkpoint-store.js';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { integerColumn } from '../../../sql/columns.js';
@@ -171,7 +171,9 @@ export class RealPostgres {
   }
 
   /** What the claim said that the attempt has to do, partition by partition. */
-  vectorOfAttempt(generation: number): readonly (readonly [partition: number, liveFrom: number])[] {
+  startOffsetsOfAttempt(
+    generation: number,
+  ): readonly (readonly [partition: number, liveFrom: number])[] {
     const { startOffsets } = assertPresent(this.#attempts.get(generation), 'an attempt');
     return startOffsets.map(({ partition, liveFrom }) => [partition, liveFrom] as const);
   }

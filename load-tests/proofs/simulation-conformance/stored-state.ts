@@ -36,7 +36,7 @@ const versionRow = z.object({
   retired_in: integerColumn.nullable(),
   read_generations: z.array(z.string().transform(Number)),
   is_unread: z.boolean(),
-  vector: z.record(z.number()).nullable(),
+  start_offsets: z.record(z.number()).nullable(),
   backfill: z.string().nullable(),
   attempts: z.number().nullable(),
 });
@@ -55,7 +55,7 @@ export function stateOfModel({ partitions, meters }: World): StoredState {
       retiredIn: version.retiredIn,
       readGenerations: [...version.readGenerations].sort(ascending),
       isUnread: version.isUnread,
-      vector: version.vector,
+      startOffsets: version.startOffsets,
       backfill: version.backfill,
       attempts: version.backfill === 'none' ? 0 : version.attempts,
     })),
@@ -82,7 +82,7 @@ async function partitionsOf({ database }: RealPostgres): Promise<readonly unknow
     return {
       epoch: row.epoch,
       nextOffset: row.next_offset,
-      pending: end === null ? null : { end, catalogVersion, foldVersion, digest },
+      intent: end === null ? null : { end, catalogVersion, foldVersion, digest },
       minVersion: row.min_version,
       catalogVersion,
       lastBatch: start === null ? null : { start, rows: batchRows },
@@ -98,8 +98,8 @@ export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> 
   const rows = await slonik.any(sql.type(versionRow)`
     SELECT meter_id, version, generation, activated_in, retired_in,
       read_generations::text[] AS read_generations, unread_since IS NOT NULL AS is_unread,
-      (SELECT json_object_agg(partition, live_from) FROM meter_start_offsets AS vector
-       WHERE vector.meter_id = stream.meter_id AND vector.version = stream.version) AS vector,
+      (SELECT json_object_agg(partition, live_from) FROM meter_start_offsets AS start
+       WHERE start.meter_id = stream.meter_id AND start.version = stream.version) AS start_offsets,
       backfill.status AS backfill, backfill.attempts
     FROM meter_versions AS stream LEFT JOIN meter_backfills AS backfill USING (meter_id, version)
     WHERE reverts_to IS NULL`);
@@ -112,7 +112,10 @@ export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> 
       retiredIn: row.retired_in,
       readGenerations: row.read_generations.map(numberOf).sort(ascending),
       isUnread: row.is_unread,
-      vector: Array.from({ length: PARTITIONS }, (_, partition) => row.vector?.[partition] ?? 0),
+      startOffsets: Array.from(
+        { length: PARTITIONS },
+        (_, partition) => row.start_offsets?.[partition] ?? 0,
+      ),
       backfill: row.backfill ?? 'none',
       attempts: row.attempts ?? 0,
     };

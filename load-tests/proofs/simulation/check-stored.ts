@@ -10,17 +10,17 @@ export type Tolerance = {
   readonly isLossFine: boolean;
 };
 
-/** How far a checkpoint vouches: finished is there, promised may be, beyond must not. */
-type Reach = { readonly finished: number; readonly promised: number };
+/** How far a checkpoint vouches: finished is there, intended may be, beyond must not. */
+type Reach = { readonly finished: number; readonly intended: number };
 
 function offsetsOf(row: Checkpoint | null): Reach {
   const finished = row?.nextOffset ?? 0;
-  return { finished, promised: row?.pending?.end ?? finished };
+  return { finished, intended: row?.intent?.end ?? finished };
 }
 
 function positionsOf(facts: PartitionFacts, row: Checkpoint | null): Reach {
-  const { finished, promised } = offsetsOf(row);
-  return { finished: facts.positions[finished] ?? 0, promised: facts.positions[promised] ?? 0 };
+  const { finished, intended } = offsetsOf(row);
+  return { finished: facts.positions[finished] ?? 0, intended: facts.positions[intended] ?? 0 };
 }
 
 function countRows(facts: PartitionFacts, parts: readonly Part[]): Uint8Array {
@@ -31,15 +31,15 @@ function countRows(facts: PartitionFacts, parts: readonly Part[]): Uint8Array {
   return counts;
 }
 
-function judgeFound(
+function problemOf(
   found: number,
   isFirst: boolean,
   isStray: boolean,
-): 'a duplicate is counted' | 'twice there' | 'beyond every promise' | null {
+): 'a duplicate is counted' | 'twice there' | 'beyond every intent' | null {
   if (found === 0) return null;
   if (!isFirst) return 'a duplicate is counted';
   if (found > 1) return 'twice there';
-  return isStray ? 'beyond every promise' : null;
+  return isStray ? 'beyond every intent' : null;
 }
 
 /** Events and ids: each distinct event once, all of them below the checkpoint, none beyond. */
@@ -48,14 +48,14 @@ function checkRows(
   { row, tables }: PartitionWorld,
   how: { readonly table: 'events' | 'ids'; readonly tolerance: Tolerance },
 ): string | null {
-  const { finished, promised } = positionsOf(facts, row);
+  const { finished, intended } = positionsOf(facts, row);
   const { isStrayFine, isLossFine } = how.tolerance;
   const counts = countRows(facts, tables[how.table]);
   for (const [position, found] of counts.entries()) {
     const isFirst = facts.isFirst[position] === true;
     const isMissing = found === 0 && isFirst && position < finished && !isLossFine;
-    const isStray = position >= promised && !isStrayFine;
-    const wrong = isMissing ? 'finished and not there' : judgeFound(found, isFirst, isStray);
+    const isStray = position >= intended && !isStrayFine;
+    const wrong = isMissing ? 'finished and not there' : problemOf(found, isFirst, isStray);
     if (wrong !== null) return `${wrong}: ${how.table} row of event ${position}`;
   }
   return null;
@@ -93,10 +93,10 @@ function findTwice(parts: readonly Part[], { isStrayFine }: Tolerance): string |
 function checkMarkers({ row, tables }: PartitionWorld, tolerance: Tolerance): string | null {
   const twice = findTwice(tables.usage, tolerance);
   if (twice !== null || tolerance.isStrayFine) return twice;
-  const { finished, promised } = offsetsOf(row);
+  const { finished, intended } = offsetsOf(row);
   let covered = 0;
   for (const { start, end } of tables.usage) {
-    if (end > promised) return `usage beyond every promise at ${start}`;
+    if (end > intended) return `usage beyond every intent at ${start}`;
     if (end <= finished) covered += end - start;
   }
   const isCovered = covered === finished || tolerance.isLossFine;
@@ -114,7 +114,7 @@ function ownedBy(meters: MetersWorld, version: MeterVersion, partition: number):
   const { end } = version;
   const isBounded = !isInSight(meters, version) && typeof end !== 'string';
   return {
-    start: version.vector[partition] ?? 0,
+    start: version.startOffsets[partition] ?? 0,
     end: isBounded ? (end[partition] ?? 0) : Number.POSITIVE_INFINITY,
   };
 }

@@ -34,20 +34,21 @@ function attemptEvents(world: World, version: MeterVersion, partition: number): 
 }
 
 /**
- * What a reader sums who reads at this moment, or who read the pointer long ago: of every version
- * that ever became visible, the attempts named by the pointer hold all that lies below the vector,
- * once. With the live rows, which are checked by generation, no reader ever sees a mixture.
+ * What a reader finds who reads now, or who read the pointer of the meter long ago. For every
+ * version that was ever visible, the attempts that its pointer names must hold each event below its
+ * start offsets once. The rows of the live stream are checked by generation elsewhere, so together
+ * no reader ever sees a mixture of versions.
  */
 function checkReaders(scenario: Scenario, world: World): string | null {
   for (const version of world.meters.versions) {
     if (version.readGenerations.length === 0) continue;
     for (const [index, facts] of scenario.partitions.entries()) {
-      const liveFrom = version.vector[index] ?? 0;
+      const liveFrom = version.startOffsets[index] ?? 0;
       const expected = facts.matchesBelow[version.plan]?.[liveFrom] ?? 0;
       const found = attemptEvents(world, version, index);
       if (found === expected) continue;
       const meter = `version ${version.definition.version} in partition ${index}`;
-      return `readers of ${meter} see ${found} of ${expected} events before its vector`;
+      return `readers of ${meter} see ${found} of ${expected} events below its start offset`;
     }
   }
   return null;
@@ -93,7 +94,7 @@ function checkConsumed(scenario: Scenario, world: World, index: number): string 
   const isHalted = owners.some(({ step }) => step.state.phase === 'halted');
   if (isHalted) return null;
   const end = scenario.partitions[index]?.records.length ?? 0;
-  if (row?.nextOffset === end && row.pending === null) return null;
+  if (row?.nextOffset === end && row.intent === null) return null;
   return `partition ${index}: never consumed beyond ${row?.nextOffset} of ${end}`;
 }
 
@@ -103,7 +104,7 @@ export function checkRest(scenario: Scenario, world: World): string | null {
     const wrong = checkConsumed(scenario, world, index);
     if (wrong !== null) return wrong;
   }
-  // A halted partition may stand below the vector of a meter for ever.
+  // A halted partition may stand below the start offset of a meter for ever.
   if (isContradicted(scenario, toleranceOf(scenario, world))) return null;
   const open = world.meters.versions.find(
     ({ backfill }) => backfill === 'running' || backfill === 'failed',

@@ -35,7 +35,7 @@ function isConsumed(scenario: Scenario, world: World): boolean {
   return world.partitions.every(
     ({ row }, index) =>
       row !== null &&
-      row.pending === null &&
+      row.intent === null &&
       row.nextOffset === scenario.partitions[index]?.records.length,
   );
 }

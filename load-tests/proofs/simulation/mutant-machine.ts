@@ -1,17 +1,17 @@
 import { nextStep } from '../../../aggregator/protocol/machine.js';
-import type { Outcome, State, Step, Surroundings } from '../../../aggregator/protocol/state.js';
+import type { Outcome, State, Step, MachineSettings } from '../../../aggregator/protocol/state.js';
 import type { MachineMutation, Mutation } from './mutations.js';
 
-export type Machine = (surroundings: Surroundings, state: State, outcome: Outcome) => Step;
+export type Machine = (settings: MachineSettings, state: State, outcome: Outcome) => Step;
 
 /** Leaves out the insert that is under way, as if it had been answered. */
-function skipInsert(surroundings: Surroundings, step: Step): Step {
-  return nextStep(surroundings, step.state, { kind: 'inserted' });
+function skipInsert(settings: MachineSettings, step: Step): Step {
+  return nextStep(settings, step.state, { kind: 'inserted' });
 }
 
-const retryInEpoch: Machine = (surroundings, state, outcome) => {
+const retryInEpoch: Machine = (settings, state, outcome) => {
   if (state.phase !== 'inserting' || outcome.kind !== 'unknown') {
-    return nextStep(surroundings, state, outcome);
+    return nextStep(settings, state, outcome);
   }
   const { checkpoint, batch, remaining } = state;
   const table = remaining[0] ?? 'events';
@@ -21,14 +21,14 @@ const retryInEpoch: Machine = (surroundings, state, outcome) => {
   return { state, command: { kind: 'insert', epoch, range, table, text } };
 };
 
-const finishBeforeLastInsert: Machine = (surroundings, state, outcome) => {
-  const step = nextStep(surroundings, state, outcome);
+const finishBeforeLastInsert: Machine = (settings, state, outcome) => {
+  const step = nextStep(settings, state, outcome);
   const isLast = step.state.phase === 'inserting' && step.state.remaining.length === 1;
-  return isLast ? skipInsert(surroundings, step) : step;
+  return isLast ? skipInsert(settings, step) : step;
 };
 
-/** Finishes what was only promised; the inserts come after it. */
-const commitFirst: Machine = (surroundings, state, outcome) => {
+/** Finishes what was only intended; the inserts come after it. */
+const commitFirst: Machine = (settings, state, outcome) => {
   if (state.phase === 'intending' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
     const { epoch } = checkpoint;
@@ -41,39 +41,39 @@ const commitFirst: Machine = (surroundings, state, outcome) => {
   }
   if (state.phase === 'finishing' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
-    return nextStep(surroundings, { phase: 'intending', checkpoint, batch }, outcome);
+    return nextStep(settings, { phase: 'intending', checkpoint, batch }, outcome);
   }
-  const step = nextStep(surroundings, state, outcome);
+  const step = nextStep(settings, state, outcome);
   if (state.phase !== 'inserting' || step.state.phase !== 'finishing') return step;
-  return nextStep(surroundings, step.state, { kind: 'written' });
+  return nextStep(settings, step.state, { kind: 'written' });
 };
 
-const replaceUnchecked: Machine = (surroundings, state, outcome) => {
+const replaceUnchecked: Machine = (settings, state, outcome) => {
   const isOther = state.phase === 'checking_presence' && state.batch.digest !== state.intent.digest;
-  if (!isOther || outcome.kind !== 'presence') return nextStep(surroundings, state, outcome);
+  if (!isOther || outcome.kind !== 'presence') return nextStep(settings, state, outcome);
   const presence = { events: 0, ids: 0, marker: 0 };
-  return nextStep(surroundings, state, { kind: 'presence', presence });
+  return nextStep(settings, state, { kind: 'presence', presence });
 };
 
-const acceptShortRefetch: Machine = (surroundings, state, outcome) => {
+const acceptShortRefetch: Machine = (settings, state, outcome) => {
   if (state.phase !== 'refetching' || outcome.kind !== 'fetched') {
-    return nextStep(surroundings, state, outcome);
+    return nextStep(settings, state, outcome);
   }
   const last = { offset: state.intent.end - 1, appendedAtMs: 0, candidates: [], deadLetter: null };
   const isShort = outcome.records.at(-1)?.offset !== last.offset;
   const records = isShort ? [...outcome.records, last] : outcome.records;
-  return nextStep(surroundings, state, { ...outcome, records });
+  return nextStep(settings, state, { ...outcome, records });
 };
 
-/** Takes the lost reply to its promise for a yes. */
-const assumeIntended: Machine = (surroundings, state, outcome) => {
+/** Takes a lost reply to its intent for a yes. */
+const assumeIntended: Machine = (settings, state, outcome) => {
   const isAssumed = state.phase === 'intending' && outcome.kind === 'unknown';
-  return nextStep(surroundings, state, isAssumed ? { kind: 'written' } : outcome);
+  return nextStep(settings, state, isAssumed ? { kind: 'written' } : outcome);
 };
 
-const skipInspection: Machine = (surroundings, state, outcome) => {
+const skipInspection: Machine = (settings, state, outcome) => {
   if (state.phase !== 'inspecting' || outcome.kind !== 'inspected') {
-    return nextStep(surroundings, state, outcome);
+    return nextStep(settings, state, outcome);
   }
   const { checkpoint } = state;
   const command = { kind: 'warm_filter', below: checkpoint.nextOffset } as const;

@@ -1,11 +1,11 @@
-/** Rules of the surroundings (SQL, ClickHouse, shell) that a world can leave out. */
+/** Rules around the machine (SQL, ClickHouse, the calling code) that a world can leave out. */
 export const WORLD_MUTATIONS = [
   'no_gate',
   'no_drain',
   'no_presence_check',
   'no_bound_below_batch',
   'no_epoch_guard',
-  'no_pending_guard',
+  'no_intent_guard',
   'no_finish_guard',
   'marks_before_write',
   'filter_not_told',
@@ -13,7 +13,7 @@ export const WORLD_MUTATIONS = [
   'no_fsync',
   'half_inserts',
   'refetch_newest_catalog',
-  'vector_from_next_offset',
+  'start_offsets_from_next_offset',
   'no_min_version',
   'row_with_old_catalog',
   'pointer_first',

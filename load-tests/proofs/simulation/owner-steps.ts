@@ -40,10 +40,10 @@ export function tell(
   to: { readonly owner: number; readonly outcome: Outcome },
 ): PartitionWorld {
   const owner = partition.owners[to.owner];
-  const surroundings = scenario.surroundings[index]?.[to.owner];
+  const settings = scenario.settings[index]?.[to.owner];
   const machine = scenario.machine;
-  if (owner === undefined || surroundings === undefined || machine === undefined) return partition;
-  const step = machine(surroundings, owner.step.state, to.outcome);
+  if (owner === undefined || settings === undefined || machine === undefined) return partition;
+  const step = machine(settings, owner.step.state, to.outcome);
   return withOwner(partition, to.owner, { ...owner, step, request: null });
 }
 

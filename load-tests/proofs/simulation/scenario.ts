@@ -6,7 +6,7 @@ import {
   type Candidate,
   type DecodedRecord,
 } from '../../../aggregator/fold/candidate.js';
-import type { Surroundings } from '../../../aggregator/protocol/state.js';
+import type { MachineSettings } from '../../../aggregator/protocol/state.js';
 import { machineOf, type Machine } from './mutant-machine.js';
 import type { Mutation } from './mutations.js';
 
@@ -68,7 +68,7 @@ export type Scenario = {
   readonly mutation: Mutation | null;
   readonly partitions: readonly PartitionFacts[];
   /** By partition and owner. */
-  readonly surroundings: readonly (readonly Surroundings[])[];
+  readonly settings: readonly (readonly MachineSettings[])[];
   readonly machine: Machine;
 };
 
@@ -170,8 +170,8 @@ function factsOf(log: readonly RecordPlan[], meters: readonly MeterPlan[]): Part
   return { records, candidates, positions, isFirst, matches, matchesBelow };
 }
 
-/** What the machine is told of its surroundings; another release folds into other bytes. */
-function surroundingsOf(plan: ScenarioPlan, partition: number, owner: number): Surroundings {
+/** The settings of the machine; another release gives other digests. */
+function settingsOf(plan: ScenarioPlan, partition: number, owner: number): MachineSettings {
   const isOther = plan.hasOtherRelease && owner === 1;
   const digest = isOther ? (texts: readonly string[]) => digestOf(['other ', ...texts]) : digestOf;
   return { logId: 'log', partition, eventsMax: plan.eventsMax, digestOf: digest };
@@ -181,8 +181,8 @@ function surroundingsOf(plan: ScenarioPlan, partition: number, owner: number): S
 export function createScenario(plan: ScenarioPlan, mutation: Mutation | null = null): Scenario {
   const owners = Array.from({ length: plan.owners }, (_, owner) => owner);
   const partitions = plan.logs.map((log) => factsOf(log, plan.meters));
-  const surroundings = plan.logs.map((_, partition) =>
-    owners.map((owner) => surroundingsOf(plan, partition, owner)),
+  const settings = plan.logs.map((_, partition) =>
+    owners.map((owner) => settingsOf(plan, partition, owner)),
   );
-  return { plan, mutation, partitions, surroundings, machine: machineOf(mutation) };
+  return { plan, mutation, partitions, settings, machine: machineOf(mutation) };
 }

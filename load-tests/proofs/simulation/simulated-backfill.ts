@@ -36,8 +36,8 @@ type OnMeters = Extract<
 
 /** Partitions whose stored events an attempt covers, in the order in which it does. */
 function rangesOf({ versions }: MetersWorld, attempt: Attempt): readonly number[] {
-  const vector = versions[attempt.version]?.vector ?? [];
-  return vector.flatMap((liveFrom, partition) => (liveFrom > 0 ? [partition] : []));
+  const startOffsets = versions[attempt.version]?.startOffsets ?? [];
+  return startOffsets.flatMap((liveFrom, partition) => (liveFrom > 0 ? [partition] : []));
 }
 
 /** The INSERT … SELECT of the attempt's next partition; null when all are done. */
@@ -49,8 +49,8 @@ function insertRange(scenario: Scenario, world: World, attempt: Attempt): Meters
   const facts = scenario.partitions[index];
   const partition = world.partitions[index];
   if (facts === undefined || partition === undefined) return null;
-  const { plan, vector } = version;
-  const events = countMatching(facts, partition, { plan, liveFrom: vector[index] ?? 0 });
+  const { plan, startOffsets } = version;
+  const events = countMatching(facts, partition, { plan, liveFrom: startOffsets[index] ?? 0 });
   const part = { generation: attempt.generation, partition: index, events };
   return { ...meters, attemptParts: [...meters.attemptParts, part] };
 }

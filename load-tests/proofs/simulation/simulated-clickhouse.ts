@@ -11,7 +11,7 @@ import type { Mutation } from './mutations.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import type { Part, PartitionWorld, Request } from './world.js';
 
-/** What ClickHouse does for one partition: gate, inserts, presence, look-ups (sink/usage-store). */
+/** What ClickHouse does for one partition (write/usage-writer.ts): gate, inserts, look-ups. */
 
 /** Where the offset stands in an encoded row; the place inside the record is the next column. */
 const OFFSET_COLUMN = { events: 13, ids: 3, duplicates: 2 } as const;
@@ -219,8 +219,8 @@ export function inspectionOf(
   partition: PartitionWorld,
   checkpoint: Checkpoint,
 ): Inspection {
-  const { pending, nextOffset, lastBatch } = checkpoint;
-  const beyond = { start: pending?.end ?? nextOffset, end: Number.POSITIVE_INFINITY };
+  const { intent, nextOffset, lastBatch } = checkpoint;
+  const beyond = { start: intent?.end ?? nextOffset, end: Number.POSITIVE_INFINITY };
   const { events, ids } = partition.tables;
   const presence =
     lastBatch === null
@@ -255,7 +255,7 @@ export function storedIds(
   return stored;
 }
 
-/** The statement of backfill-meter.ts: matching stored events below the vector. */
+/** The statement of backfill-meter.ts: matching stored events below the start offsets. */
 export function countMatching(
   facts: PartitionFacts,
   { tables }: PartitionWorld,

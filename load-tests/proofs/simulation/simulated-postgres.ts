@@ -22,15 +22,15 @@ export function takeCheckpoint(row: Checkpoint, gate: number): Checkpoint {
   return { ...row, epoch: Math.max(row.epoch, gate) + 1 };
 }
 
-/** The CASE of intend-batch.sql: what a replacement and a first promise ask of the row. */
-function isPromisable(
+/** The CASE of intend-batch.sql: what the row must be for a replacement and for a first intent. */
+function mayIntend(
   row: Checkpoint,
   { intent, isReplacement }: Of<'intend'>,
   mutation: Mutation | null,
 ): boolean {
   const { end, catalogVersion } = intent;
-  if (isReplacement) return row.pending?.end === end && row.catalogVersion === catalogVersion;
-  const isFree = row.pending === null || mutation === 'no_pending_guard';
+  if (isReplacement) return row.intent?.end === end && row.catalogVersion === catalogVersion;
+  const isFree = row.intent === null || mutation === 'no_intent_guard';
   return isFree && row.minVersion <= catalogVersion && row.catalogVersion <= catalogVersion;
 }
 
@@ -42,8 +42,8 @@ export function intendBatch(
 ): Checkpoint | null {
   const { epoch, start, intent } = command;
   if (row.epoch !== epoch && mutation !== 'no_epoch_guard') return null;
-  if (row.nextOffset !== start || !isPromisable(row, command, mutation)) return null;
-  return { ...row, pending: intent, catalogVersion: intent.catalogVersion };
+  if (row.nextOffset !== start || !mayIntend(row, command, mutation)) return null;
+  return { ...row, intent, catalogVersion: intent.catalogVersion };
 }
 
 /** finish-batch.sql; null when a guard refuses. */
@@ -55,9 +55,9 @@ export function finishBatch(
   const { epoch, start, end, rows } = command;
   if (row.epoch !== epoch && mutation !== 'no_epoch_guard') return null;
   if (mutation !== 'no_finish_guard') {
-    if (row.nextOffset !== start || row.pending?.end !== end) return null;
+    if (row.nextOffset !== start || row.intent?.end !== end) return null;
   }
-  return { ...row, nextOffset: end, pending: null, lastBatch: { start, rows } };
+  return { ...row, nextOffset: end, intent: null, lastBatch: { start, rows } };
 }
 
 /** ensure-checkpoints.sql for one partition: the row begins with the catalog of its making. */
@@ -65,12 +65,12 @@ export function ensureCheckpoint(meters: MetersWorld, mutation: Mutation | null)
   return newRow(mutation === 'row_with_old_catalog' ? 1 : meters.version);
 }
 
-function vectorOf(world: World, mutation: Mutation | null): readonly number[] {
+function startOffsetsOf(world: World, mutation: Mutation | null): readonly number[] {
   return world.partitions.map(({ row }) => {
     if (row === null) return 0;
-    return mutation === 'vector_from_next_offset'
+    return mutation === 'start_offsets_from_next_offset'
       ? row.nextOffset
-      : (row.pending?.end ?? row.nextOffset);
+      : (row.intent?.end ?? row.nextOffset);
   });
 }
 
@@ -124,15 +124,15 @@ export function activateMeterVersion(scenario: Scenario, world: World): World {
   const meter = scenario.plan.meters[plan];
   if (meter === undefined) return world;
   const { meterId } = meter;
-  const vector = vectorOf(world, mutation);
+  const startOffsets = startOffsetsOf(world, mutation);
   const retiredIn = meters.version + 1;
   const seen = mutation === 'seen_version_retired' ? undefined : meters.inSight[meterId];
   const earlier = meters.versions.map((version, index) => {
     if (!ofMeter(version, meterId)) return version;
     const isKept = version.retiredIn !== null || index === seen;
-    return withoutBackfill(isKept ? version : { ...version, retiredIn, end: vector });
+    return withoutBackfill(isKept ? version : { ...version, retiredIn, end: startOffsets });
   });
-  const hasEvents = vector.some((liveFrom) => liveFrom > 0);
+  const hasEvents = startOffsets.some((liveFrom) => liveFrom > 0);
   const generation = meters.nextGeneration;
   const isReadable = !hasEvents || mutation === 'pointer_first';
   const added: MeterVersion = {
@@ -141,7 +141,7 @@ export function activateMeterVersion(scenario: Scenario, world: World): World {
     activatedIn: retiredIn,
     retiredIn: null,
     end: 'open',
-    vector,
+    startOffsets,
     readGenerations: isReadable ? [generation] : [],
     isUnread: false,
     backfill: hasEvents ? 'running' : 'none',
@@ -207,7 +207,8 @@ export function isClaimable(
   if (version.attempts >= scenario.plan.limits.backfillAttempts) return false;
   if (scenario.mutation === 'backfill_before_input_stands') return true;
   return partitions.every(
-    ({ row }, partition) => row === null || row.nextOffset >= (version.vector[partition] ?? 0),
+    ({ row }, partition) =>
+      row === null || row.nextOffset >= (version.startOffsets[partition] ?? 0),
   );
 }
 

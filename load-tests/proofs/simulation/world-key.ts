@@ -19,13 +19,13 @@ function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) 
 }
 
 const rowKey = remembered((row: Checkpoint): string => {
-  const { pending, lastBatch } = row;
-  const promise =
-    pending === null
+  const { intent, lastBatch } = row;
+  const intentKey =
+    intent === null
       ? '-'
-      : `${pending.end},${pending.catalogVersion},${pending.foldVersion},${pending.digest}`;
+      : `${intent.end},${intent.catalogVersion},${intent.foldVersion},${intent.digest}`;
   const last = lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows}`;
-  return `${row.epoch},${row.nextOffset},${promise},${row.minVersion},${row.catalogVersion},${last}`;
+  return `${row.epoch},${row.nextOffset},${intentKey},${row.minVersion},${row.catalogVersion},${last}`;
 });
 
 const batchKey = remembered(

@@ -75,7 +75,7 @@ export type PartitionWorld = {
  */
 export type StreamEnd = 'open' | 'loose' | readonly number[];
 
-/** A row of `meter_versions` with its vector and backfill. */
+/** A row of `meter_versions` with its start offsets and backfill. */
 export type MeterVersion = {
   /** Position in the plan's meters, and of the version in `MetersWorld.versions`. */
   readonly plan: number;
@@ -84,7 +84,7 @@ export type MeterVersion = {
   readonly retiredIn: number | null;
   readonly end: StreamEnd;
   /** By partition; a partition without a row begins at 0. */
-  readonly vector: readonly number[];
+  readonly startOffsets: readonly number[];
   readonly readGenerations: readonly number[];
   /** The pointer has left it, and it is fed still. */
   readonly isUnread: boolean;
@@ -101,7 +101,7 @@ export type Attempt = {
   /** Counted by version, from 1 on. */
   readonly number: number;
   readonly generation: number;
-  /** Partitions of the vector done so far, in order. */
+  /** Partitions that have been read so far, in order. */
   readonly partitionsDone: number;
 };
 
@@ -155,7 +155,7 @@ export function newRow(catalogVersion: number): Checkpoint {
   return {
     epoch: 0,
     nextOffset: 0,
-    pending: null,
+    intent: null,
     minVersion: catalogVersion,
     catalogVersion,
     lastBatch: null,

@@ -15,7 +15,7 @@ import {
   type Scenario,
 } from './scenario.js';
 
-/** Steps of recovery, met only when the owner before died with a batch promised. */
+/** Steps of recovery, met only when the owner before died with an unfinished intent. */
 const RECOVERY_STEPS = ['refetch', 'check_presence'] as const;
 /** Crashes that leave something behind, for the short form. */
 const TELLING: readonly Fate[] = [

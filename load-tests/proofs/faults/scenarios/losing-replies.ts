@@ -51,11 +51,11 @@ export const LOSING_REPLIES: readonly Scenario[] = [
     holdMs: HOLD_MS,
     requests: [insertEvents, insertIds, insertUsage],
   }),
-  disturbing('promise and finish whose replies are lost: the row is read again', 'postgres', {
+  disturbing('intent and finish whose replies are lost: the row is read again', 'postgres', {
     kind: 'lose_reply',
     requests: [intend, finish],
   }),
-  disturbing('promise and finish that land late: guards keep them out', 'postgres', {
+  disturbing('intent and finish that land late: guards keep them out', 'postgres', {
     kind: 'hold',
     holdMs: HOLD_MS,
     requests: [intend, finish],

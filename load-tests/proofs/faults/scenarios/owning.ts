@@ -73,7 +73,7 @@ function activatedBefore(step: string, name: string): Scenario {
 /** Who owns a partition, and what those can do who believe it and are wrong. */
 export const OWNING: readonly Scenario[] = [
   ...['insert events', 'insert ids', 'insert usage', 'finish'].map(pausedBefore),
-  whileOwned('promise of an owner that was replaced: it is refused', async (world, notes) => {
+  whileOwned('intent of an owner that was replaced: it is refused', async (world, notes) => {
     const replaced = await freezeBefore(world, 'intend', notes);
     // Its successor has taken the partition and stands before the gate.
     const successor = await freezeBefore(world, 'raise_gate', notes);
@@ -87,11 +87,11 @@ export const OWNING: readonly Scenario[] = [
   }),
   activatedBefore(
     'insert events',
-    'meter activated between a promise and its inserts: each event counts on it once',
+    'meter activated between an intent and its inserts: each event counts on it once',
   ),
   activatedBefore(
     'intend',
-    'meter activated before a promise: the promise waits for it, each event counts once',
+    'meter activated before an intent: the intent uses the catalog with it, each event counts once',
   ),
   {
     name: 'aggregators join, leave and die: partitions move and every event counts once',

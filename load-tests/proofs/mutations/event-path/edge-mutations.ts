@@ -1,6 +1,6 @@
 import type { EventPathMutation } from './event-path-mutation.js';
 
-const PERFORM = 'dist/aggregator/partition/perform.js';
+const PERFORM = 'dist/aggregator/ownership/perform.js';
 
 /** Mistakes that others have made and their users have reported. */
 export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
@@ -32,7 +32,7 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'seen: await store.lookUp(idHashes, command.below)',
+        from: 'seen: await writer.lookUp(idHashes, command.below)',
         to: 'seen: new Map(idHashes.flatMap((id) => globalThis.known?.get(id) ?? []))',
       },
       {
@@ -72,7 +72,7 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'new meter applied within two seconds',
     edits: [
       {
-        path: 'dist/aggregator/catalog.js',
+        path: 'dist/aggregator/gather/catalog.js',
         from: 'now() - latest.readAtMs > POLL_MS || latest.version < versionMin',
         to: 'now() - latest.readAtMs > 120_000',
       },

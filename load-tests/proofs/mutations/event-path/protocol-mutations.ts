@@ -1,8 +1,8 @@
 import type { EventPathMutation } from './event-path-mutation.js';
 
 const MACHINE = 'dist/aggregator/protocol/machine.js';
-const PERFORM = 'dist/aggregator/partition/perform.js';
-const STORE = 'dist/aggregator/sink/usage-store.js';
+const PERFORM = 'dist/aggregator/ownership/perform.js';
+const WRITER = 'dist/aggregator/write/usage-writer.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
 /** Rules of docs/architecture.md 3.1, one left out each. */
@@ -38,14 +38,14 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     name: 'ids looked up without the bound below the batch',
     scenario: 'consumer killed between every two steps',
     edits: [
-      { path: STORE, from: ' AND log_offset < {below:UInt64})', to: ')' },
+      { path: WRITER, from: ' AND log_offset < {below:UInt64})', to: ')' },
       // Otherwise only ids that the filter takes for known by mistake are looked up.
       { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
     ],
   },
   {
-    name: 'promise and finish without the guard of the epoch',
-    scenario: 'promise of an owner that was replaced',
+    name: 'intent and finish without the guard of the epoch',
+    scenario: 'intent of an owner that was replaced',
     edits: ['intend-batch', 'finish-batch'].map((query) => ({
       path: `sql/queries/${query}.sql`,
       from: 'AND epoch = :epoch',
@@ -57,7 +57,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'owner paused before insert usage',
     edits: [
       {
-        path: 'dist/aggregator/sink/insert-statements.js',
+        path: 'dist/aggregator/write/insert-statements.js',
         from: ') != {gate_epoch:UInt64}) = 0',
         to: ') < {gate_epoch:UInt64}) = 0',
       },
@@ -68,7 +68,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'insert that lands after its sender gave up',
     edits: [
       {
-        path: 'dist/aggregator/sink/insert-statements.js',
+        path: 'dist/aggregator/write/insert-statements.js',
         from: ') != {gate_epoch:UInt64}) = 0',
         to: ') < {gate_epoch:UInt64}) = 0',
       },
@@ -79,7 +79,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'insert that runs when its owner gives up',
     edits: [
       {
-        path: STORE,
+        path: WRITER,
         from: `    async drain() {
 `,
         to: `    async drain() {
@@ -94,7 +94,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'presence: await to.store.presence(command.range)',
+        from: 'presence: await to.writer.presence(command.range)',
         to: 'presence: { events: 0, ids: 0, marker: 0 }',
       },
     ],
@@ -114,8 +114,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     ],
   },
   {
-    name: 'vector = next_offset, whatever is promised',
-    scenario: 'meter activated between a promise and its inserts',
+    name: 'start offsets = next_offset, whatever the intent says',
+    scenario: 'meter activated between an intent and its inserts',
     edits: [
       {
         path: 'sql/migrations',
@@ -125,8 +125,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     ],
   },
   {
-    name: 'a promise with an older catalog than a vector relies on',
-    scenario: 'meter activated before a promise',
+    name: 'an intent with an older catalog than the start offsets rely on',
+    scenario: 'meter activated before an intent',
     edits: [
       {
         path: 'sql/queries/intend-batch.sql',
@@ -146,8 +146,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: `    return { kind: 'looked_up', seen: await store.lookUp(idHashes, command.below) };`,
-        to: `    const seen = new Map(await store.lookUp(idHashes, command.below));
+        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };`,
+        to: `    const seen = new Map(await writer.lookUp(idHashes, command.below));
     const stored = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
     globalThis.remembered ??= new Set();
     for (const id of command.idHashes) {

@@ -3,7 +3,14 @@ import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import { FIRST_STEP, nextStep } from '../protocol/machine.js';
-import type { Batch, Command, HaltReason, State, Step, Surroundings } from '../protocol/state.js';
+import type {
+  Batch,
+  Command,
+  HaltReason,
+  State,
+  Step,
+  MachineSettings,
+} from '../protocol/state.js';
 import {
   digestOf,
   perform,
@@ -16,27 +23,23 @@ const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 5_000;
 
 /**
- * Asked before each command; tests make a step fail here: `before` it has any effect, or `after`,
- * so that only its answer is lost.
+ * Called before each command, so that a test can make it fail: `before` it has any effect, or
+ * `after`, so that only its answer is lost.
  */
-export type Sabotage = (command: Command, partition: number) => 'before' | 'after' | null;
+export type InjectFailure = (command: Command, partition: number) => 'before' | 'after' | null;
 
 export type PartitionRun = PartitionDependencies & {
   readonly logger: Log;
   readonly metrics: Metrics;
-  readonly sabotage?: Sabotage;
-  /** How long to wait after so many failures in a row; tests do not wait. */
+  readonly injectFailure?: InjectFailure;
+  /** How long to wait after this many failures in a row; tests do not wait. */
   readonly retryDelayMs?: (failures: number) => number;
 };
 
-/**
- * Why a run ended; a partition that halted needs an operator, one that was lost may be taken again.
- */
+/** Why a run ended. A halted partition needs an operator; a lost one may be taken again. */
 export type RunEnd = 'released' | 'lost' | { readonly halted: HaltReason };
 
-/**
- * Exponential with full jitter, so that owners that lost the same server do not return together.
- */
+/** Grows exponentially, with jitter, so that owners do not all retry at the same moment. */
 function backoffMs(failures: number): number {
   const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures, 10));
   return ceiling * (0.5 + Math.random() / 2);
@@ -52,27 +55,30 @@ function countBatch(metrics: Metrics, batch: Batch): void {
   for (const reason of deadLetters) metrics.recordsDeadLettered.inc({ reason });
 }
 
-/** A batch is finished, as far as anything outside this partition is concerned. */
+/** Counts a finished batch in the metrics and commits its end to the log. */
 async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
   countBatch(run.metrics, batch);
   try {
     await run.log.commit(run.partition, batch.range.end);
   } catch (error) {
-    // The checkpoint decides; the log's own offset serves lag tools and retention, and the next
-    // batch tells it again.
-    run.logger.warn({ partition: run.partition, error: messageOf(error) }, 'offset not committed');
+    // The checkpoint alone decides where to go on. The log's own offset serves lag tools and
+    // retention, and the next batch commits a later one.
+    run.logger.warn(
+      { partition: run.partition, error: messageOf(error) },
+      'the offset could not be committed to the log; the next batch commits a later one',
+    );
   }
 }
 
-/** Phases before this owner has promised anything: whoever comes next misses nothing. */
+/** Phases in which the owner may stop: it has begun nothing that a successor must complete. */
 const LEAVABLE: ReadonlySet<State['phase']> = new Set([
   ...(['taking', 'gating', 'draining', 'inspecting', 'warming', 'fetching'] as const),
   ...(['refetching', 'looking_up', 'checking_presence'] as const),
 ]);
 
 /**
- * A process that was paused sees stores that its successor has moved on, and takes that for a
- * contradiction. What was seen is true of the stores only if the epoch is still ours afterwards.
+ * Whether another owner has taken the partition. A process that was paused finds stores that its
+ * successor has changed; only if the epoch is still its own do the stores contradict each other.
  * @throws DependencyError.
  */
 async function wasFenced(
@@ -87,35 +93,38 @@ async function waitBeforeRetry(run: PartitionRun, failures: number): Promise<voi
     const delayMs = (run.retryDelayMs ?? backoffMs)(failures);
     await delay(delayMs, undefined, { signal: run.signal });
   } catch {
-    // Given up while waiting: the loop sees the signal.
+    // The signal ended the wait, and the loop checks it.
   }
 }
 
-const SABOTAGED: Performance = { outcome: { kind: 'unknown' }, cause: new Error('sabotaged') };
+const INJECTED: Performance = {
+  outcome: { kind: 'unknown' },
+  cause: new Error('failure injected by a test'),
+};
 
 async function performOrFail(run: PartitionRun, command: Performed): Promise<Performance> {
-  const failure = run.sabotage?.(command, run.partition) ?? null;
-  if (failure === 'before') return SABOTAGED;
+  const failure = run.injectFailure?.(command, run.partition) ?? null;
+  if (failure === 'before') return INJECTED;
   const performance = await perform(run, command);
-  return failure === 'after' ? SABOTAGED : performance;
+  return failure === 'after' ? INJECTED : performance;
 }
 
 type Progress = {
   readonly step: Step;
   readonly failures: number;
-  /** When the batch under way was promised, by a steady clock. */
+  /** When the intent of the current batch was written, by the monotonic clock. */
   readonly intendedAtMs: number;
-  /** Under which the partition was last taken. */
+  /** The epoch of the last take. */
   readonly epoch: number;
 };
 
-function isPromising(command: Command): boolean {
+function startsBatch(command: Command): boolean {
   return command.kind === 'intend' || command.kind === 'refetch';
 }
 
 async function performStep(
   run: PartitionRun,
-  surroundings: Surroundings,
+  settings: MachineSettings,
   progress: Progress,
 ): Promise<Progress> {
   const { step, failures } = progress;
@@ -124,11 +133,15 @@ async function performStep(
   const { outcome, cause } = await performOrFail(run, command);
   if (outcome.kind === 'unknown') {
     const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
-    // Without a cause nothing failed: the step was left since the partition is given up.
-    if (cause !== null) run.logger.warn(facts, 'outcome of a step is unknown');
+    // Without a cause nothing failed: the partition is being given up.
+    if (cause !== null)
+      run.logger.warn(
+        facts,
+        'a step failed or its answer was lost; the partition is taken again to find out',
+      );
     run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
     await waitBeforeRetry(run, failures);
-    const retry = nextStep(surroundings, state, outcome);
+    const retry = nextStep(settings, state, outcome);
     return { ...progress, step: retry, failures: failures + 1 };
   }
   if (command.kind === 'remember') {
@@ -138,9 +151,9 @@ async function performStep(
   const isWorking = command.kind === 'remember' || command.kind === 'fetch';
   return {
     ...progress,
-    step: nextStep(surroundings, state, outcome),
+    step: nextStep(settings, state, outcome),
     failures: isWorking ? 0 : failures,
-    intendedAtMs: isPromising(command) ? performance.now() : progress.intendedAtMs,
+    intendedAtMs: startsBatch(command) ? performance.now() : progress.intendedAtMs,
   };
 }
 
@@ -162,13 +175,13 @@ async function endOf(run: PartitionRun, { step, epoch }: Progress): Promise<RunE
 }
 
 /**
- * Owns one partition until the signal or until a newer owner fences it: lets the machine decide,
- * performs, and tells the machine what happened.
- * @throws whatever is not an outage: a bug ends the process with its batch pending, which is safe.
+ * Runs one partition until the signal aborts, a newer owner fences it or it halts: performs the
+ * machine's commands and passes their outcomes back to it.
+ * @throws errors that are not outages. Such a bug ends the process; recovery completes its batch.
  */
 export async function runPartition(run: PartitionRun): Promise<RunEnd> {
   const { identity } = run.log;
-  const surroundings: Surroundings = {
+  const settings: MachineSettings = {
     logId: identity.logId,
     partition: run.partition,
     eventsMax: run.limits.eventsMax,
@@ -184,6 +197,6 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
       progress = { ...progress, epoch: state.checkpoint.epoch };
       run.metrics.partitionEpoch.set(label, progress.epoch);
     }
-    progress = await performStep(run, surroundings, progress);
+    progress = await performStep(run, settings, progress);
   }
 }

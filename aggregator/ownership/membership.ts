@@ -4,10 +4,10 @@ import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 import type { Claim, Sharing } from './assign-partitions.js';
 
-/** The channel on which processes tell each other that there is something to share anew. */
+/** The channel on which processes tell each other to compute the assignment again. */
 export const SHARING_CHANNEL = 'aggregator_sharing';
 
-/** A member silent for longer is taken for dead and its partitions are shared anew. */
+/** A member that is silent for longer counts as dead, and others get its partitions. */
 const ALIVE_SECONDS = 5;
 
 const memberRow = z.object({ member_id: z.string(), is_leaving: z.boolean() });
@@ -27,22 +27,22 @@ const releasePartition = statement('release-partition', toldRow);
 const announceMember = statement('announce-member', toldRow);
 const leaveMember = statement('leave-member', toldRow);
 
-/** Who shares the partitions, and where the checkpoint of each stands. */
+/** Who shares the partitions, and how far the checkpoint of each is. */
 export type SharingView = Sharing & { readonly nextOffsets: readonly number[] };
 
 /**
- * What one aggregator process tells the others of its log through PostgreSQL, and learns of them.
- * Every method throws a DependencyError when PostgreSQL fails.
+ * How the aggregator processes of one log know of each other: through PostgreSQL. Every method
+ * throws a DependencyError when PostgreSQL fails.
  */
 export function createMembership(database: Database, log: string, memberId: string) {
   const { slonik } = database;
   return {
     memberId,
-    /** Says that this process lives, or that it is leaving, and reads who shares what. */
+    /** Records that this process is alive, or leaving, and reads who owns what. */
     beat: async (isLeaving: boolean): Promise<SharingView> => {
       const parameters = { log, memberId, isLeaving, aliveSeconds: ALIVE_SECONDS };
       const others = await slonik.any(beatMember(parameters));
-      // Read after the beat: whoever is listed as an owner by then had beaten before.
+      // Read after the beat, so that every owner in these rows was already listed as a member.
       const rows = await slonik.any(listHoldings({ log }));
       const all = [...others, { member_id: memberId, is_leaving: isLeaving }];
       const idsOf = (leaving: boolean): readonly string[] =>
@@ -54,17 +54,17 @@ export function createMembership(database: Database, log: string, memberId: stri
         nextOffsets: rows.map((row) => row.next_offset),
       };
     },
-    /** Tells the others to share anew now rather than at their next beat. */
+    /** Tells the others to compute the assignment now, not only at their next beat. */
     announce: async (): Promise<void> => {
       await slonik.query(announceMember({ log }));
     },
-    /** Becomes the owner of those partitions that still have the owner that was seen. */
+    /** Becomes the owner of those partitions whose owner is still the one that was seen. */
     claim: async (claims: readonly Claim[]): Promise<readonly number[]> => {
       const parameters = { log, memberId, claims: JSON.stringify(claims) };
       const claimed = await slonik.any(claimPartitions(parameters));
       return claimed.map((row) => row.partition);
     },
-    /** Gives a partition up; `isKept` says that this process keeps its filter and lives on. */
+    /** Gives a partition up; `isKept` says that this process stays alive and keeps the filter. */
     release: async (partition: number, isKept: boolean): Promise<void> => {
       await slonik.query(releasePartition({ log, partition, memberId, isKept }));
     },

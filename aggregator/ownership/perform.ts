@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto';
 import type { EventLogReader } from '../../event-log/event-log.js';
 import { OffsetOutOfRange } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
-import type { CatalogReader } from '../catalog.js';
+import type { CatalogReader } from '../gather/catalog.js';
 import type { IdFilter, Warming } from '../dedup/id-filter.js';
 import type { Command, Inspection, Outcome } from '../protocol/state.js';
-import { insertStatement } from '../sink/insert-statements.js';
-import type { UsageStore } from '../sink/usage-store.js';
+import { insertStatement } from '../write/insert-statements.js';
+import type { UsageWriter } from '../write/usage-writer.js';
 import type { CheckpointStore } from './checkpoint-store.js';
-import { fetchBatch, refetchBatch, type FetchLimits } from './fetch-batch.js';
+import { fetchBatch, refetchBatch, type FetchLimits } from '../gather/fetch-batch.js';
 
 export type PartitionDependencies = {
   readonly partition: number;
   readonly log: EventLogReader;
   readonly checkpoints: CheckpointStore;
   readonly catalog: CatalogReader;
-  readonly store: UsageStore;
+  readonly writer: UsageWriter;
   readonly filter: IdFilter;
   readonly limits: FetchLimits;
   /** How many partitions this process runs now; they share the limits. */
   readonly partitionsRunning: () => number;
-  /** Told how a filter became complete, and how many seconds that took. */
+  /** Called with how the filter became complete, and how many seconds that took. */
   readonly onWarm?: (how: Warming, seconds: number) => void;
-  /** Aborted when the partition is to be given up; a batch under way is finished first. */
+  /** Aborts when the partition must be given up; a batch with an intent is finished first. */
   readonly signal: AbortSignal;
 };
 
@@ -33,23 +33,23 @@ export function digestOf(texts: readonly string[]): string {
   return sum.digest('hex');
 }
 
-/** Every command but those that end a run. */
+/** All commands except those that end a run. */
 export type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
 type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
-async function take({ checkpoints, store, partition }: PartitionDependencies): Promise<Outcome> {
-  const gate = await store.gate();
+async function take({ checkpoints, writer, partition }: PartitionDependencies): Promise<Outcome> {
+  const gate = await writer.gate();
   const checkpoint = await checkpoints.take(partition, gate);
-  // Another member's by now: taking it would only fence the rightful owner.
+  // It belongs to another member by now, who must not be fenced.
   return checkpoint === null ? { kind: 'fenced' } : { kind: 'taken', checkpoint };
 }
 
 async function inspect(
-  { log, store, partition }: PartitionDependencies,
+  { log, writer, partition }: PartitionDependencies,
   { checkpoint }: Of<'inspect'>,
 ): Promise<Outcome> {
   const bounds = await log.bounds(partition);
-  const found = await store.inspect(checkpoint);
+  const found = await writer.inspect(checkpoint);
   const inspection: Inspection = {
     ...found,
     logStart: bounds.startOffset,
@@ -70,11 +70,11 @@ async function warm(
 }
 
 async function lookUp(
-  { filter, store }: PartitionDependencies,
+  { filter, writer }: PartitionDependencies,
   command: Of<'look_up'>,
 ): Promise<Outcome> {
   const idHashes = filter.perhapsKnown(command.idHashes);
-  return { kind: 'looked_up', seen: await store.lookUp(idHashes, command.below) };
+  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };
 }
 
 async function writeGuarded(
@@ -90,10 +90,10 @@ async function writeGuarded(
 }
 
 async function insert(
-  { store }: PartitionDependencies,
+  { writer }: PartitionDependencies,
   { epoch, table, text }: Of<'insert'>,
 ): Promise<Outcome> {
-  const { outcome } = await store.insert(epoch, insertStatement(table), text);
+  const { outcome } = await writer.insert(epoch, insertStatement(table), text);
   return { kind: outcome };
 }
 
@@ -101,16 +101,16 @@ function remember({ filter, signal }: PartitionDependencies, { batch }: Of<'reme
   filter.remember(batch.summary.idHashes, batch.range.end, signal);
 }
 
-// One case a command: the list is complete because the compiler says so.
+// One case for each command; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
-async function attempt(to: PartitionDependencies, command: Performed): Promise<Outcome> {
+async function performOnce(to: PartitionDependencies, command: Performed): Promise<Outcome> {
   switch (command.kind) {
     case 'take':
       return take(to);
     case 'raise_gate':
-      return { kind: 'gate_raised', highestEpoch: await to.store.raiseGate(command.epoch) };
+      return { kind: 'gate_raised', highestEpoch: await to.writer.raiseGate(command.epoch) };
     case 'drain':
-      await to.store.drain();
+      await to.writer.drain();
       return { kind: 'drained' };
     case 'inspect':
       return inspect(to, command);
@@ -123,7 +123,7 @@ async function attempt(to: PartitionDependencies, command: Performed): Promise<O
     case 'look_up':
       return lookUp(to, command);
     case 'check_presence':
-      return { kind: 'presence', presence: await to.store.presence(command.range) };
+      return { kind: 'presence', presence: await to.writer.presence(command.range) };
     case 'intend':
     case 'finish':
       return writeGuarded(to, command);
@@ -140,12 +140,12 @@ async function attempt(to: PartitionDependencies, command: Performed): Promise<O
 export type Performance = { readonly outcome: Outcome; readonly cause: Error | null };
 
 /**
- * Does what the machine asks, once. A failing dependency leaves the outcome unknown, and the
- * machine decides what that means; any other error is a bug and is thrown.
+ * Performs a command once. When a dependency fails, the outcome is unknown, and the machine decides
+ * what follows. Any other error is a bug and is thrown.
  */
 export async function perform(to: PartitionDependencies, command: Performed): Promise<Performance> {
   try {
-    return { outcome: await attempt(to, command), cause: null };
+    return { outcome: await performOnce(to, command), cause: null };
   } catch (error) {
     if (error instanceof OffsetOutOfRange) {
       return { outcome: { kind: 'log_start_passed' }, cause: error };

@@ -25,25 +25,25 @@ async function takenStore(
   return { store, epoch: row.epoch };
 }
 
-describe('a promise of a partition', () => {
+describe('an intent of a partition', () => {
   test('may be replaced by one of its own range and catalog, also after a meter was activated', async ({
     database: { database },
   }) => {
     const { store, epoch } = await takenStore(database);
-    const promise = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
       store.intend(0, { epoch, start: 0, intent, isReplacement });
-    expect(await promise(first, false)).toBe(true);
+    expect(await intend(first, false)).toBe(true);
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
     );
     const { minVersion } = await store.read(0);
     expect(minVersion).toBe(2);
     const other = { ...first, digest: 'of another release' };
-    expect(await promise({ ...other, end: 2 }, true)).toBe(false);
-    expect(await promise({ ...other, catalogVersion: minVersion }, true)).toBe(false);
-    expect(await promise(other, false)).toBe(false);
-    expect(await promise(other, true)).toBe(true);
-    expect(assertPresent((await store.read(0)).pending, 'the promise')).toEqual(other);
+    expect(await intend({ ...other, end: 2 }, true)).toBe(false);
+    expect(await intend({ ...other, catalogVersion: minVersion }, true)).toBe(false);
+    expect(await intend(other, false)).toBe(false);
+    expect(await intend(other, true)).toBe(true);
+    expect(assertPresent((await store.read(0)).intent, 'the intent')).toEqual(other);
   });
 
   test('is refused with a catalog older than an activated meter', async ({
@@ -53,10 +53,10 @@ describe('a promise of a partition', () => {
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
     );
-    const promise = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
       store.intend(0, { epoch, start: 0, intent, isReplacement });
-    expect(await promise(first, false)).toBe(false);
-    expect(await promise({ ...first, catalogVersion: 2 }, true)).toBe(false);
-    expect(await promise({ ...first, catalogVersion: 2 }, false)).toBe(true);
+    expect(await intend(first, false)).toBe(false);
+    expect(await intend({ ...first, catalogVersion: 2 }, true)).toBe(false);
+    expect(await intend({ ...first, catalogVersion: 2 }, false)).toBe(true);
   });
 });

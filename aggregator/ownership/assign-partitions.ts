@@ -1,35 +1,35 @@
 /** One partition as PostgreSQL has it. */
 export type Holding = {
   readonly owner: string | null;
-  /** The member that gave the partition up while it stayed alive, and still knows its ids. */
+  /** The live member that owned the partition before and still has its id filter. */
   readonly keptBy: string | null;
 };
 
-/** Who shares the partitions, as one reading of PostgreSQL shows it. */
+/** Who shares the partitions, as read from PostgreSQL at one time. */
 export type Sharing = {
-  /** Living processes that may own partitions; those that are leaving are not among them. */
+  /** Live processes that may own partitions, without those that are leaving. */
   readonly members: readonly string[];
-  /** Living processes that are on their way out: they own what they have not released yet. */
+  /** Live processes that are shutting down and still own what they have not released. */
   readonly leaving: readonly string[];
   /** By partition number. */
   readonly holdings: readonly Holding[];
 };
 
-/** What one member should do about one partition that is not its own yet. */
+/** A partition that a member should become the owner of, and the owner that it saw. */
 export type Claim = { readonly partition: number; readonly from: string | null };
 
 export type SharingPlan = {
-  /** Owned and to be run. */
+  /** Owned by this member, and stays so. */
   readonly keep: readonly number[];
-  /** Owned, and due to another member. */
+  /** Owned by this member, and due to another. */
   readonly give: readonly number[];
-  /** Due to this member and owned by nobody who lives. */
+  /** Due to this member, and without a live owner. */
   readonly claim: readonly Claim[];
-  /** Due to this member; the living owner is about to release it. */
+  /** Due to this member; its live owner is about to release it. */
   readonly awaited: readonly Claim[];
 };
 
-/** How many partitions each member should have: the fullest get the remainder, then by id. */
+/** How many partitions each member should have; those that have most get the remainder. */
 function quotasOf(counts: ReadonlyMap<string, number>, total: number): Map<string, number> {
   const byFullness = [...counts].sort(([leftId, left], [rightId, right]) =>
     left === right ? (leftId < rightId ? -1 : 1) : right - left,
@@ -53,10 +53,10 @@ function countHoldings({ members, holdings }: Sharing): Map<string, number> {
 
 /**
  * Which member should own each partition; null only when there is no member. Every partition is
- * assigned, shares differ by at most one, and as few partitions change hands as that allows: an
- * owner keeps what fits its share (its lowest numbers), and only the surplus and what has no owner
- * moves, preferably back to the member that kept its filter. Whoever reads the same rows computes
- * the same, in whatever order they are listed.
+ * assigned, shares differ by at most one, and as few partitions as possible change their owner: an
+ * owner keeps what fits its share (its lowest numbers). Only the surplus and partitions without an
+ * owner move, preferably to the member that kept their filter. All members compute the same from
+ * the same rows, in whatever order the rows are listed.
  */
 export function assignPartitions(sharing: Sharing): readonly (string | null)[] {
   const { holdings } = sharing;
@@ -74,7 +74,7 @@ export function assignPartitions(sharing: Sharing): readonly (string | null)[] {
   return returned.map((owner) => owner ?? others.shift() ?? null);
 }
 
-/** What the assignment asks of one member. */
+/** What one member must do so that the assignment comes true. */
 export function planOf(memberId: string, sharing: Sharing): SharingPlan {
   const living = new Set([...sharing.members, ...sharing.leaving]);
   const plan = { keep: [] as number[], give: [] as number[] };

@@ -1,20 +1,20 @@
-import type { KnownIds } from '../sink/known-ids.js';
+import type { KnownIds } from './known-ids.js';
 import { BloomFilter } from './bloom-filter.js';
 import { readIds } from './read-ids.js';
 
 /**
- * Ids counted on logs before this one, which bar an id like those of this log (D-009). They belong
- * to no partition of this log, so one filter serves all partitions of the process. Nobody writes
- * them while this log is fed, and ids are never removed: as long as their number is the same, so
- * are they.
+ * Ids that were counted on earlier logs. An event with one of them is a duplicate, as with an id of
+ * this log (D-009). They belong to no partition of this log, so one filter serves all partitions of
+ * the process. Nobody writes to an earlier log while this one is fed, and ids are never removed; so
+ * the ids are unchanged as long as their number is.
  */
-export class OtherLogIds {
+export class PreviousLogIds {
   #filter: BloomFilter;
   #count = 0;
   #rebuilding: Promise<void> | null = null;
 
   constructor(
-    private readonly ids: Pick<KnownIds, 'ofOtherLogs'>,
+    private readonly ids: Pick<KnownIds, 'ofPreviousLogs'>,
     private readonly falsePositiveRate: number,
   ) {
     this.#filter = new BloomFilter({ falsePositiveRate });
@@ -24,10 +24,10 @@ export class OtherLogIds {
     return this.#filter.size;
   }
 
-  /** Knows all that are stored when it resolves. @throws DependencyError. */
+  /** When it resolves, the filter holds all ids of earlier logs. @throws DependencyError. */
   async refresh(): Promise<void> {
     for (;;) {
-      const count = await this.ids.ofOtherLogs().count();
+      const count = await this.ids.ofPreviousLogs().count();
       if (count === this.#count) return;
       this.#rebuilding ??= this.#rebuild(count).finally(() => {
         this.#rebuilding = null;
@@ -43,12 +43,12 @@ export class OtherLogIds {
   async #rebuild(count: number): Promise<void> {
     const { falsePositiveRate } = this;
     const filter = new BloomFilter({ falsePositiveRate, expectedIds: count });
-    // Partitions share it, so none of them may end it when it is given up.
+    // All partitions share the filter, so a partition that is given up must not end this.
     const { signal } = new AbortController();
     const use = (ids: Buffer): void => {
       filter.add(ids);
     };
-    await readIds(this.ids.ofOtherLogs(), { expected: count, signal, use });
+    await readIds(this.ids.ofPreviousLogs(), { expected: count, signal, use });
     this.#filter = filter;
     this.#count = count;
   }

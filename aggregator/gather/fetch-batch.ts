@@ -1,11 +1,11 @@
 import type { EventLogReader, LogRecord } from '../../event-log/event-log.js';
-import type { CatalogReader } from '../catalog.js';
+import type { CatalogReader } from './catalog.js';
 import { decodeRecord, type DecodedRecord } from '../fold/candidate.js';
 import type { Command, Outcome } from '../protocol/state.js';
 import { hashText } from '../../runtime/hash-text.js';
 
 export type FetchLimits = {
-  /** Events that a process gathers at once, over all its partitions. */
+  /** Events that a process gathers at a time, in all its partitions together. */
   readonly eventsMax: number;
   /** How long a process with few partitions gathers a batch. */
   readonly flushDelayMs: number;
@@ -18,21 +18,21 @@ type Sources = {
   readonly limits: FetchLimits;
   /** How many partitions this process runs now. */
   readonly partitionsRunning: () => number;
-  /** Ends the waiting for records. */
+  /** Ends a wait for records. */
   readonly signal: AbortSignal;
 };
 
-/** How long an idle partition waits for its first record before it looks around again. */
+/** How long one read of an idle partition waits for a first record. */
 const IDLE_WAIT_MS = 1_000;
-/** Values of a batch in memory: rows and texts made of them take about four times as much. */
+/** Bytes of record values in a batch; its rows and their texts take about four times as much. */
 const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A batch of a partition costs three inserts of about 15 ms, so many partitions wait longer. */
+/** A batch costs three inserts of about 15 ms; with more partitions each gathers for longer. */
 const PARTITIONS_PER_FLUSH_DELAY = 4;
-/** However many partitions there are: smaller batches would cost more than they hold. */
+/** A batch may always hold this many events: the inserts of smaller ones cost too much. */
 const EVENTS_MIN = 1_000;
 
-/** What one batch may hold while so many partitions share the memory and the inserts. */
+/** The limits of one batch when this many partitions share memory and inserts. */
 export function limitsOfBatch(limits: FetchLimits, partitions: number): FetchLimits {
   const { eventsMax, flushDelayMs } = limits;
   const share = Math.floor(eventsMax / Math.max(1, partitions));
@@ -46,11 +46,11 @@ type Gathered = {
   readonly records: DecodedRecord[];
   events: number;
   bytes: number;
-  /** The most events that one of the records holds. */
+  /** Events of the largest record so far. */
   eventsOfRecord: number;
 };
 
-const nothing = (): Gathered => ({ records: [], events: 0, bytes: 0, eventsOfRecord: 1 });
+const emptyGathered = (): Gathered => ({ records: [], events: 0, bytes: 0, eventsOfRecord: 1 });
 
 function gather(gathered: Gathered, records: readonly LogRecord[]): void {
   for (const record of records) {
@@ -64,14 +64,14 @@ function gather(gathered: Gathered, records: readonly LogRecord[]): void {
 }
 
 /**
- * How many more records fit, should none hold more events than those before. What is read beyond
- * the batch would be read and decoded again for the next one.
+ * How many more records fit if none is larger than the largest so far. Records beyond the batch are
+ * not read, since they would be read and decoded again for the next one.
  */
 function recordsThatFit({ events, eventsOfRecord }: Gathered, eventsMax: number): number {
   return Math.floor((eventsMax - events) / eventsOfRecord);
 }
 
-async function readOn(
+async function readMore(
   { log, partition, signal }: Sources,
   gathered: Gathered,
   at: { readonly fromOffset: number; readonly waitMs: number; readonly recordsMax: number },
@@ -92,9 +92,9 @@ function nextOffsetOf(gathered: Gathered, from: number): number {
 }
 
 /**
- * Waits for a first record, then gathers for the flush delay, so that quiet times cost few inserts;
- * a full batch does not wait. The catalog is read after the records: no event meets a catalog older
- * than its own arrival.
+ * Waits for a first record and gathers more for the flush delay, so that low traffic costs few
+ * inserts; a full batch does not wait. The catalog is read after the records, so that every event
+ * is matched with a catalog that is no older than its arrival.
  */
 export async function fetchBatch(
   sources: Sources,
@@ -102,25 +102,22 @@ export async function fetchBatch(
 ): Promise<Outcome> {
   const { from, catalogVersionMin } = command;
   const { eventsMax, flushDelayMs } = limitsOfBatch(sources.limits, sources.partitionsRunning());
-  const gathered = nothing();
+  const gathered = emptyGathered();
   const first = { fromOffset: from, waitMs: IDLE_WAIT_MS, recordsMax: 1 };
-  let hasMore = await readOn(sources, gathered, first);
+  let hasMore = await readMore(sources, gathered, first);
   const deadline = performance.now() + flushDelayMs;
   while (hasMore && gathered.bytes < BATCH_BYTES_MAX && !sources.signal.aborted) {
     const recordsMax = recordsThatFit(gathered, eventsMax);
     const waitMs = deadline - performance.now();
     if (recordsMax <= 0 || waitMs <= 0) break;
     const fromOffset = nextOffsetOf(gathered, from);
-    hasMore = await readOn(sources, gathered, { fromOffset, waitMs, recordsMax });
+    hasMore = await readMore(sources, gathered, { fromOffset, waitMs, recordsMax });
   }
   const catalog = await sources.catalog.latest(catalogVersionMin);
   return { kind: 'fetched', records: gathered.records, catalog };
 }
 
-/**
- * Reads a promised batch again: exactly the records below its end, with the catalog it was promised
- * with.
- */
+/** Reads the batch of an intent again: exactly its records, with the catalog version it names. */
 export async function refetchBatch(
   sources: Pick<Sources, 'log' | 'partition' | 'signal'> & {
     readonly catalog: Pick<CatalogReader, 'load'>;
@@ -128,7 +125,7 @@ export async function refetchBatch(
   command: Extract<Command, { kind: 'refetch' }>,
 ): Promise<Outcome> {
   const { from, intent } = command;
-  const gathered = nothing();
+  const gathered = emptyGathered();
   let hasMore = true;
   const isComplete = (): boolean => nextOffsetOf(gathered, from) >= intent.end;
   while (hasMore && !isComplete() && !sources.signal.aborted) {

@@ -7,17 +7,17 @@ import { SHARING_CHANNEL, type Membership, type SharingView } from './membership
 
 const BEAT_MS = 1_000;
 /**
- * How long a living owner may take to finish its batch before its partition is taken all the same:
+ * How long a live owner may take to finish its batch. After that its partition is taken anyway, and
  * the epoch fences it. Long enough for the largest batch, so that none is written in vain.
  */
 const HAND_OVER_MAX_MS = 10_000;
 
-/** The side that runs partitions. */
+/** What runs the partitions of this process. */
 export type Runner = {
-  /** Runs what is listed and does not run yet, and gives up whatever else runs; does not wait. */
+  /** Starts the listed partitions that do not run yet and stops all others; does not wait. */
   assign(partitions: ReadonlySet<number>): void;
   isRunning(partition: number): boolean;
-  /** Told after each look at who shares what. */
+  /** Called after each reading of who owns what. */
   observe(view: SharingView): void;
 };
 
@@ -25,14 +25,14 @@ type Options = {
   readonly membership: Membership;
   readonly runner: Runner;
   readonly logger: Log;
-  /** Where notices come from, and for which log. */
+  /** Where notifications come from, and of which log. */
   readonly databaseUrl: string;
   readonly logId: string;
 };
 
 /**
- * Shares the partitions with the other processes of the log, for as long as this one lives: looks
- * every second, and at once when another says that something changed.
+ * Shares the partitions with the other processes of the log: reads who owns what every second, and
+ * at once when another process announces a change.
  */
 export class PartitionSharing {
   readonly #awaited = new Map<number, { readonly from: string | null; readonly sinceMs: number }>();
@@ -56,18 +56,21 @@ export class PartitionSharing {
     });
   }
 
-  /** Stops receiving partitions, so that what is released from now on goes to the others. */
+  /** From now on this process is assigned no partitions; what it releases goes to the others. */
   async startLeaving(): Promise<void> {
     this.#isLeaving = true;
     try {
       await this.options.membership.beat(true);
       await this.options.membership.announce();
     } catch (error) {
-      this.#warn(error, 'could not announce the leave');
+      this.#warn(
+        error,
+        'could not tell the other aggregators that this one is leaving; they notice after 5 s',
+      );
     }
   }
 
-  /** Leaves the list; call it when nothing runs any more. */
+  /** Removes this process from the list of members; call it when no partition runs any more. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#wake();
@@ -75,7 +78,7 @@ export class PartitionSharing {
     try {
       await this.options.membership.leave();
     } catch (error) {
-      this.#warn(error, 'could not leave the group');
+      this.#warn(error, 'could not leave the list of aggregators; the others notice after 5 s');
     }
   }
 
@@ -90,7 +93,10 @@ export class PartitionSharing {
       try {
         await this.#share();
       } catch (error) {
-        this.#warn(error, 'could not share the partitions');
+        this.#warn(
+          error,
+          'could not read or change who owns which partition; tried again within a second',
+        );
       }
       if (!this.#isNoticed) await this.#waitForBeat();
     }
@@ -112,7 +118,7 @@ export class PartitionSharing {
     const claims = [...plan.claim, ...this.#overdue(plan.awaited)];
     const claimed = claims.length === 0 ? [] : await membership.claim(claims);
     runner.assign(new Set([...plan.keep, ...claimed]));
-    // What is to be given and does not run has nobody who would release it at its end.
+    // A partition that runs is released when its run ends; one that does not run is released here.
     const idle = plan.give.filter((partition) => !runner.isRunning(partition));
     for (const partition of idle) await membership.release(partition, false);
     if (!this.#isAnnounced) await membership.announce();
@@ -120,7 +126,7 @@ export class PartitionSharing {
     runner.observe(view);
   }
 
-  /** Those that a living owner has not released in time. */
+  /** Partitions that a live owner has not released in time. */
   #overdue(awaited: readonly Claim[]): readonly Claim[] {
     const nowMs = performance.now();
     const before = new Map(this.#awaited);
@@ -130,7 +136,10 @@ export class PartitionSharing {
       const sinceMs = known?.from === from ? known.sinceMs : nowMs;
       this.#awaited.set(partition, { from, sinceMs });
       if (nowMs - sinceMs < HAND_OVER_MAX_MS) return false;
-      this.options.logger.warn({ partition, from }, 'partition taken from an owner that kept it');
+      this.options.logger.warn(
+        { partition, from },
+        'partition taken from an owner that did not release it in time',
+      );
       return true;
     });
   }

@@ -14,12 +14,12 @@ const INSERTS: Readonly<Record<BatchTable, string>> = {
   deadLetters: insertSelect({ ...TABLES.deadLetters, condition: GATE }),
 };
 
-/** Inserts usage rows of a backfill: each attempt has its own generation and needs no gate. */
+/** Inserts usage rows of a backfill. An attempt has its own generation and needs no gate. */
 export const BACKFILL_INSERT = insertSelect({ ...TABLES.usage, settings: MINUTE_INSERT_SETTING });
 
 /**
- * The gated insert statement of a table: it refuses itself (code 395) when the gate of its
- * partition stands at another epoch than `gate_epoch`, so a request that starts late does no harm.
+ * The insert statement of a table, with the gate: it fails (code 395) when the partition's gate
+ * holds another epoch than `gate_epoch`, so that a request that arrives late writes nothing.
  */
 export function insertStatement(table: BatchTable): string {
   return INSERTS[table];

@@ -8,26 +8,26 @@ const countRow = z.object({ found: integerColumn });
 /** Offsets `[from, below)` of one partition. */
 export type OffsetRange = { readonly from: number; readonly below: number };
 
-/** A set of stored ids, which does not change between its counting and its reading. */
+/** Stored ids, whose set does not change between `count` and `stream`. */
 export type IdList = {
   count(): Promise<number>;
   /**
-   * Ids of 16 bytes each, in no order and in chunks cut anywhere; shorter than the count when the
-   * server failed on the way.
+   * Ids of 16 bytes each, in no order; a chunk may end inside an id. There are fewer than counted
+   * when the server failed on the way.
    */
   stream(): AsyncIterable<Buffer>;
 };
 
-/** The ids of one log, by partition, and those of all other logs. */
+/** The ids of the current log by partition, and those of all earlier logs. */
 export type KnownIds = {
   ofPartition(partition: number, range: OffsetRange): IdList;
-  ofOtherLogs(): IdList;
+  ofPreviousLogs(): IdList;
 };
 
 const OF_PARTITION = `log_id = {log_id:String} AND log_partition = {log_partition:UInt32}
   AND log_offset >= {from:UInt64} AND log_offset < {below:UInt64}`;
 
-/** The ids as `event_ids_v1` has them. All of it throws a DependencyError when the server fails. */
+/** Reads `event_ids_v1`. Every method throws a DependencyError when the server fails. */
 export function createKnownIds(clickhouse: ClickHouse, logId: string): KnownIds {
   const list = (where: string, parameters: QueryParameters): IdList => ({
     count: async () => {
@@ -41,6 +41,6 @@ export function createKnownIds(clickhouse: ClickHouse, logId: string): KnownIds 
   return {
     ofPartition: (partition, range) =>
       list(OF_PARTITION, { log_id: logId, log_partition: partition, ...range }),
-    ofOtherLogs: () => list('log_id != {log_id:String}', { log_id: logId }),
+    ofPreviousLogs: () => list('log_id != {log_id:String}', { log_id: logId }),
   };
 }

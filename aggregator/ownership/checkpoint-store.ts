@@ -32,7 +32,7 @@ function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
     end: row.intent_end,
     catalogVersion: row.catalog_version,
     foldVersion: row.fold_version,
-    digest: assertPresent(row.digest, 'digest of a pending batch'),
+    digest: assertPresent(row.digest, 'digest of an intent'),
   };
 }
 
@@ -41,7 +41,7 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
   return {
     epoch: row.epoch,
     nextOffset: row.next_offset,
-    pending: intentFromRow(row),
+    intent: intentFromRow(row),
     minVersion: row.min_version,
     catalogVersion: row.catalog_version,
     lastBatch: start === null || rows === null ? null : { start, rows },
@@ -49,26 +49,26 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
 }
 
 type Partition = { readonly log: string; readonly partition: number };
-/** Whose checkpoints: of which log, and as which member of those that share it. */
+/** The log, and the member that takes its partitions. */
 type Holder = { readonly log: string; readonly memberId: string };
 
 /**
- * The checkpoint rows of one log. Guarded updates say whether they took effect; when Postgres fails
- * the outcome is open and a DependencyError is thrown.
+ * The checkpoint rows of one log. A guarded update resolves to whether it took effect. When
+ * PostgreSQL fails, the outcome is unknown and a DependencyError is thrown.
  */
 export function createCheckpointStore(database: Database, { log, memberId }: Holder) {
   const at = (partition: number): Partition => ({ log, partition });
   const { slonik } = database;
   return {
     /**
-     * Makes the rows of a log that has none, each at the first offset that the log still holds.
-     * Returns the partitions that begin above 0: what came before is gone from the log.
+     * Creates missing rows, each at the first offset that the log still holds. Returns the new
+     * partitions that begin above 0: their earlier records are no longer in the log.
      */
     ensure: async (starts: readonly number[]): Promise<readonly number[]> => {
       const made = await slonik.any(ensureCheckpoints({ log, starts: JSON.stringify(starts) }));
       return made.flatMap((row) => (row.next_offset > 0 ? [row.partition] : []));
     },
-    /** Null when the partition belongs to another member by now. */
+    /** Raises the epoch; null when the partition belongs to another member by now. */
     take: async (partition: number, gate: number): Promise<Checkpoint | null> => {
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
@@ -77,14 +77,14 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
     intend: async (
       partition: number,
-      promise: {
+      request: {
         readonly epoch: number;
         readonly start: number;
         readonly intent: Intent;
         readonly isReplacement: boolean;
       },
     ): Promise<boolean> => {
-      const { epoch, start, isReplacement, intent } = promise;
+      const { epoch, start, isReplacement, intent } = request;
       const { end: endOffset, catalogVersion, foldVersion, digest } = intent;
       const values = {
         epoch,

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { MeterDefinition } from '../contract/meter.js';
-import { integerColumn, meterFiltersColumn } from '../sql/columns.js';
-import { aggregationColumns, aggregationFromRow } from '../sql/meter-aggregation.js';
-import type { Database } from '../sql/pool.js';
-import { statement } from '../sql/statement.js';
-import { indexMeters } from './fold/meter-index.js';
-import { hashText } from '../runtime/hash-text.js';
-import type { Catalog } from './protocol/state.js';
+import type { MeterDefinition } from '../../contract/meter.js';
+import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
+import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
+import type { Database } from '../../sql/pool.js';
+import { statement } from '../../sql/statement.js';
+import { indexMeters } from '../fold/meter-index.js';
+import { hashText } from '../../runtime/hash-text.js';
+import type { Catalog } from '../protocol/state.js';
 
-/** A meter is picked up within two seconds of its change; asking costs one indexed row. */
+/** A changed meter must be used within two seconds; the poll reads one indexed row. */
 const POLL_MS = 500;
-/** Replays need an older version now and then; a version never changes. */
+/** Recovery sometimes needs an older version. A version never changes. */
 const VERSIONS_KEPT = 8;
 
 const versionRow = z.object({ version: integerColumn });
@@ -41,7 +41,7 @@ function meterFromRow(row: z.output<typeof meterRow>): MeterDefinition {
   };
 }
 
-/** Meters by catalog version, from Postgres, which alone numbers the versions. */
+/** Reads the meters of a catalog version from PostgreSQL and caches them. */
 export function createCatalogReader(database: Database, now: () => number) {
   const catalogs = new LRUCache<number, Catalog>({ max: VERSIONS_KEPT });
   let latest = { version: 0, readAtMs: Number.NEGATIVE_INFINITY };
@@ -56,7 +56,7 @@ export function createCatalogReader(database: Database, now: () => number) {
   }
 
   return {
-    /** The catalog as it was at a version. @throws DependencyError. */
+    /** The catalog of a version. @throws DependencyError. */
     load,
     /** The newest catalog, at most half a second old and never older than `versionMin`. */
     latest: async (versionMin: number): Promise<Catalog> => {

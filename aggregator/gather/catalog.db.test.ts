@@ -1,8 +1,8 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { test } from '../load-tests/harness/fixtures.js';
-import type { Database } from '../sql/pool.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import type { Database } from '../../sql/pool.js';
 import { createCatalogReader } from './catalog.js';
 
 async function createMeter(database: Database): Promise<void> {
@@ -20,13 +20,13 @@ describe('the newest catalog', () => {
     const catalogs = createCatalogReader(database, () => nowMs);
     const before = await catalogs.latest(0);
     await createMeter(database);
-    // A moment later it may still be the one that was read, since not every batch asks.
+    // For a moment it may still be the catalog that was read before: not every batch reads it.
     expect((await catalogs.latest(0)).version).toBe(before.version);
     nowMs = 2_000;
     expect((await catalogs.latest(0)).version).toBe(before.version + 1);
   });
 
-  test('has a new meter at once when a refused promise says that there is one', async ({
+  test('has a new meter at once when a refused intent says that there is one', async ({
     database: { database },
   }) => {
     const catalogs = createCatalogReader(database, () => 0);

@@ -6,9 +6,9 @@ import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics } from '../../runtime/metrics.js';
-import { createCatalogReader } from '../catalog.js';
-import { FilterShelf } from '../dedup/filter-shelf.js';
-import { UsageStore } from '../sink/usage-store.js';
+import { createCatalogReader } from '../gather/catalog.js';
+import { IdFilterCache } from '../dedup/id-filter-cache.js';
+import { UsageWriter } from '../write/usage-writer.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 import { createMembership, type Membership } from './membership.js';
 import { runPartition, type PartitionRun } from './run-partition.js';
@@ -34,14 +34,13 @@ const test = base.extend<{ readonly world: World }>({
     const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
     const { logId } = reader.identity;
     const member = (memberId: string): Member => {
-      const store = new UsageStore(client, logId, 0);
       const common: PartitionRun = {
         partition: 0,
         log: reader,
         checkpoints: createCheckpointStore(database, { log: logId, memberId }),
         catalog: createCatalogReader(database, () => performance.now()),
-        store,
-        filter: new FilterShelf({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
+        writer: new UsageWriter(client, logId, 0),
+        filter: new IdFilterCache({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
         limits: { eventsMax: 100, flushDelayMs: 1 },
         partitionsRunning: () => 1,
         signal: new AbortController().signal,

@@ -11,7 +11,7 @@ import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { insertStatement } from './insert-statements.js';
-import { UsageStore } from './usage-store.js';
+import { UsageWriter } from './usage-writer.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
 
@@ -95,12 +95,12 @@ describe('the insert of a batch', () => {
 
 describe('the insert of usage', () => {
   test('brings every column of a delta into the table exactly', async ({ clickhouse }) => {
-    const store = new UsageStore(clickhouse.client, 'log', 0);
-    await store.raiseGate(1);
+    const writer = new UsageWriter(clickhouse.client, 'log', 0);
+    await writer.raiseGate(1);
     // In two batches, so that rows of one minute meet in the table.
     for (const [offset, events] of [EVENTS.slice(0, 2), EVENTS.slice(2)].entries()) {
       const { usage } = batchAt(offset, events);
-      const sent = await store.insert(1, insertStatement('usage'), usage.text);
+      const sent = await writer.insert(1, insertStatement('usage'), usage.text);
       expect(sent.outcome).toBe('inserted');
     }
     const rows = await clickhouse.client.query(READ, {}, readRow);
@@ -140,8 +140,8 @@ describe('the insert of usage', () => {
   test('makes few parts of ten thousand sources and of every month to 2199', async ({
     clickhouse,
   }) => {
-    const store = new UsageStore(clickhouse.client, 'log', 0);
-    await store.raiseGate(1);
+    const writer = new UsageWriter(clickhouse.client, 'log', 0);
+    await writer.raiseGate(1);
     const events = Array.from({ length: 10_000 }, (_, index): UsageEvent => {
       const timestampMs = Date.UTC(1970, index % 2_760, 1 + (index % 28), index % 24);
       return {
@@ -153,7 +153,7 @@ describe('the insert of usage', () => {
     });
     const encoded = batchAt(0, events);
     for (const table of ['events', 'ids', 'usage'] as const) {
-      await store.insert(1, insertStatement(table), encoded[table].text);
+      await writer.insert(1, insertStatement(table), encoded[table].text);
     }
     const parts = await clickhouse.client.query(
       `SELECT table, toString(sum(rows)) AS rows, toString(count()) AS parts FROM system.parts

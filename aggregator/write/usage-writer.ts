@@ -11,7 +11,7 @@ import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 
 const DRAIN_ATTEMPTS = 50;
 const DRAIN_PAUSE_MS = 100;
-/** Keeps the text of a look-up below the server's 256 KiB for a query. */
+/** Keeps the text of a look-up below the server's limit of 256 KiB for a query. */
 const LOOK_UP_IDS_MAX = 6_000;
 
 const countRow = z.object({ found: integerColumn });
@@ -35,10 +35,10 @@ const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes
   WHERE startsWith(query_id, {prefix:String})`;
 
 /**
- * What the owner of one partition does in ClickHouse. Every method throws a DependencyError when
- * the server fails; for an insert that leaves open whether it took effect.
+ * What the owner of one partition writes and reads in ClickHouse. Every method throws a
+ * DependencyError when the server fails. Whether an insert took effect is then unknown.
  */
-export class UsageStore {
+export class UsageWriter {
   readonly #ofPartition;
   readonly #queryPrefix: string;
 
@@ -51,13 +51,13 @@ export class UsageStore {
     this.#queryPrefix = `mb:${logId}:${partition}:`;
   }
 
-  /** Highest epoch the gate has seen; 0 for a partition that was never taken. */
+  /** The epoch of the gate; 0 for a partition that was never taken. */
   gate(): Promise<number> {
     const select = `SELECT max(epoch) AS found FROM ingest_gate_v1 WHERE ${OF_PARTITION}`;
     return this.#count(select, this.#ofPartition);
   }
 
-  /** Raises the gate; returns the highest epoch it then shows: another's when one was faster. */
+  /** Raises the gate and returns its epoch, which is higher when another owner was faster. */
   async raiseGate(epoch: number): Promise<number> {
     await this.clickhouse.command(
       `INSERT INTO ingest_gate_v1 (log_id, log_partition, epoch)
@@ -67,7 +67,7 @@ export class UsageStore {
     return this.gate();
   }
 
-  /** Ends every insert of this partition that runs; those that have not started are gated. */
+  /** Ends every running insert of this partition; the gate refuses those that start later. */
   async drain(): Promise<void> {
     const parameters = { prefix: this.#queryPrefix };
     for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
@@ -75,15 +75,18 @@ export class UsageStore {
       if ((await this.#count(RUNNING_INSERTS, parameters)) === 0) return;
       await delay(DRAIN_PAUSE_MS);
     }
-    throw new DependencyError('inserts of an earlier owner do not end', {
-      dependency: 'clickhouse',
-      isRetryable: true,
-    });
+    throw new DependencyError(
+      'ClickHouse still runs inserts of an earlier owner, 5 s after it was told to end them',
+      {
+        dependency: 'clickhouse',
+        isRetryable: true,
+      },
+    );
   }
 
-  /** What the sanity check at take needs of ClickHouse. */
+  /** ClickHouse's part of the inspection at take. */
   async inspect(checkpoint: Checkpoint): Promise<Pick<Inspection, 'rowsBeyond' | 'lastBatch'>> {
-    const beyond = checkpoint.pending?.end ?? checkpoint.nextOffset;
+    const beyond = checkpoint.intent?.end ?? checkpoint.nextOffset;
     const select = `SELECT
       (SELECT count() FROM events_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64}) +
       (SELECT count() FROM event_ids_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64})
@@ -96,7 +99,7 @@ export class UsageStore {
     return { rowsBeyond, lastBatch: found };
   }
 
-  /** Rows of a batch that are there: asked of the tables, not of any token. */
+  /** How many rows of a batch are in the tables. */
   async presence(range: BatchRange): Promise<Presence> {
     const marker = markerOf(range);
     const select = `SELECT
@@ -114,7 +117,7 @@ export class UsageStore {
     return assertPresent(row, 'the row of a SELECT without FROM');
   }
 
-  /** Which of the ids were counted at offsets below `below`, exactly. */
+  /** Those of the ids that were counted at offsets below `below` or on an earlier log. */
   async lookUp(idHashes: readonly string[], below: number): Promise<ReadonlyMap<string, StoredId>> {
     const seen = new Map<string, StoredId>();
     for (let start = 0; start < idHashes.length; start += LOOK_UP_IDS_MAX) {
@@ -131,8 +134,8 @@ export class UsageStore {
   }
 
   /**
-   * Sends one gated insert (insert-statements.ts). It is never sent twice under one epoch: unknown
-   * means a new take.
+   * Sends one insert with the gate (insert-statements.ts). It is never sent twice under one epoch:
+   * after an unknown outcome the partition is taken again.
    */
   insert(epoch: number, query: string, body: string): Promise<InsertOutcome> {
     const { logId, partition } = this;
@@ -150,11 +153,11 @@ export class UsageStore {
   }
 
   /**
-   * Ids of this partition, and those counted on any log before this one, since an id counts once
-   * for ever and not once a log.
+   * Looks in this partition and in all earlier logs, since an id counts once for ever and not once
+   * per log (D-009).
    */
   #lookUpSome(idHashes: readonly string[], below: number): Promise<z.output<typeof idRow>[]> {
-    // The hashes are hexadecimal digits of our own making, so they can stand in the text.
+    // We compute the hashes, and they are hexadecimal digits, so they are safe in the text.
     const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,
         toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms, is_timestamp_given
       FROM event_ids_v1

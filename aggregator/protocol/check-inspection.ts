@@ -1,0 +1,22 @@
+import type { Checkpoint, HaltReason, Inspection } from './state.js';
+
+function isLastBatchComplete(checkpoint: Checkpoint, inspection: Inspection): boolean {
+  if (checkpoint.lastBatch === null) return true;
+  const { rows } = checkpoint.lastBatch;
+  const found = inspection.lastBatch;
+  // Missing ids are as bad as missing events: their duplicates to come would be counted.
+  return found !== null && found.events === rows && found.ids === rows && found.marker === 1;
+}
+
+/**
+ * Why log and ClickHouse contradict the checkpoint; null when they agree. A contradiction means
+ * that a store was restored from a backup or that the log was recreated. Going on would lose events
+ * or count them twice.
+ */
+export function checkInspection(checkpoint: Checkpoint, inspection: Inspection): HaltReason | null {
+  if (inspection.rowsBeyond > 0) return 'rows_beyond_checkpoint';
+  if (!isLastBatchComplete(checkpoint, inspection)) return 'last_batch_missing';
+  const needed = checkpoint.intent?.end ?? checkpoint.nextOffset;
+  if (inspection.logEnd < needed) return 'log_shorter_than_checkpoint';
+  return inspection.logStart > checkpoint.nextOffset ? 'log_start_beyond_checkpoint' : null;
+}
