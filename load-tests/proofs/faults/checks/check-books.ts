@@ -3,7 +3,9 @@ import { DependencyError } from '../../../../runtime/failure.js';
 import { isMetered } from '../load/usage-meter.js';
 import type { World } from '../world/world.js';
 import { expectedUsage, sayingOfBody } from './oracle.js';
-import { readLog, type LogContent } from './read-log.js';
+import { checkDeadLetters } from './check-dead-letters.js';
+import { checkReconciliation } from './check-reconciliation.js';
+import { isConflict, readLog, type LogContent } from './read-log.js';
 import {
   readEvents,
   readGenerations,
@@ -24,7 +26,7 @@ const total = (numbers: Iterable<number>): number => {
 function checkLog(world: World, log: LogContent, findings: Findings): void {
   const { sent } = world.ledger;
   for (const [identity, { accepted, attempts, body }] of sent) {
-    const occurrences = log.get(identity) ?? [];
+    const occurrences = log.events.get(identity) ?? [];
     if (occurrences.length < accepted) {
       findings.noteLost(
         'accepted and not in the log',
@@ -35,11 +37,11 @@ function checkLog(world: World, log: LogContent, findings: Findings): void {
       findings.noteDouble('in the log too often', `${identity}: ${occurrences.length}`);
     }
     const [first] = occurrences;
-    if (first !== undefined && first !== sayingOfBody(body)) {
-      findings.note('the first occurrence is another event', `${identity}: ${first}`);
+    if (first !== undefined && first.saying !== sayingOfBody(body)) {
+      findings.note('the first occurrence is another event', `${identity}: ${first.saying}`);
     }
   }
-  for (const identity of log.keys()) {
+  for (const identity of log.events.keys()) {
     if (!sent.has(identity)) findings.note('in the log and never sent', identity);
   }
 }
@@ -50,7 +52,7 @@ function checkEvents(
   events: ReadonlyMap<string, readonly string[]>,
   findings: Findings,
 ): void {
-  for (const [identity, [first = '']] of log) {
+  for (const [identity, [{ saying: first } = { saying: '' }]] of log.events) {
     const [stored, ...more] = events.get(identity) ?? [];
     if (stored === undefined) findings.noteLost('no event row', identity);
     else if (stored !== first) {
@@ -59,7 +61,7 @@ function checkEvents(
     if (more.length > 0) findings.noteDouble('several event rows', identity);
   }
   for (const identity of events.keys()) {
-    if (!log.has(identity)) findings.noteDouble('an event row of nothing', identity);
+    if (!log.events.has(identity)) findings.noteDouble('an event row of nothing', identity);
   }
 }
 
@@ -69,9 +71,9 @@ function checkDuplicates(
   duplicates: ReadonlyMap<string, Duplicates>,
   findings: Findings,
 ): void {
-  for (const [identity, occurrences] of log) {
+  for (const [identity, occurrences] of log.events) {
     const wanted = occurrences.length - 1;
-    const conflicts = occurrences.filter((saying) => saying !== occurrences[0]).length;
+    const conflicts = occurrences.filter((found) => isConflict(found, occurrences)).length;
     const found = duplicates.get(identity) ?? { duplicates: 0, conflicts: 0 };
     if (found.duplicates !== wanted) {
       findings.note('duplicates', `${identity}: ${found.duplicates} instead of ${wanted}`);
@@ -98,7 +100,6 @@ async function checkTotals(world: World, facts: Facts, findings: Findings): Prom
   if (totals.wrong_markers > 0) {
     findings.noteDouble('markers', `${totals.wrong_markers} batches have a sum other than 1`);
   }
-  if (totals.dead_letters > 0) findings.note('dead letters', String(totals.dead_letters));
   return totals.markers;
 }
 
@@ -164,9 +165,11 @@ async function compare(world: World): Promise<Verdict> {
   checkLog(world, log, findings);
   checkEvents(log, events, findings);
   checkDuplicates(log, duplicates, findings);
-  const inLog = total([...log.values()].map((occurrences) => occurrences.length));
+  const inLog = total([...log.events.values()].map((occurrences) => occurrences.length));
+  await checkDeadLetters(world, log.malformed, findings);
   const batches = await checkTotals(world, { events: events.size, inLog }, findings);
   const buckets = await checkUsage(world, findings);
+  if (world.hasBillingApi) await checkReconciliation(world, log, findings);
   const accepted = world.ledger.acceptedEvents;
   const unmatched = countUnmatched(world);
   const counts: Counts = {
@@ -176,6 +179,7 @@ async function compare(world: World): Promise<Verdict> {
     unmatched,
     duplicates: total([...duplicates.values()].map((found) => found.duplicates)),
     conflicts: total([...duplicates.values()].map((found) => found.conflicts)),
+    deadLetters: log.malformed.length,
     buckets,
     batches,
     restarts: world.restarts,

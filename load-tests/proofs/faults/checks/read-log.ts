@@ -9,6 +9,7 @@ import { ENVIRONMENTS } from '../load/usage-meter.js';
 const record = z.object({
   v: z.literal(1),
   e: z.string(),
+  r: z.number(),
   events: z.array(
     z.tuple([
       z.string(),
@@ -26,8 +27,26 @@ const record = z.object({
 /** What one occurrence of an event in the log says, as a text that is equal for equal events. */
 export type Saying = string;
 
-/** The whole log: for each identity what its occurrences say, in the order of the log. */
-export type LogContent = ReadonlyMap<string, readonly Saying[]>;
+export type Occurrence = { readonly saying: Saying; readonly receivedAtMs: number };
+
+/** Whether an occurrence of an id says something else than the first one. */
+export function isConflict(found: Occurrence, [first]: readonly Occurrence[]): boolean {
+  return found.saying !== first?.saying;
+}
+
+/** A record that is none of an event, where it stands and what it holds. */
+export type MalformedRecord = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly value: string;
+};
+
+/** The whole log. */
+export type LogContent = {
+  /** The occurrences of each identity, in the order of the log. */
+  readonly events: ReadonlyMap<string, readonly Occurrence[]>;
+  readonly malformed: readonly MalformedRecord[];
+};
 
 /** The text under which two events are the same: everything but the id, properties in order. */
 export function sayingOf(event: {
@@ -48,15 +67,33 @@ const BYTES_MAX = 32 * 1024 * 1024;
 const ATTEMPTS = 120;
 const ATTEMPT_PAUSE_MS = 500;
 
-function note(content: Map<string, Saying[]>, value: string): void {
-  const { e: environmentId, events } = record.parse(JSON.parse(value));
-  const environment = ENVIRONMENTS.findIndex((known) => known.environmentId === environmentId);
-  for (const [id, name, external, internal, source, timestampMs, , properties] of events) {
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+}
+
+type Gathered = {
+  readonly events: Map<string, Occurrence[]>;
+  readonly malformed: MalformedRecord[];
+};
+
+function note(content: Gathered, found: MalformedRecord): void {
+  const { success, data } = record.safeParse(parsed(found.value));
+  if (!success) {
+    content.malformed.push(found);
+    return;
+  }
+  const environment = ENVIRONMENTS.findIndex((known) => known.environmentId === data.e);
+  for (const [id, name, external, internal, source, timestampMs, , properties] of data.events) {
     const identity = identityOf(environment, id);
     const saying = sayingOf({ name, external, internal, source, timestampMs, properties });
-    const known = content.get(identity);
-    if (known === undefined) content.set(identity, [saying]);
-    else known.push(saying);
+    const occurrence = { saying, receivedAtMs: data.r };
+    const known = content.events.get(identity);
+    if (known === undefined) content.events.set(identity, [occurrence]);
+    else known.push(occurrence);
   }
 }
 
@@ -75,14 +112,14 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 
 /** Reads every record of every partition. @throws DependencyError. */
 export async function readLog(reader: EventLogReader): Promise<LogContent> {
-  const content = new Map<string, Saying[]>();
+  const content: Gathered = { events: new Map(), malformed: [] };
   for (let partition = 0; partition < reader.identity.partitionCount; partition += 1) {
     const { startOffset, endOffset } = await patiently(() => reader.bounds(partition));
     let fromOffset = startOffset;
     while (fromOffset < endOffset) {
       const at = { partition, fromOffset, recordsMax: RECORDS_MAX, bytesMax: BYTES_MAX };
       const records = await patiently(() => reader.read({ ...at, waitMs: 500 }));
-      for (const { value } of records) note(content, value);
+      for (const { offset, value } of records) note(content, { partition, offset, value });
       fromOffset = (records.at(-1)?.offset ?? fromOffset - 1) + 1;
     }
   }

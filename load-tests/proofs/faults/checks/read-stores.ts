@@ -34,8 +34,13 @@ const totalsRow = z.object({
   distinct_ids: integerColumn,
   wrong_markers: integerColumn,
   markers: integerColumn,
-  dead_letters: integerColumn,
   accepted: integerColumn,
+});
+const deadLetterRow = z.object({
+  partition: z.number(),
+  offset: integerColumn,
+  reason: z.string(),
+  value: z.string(),
 });
 const generationsRow = z.object({ meter_id: z.string(), generations: z.array(z.string()) });
 
@@ -102,13 +107,22 @@ export async function readTotals(clickhouse: ClickHouse): Promise<StoreTotals> {
             (SELECT uniqExact(id_hash) FROM event_ids_v1) AS distinct_ids,
             (SELECT count() FROM (${markers})) AS markers,
             (SELECT countIf(times != 1) FROM (${markers})) AS wrong_markers,
-            (SELECT count() FROM dead_letters_v1 FINAL) AS dead_letters,
             (SELECT sum(event_count) FROM usage_minute_v1 WHERE meter_id = '#accepted') AS accepted`,
     {},
     totalsRow,
   );
   if (row === undefined) throw new Error('no row of totals');
   return row;
+}
+
+/** What is kept of records that could not be decoded, as the log has them. */
+export function readDeadLetters(clickhouse: ClickHouse) {
+  return clickhouse.query(
+    `SELECT log_partition AS partition, log_offset AS offset, reason, payload AS value
+     FROM dead_letters_v1 FINAL`,
+    {},
+    deadLetterRow,
+  );
 }
 
 /** The rows that readers of a meter sum: those of its live stream and of its backfill. */

@@ -9,6 +9,8 @@ export type Counts = {
   readonly unmatched: number;
   readonly duplicates: number;
   readonly conflicts: number;
+  /** Malformed records of the log; each is a dead letter, or a problem says so. */
+  readonly deadLetters: number;
   readonly buckets: number;
   readonly batches: number;
   /** How often a program could not start because an engine was away, and was started again. */

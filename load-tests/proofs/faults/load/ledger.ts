@@ -16,9 +16,20 @@ export type Sent = {
   attempts: number;
 };
 
+/** A malformed record that somebody wrote straight into the log. */
+export type WrittenMalformed = {
+  /** Why the aggregator cannot decode it. */
+  readonly reason: string;
+  acknowledged: number;
+  /** How often it was written, acknowledged or not. */
+  attempts: number;
+};
+
 /** What the clients know: what they sent and what they were told about it. */
 export class Ledger {
   readonly sent = new Map<string, Sent>();
+  /** By the text of the record. */
+  readonly malformed = new Map<string, WrittenMalformed>();
   /** Answers that said neither yes nor no: 503, time-out, lost connection. */
   unknownOutcomes = 0;
   /** Answers that no client should get. */

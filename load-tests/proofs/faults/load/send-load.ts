@@ -5,7 +5,8 @@ import type { PlannedRequest } from './plan-load.js';
 
 /** Where events go and with which key, by environment. */
 export type Door = {
-  readonly url: string;
+  /** Of every ingest process: requests take turns, and a repeat goes to the next one. */
+  readonly urls: readonly string[];
   readonly apiKeys: readonly string[];
   /** Ends all sending. */
   readonly signal: AbortSignal;
@@ -32,10 +33,11 @@ async function judge(response: Response, request: PlannedRequest): Promise<Answe
   return accepted === request.events.length ? 'accepted' : { wrong: text.slice(0, 200) };
 }
 
-async function post(door: Door, request: PlannedRequest): Promise<Answer> {
+async function post(door: Door, request: PlannedRequest, turn: number): Promise<Answer> {
+  const url = door.urls[turn % door.urls.length] ?? '';
   const events = request.events.map(({ body }) => body);
   try {
-    const response = await fetch(`${door.url}/v1/events${request.isBulk ? '/bulk' : ''}`, {
+    const response = await fetch(`${url}/v1/events${request.isBulk ? '/bulk' : ''}`, {
       method: 'POST',
       headers: {
         'x-api-key': door.apiKeys[request.environment] ?? '',
@@ -53,12 +55,13 @@ async function post(door: Door, request: PlannedRequest): Promise<Answer> {
 
 /**
  * Sends a request until it is accepted, as a client should: the same events with the same ids. Each
- * answer is noted. @throws Error when it is not accepted for minutes, or answered 4xx.
+ * answer is noted. `turn` chooses the ingest process that is asked first.
+ * @throws Error when it is not accepted for minutes, or answered 4xx.
  */
 export async function sendUntilAccepted(
   door: Door,
   ledger: Ledger,
-  request: PlannedRequest,
+  { turn, ...request }: PlannedRequest & { readonly turn: number },
 ): Promise<void> {
   const { environment, events } = request;
   const earlier = events.filter(({ isConflict }) => isConflict);
@@ -66,9 +69,9 @@ export async function sendUntilAccepted(
     earlier.map(({ body }) => ledger.whenAccepted(identityOf(environment, body.event_id))),
   );
   const deadline = Date.now() + GIVE_UP_AFTER_MS;
-  for (;;) {
+  for (let attempt = 0; ; attempt += 1) {
     ledger.noteSending(environment, events);
-    const answer = await post(door, request);
+    const answer = await post(door, request, turn + attempt);
     if (answer === 'accepted') {
       ledger.noteAccepted(environment, events);
       return;
@@ -88,9 +91,9 @@ export async function sendLoad(
 ): Promise<void> {
   const startedAt = performance.now();
   await Promise.all(
-    requests.map(async (request) => {
+    requests.map(async (request, turn) => {
       await delay(Math.max(0, request.atMs - (performance.now() - startedAt)));
-      await sendUntilAccepted(door, ledger, request);
+      await sendUntilAccepted(door, ledger, { ...request, turn });
     }),
   ).catch((error: unknown) => {
     ledger.wrongAnswers.push(messageOf(error));

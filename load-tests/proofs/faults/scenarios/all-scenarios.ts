@@ -1,4 +1,5 @@
 import { ACCEPTING } from './accepting.js';
+import { AUDITING } from './auditing.js';
 import { BATCHING } from './batching.js';
 import { COUNTING } from './counting.js';
 import { CRASHING } from './crashing.js';
@@ -14,4 +15,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CRASHING,
   ...OWNING,
   ...LOSING_REPLIES,
+  ...AUDITING,
 ];

@@ -32,7 +32,7 @@ export type Scenario = {
   readonly run: (bench: Bench) => Promise<Verdict>;
 };
 
-type Shape = Partial<Pick<WorldOptions, 'partitions' | 'flushDelayMs' | 'batchEventsMax'>>;
+type Shape = Partial<Omit<WorldOptions, 'engines' | 'log' | 'buildRoot'>>;
 
 /** What a story notes besides the books. */
 export type Notes = { readonly expect: (isSo: boolean, problem: string) => void };

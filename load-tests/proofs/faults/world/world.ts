@@ -1,9 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ApiClient } from '../../../../cli/demo/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../../../clickhouse/client.js';
-import { openEventLogReader } from '../../../../event-log/open-log.js';
-import type { EventLogReader } from '../../../../event-log/event-log.js';
+import {
+  openEventLogReader,
+  openEventLogWriter,
+  type EventLogConfig,
+} from '../../../../event-log/open-log.js';
+import type { EventLogReader, EventLogWriter } from '../../../../event-log/event-log.js';
+import { assertPresent } from '../../../../runtime/failure.js';
 import { withSession } from '../../../../sql/session.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
 import { reservePort } from '../engines/reserve-port.js';
@@ -24,6 +30,8 @@ export type WorldOptions = {
   readonly batchEventsMax: number;
   /** Meters that exist before anything starts. */
   readonly meters?: readonly UsageMeter[];
+  /** Ingest processes that clients know; one unless given. */
+  readonly ingests?: number;
 };
 
 /** Where and how a doomed aggregator ends (doomed-aggregator.ts). */
@@ -41,15 +49,19 @@ export class World {
   readonly ledger = new Ledger();
   readonly clickhouse: ClickHouse;
   readonly meters: UsageMeter[];
+  /** What was made through the billing API: customers by `identityOf`, and meters. */
+  readonly registered = { customers: new Set<string>(), meterIds: new Set<string>() };
   readonly #aggregators = new Set<Program>();
   readonly #sending = new AbortController();
   readonly #ingests: Program[] = [];
+  #billingApi: Program | null = null;
   #reader: EventLogReader | null = null;
+  #writer: EventLogWriter | null = null;
 
   private constructor(
     readonly options: WorldOptions,
     readonly stores: FreshStores,
-    private readonly port: number,
+    private readonly ports: { readonly ingest: readonly number[]; readonly billingApi: number },
   ) {
     this.clickhouse = createClickHouse(stores.clickhouseUrl);
     // Every request that waits listens to its end.
@@ -62,14 +74,17 @@ export class World {
     const { engines, log, buildRoot } = options;
     const brokers = log === 'kafka' ? brokersOf(engines) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
-    const world = new World(options, stores, await reservePort());
+    const ingest = [];
+    for (let door = 0; door < (options.ingests ?? 1); door += 1) ingest.push(await reservePort());
+    const world = new World(options, stores, { ingest, billingApi: await reservePort() });
     for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
     return world;
   }
 
   get door(): Door {
     const { signal } = this.#sending;
-    return { url: `http://127.0.0.1:${this.port}`, apiKeys: this.stores.apiKeys, signal };
+    const urls = this.ports.ingest.map(addressOf);
+    return { urls, apiKeys: this.stores.apiKeys, signal };
   }
 
   /** Aggregators that were started and not yet ended by us. */
@@ -97,7 +112,8 @@ export class World {
   }
 
   get #programs(): readonly Program[] {
-    return [...this.#ingests, ...this.#aggregators];
+    const billingApi = this.#billingApi === null ? [] : [this.#billingApi];
+    return [...this.#ingests, ...this.#aggregators, ...billingApi];
   }
 
   /** What every program said, those that are gone included; for the search of causes. */
@@ -105,27 +121,38 @@ export class World {
     return this.#programs.map(({ order, output }) => `=== ${order.name}\n${output}`).join('\n');
   }
 
-  /** Starts ingest and waits for it; a later call, after a kill, starts it at the same address. */
-  async startIngest(): Promise<Program> {
-    const program = new Program({
-      name: 'ingest',
-      module: this.#module('ingest/main'),
-      environment: { ...this.#environment(), MINUTEBOOK_PORT: String(this.port) },
-    });
+  /**
+   * Starts an ingest process and waits for it; a later call, after a kill, starts it at the same
+   * address.
+   */
+  async startIngest(door = 0): Promise<Program> {
+    const port = assertPresent(this.ports.ingest[door], 'the port of an ingest process');
+    const program = this.#startServer('ingest', port);
     this.#ingests.push(program);
-    const deadline = Date.now() + READY_TIMEOUT_MS;
-    while (program.isRunning && Date.now() < deadline) {
-      if (await this.isIngestUp()) break;
-      await delay(20);
-    }
+    await this.#whenUp(program, () => this.isIngestUp(door));
     return program;
   }
 
-  isIngestUp(): Promise<boolean> {
-    return fetch(`${this.door.url}/livez`).then(
-      (answer) => answer.ok,
-      () => false,
-    );
+  isIngestUp(door = 0): Promise<boolean> {
+    return isUp(this.ports.ingest[door] ?? 0);
+  }
+
+  /** Starts the API that answers what was counted and what it costs, and waits for it. */
+  async startBillingApi(): Promise<void> {
+    const { billingApi: port } = this.ports;
+    const program = this.#startServer('billing-api', port);
+    this.#billingApi = program;
+    await this.#whenUp(program, () => isUp(port));
+  }
+
+  get hasBillingApi(): boolean {
+    return this.#billingApi !== null;
+  }
+
+  /** The billing API as a client of an environment calls it. */
+  api(environment: number): ApiClient {
+    const url = `${addressOf(this.ports.billingApi)}/v1`;
+    return new ApiClient(url, this.stores.apiKeys[environment] ?? '');
   }
 
   startAggregator(): Program {
@@ -158,24 +185,51 @@ export class World {
 
   /** The log as it stands, read past the product's programs. */
   async logReader(): Promise<EventLogReader> {
+    this.#reader ??= await openEventLogReader(this.#logConfig);
+    return this.#reader;
+  }
+
+  /** The log as another program may write it. */
+  async logWriter(): Promise<EventLogWriter> {
+    this.#writer ??= await openEventLogWriter(this.#logConfig);
+    return this.#writer;
+  }
+
+  get #logConfig(): EventLogConfig {
     const { engines, log, partitions } = this.options;
-    this.#reader ??= await openEventLogReader({
+    return {
       KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : undefined,
       MINUTEBOOK_LOG_PARTITIONS: partitions,
       MINUTEBOOK_LOG_RETENTION_HOURS: 72,
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: PRODUCE_TIMEOUT_MS,
       DATABASE_URL: this.stores.databaseUrl,
-    });
-    return this.#reader;
+    };
   }
 
   /** Ends the programs and drops the stores. */
   async close(): Promise<void> {
     this.#sending.abort();
     await Promise.all(this.#programs.map((program) => program.kill()));
+    await this.#writer?.close();
     await this.#reader?.close();
     await this.clickhouse.close();
     await this.stores.drop();
+  }
+
+  #startServer(name: 'ingest' | 'billing-api', port: number): Program {
+    return new Program({
+      name,
+      module: this.#module(`${name}/main`),
+      environment: { ...this.#environment(), MINUTEBOOK_PORT: String(port) },
+    });
+  }
+
+  async #whenUp(program: Program, isThere: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    while (program.isRunning && Date.now() < deadline) {
+      if (await isThere()) return;
+      await delay(20);
+    }
   }
 
   #startAggregator(module: string, fate: Pick<ProgramOrder, 'arguments' | 'lastWords'>): Program {
@@ -207,8 +261,18 @@ export class World {
       MINUTEBOOK_BATCH_EVENTS_MAX: String(batchEventsMax),
       // A run sends what it wants; the limit of requests has tests of its own.
       MINUTEBOOK_INGEST_RATE: '1000000',
+      MINUTEBOOK_HEAVY_RATE: '1000000',
     };
   }
+}
+
+const addressOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+function isUp(port: number): Promise<boolean> {
+  return fetch(`${addressOf(port)}/livez`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
 }
 
 function brokersOf(engines: FaultEngines): string {
