@@ -1,12 +1,15 @@
+import PQueue from 'p-queue';
 import { sql } from 'slonik';
-import { describe, expect } from 'vitest';
+import { describe, expect, test as base } from 'vitest';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { Database } from '../../sql/pool.js';
 import { createId } from '../../runtime/ids.js';
 import { OPERATIONS } from '../generated/operations.js';
-import { makeKey, test as base } from '../testing/billing-test.js';
+import { withFreshClickHouse, withFreshDatabase } from '../../load-tests/harness/fixtures.js';
+import { withBillingApi, type BillingUnderTest } from '../testing/billing-harness.js';
+import { makeKey } from '../testing/billing-test.js';
 import {
   fillEnvironment,
   FILLED_AT,
@@ -17,6 +20,8 @@ import { addressOf, sampleOf, type SampleRequest } from '../testing/sample-reque
 import type { Operation } from './operation-table.js';
 
 type World = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
   /** The environment whose key makes all requests. */
   readonly own: FilledEnvironment;
   /** Another environment of the same tenant, and one of another tenant. */
@@ -31,6 +36,8 @@ const operations = OPERATIONS.filter(
 const reading = operations.filter(({ access }) => access === 'read');
 
 const ULID = /\b[a-z]+(_[a-z]+)?_[0-9A-HJKMNP-TV-Z]{26}\b/g;
+/** Requests that change nothing, side by side; fewer than the pool of the API has connections. */
+const AT_A_TIME = 6;
 /** The lag of the log is that of all tenants together. */
 const COMMON = /"consumption_lag":\d+/;
 
@@ -52,39 +59,63 @@ function widest({ method, path }: Operation, sample: SampleRequest): SampleReque
 
 async function readEverything(filled: FilledEnvironment): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
-  for (const operation of reading) {
-    const sample = sampleOf(operation.id, filled);
-    for (const request of [sample, widest(operation, sample)]) {
-      const { status, text } = await send(filled, operation, request);
-      expect([operation.id, status === 200 ? '' : text]).toEqual([operation.id, '']);
-      answers.set(`${operation.id} ${JSON.stringify(request)}`, text);
-    }
-  }
+  const read = async (operation: Operation, request: SampleRequest): Promise<void> => {
+    const { status, text } = await send(filled, operation, request);
+    expect([operation.id, status === 200 ? '' : text]).toEqual([operation.id, '']);
+    answers.set(`${operation.id} ${JSON.stringify(request)}`, text);
+  };
+  await sideBySide(
+    reading.flatMap((operation) => {
+      const sample = sampleOf(operation.id, filled);
+      return [sample, widest(operation, sample)].map((request) => () => read(operation, request));
+    }),
+  );
   return answers;
 }
 
-const test = base.extend<{ world: World }>({
-  world: async ({ api, database, clickhouse, clock }, use) => {
-    clock.set(FILLED_AT);
-    const tools = { api, database: database.database, clickhouse: clickhouse.client };
-    const { environment } = api;
-    const own = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
-    const alone = await readEverything(own);
-    const sibling = { tenantId: environment.tenantId, environmentId: createId('env') };
-    const keys = [
-      await makeKey(database.database, { environment: sibling }),
-      await makeKey(database.database, {}),
-    ];
-    const foreign: FilledEnvironment[] = [];
-    for (const [index, key] of keys.entries()) {
+/** Results in the order of the tasks. */
+function sideBySide<T>(tasks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
+  return new PQueue({ concurrency: AT_A_TIME }).addAll(tasks);
+}
+
+/** Fills the environment that asks, reads all of it, and only then fills the foreign ones. */
+async function makeWorld(
+  api: BillingUnderTest,
+  database: Database,
+  clickhouse: ClickHouse,
+): Promise<World> {
+  const tools = { api, database, clickhouse };
+  const { environment } = api;
+  const own = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
+  const alone = await readEverything(own);
+  const sibling = { tenantId: environment.tenantId, environmentId: createId('env') };
+  const keys = [await makeKey(database, { environment: sibling }), await makeKey(database, {})];
+  const foreign = await Promise.all(
+    keys.map(async (key, index) => {
       // Once with the very keys of `own`, so that whatever goes by a name meets its double, and
       // once with others, for asking after what only the foreign environment has.
       await fillEnvironment(tools, key, { suffix: '', partition: 1 + 2 * index });
-      const place = { suffix: `-${index}`, partition: 2 + 2 * index };
-      foreign.push(await fillEnvironment(tools, key, place));
-    }
-    await use({ own, foreign, alone });
-  },
+      return fillEnvironment(tools, key, { suffix: `-${index}`, partition: 2 + 2 * index });
+    }),
+  );
+  return { database, clickhouse, own, foreign, alone };
+}
+
+// One world for both tests, since it is what takes the time.
+const test = base.extend<{ world: World }>({
+  world: [
+    async ({}, use) => {
+      const clock = { now: () => Date.parse(FILLED_AT) };
+      await withFreshDatabase(({ database }) =>
+        withFreshClickHouse(({ client }) =>
+          withBillingApi({ database, clickhouse: client, clock }, async (api) => {
+            await use(await makeWorld(api, database, client));
+          }),
+        ),
+      );
+    },
+    { scope: 'file' },
+  ],
 });
 
 const tableName = z.object({ name: z.string() });
@@ -128,7 +159,7 @@ function comparable(text: string, value: string): string {
 
 /** A value of the same form that nothing has, nor was asked for before. */
 function unknownOf(value: string): string {
-  return value.replace(/.{4}$/, String(5000 + attempts));
+  return value.replace(/.{4}$/, String(nextAttempt()));
 }
 
 /** Foreign ids and environments that an answer contains without having been told them. */
@@ -141,29 +172,53 @@ function leaksIn(text: string, told: string, { foreign }: World): readonly strin
   return secrets.filter((secret) => rest.includes(secret));
 }
 
-let attempts = 0;
+let attempts = 5_000;
 
-/** What a probe answers differently for a foreign id than for an unknown one. */
+function nextAttempt(): number {
+  attempts += 1;
+  return attempts;
+}
+
+/** What a probe answers differently for foreign ids than for an unknown one. */
 async function differencesAt(operation: Operation, world: World, at: number): Promise<unknown[]> {
   const answerTo = async (value: string) => {
-    attempts += 1;
-    const suffix = `-try-${attempts}`;
+    const suffix = `-try-${nextAttempt()}`;
     const sample = sampleOf(operation.id, world.own, suffix);
     const probe = idProbesOf(operation, sample, world.own.ids)[at] as IdProbe;
     const { text } = await send(world.own, operation, probe.with(value));
     const leaks = leaksIn(text, value, world);
     return { probe, leaks, answer: comparable(text, value).replaceAll(suffix, '') };
   };
+  const sample = sampleOf(operation.id, world.own);
+  const { kind, place } = idProbesOf(operation, sample, world.own.ids)[at] as IdProbe;
+  const foreignIds = world.foreign.map(({ ids }) => ids[kind]);
+  const unknown = await answerTo(unknownOf(foreignIds[0] ?? ''));
   const differences: unknown[] = [];
-  for (const { ids } of world.foreign) {
-    const sample = sampleOf(operation.id, world.own);
-    const { kind, place } = idProbesOf(operation, sample, world.own.ids)[at] as IdProbe;
-    const unknown = await answerTo(unknownOf(ids[kind]));
-    const known = await answerTo(ids[kind]);
+  for (const foreignId of foreignIds) {
+    const known = await answerTo(foreignId);
     if (known.answer === unknown.answer && known.leaks.length === 0) continue;
     differences.push({ operation: operation.id, place, known, unknown: unknown.answer });
   }
   return differences;
+}
+
+/** Asks every operation for foreign records, wherever its request can name one. */
+async function probeEverything(
+  world: World,
+): Promise<{ readonly probes: number; readonly differences: readonly unknown[] }> {
+  const probes = operations.flatMap((operation) => {
+    const places = idProbesOf(operation, sampleOf(operation.id, world.own), world.own.ids);
+    if (operation.path.includes('{')) {
+      expect([operation.id, places.length > 0]).toEqual([operation.id, true]);
+    }
+    return places.map((_, at) => ({ operation, at }));
+  });
+  const isRead = ({ operation }: (typeof probes)[number]): boolean => operation.access === 'read';
+  const ask = ({ operation, at }: (typeof probes)[number]) => differencesAt(operation, world, at);
+  const found = [...(await sideBySide(probes.filter(isRead).map((probe) => () => ask(probe))))];
+  // One after the other: two writes of one record would meet each other.
+  for (const probe of probes) if (!isRead(probe)) found.push(await ask(probe));
+  return { probes: probes.length, differences: found.flat() };
 }
 
 /** Rows of a table of ClickHouse by environment. */
@@ -182,12 +237,13 @@ describe('an environment', () => {
   test(
     'is not seen from another environment of its tenant, nor from another tenant',
     { timeout: GENEROUS_MS },
-    async ({ world, database, clickhouse }) => {
+    async ({ world }) => {
+      const { database, clickhouse } = world;
       const everywhere = [world.own, ...world.foreign];
-      const before = await digests(database.database, everywhere);
+      const before = await digests(database, everywhere);
       // A test over an empty table proves nothing: a new table needs something in fillEnvironment.
       for (const [table, { rows }] of before) expect([table, rows > 0]).toEqual([table, true]);
-      const tables = await clickhouse.client.query(
+      const tables = await clickhouse.query(
         `SELECT found AS name FROM (
           SELECT DISTINCT table AS found FROM system.columns
           WHERE database = currentDatabase() AND name = 'environment_id')`,
@@ -197,7 +253,7 @@ describe('an environment', () => {
       expect(tables.length).toBeGreaterThan(0);
       for (const { name } of tables) {
         const ids = everywhere.map(({ environment }) => environment.environmentId);
-        const found = await environmentsIn(clickhouse.client, name);
+        const found = await environmentsIn(clickhouse, name);
         expect([name, found]).toEqual([name, expect.arrayContaining(ids)]);
       }
 
@@ -206,18 +262,7 @@ describe('an environment', () => {
         expect([request, answer]).toEqual([request, world.alone.get(request)]);
       }
 
-      const differences: unknown[] = [];
-      let probes = 0;
-      for (const operation of operations) {
-        const { ids } = world.own;
-        const places = idProbesOf(operation, sampleOf(operation.id, world.own), ids);
-        if (operation.path.includes('{'))
-          expect([operation.id, places.length > 0]).toEqual([operation.id, true]);
-        probes += places.length;
-        for (const at of places.keys()) {
-          differences.push(...(await differencesAt(operation, world, at)));
-        }
-      }
+      const { probes, differences } = await probeEverything(world);
       expect(differences).toEqual([]);
       expect(probes).toBeGreaterThan(operations.length);
 
@@ -227,7 +272,7 @@ describe('an environment', () => {
       const created = await world.own.call('POST', '/v1/plans', options);
       expect([created.status, created.headers.get('idempotency-replayed')]).toEqual([201, null]);
 
-      const after = await digests(database.database, world.foreign);
+      const after = await digests(database, world.foreign);
       for (const [table, digest] of after) {
         expect([table, digest]).toEqual([table, before.get(table)]);
       }
@@ -237,7 +282,8 @@ describe('an environment', () => {
   test(
     'is closed by the database itself, whatever a statement asks for',
     { timeout: GENEROUS_MS },
-    async ({ world, database: { database } }) => {
+    async ({ world }) => {
+      const { database } = world;
       const { environment } = world.own;
       const tables = await tablesOf(database);
       for (const table of tables.filter((each) => !OUTSIDE_ROW_LEVEL_SECURITY.includes(each))) {
