@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import '../load-tests/harness/provided-context.js';
 import { SummaryReporter } from './summary-reporter.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -11,75 +12,81 @@ const LONG_PROOFS = [
   'load-tests/proofs/simulation/**/*.test.ts',
   'load-tests/proofs/pricing-oracle/agreement/*.test.ts',
 ];
-/** What `npm test` has no time for: run by `npm run nightly`. */
+/** What `npm test` has no time for: `npm run nightly` runs these with `--mode nightly`. */
 const NIGHTLY_TESTS = ['**/*.nightly.test.ts'];
-const isNightly = process.env['MINUTEBOOK_NIGHTLY'] === '1';
 /** Whole products wait for engines half of the time; more than two of them starve two cores. */
 const PRODUCTS_AT_A_TIME = 2;
 const ELSEWHERE = ['**/node_modules/**', '**/dist/**'];
 const globalSetup = [`${root}load-tests/harness/global-setup.ts`];
 
 /** Kinds of tests by file name; each kind is a project and can be run alone. */
-export default defineConfig({
-  root,
-  test: {
-    root,
-    reporters: ['default', new SummaryReporter()],
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'fast',
-          include: ['**/*.test.ts'],
-          exclude: [
-            ...[...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
-            ...[...NIGHTLY_TESTS, ...LONG_PROOFS],
-          ],
-          testTimeout: 20_000,
-          // Pure code shares its modules between files: half of the time goes into loading them.
-          isolate: false,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'engines',
-          include: ENGINE_TESTS,
-          exclude: ELSEWHERE,
-          globalSetup,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          // Every file has databases of its own; more workers than this only wait for the disk.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: isNightly ? NIGHTLY_TESTS : END_TO_END_TESTS,
-          exclude: ELSEWHERE,
-          globalSetup,
-          testTimeout: 600_000,
-          hookTimeout: 300_000,
-          maxWorkers: PRODUCTS_AT_A_TIME,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'proofs',
-          include: LONG_PROOFS,
-          exclude: [...ELSEWHERE, ...ENGINE_TESTS],
-          testTimeout: 120_000,
-          // Beside the products, which leave the cores idle half of the time.
-          maxWorkers: PRODUCTS_AT_A_TIME,
-          sequence: { groupOrder: 2 },
-        },
-      },
-    ],
+const projectsOf = (isNightly: boolean): TestProjectConfiguration[] => [
+  {
+    extends: true,
+    test: {
+      name: 'fast',
+      include: ['**/*.test.ts'],
+      exclude: [
+        ...[...ELSEWHERE, ...ENGINE_TESTS, ...END_TO_END_TESTS],
+        ...[...NIGHTLY_TESTS, ...LONG_PROOFS],
+      ],
+      testTimeout: 20_000,
+      // Pure code shares its modules between files: half of the time goes into loading them.
+      isolate: false,
+      sequence: { groupOrder: 0 },
+    },
   },
+  {
+    extends: true,
+    test: {
+      name: 'engines',
+      include: ENGINE_TESTS,
+      exclude: ELSEWHERE,
+      globalSetup,
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+      // Every file has databases of its own; more workers than this only wait for the disk.
+      maxWorkers: 2,
+      sequence: { groupOrder: 1 },
+    },
+  },
+  {
+    extends: true,
+    test: {
+      name: 'e2e',
+      include: isNightly ? NIGHTLY_TESTS : END_TO_END_TESTS,
+      exclude: ELSEWHERE,
+      globalSetup,
+      testTimeout: 600_000,
+      hookTimeout: 300_000,
+      maxWorkers: PRODUCTS_AT_A_TIME,
+      sequence: { groupOrder: 2 },
+    },
+  },
+  {
+    extends: true,
+    test: {
+      name: 'proofs',
+      include: LONG_PROOFS,
+      exclude: [...ELSEWHERE, ...ENGINE_TESTS],
+      testTimeout: 120_000,
+      // Beside the products, which leave the cores idle half of the time.
+      maxWorkers: PRODUCTS_AT_A_TIME,
+      sequence: { groupOrder: 2 },
+    },
+  },
+];
+
+export default defineConfig(({ mode }) => {
+  const isNightly = mode === 'nightly';
+  return {
+    root,
+    test: {
+      root,
+      setupFiles: [`${root}load-tests/harness/repeat-seed.ts`],
+      provide: { isNightly },
+      reporters: ['default', new SummaryReporter()],
+      projects: projectsOf(isNightly),
+    },
+  };
 });

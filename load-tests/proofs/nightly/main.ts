@@ -34,9 +34,8 @@ type Result = {
 async function run(part: NightlyPart): Promise<Result> {
   console.log(pc.bold(`\n=== ${part.name}: ${part.what}`));
   const startedAt = performance.now();
-  const child = spawn(part.command, part.parameters, {
+  const child = spawn(process.execPath, part.parameters, {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, ...part.environment },
   });
   const status = await new Promise<number | null>((resolve) => {
     child.once('error', (error) => {

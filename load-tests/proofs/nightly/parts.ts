@@ -17,9 +17,8 @@ export type NightlyPart = {
   readonly name: string;
   /** What it does and how much of it, for the table. */
   readonly what: string;
-  readonly command: string;
+  /** Of Node. */
   readonly parameters: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
 };
 
 const NODE = ['--enable-source-maps'];
@@ -31,7 +30,7 @@ function program(module: string, parameters: readonly string[]): readonly string
 function tests(parameters: readonly string[]): readonly string[] {
   const vitest = join(projectRoot, 'node_modules', 'vitest', 'vitest.mjs');
   const config = join(projectRoot, '.config', 'vitest.config.ts');
-  return [vitest, 'run', '--config', config, ...parameters];
+  return [vitest, 'run', '--config', config, '--mode', 'nightly', ...parameters];
 }
 
 type Described = readonly [name: string, what: string, parameters: readonly string[]];
@@ -75,24 +74,18 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   ];
 }
 
+/** Tests that draw their own seeds, and say them when they fail. */
+const TESTS_OF_NIGHT: readonly Described[] = [
+  [
+    'simulation-conformance',
+    '1,000 sequences',
+    tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
+  ],
+  ['kafka', 'kill -9 and ownership on Kafka', tests(['--project', 'e2e'])],
+];
+
 /** All long proofs; `seed` begins those that are random. */
 export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
-  const environment = { MINUTEBOOK_NIGHTLY: '1' };
-  const command = process.execPath;
-  return [
-    ...programs(sizes, seed).map(([name, what, parameters]) => ({
-      name,
-      what,
-      command,
-      parameters,
-    })),
-    {
-      ...{ name: 'simulation-conformance', what: '1,000 sequences', command, environment },
-      parameters: tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
-    },
-    {
-      ...{ name: 'kafka', what: 'kill -9 and ownership on Kafka', command, environment },
-      parameters: tests(['--project', 'e2e']),
-    },
-  ];
+  const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT];
+  return described.map(([name, what, parameters]) => ({ name, what, parameters }));
 }

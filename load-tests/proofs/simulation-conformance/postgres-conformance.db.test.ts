@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { describe, expect, inject } from 'vitest';
 import { test } from '../../harness/fixtures.js';
 import { createScenario, type ScenarioPlan } from '../simulation/scenario.js';
 import { emptyWorld, type World } from '../simulation/world.js';
@@ -9,7 +9,7 @@ import { makeMeters, RealPostgres } from './real-postgres.js';
 import { stateOfDatabase, stateOfModel } from './stored-state.js';
 
 /** A nightly run takes its time. */
-const RUNS = process.env['MINUTEBOOK_NIGHTLY'] === '1' ? 1_000 : 40;
+const RUNS = inject('isNightly') ? 1_000 : 40;
 const TIMEOUT_MS = 1_800_000;
 
 const PLAN: ScenarioPlan = {
