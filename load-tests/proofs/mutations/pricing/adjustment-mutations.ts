@@ -29,6 +29,8 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
       'if (line === undefined || !line.amount.greaterThan(ZERO)) return false;',
       'if (line === undefined) return false;',
     ],
+    // Without this, the split refuses negative weights before a figure is wrong.
+    ['targets.map(leftOf), currency)', 'targets.map((one) => leftOf(one).abs()), currency)'],
   ),
   mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build-invoice.ts', [
     'applyTaxes(taxable, {',

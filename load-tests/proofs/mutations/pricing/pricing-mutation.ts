@@ -12,7 +12,8 @@ export type PricingMutation = Mutation & {
 export function mutation(
   [name, rule]: readonly [name: string, rule: string],
   file: string,
-  [from, to]: readonly [from: string, to: string],
+  ...edits: readonly (readonly [from: string, to: string])[]
 ): PricingMutation {
-  return { name, rule, file, edits: [{ path: `billing-api/domain/${file}`, from, to }] };
+  const path = `billing-api/domain/${file}`;
+  return { name, rule, file, edits: edits.map(([from, to]) => ({ path, from, to })) };
 }

@@ -104,7 +104,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
   ),
   mutation(['the true-up follows unrounded lines', '11.1'], 'invoice/charge-lines.ts', [
     'within.reduce((sum, { amount }) => sum.plus(amount), usedBefore)',
-    'within.reduce((sum, { exact }) => sum.plus(exact), usedBefore)',
+    // Rounded after the sum; an amount of finer digits than the currency would be refused.
+    "roundMoney(within.reduce((sum, { exact }) => sum.plus(exact), usedBefore), 'usd')",
   ]),
   mutation(['a cut bucket has the whole commitment', '11.4'], 'rating/window-charge.ts', [
     'return scale === null ? amount : amount.times(scale.coveredMs).dividedBy(scale.fullMs);',
