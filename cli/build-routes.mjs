@@ -21,7 +21,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const output = join(root, 'billing-api', 'generated');
 const stamp = join(output, 'sources.sha256');
 
-/** Files whose text decides the result: controllers, DTOs, settings, the fragment, these scripts. */
+/** Files whose text decides the result: controllers, DTOs and what they name, settings, these scripts. */
 function sourceFiles() {
   const api = join(root, 'billing-api');
   const sources = readdirSync(api, { recursive: true })
@@ -30,7 +30,9 @@ function sourceFiles() {
   const here = dirname(fileURLToPath(import.meta.url));
   const parts = readdirSync(join(here, 'routes')).map((name) => join(here, 'routes', name));
   const settings = join(root, '.config', 'tsoa.json');
-  return [...sources, ...parts, settings, fileURLToPath(import.meta.url)].sort();
+  // The DTO of an aggregation's type is made of this list.
+  const aggregations = join(root, 'contract', 'aggregation.ts');
+  return [...sources, ...parts, aggregations, settings, fileURLToPath(import.meta.url)].sort();
 }
 
 function hashOfSources() {

@@ -1,3 +1,4 @@
+import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { AggregationSpec, UsageSlicing } from '../domain/usage/aggregation-spec.js';
 
@@ -62,7 +63,7 @@ export function slotsOf(
   const { type, resetUsage, buckets } = spec;
   const hasHistory = resetUsage === 'NEVER';
   const hasWindows = slicings.some(({ windows }) => windows !== null);
-  const isCut = buckets !== null || hasWindows || (hasHistory && type === 'WEIGHTED_SUM');
+  const isCut = buckets !== null || hasWindows || (hasHistory && AGGREGATIONS[type].isTimeWeighted);
   if (!isCut) return null;
   const starts =
     buckets === null ? commonBoundsOf(windowListsOf(spec, slicings)) : boundsOf(buckets);

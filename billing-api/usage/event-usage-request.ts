@@ -1,6 +1,5 @@
-import type { AggregationType } from '../../contract/aggregation.js';
+import { AGGREGATIONS, type AggregationType } from '../../contract/aggregation.js';
 import { plain } from '../../contract/decimal.js';
-import { MULTIPLIED } from '../catalog/meters/meter-rules.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
 import type { UsageSplit } from '../domain/usage/aggregation-spec.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -20,11 +19,12 @@ export type EventUsageRequest = UsageRequest & {
 
 function readMultiplier(reader: MemberReader, request: EventUsageRequest): string | null {
   const { aggregation_type: type, multiplier } = request;
+  const rule = AGGREGATIONS[type].multiplier;
   if (multiplier === undefined) {
-    if (type === 'SUM_WITH_MULTIPLIER') reader.note('multiplier', `is required with ${type}`);
+    if (rule === 'required') reader.note('multiplier', `is required with ${type}`);
     return null;
   }
-  if (!MULTIPLIED.has(type)) reader.note('multiplier', `does not go with ${type}`);
+  if (rule === 'refused') reader.note('multiplier', `does not go with ${type}`);
   const value = reader.decimal('multiplier', multiplier);
   if (value?.greaterThan(0) === false) reader.note('multiplier', 'is not above 0');
   return value === null ? null : plain(value);
@@ -32,7 +32,7 @@ function readMultiplier(reader: MemberReader, request: EventUsageRequest): strin
 
 function readField(reader: MemberReader, request: EventUsageRequest): string | null {
   const { aggregation_type: type, property_name: name } = request;
-  if (type === 'COUNT') return null;
+  if (AGGREGATIONS[type].counts === 'event') return null;
   if (name === undefined || name === '') reader.note('property_name', `is required with ${type}`);
   if (name !== undefined && name.length > PROPERTY_KEY_LENGTH_MAX) {
     reader.note('property_name', `has more than ${PROPERTY_KEY_LENGTH_MAX} characters`);

@@ -1,5 +1,5 @@
+import { AGGREGATION_TYPES, AGGREGATIONS } from '../../contract/aggregation.js';
 import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
-import { OF_BUCKETS } from '../catalog/meters/meter-rules.js';
 import type { UsageCustomer } from '../customers/customers-store.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import type { AggregationSpec, UsageSplit } from '../domain/usage/aggregation-spec.js';
@@ -10,12 +10,18 @@ import { slicingsOfAnswer, type AnswerQuery } from './usage-answer.js';
 import { cutsOf } from './usage-range.js';
 import type { UsageTerms } from './usage-request.js';
 
+const BUCKETED_TYPES = AGGREGATION_TYPES.filter((type) => AGGREGATIONS[type].buckets !== 'refused');
+/** As in "COUNT, SUM and MAX". */
+const BUCKETED = new Intl.ListFormat('en-GB').format(BUCKETED_TYPES);
+
 /** What is wrong with buckets for an aggregation (docs/domain.md 3.2), or null. */
 export function bucketProblem(
   type: AggregationSpec['type'],
   resetUsage: AggregationSpec['resetUsage'],
 ): string | null {
-  if (!OF_BUCKETS.has(type)) return `does not go with ${type}; only with COUNT, SUM and MAX`;
+  if (AGGREGATIONS[type].buckets === 'refused') {
+    return `does not go with ${type}; only with ${BUCKETED}`;
+  }
   return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
 }
 

@@ -1,14 +1,14 @@
+import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { aggregateUsage } from '../domain/usage/aggregate-usage.js';
-import {
-  areCellsAdditive,
-  type AggregationSpec,
-  type CellSeries,
-  type UsagePart,
-  type UsageSlicing,
-  type UsageSplit,
+import type {
+  AggregationSpec,
+  CellSeries,
+  UsagePart,
+  UsageSlicing,
+  UsageSplit,
 } from '../domain/usage/aggregation-spec.js';
 import { HISTORY_MS, intervalOf, slotsOf } from './cell-slots.js';
 import type { UsageCustomers, CellQuery, UsageSubject } from './store/cell-query.js';
@@ -75,7 +75,9 @@ function cellQueryOf<Name extends string>(
  */
 function cellReadsOf<Name extends string>(query: UsageQuery<Name>): readonly CellRead<Name>[] {
   const slicings = [...query.slicings];
-  const groups = areCellsAdditive(query.spec.type) ? [slicings] : slicings.map((one) => [one]);
+  const groups = AGGREGATIONS[query.spec.type].hasAdditiveCells
+    ? [slicings]
+    : slicings.map((one) => [one]);
   return groups.map((group) => {
     const cells = cellQueryOf(
       query,

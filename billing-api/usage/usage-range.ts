@@ -6,6 +6,7 @@ import {
   windowsWithin,
   type WindowSize,
 } from '../domain/calendar/usage-windows.js';
+import { hasWholeBuckets } from '../domain/usage/aggregation-spec.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 
 /** A month of minutes: an answer of a few megabytes, made in about a tenth of a second. */
@@ -55,8 +56,8 @@ type Sizes = {
 };
 
 /**
- * Windows are never shorter than the buckets whose values they show (docs/http.md 10.4). Buckets of
- * sums add up to the sum, whatever their size, so only those of a MAX are cut.
+ * Windows are never shorter than the buckets whose values they show (docs/http.md 10.4). Divisible
+ * buckets add up to the same whatever their size, so only whole buckets are cut.
  */
 export function cutsOf(grid: RangeGrid, sizes: Sizes): RangeCut | Refusal {
   const { windowSize, bucketSize, type } = sizes;
@@ -65,7 +66,8 @@ export function cutsOf(grid: RangeGrid, sizes: Sizes): RangeCut | Refusal {
   const windows = windowsOf(grid, shown);
   if (isRefusal(windows)) return windows;
   const shownWindows = shown === null ? null : windows;
-  if (bucketSize === null || type !== 'MAX') return { windows: shownWindows, buckets: null };
+  const isCut = bucketSize !== null && hasWholeBuckets(type);
+  if (!isCut) return { windows: shownWindows, buckets: null };
   const buckets = cutRange(grid, bucketSize, BUCKETS_MAX);
   if (buckets !== null) return { windows: shownWindows, buckets };
   return invalid({ start_time: `the range has more than ${BUCKETS_MAX} buckets; shorten it` });

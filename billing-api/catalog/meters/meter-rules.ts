@@ -1,4 +1,4 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { plain, ZERO } from '../../../contract/decimal.js';
 import {
   compileExpression,
@@ -8,19 +8,10 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { AggregationBody, CreateMeterBody } from './meter.resource.js';
 
-const OF_EXPRESSIONS: ReadonlySet<AggregationType> = new Set(['SUM', 'AVG', 'MAX', 'LATEST']);
-/** Types whose values may be multiplied (docs/domain.md 3.2). */
-export const MULTIPLIED: ReadonlySet<AggregationType> = new Set([
-  ...OF_EXPRESSIONS,
-  'SUM_WITH_MULTIPLIER',
-]);
-/** Types whose values per bucket add up (docs/domain.md 3.2). */
-export const OF_BUCKETS: ReadonlySet<AggregationType> = new Set(['COUNT', 'SUM', 'MAX']);
-
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
 function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
   const { type, field, expression } = aggregation;
-  if (type === 'COUNT') return;
+  if (AGGREGATIONS[type].counts === 'event') return;
   if (expression === undefined) {
     if (field === undefined) reader.note('aggregation.field', `is required for type ${type}`);
     return;
@@ -28,7 +19,7 @@ function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
   if (field !== undefined) {
     reader.note('aggregation.expression', 'and aggregation.field exclude each other');
   }
-  if (!OF_EXPRESSIONS.has(type)) {
+  if (!AGGREGATIONS[type].allowsExpression) {
     reader.note('aggregation.expression', `does not go with type ${type}`);
   }
   const compiled = compileExpression(expression);
@@ -38,11 +29,12 @@ function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
 function readMultiplier(reader: MemberReader, aggregation: AggregationBody): string | null {
   const { type, multiplier } = aggregation;
   const member = 'aggregation.multiplier';
+  const rule = AGGREGATIONS[type].multiplier;
   if (multiplier === undefined) {
-    if (type === 'SUM_WITH_MULTIPLIER') reader.note(member, `is required for type ${type}`);
+    if (rule === 'required') reader.note(member, `is required for type ${type}`);
     return null;
   }
-  if (!MULTIPLIED.has(type)) reader.note(member, `does not go with type ${type}`);
+  if (rule === 'refused') reader.note(member, `does not go with type ${type}`);
   const value = reader.decimal(member, multiplier);
   if (value?.lessThanOrEqualTo(ZERO) === true) reader.note(member, 'is not greater than 0');
   return value === null ? null : plain(value);
@@ -54,7 +46,7 @@ function checkBuckets(reader: MemberReader, request: CreateMeterBody): void {
     if (groupBy !== undefined) reader.note('aggregation.group_by', 'needs bucket_size');
     return;
   }
-  if (!OF_BUCKETS.has(type)) {
+  if (AGGREGATIONS[type].buckets === 'refused') {
     reader.note('aggregation.bucket_size', `does not go with type ${type}`);
   }
   if (request.reset_usage === 'NEVER') {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AGGREGATION_TYPES } from '../../../contract/aggregation.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns } from '../../../sql/meter-aggregation.js';
 import { hidden, integer, json, oneOf, text, withDefault } from '../../records/columns.js';
@@ -73,15 +74,7 @@ export const METERS = defineResource({
 });
 export type MeterRow = RecordOf<typeof METERS>;
 
-export type AggregationTypeDto =
-  | 'COUNT'
-  | 'SUM'
-  | 'AVG'
-  | 'COUNT_UNIQUE'
-  | 'LATEST'
-  | 'SUM_WITH_MULTIPLIER'
-  | 'MAX'
-  | 'WEIGHTED_SUM';
+export type AggregationTypeDto = (typeof AGGREGATION_TYPES)[number];
 
 export type WindowSizeDto =
   'MINUTE' | '15MIN' | '30MIN' | 'HOUR' | '3HOUR' | '6HOUR' | '12HOUR' | 'DAY' | 'WEEK' | 'MONTH';

@@ -1,4 +1,5 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { hasWholeBuckets } from '../usage/aggregation-spec.js';
 import type { BucketGroup, BucketUsage } from '../usage/line-usage.js';
 import type { LineMeter } from '../usage/line-meter.js';
 import type { LineAllowance } from './line-allowance.js';
@@ -13,10 +14,11 @@ type AllowedLine = {
 /**
  * The instants inside a line's period at which its allowance resets (docs/domain.md 10.2). A bucket
  * that contains one is cut there, so that each allowance covers the usage of its own reset window.
- * The value of a MAX has no parts: it belongs to the reset window in which its bucket begins.
+ * The value of a whole bucket, as of a MAX, cannot be divided: it belongs to the reset window in
+ * which the bucket begins.
  */
 export function bucketCutsOf({ meter, period, allowance }: AllowedLine): readonly InstantMs[] {
-  if (meter.aggregationType === 'MAX') return [];
+  if (hasWholeBuckets(meter.aggregationType)) return [];
   return (allowance?.windows ?? [])
     .map(({ window }) => window.startMs)
     .filter((startMs) => period.startMs < startMs && startMs < period.endMs);

@@ -1,4 +1,4 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
+import { AGGREGATIONS, type AggregationType } from '../../../contract/aggregation.js';
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { WindowCell } from './window-cell.js';
@@ -13,7 +13,7 @@ export type AggregationSpec = {
   readonly range: Interval;
   /**
    * The buckets whose values add up (docs/domain.md 7.8), in the order of time; null for a single
-   * aggregation. Only with COUNT, SUM and MAX and reset_usage BILLING_PERIOD.
+   * aggregation. Only with types that may have buckets and with reset_usage BILLING_PERIOD.
    */
   readonly buckets: readonly Interval[] | null;
   /** Whether buckets are split by the meter's `group_by`: one value per bucket and group. */
@@ -73,7 +73,10 @@ export function isSplit({ source, group, properties }: UsageSplit): boolean {
   return source || group || properties.length > 0;
 }
 
-/** Whether cells of any intervals and keys add up; distinct texts do not. */
-export function areCellsAdditive(type: AggregationType): boolean {
-  return type !== 'COUNT_UNIQUE';
+/**
+ * Whether the value of a bucket, as of a MAX, cannot be divided (docs/domain.md 7.8). The values of
+ * other buckets add up to the same however they are cut.
+ */
+export function hasWholeBuckets(type: AggregationType): boolean {
+  return AGGREGATIONS[type].buckets === 'whole';
 }

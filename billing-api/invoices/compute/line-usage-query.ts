@@ -3,7 +3,11 @@ import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { BillingGrid } from '../../domain/calendar/billing-grid.js';
 import { windowsWithin } from '../../domain/calendar/usage-windows.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import { NO_SPLIT, type UsageSlicing } from '../../domain/usage/aggregation-spec.js';
+import {
+  hasWholeBuckets,
+  NO_SPLIT,
+  type UsageSlicing,
+} from '../../domain/usage/aggregation-spec.js';
 import type { UsageRequirement } from '../../domain/usage/line-usage.js';
 import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
@@ -46,12 +50,13 @@ function bucketsOf(interval: Interval, { meter, grid }: LineUsageQuery): readonl
 }
 
 /**
- * The buckets whose values add up; null except for a MAX, because a sum is the same however it is
- * cut. The intervals of a MAX precede the usage window and do not overlap; each is cut by itself.
+ * The whole buckets whose values add up; null for divisible ones, whose sum is the same however
+ * they are cut. The intervals of whole buckets precede the usage window and do not overlap; each is
+ * cut by itself.
  */
 function addedBuckets(line: LineUsageQuery): readonly Interval[] | null {
   const { requirement, meter } = line;
-  if (requirement.buckets === null || meter.aggregation.type !== 'MAX') return null;
+  if (requirement.buckets === null || !hasWholeBuckets(meter.aggregation.type)) return null;
   const earlier = withoutOverlap(requirement.intervals).flat();
   return [...earlier.flatMap((interval) => bucketsOf(interval, line)), ...requirement.buckets];
 }

@@ -37,8 +37,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     ],
   ),
   mutation(['a bucket is of the allowance it begins under', '10.2'], 'entitlement/cut-buckets.ts', [
-    "if (meter.aggregationType === 'MAX') return [];",
-    "if (meter.aggregationType !== 'AVG') return [];",
+    'if (hasWholeBuckets(meter.aggregationType)) return [];',
+    'if (meter.bucketSize !== null) return [];',
   ]),
   mutation(['the parts of a cut bucket are priced apart', '10.2'], 'entitlement/cut-buckets.ts', [
     'if (cuts.length === 0) return parts;',
