@@ -28,6 +28,9 @@ export type UsageCell = {
   readonly uniques: Set<string>;
 };
 export type MinuteValueName = keyof UsageCell;
+/** Values that add up over any minutes; of texts only the number of different ones is read. */
+export type AddedValueName = Exclude<MinuteValueName, 'uniques'>;
+export type AddedValues = Pick<UsageCell, AddedValueName>;
 
 /** Events with the same value texts; the live stream has tallies of one. */
 export type EventTally = {
@@ -48,17 +51,19 @@ export type ValuedTally = EventTally & {
 /** Shared by all cells that need no set: a set of its own would double the memory of a cell. */
 const NO_UNIQUES: Set<string> = new Set<string>();
 
+/** The values of no events. */
+export const NO_VALUES: Readonly<AddedValues> = {
+  eventCount: 0,
+  unreadableCount: 0,
+  valueSum: ZERO,
+  valueTimeSum: ZERO,
+  valueMax: ZERO,
+  latest: null,
+};
+
 /** A cell without events. Without uniques it may not be filled with texts. */
 export function emptyUsageCell(needs: { readonly uniques: boolean }): UsageCell {
-  return {
-    eventCount: 0,
-    unreadableCount: 0,
-    valueSum: ZERO,
-    valueTimeSum: ZERO,
-    valueMax: ZERO,
-    latest: null,
-    uniques: needs.uniques ? new Set() : NO_UNIQUES,
-  };
+  return { ...NO_VALUES, uniques: needs.uniques ? new Set() : NO_UNIQUES };
 }
 
 /** Types in which a statement answers merged values. */
@@ -87,7 +92,14 @@ export type MinuteValue<Value> = {
   readonly column: string;
   /** Aggregate function that merges values of several rows, in the table and in a statement. */
   readonly merge: string;
+  /** Does the same here; null where the server alone does it. */
+  readonly combine: ((left: Value, right: Value) => Value) | null;
   readonly kind: ValueKind<Value>;
+  /**
+   * SQL of what the row of a minute adds to a longer window, where this is not its column. It is
+   * given the milliseconds from 1970 to the minute.
+   */
+  readonly inWindow?: (minuteMs: string) => string;
   /** Adds events to a cell; null for the counts that every cell has. */
   readonly add: ((cell: UsageCell, tally: ValuedTally) => void) | null;
 };
@@ -118,8 +130,7 @@ function decodeLatest(answer: unknown): Latest | null | undefined {
   if (!Array.isArray(answer) || !answer.every((text) => typeof text === 'string')) return undefined;
   const [atMs = '', receivedMs = '', eventId = '', value = ''] = answer;
   if (eventId === '') return null;
-  const number = value === '' ? ZERO : new Decimal(value);
-  return { atMs: Number(atMs), receivedMs: Number(receivedMs), eventId, value: number };
+  return { atMs: Number(atMs), receivedMs: Number(receivedMs), eventId, value: new Decimal(value) };
 }
 const LATEST: ValueKind<Latest | null> = {
   type: 'Tuple(at_ms Int64, received_ms Int64, event_id String, value Decimal(76, 18))',
@@ -167,33 +178,64 @@ export function isLater(left: EventPlace, right: EventPlace): boolean {
   return (difference || compareByCodePoints(left.eventId, right.eventId)) > 0;
 }
 
+function laterOf(left: Latest | null, right: Latest | null): Latest | null {
+  if (left === null || right === null) return left ?? right;
+  return isLater(right, left) ? right : left;
+}
+
+/** How rows are merged, and what they hold. */
+type MergedKind<Value> = Pick<MinuteValue<Value>, 'merge' | 'combine' | 'kind'>;
+const SUM_OF_COUNTS: MergedKind<number> = {
+  merge: 'sum',
+  combine: (left, right) => left + right,
+  kind: COUNT,
+};
+const SUM_OF_DECIMALS: MergedKind<Decimal> = {
+  merge: 'sum',
+  combine: (left, right) => left.plus(right),
+  kind: DECIMAL,
+};
+const GREATEST_DECIMAL: MergedKind<Decimal> = { merge: 'max', combine: maxOf, kind: DECIMAL };
+const LATEST_VALUE: MergedKind<Latest | null> = { merge: 'max', combine: laterOf, kind: LATEST };
+const ALL_HASHES: MergedKind<Set<string>> = {
+  merge: 'groupUniqArrayArray',
+  combine: null,
+  kind: HASHES,
+};
+
 /**
  * The columns of a minute beside its key, in the order of an encoded row. A new one goes to the
  * end: rows of the other types stay as they are, byte for byte (`FOLD_VERSION`).
  */
 export const MINUTE_VALUES: { readonly [Name in MinuteValueName]: MinuteValue<UsageCell[Name]> } = {
-  eventCount: { column: 'event_count', merge: 'sum', kind: COUNT, add: null },
-  unreadableCount: { column: 'unreadable_count', merge: 'sum', kind: COUNT, add: null },
+  eventCount: { ...SUM_OF_COUNTS, column: 'event_count', add: null },
+  unreadableCount: { ...SUM_OF_COUNTS, column: 'unreadable_count', add: null },
   valueSum: {
-    ...{ column: 'value_sum', merge: 'sum', kind: DECIMAL },
+    ...SUM_OF_DECIMALS,
+    column: 'value_sum',
     add: (cell, { value, count }) => {
       cell.valueSum = cell.valueSum.plus(count === 1 ? value : value.times(count));
     },
   },
   valueTimeSum: {
-    ...{ column: 'value_time_sum', merge: 'sum', kind: DECIMAL },
+    ...SUM_OF_DECIMALS,
+    column: 'value_time_sum',
+    // A minute counts from its own start, a window from 1970.
+    inWindow: (minuteMs) => `value_sum * (${minuteMs}) + value_time_sum`,
     add: (cell, { value, timeSumMs }) => {
       cell.valueTimeSum = cell.valueTimeSum.plus(value.times(new Decimal(String(timeSumMs))));
     },
   },
   valueMax: {
-    ...{ column: 'value_max', merge: 'max', kind: DECIMAL },
+    ...GREATEST_DECIMAL,
+    column: 'value_max',
     add: (cell, { value }) => {
       cell.valueMax = maxOf(cell.valueMax, value);
     },
   },
   latest: {
-    ...{ column: 'latest', merge: 'max', kind: LATEST },
+    ...LATEST_VALUE,
+    column: 'latest',
     add: (cell, { place, value }) => {
       if (cell.latest !== null && !isLater(place, cell.latest)) return;
       const { atMs, receivedMs, eventId } = place;
@@ -201,12 +243,16 @@ export const MINUTE_VALUES: { readonly [Name in MinuteValueName]: MinuteValue<Us
     },
   },
   uniques: {
-    ...{ column: 'uniques', merge: 'groupUniqArrayArray', kind: HASHES },
+    ...ALL_HASHES,
+    column: 'uniques',
     add: (cell, { unique }) => {
       if (unique !== null) cell.uniques.add(unique);
     },
   },
 };
+export const ADDED_VALUES: {
+  readonly [Name in AddedValueName]: MinuteValue<AddedValues[Name]>;
+} = MINUTE_VALUES;
 
 /** The names of the values, in the order of an encoded row. */
 export const MINUTE_VALUE_NAMES = Object.keys(MINUTE_VALUES) as readonly MinuteValueName[];

@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { insertSelect } from '../../clickhouse/insert-statement.js';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
-import { plain } from '../../contract/decimal.js';
 import type { Environment } from '../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
 import { minuteOf } from '../../contract/instant.js';
 import { addTally, createUsageCell } from '../../contract/usage-cell.js';
+import {
+  encodeMinute,
+  MINUTE_COLUMNS,
+  MINUTE_INSERT_SETTING,
+  type UsageMinute,
+} from '../../contract/usage-minute.js';
 
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
@@ -26,6 +32,9 @@ export type UsageTarget = {
   readonly aggregation?: MeterAggregation;
 };
 
+/** The customer of events that name none. */
+const CUSTOMER_KEY = 'e:acme';
+
 let nextEvent = 0;
 
 const clickHouseTime = (text: string): string => text.replace('T', ' ').replace('Z', '');
@@ -42,31 +51,23 @@ function ruleOf({ aggregation = COUNT_EVENTS }: UsageTarget): ValueRule {
   return rule;
 }
 
-/** The columns that a meter's minute has of one event. */
-function sumsOf(target: UsageTarget, event: StoredEvent, eventId: string): object {
+/** The minute of a meter that one event makes. */
+function minuteOfEvent(target: UsageTarget, event: StoredEvent, eventId: string): UsageMinute {
   const atMs = Date.parse(event.at);
   const rule = ruleOf(target);
-  const { properties = {} } = event;
+  const { environment, meterId, generation, aggregation = COUNT_EVENTS } = target;
+  const { properties = {}, customerKey = CUSTOMER_KEY, source = '' } = event;
   const cell = createUsageCell(rule.type);
+  const minuteMs = minuteOf(atMs);
   addTally(cell, rule, {
     texts: rule.properties.map((key) => properties[key] ?? null),
     count: 1,
-    timeSumMs: atMs - minuteOf(atMs),
+    timeSumMs: atMs - minuteMs,
     place: { atMs, receivedMs: atMs, eventId },
   });
-  const { latest } = cell;
-  return {
-    group_key: properties[target.aggregation?.groupBy ?? ''] ?? '',
-    event_count: cell.eventCount,
-    unreadable_count: cell.unreadableCount,
-    value_sum: plain(cell.valueSum),
-    value_time_sum: plain(cell.valueTimeSum),
-    value_max: plain(cell.valueMax),
-    ...(latest === null
-      ? {}
-      : { latest: [latest.atMs, latest.receivedMs, latest.eventId, plain(latest.value)] }),
-    unique_hex: [...cell.uniques],
-  };
+  const meter = { environment, meterId, generation, aggregation };
+  const groupKey = properties[aggregation.groupBy ?? ''] ?? '';
+  return { meter, customerKey, minuteMs, source, groupKey, cell };
 }
 
 /**
@@ -82,15 +83,12 @@ export async function storeEvents(
   for (const event of events) {
     nextEvent += 1;
     const eventId = `event-${nextEvent}`;
-    const common = {
-      tenant_id: environment.tenantId,
-      environment_id: environment.environmentId,
-      customer_key: event.customerKey ?? 'e:acme',
-      source: event.source ?? '',
-    };
     raw.push(
       JSON.stringify({
-        ...common,
+        tenant_id: environment.tenantId,
+        environment_id: environment.environmentId,
+        customer_key: event.customerKey ?? CUSTOMER_KEY,
+        source: event.source ?? '',
         event_name: event.eventName ?? 'call',
         timestamp: clickHouseTime(event.at),
         event_id: eventId,
@@ -105,15 +103,7 @@ export async function storeEvents(
       }),
     );
     for (const target of event.countsOn ?? []) {
-      minutes.push(
-        JSON.stringify({
-          ...common,
-          meter_id: target.meterId,
-          generation: target.generation,
-          minute: clickHouseTime(new Date(minuteOf(Date.parse(event.at))).toISOString()),
-          ...sumsOf(target, event, eventId),
-        }),
-      );
+      minutes.push(JSON.stringify(encodeMinute(minuteOfEvent(target, event, eventId))));
     }
   }
   await insertLines(client, 'events_v1', raw);
@@ -129,18 +119,11 @@ export function insertLines(
   return insert(client, `INSERT INTO ${table} FORMAT JSONEachRow`, rows);
 }
 
-const MINUTE_COLUMNS = `tenant_id String, environment_id String, customer_key String, source String,
-  meter_id String, generation UInt64, minute DateTime64(0, 'UTC'), group_key String,
-  event_count UInt64, unreadable_count UInt64, value_sum Decimal(76, 18),
-  value_time_sum Decimal(76, 18), value_max Decimal(76, 18),
-  latest Tuple(Int64, Int64, String, Decimal(76, 18)), unique_hex Array(String)`;
-const INSERT_MINUTES = `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, source,
-    meter_id, generation, minute, group_key, event_count, unreadable_count, value_sum,
-    value_time_sum, value_max, latest, uniques)
-  SELECT tenant_id, environment_id, customer_key, source, meter_id, generation, minute, group_key,
-    event_count, unreadable_count, value_sum, value_time_sum, value_max, latest,
-    arrayMap(text -> toFixedString(unhex(text), 16), unique_hex)
-  FROM input('${MINUTE_COLUMNS.replaceAll("'", "''")}') FORMAT JSONEachRow`;
+const INSERT_MINUTES = insertSelect({
+  table: 'usage_minute_v1',
+  columns: MINUTE_COLUMNS,
+  settings: MINUTE_INSERT_SETTING,
+});
 
 async function insert(client: ClickHouse, query: string, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return;

@@ -1,4 +1,4 @@
--- Purpose: which customer keys have usage of what is asked, to tell those of known customers from the others.
+-- Purpose: customer keys that have usage of what the queries read, to tell those of known customers from the others.
 -- Grain:   one row per customer key.
 -- Params:  bound where `$…$` stands: $branches$ are the minutes and events that the queries themselves would read, so that an edge
 --          inside a minute, whose minute is not written yet, is no exception; $keysMax$ one more than the caller accepts.

@@ -1,23 +1,11 @@
 -- Purpose: number of different texts of a COUNT_UNIQUE meter, over minutes and events together; one branch of the statement of
 --          billing-api/usage/store/usage-statement.ts. Sets stay in the server: only their sizes are answered.
--- Grain:   one row per what the query tells apart, with a place in its columns for every slot.
--- Params:  $hashes$: rows (slot_ms, source_text, group_text, texts, hash), hash as in usage_minute_v1.uniques; $slot$: the slot
---          in which a text counts, its own or, for a meter that never resets, the first it was seen in.
+-- Grain:   one row per what the query splits by, with a place in its columns for every slot.
+-- Params:  $columns$: the columns of the answer (answer-columns.ts); $hashes$: rows (slot_ms, source_text, group_text, texts, hash),
+--          hash as in usage_minute_v1.uniques; $slot$: the slot in which a text counts, its own or, for a meter that never resets,
+--          the first in which it was seen.
 SELECT
-  $branch$ AS branch,
-  '' AS query,
-  source_text,
-  group_text,
-  texts,
-  CAST([], 'Array(Nullable(String))') AS value_texts,
-  groupArray(slot_ms) AS slots,
-  CAST([], 'Array(UInt64)') AS events,
-  CAST([], 'Array(UInt64)') AS unreadable,
-  CAST([], 'Array(String)') AS sum_texts,
-  CAST([], 'Array(String)') AS time_sum_texts,
-  CAST([], 'Array(String)') AS max_texts,
-  CAST([], 'Array(Array(String))') AS latest_texts,
-  groupArray(slot_texts) AS unique_texts
+  $columns$
 FROM
 (
   SELECT slot AS slot_ms, source_text, group_text, texts, count() AS slot_texts

@@ -77,9 +77,8 @@ type Sliced = {
 
 const NO_KEY: UsageKey = { source: '', group: '', texts: [] };
 
-function addInside(part: KeyWindows, index: number, cell: WindowCell): void {
-  const known = part.sums[index];
-  part.sums[index] = known === undefined ? cell : addCells(known, cell);
+function sumAt({ sums }: KeyWindows, index: number): WindowCell {
+  return sums[index] ?? EMPTY_CELL;
 }
 
 function addToList(part: KeyWindows, index: number, cell: SlotCell): void {
@@ -101,10 +100,10 @@ function addSeries(
     const index = indexOf(slotMs);
     if (index < 0 && spec.resetUsage === 'NEVER') {
       const part = openPart();
-      part.before = addCells(part.before, cell);
+      part.before = addCells(spec.type, part.before, cell);
     } else if (slotMs < (windows[index]?.endMs ?? -Infinity)) {
       const part = openPart();
-      addInside(part, index, cell);
+      part.sums[index] = addCells(spec.type, sumAt(part, index), cell);
       if (spec.buckets !== null) addToList(part, index, { slotMs, group, cell });
     }
   }
@@ -130,7 +129,7 @@ function gather(sliced: Sliced, found: readonly CellSeries[]): readonly KeyWindo
 
 /** The sum of the cells of each bucket, or of each group of each bucket. */
 function bucketCells(
-  { hasGroups }: AggregationSpec,
+  { type, hasGroups }: AggregationSpec,
   buckets: readonly Interval[],
   cells: readonly SlotCell[],
 ): readonly WindowCell[] {
@@ -140,14 +139,14 @@ function bucketCells(
     const ofGroup = groups.get(text) ?? new Map<number, WindowCell>();
     groups.set(text, ofGroup);
     const index = indexAt(buckets, slotMs);
-    ofGroup.set(index, addCells(ofGroup.get(index) ?? EMPTY_CELL, cell));
+    ofGroup.set(index, addCells(type, ofGroup.get(index) ?? EMPTY_CELL, cell));
   }
   return [...groups.values()].flatMap((ofGroup) => [...ofGroup.values()]);
 }
 
 /**
- * The sum of the values of the buckets and their groups (docs/domain.md 7.8). The value of a COUNT,
- * SUM or MAX does not depend on where its bucket begins and ends, so the range stands for it.
+ * The sum of the values of the buckets and their groups (docs/domain.md 7.8). No type that may have
+ * buckets is weighted by time, so the value of a bucket does not need its start and end.
  */
 function valueOfBuckets(
   spec: AggregationSpec,
@@ -180,7 +179,7 @@ function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly 
     const inside = sum ?? EMPTY_CELL;
     if (spec.resetUsage === 'NEVER') {
       const value = valueWithHistory(spec.type, { before, inside }, window);
-      before = addCells(before, inside);
+      before = addCells(spec.type, before, inside);
       rows.push(figuresOf(value, window, before));
     } else if (spec.buckets === null) {
       rows.push(figuresOf(valueOfWindow(spec.type, inside, window), window, inside));
@@ -195,7 +194,7 @@ function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly 
 /**
  * Aggregates cells to the values of windows, parts in the order of their texts. A bucket belongs to
  * the window in which it begins, so the windows of a bucketed meter add up to its quantity. Cells
- * that add up (`areCellsAdditive`) may be finer than the slicing, in time and by key.
+ * that add up (`hasAdditiveCells`) may be finer than the slicing, in time and by key.
  */
 export function aggregateUsage(
   spec: AggregationSpec,

@@ -1,33 +1,24 @@
-import { maxOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { isLater, type Latest } from '../../../contract/minute-values.js';
+import { forEachAggregation, type AggregationType } from '../../../contract/aggregation.js';
+import {
+  ADDED_VALUES,
+  NO_VALUES,
+  type AddedValueName,
+  type AddedValues,
+  type MinuteValueName,
+  type UsageCell,
+} from '../../../contract/minute-values.js';
 
 /**
- * The usage of one meter in an interval, as sums over its minutes and partial minutes. Only the
- * members that the aggregation needs are filled.
+ * The usage of one meter in an interval: the values of its minutes and partial minutes, added up.
+ * Only the members that the aggregation needs are filled. `valueTimeSum` counts milliseconds from
+ * 1970 to the event, so that cells of any minutes add up.
  */
-export type WindowCell = {
-  readonly eventCount: number;
-  /** Events whose value was taken as 0 because it could not be read (docs/domain.md 7.5). */
-  readonly unreadableCount: number;
-  readonly valueSum: Decimal;
-  /** Σ value × milliseconds from 1970 to the event, so that cells of any minutes add up. */
-  readonly valueTimeSum: Decimal;
-  /** Greatest value; 0 without events, since a MAX never has values below 0. */
-  readonly valueMax: Decimal;
-  readonly latest: Latest | null;
-  /** Number of distinct texts; it adds up only over cells that share no text. */
+export type WindowCell = Readonly<AddedValues> & {
+  /** Number of different texts; it adds up only over cells that share no text. */
   readonly uniqueCount: number;
 };
 
-export const EMPTY_CELL: WindowCell = {
-  eventCount: 0,
-  unreadableCount: 0,
-  valueSum: ZERO,
-  valueTimeSum: ZERO,
-  valueMax: ZERO,
-  latest: null,
-  uniqueCount: 0,
-};
+export const EMPTY_CELL: WindowCell = { ...NO_VALUES, uniqueCount: 0 };
 
 const COUNT_CELLS = Array.from({ length: 1_000 }, (_, eventCount) => ({
   ...EMPTY_CELL,
@@ -39,28 +30,55 @@ export function cellOfCount(eventCount: number): WindowCell {
   return COUNT_CELLS[eventCount] ?? { ...EMPTY_CELL, eventCount };
 }
 
-function laterOf(left: Latest | null, right: Latest | null): Latest | null {
-  if (left === null || right === null) return left ?? right;
-  return isLater(right, left) ? right : left;
+/** Values that add up, beside the number of events. */
+function addedOf(values: readonly MinuteValueName[]): readonly AddedValueName[] {
+  return values.filter((name) => name !== 'uniques');
+}
+const ADDED_NAMES = forEachAggregation(({ values }) => addedOf(values));
+
+function copyValue<Name extends AddedValueName>(
+  cell: AddedValues,
+  name: Name,
+  from: AddedValues,
+): void {
+  cell[name] = from[name];
 }
 
-/** Members that an aggregation does not need are the shared `ZERO`, which saves an addition. */
-function sumOf(left: Decimal, right: Decimal): Decimal {
-  if (left === ZERO) return right;
-  return right === ZERO ? left : left.plus(right);
+/** The cell of events whose values have been added up. Their texts are counted by the server. */
+export function windowCellOf(type: AggregationType, events: UsageCell): WindowCell {
+  const cell = { ...EMPTY_CELL, eventCount: events.eventCount };
+  for (const name of ADDED_NAMES[type]) copyValue(cell, name, events);
+  return cell;
 }
 
-/** The sum of two cells; commutative. */
-export function addCells(left: WindowCell, right: WindowCell): WindowCell {
-  if (left === EMPTY_CELL) return right;
-  return {
-    eventCount: left.eventCount + right.eventCount,
-    unreadableCount: left.unreadableCount + right.unreadableCount,
-    valueSum: sumOf(left.valueSum, right.valueSum),
-    valueTimeSum: sumOf(left.valueTimeSum, right.valueTimeSum),
-    valueMax:
-      left.valueMax === right.valueMax ? left.valueMax : maxOf(left.valueMax, right.valueMax),
-    latest: laterOf(left.latest, right.latest),
-    uniqueCount: left.uniqueCount + right.uniqueCount,
+function addValue<Name extends AddedValueName>(
+  cell: AddedValues,
+  name: Name,
+  added: AddedValues,
+): void {
+  const { combine } = ADDED_VALUES[name];
+  if (combine !== null) cell[name] = combine(cell[name], added[name]);
+}
+
+type AddCells = (left: WindowCell, right: WindowCell) => WindowCell;
+
+/** Adds only what a type is made of: a month of minutes has 43,200 cells to add. */
+function addNamed(names: readonly AddedValueName[]): AddCells {
+  return (left, right) => {
+    const eventCount = left.eventCount + right.eventCount;
+    const uniqueCount = left.uniqueCount + right.uniqueCount;
+    const sum = { ...left, eventCount, uniqueCount };
+    for (const name of names) addValue(sum, name, right);
+    return sum;
   };
+}
+const addCounts: AddCells = (left, right) => cellOfCount(left.eventCount + right.eventCount);
+
+const ADD_CELLS = forEachAggregation(({ values }) =>
+  values.length === 0 ? addCounts : addNamed(addedOf(values)),
+);
+
+/** The sum of two cells of one aggregation; commutative. */
+export function addCells(type: AggregationType, left: WindowCell, right: WindowCell): WindowCell {
+  return left === EMPTY_CELL ? right : ADD_CELLS[type](left, right);
 }

@@ -1,4 +1,4 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
+import { AGGREGATIONS, type AggregationType } from '../../../contract/aggregation.js';
 import { Decimal, decimalOfCount, maxOf, ZERO } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { addCells, type WindowCell } from './window-cell.js';
@@ -61,6 +61,6 @@ export function valueWithHistory(
   { before, inside }: History,
   window: Interval,
 ): Decimal {
-  if (type === 'WEIGHTED_SUM') return weightedOf(inside, window, before.valueSum);
-  return valueOfWindow(type, addCells(before, inside), window);
+  if (AGGREGATIONS[type].isTimeWeighted) return weightedOf(inside, window, before.valueSum);
+  return valueOfWindow(type, addCells(type, before, inside), window);
 }

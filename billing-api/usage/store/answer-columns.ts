@@ -1,53 +1,105 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
-import { minuteSumsOf, NOTHING, type CellQuery } from './cell-query.js';
+import { AGGREGATIONS, type AggregationType } from '../../../contract/aggregation.js';
+import {
+  ADDED_VALUES,
+  MINUTE_VALUE_NAMES,
+  type AddedValueName,
+} from '../../../contract/minute-values.js';
 import type { Run } from './window-parts.js';
 
-/** The pieces of a statement about minutes that make the columns of its rows. */
-type Columns = Readonly<Record<string, string>>;
+/** Values of a minute that a statement answers, in the order of its columns. */
+export const ANSWERED_VALUES = MINUTE_VALUE_NAMES.filter((name) => name !== 'uniques');
+
+/** A column that every branch of a usage statement answers. */
+type AnswerColumn<Name> = { readonly name: Name; readonly alias: string; readonly type: string };
+
+const OTHER_COLUMNS = [
+  /** Index of the branch that answers the row. */
+  { name: 'branch', alias: 'branch', type: 'UInt32' },
+  /** Which queries of the branch the row is for (`UsageBranch.queryIndexes`). */
+  { name: 'query', alias: 'query', type: 'String' },
+  { name: 'source', alias: 'source_text', type: 'String' },
+  { name: 'group', alias: 'group_text', type: 'String' },
+  /** Texts of the properties that the query splits by. */
+  { name: 'texts', alias: 'texts', type: 'Array(String)' },
+  /** Of events: the texts that decide their value, NULL for a property that is missing. */
+  { name: 'valueTexts', alias: 'value_texts', type: 'Array(Nullable(String))' },
+  /** Of events: Σ milliseconds from 1970. */
+  { name: 'timeSum', alias: 'time_sum', type: 'String' },
+  /** Of events: timestamp, receipt and id of the latest one. */
+  { name: 'latestEvent', alias: 'latest_event', type: 'Array(String)' },
+  { name: 'slots', alias: 'slots', type: 'Array(Int64)' },
+  { name: 'uniqueCount', alias: 'unique_counts', type: 'Array(UInt64)' },
+] as const satisfies readonly AnswerColumn<string>[];
+export type AnswerName = (typeof OTHER_COLUMNS)[number]['name'] | AddedValueName;
+
+function valueColumn(name: AddedValueName): AnswerColumn<AnswerName> {
+  const { column, kind } = ADDED_VALUES[name];
+  return { name, alias: `answered_${column}`, type: `Array(${kind.read?.type ?? kind.type})` };
+}
+
+/** The columns of a row; a value has a place for every slot, or none where it is not needed. */
+export const ANSWER_COLUMNS: readonly AnswerColumn<AnswerName>[] = [
+  ...OTHER_COLUMNS,
+  ...ANSWERED_VALUES.map((name) => valueColumn(name)),
+];
+
+/** SQL of the columns that a branch fills. */
+export type AnswerSql = { readonly [Name in AnswerName]?: string };
+
+/** The columns of a SELECT. Those that are not filled are constants, which read no column. */
+export function answerColumns(filled: AnswerSql): string {
+  return ANSWER_COLUMNS.map(({ name, alias, type }) => {
+    const empty = type === 'String' ? `''` : `CAST([], '${type}')`;
+    return `${filled[name] ?? empty} AS ${alias}`;
+  }).join(',\n  ');
+}
 
 /** Of a minute, in milliseconds, as slots are. */
 export const MINUTE_INSTANT = 'toInt64(u.minute) * 1000';
 
-/** What is added up in a slot, and how a sum is written. */
-const SUMS = {
-  unreadable: { of: 'sum(u.unreadable_count)', as: (sum: string) => sum },
-  valueSum: { of: 'sum(u.value_sum)', as: (sum: string) => `toString(${sum})` },
-  valueTimeSum: {
-    of: `sum(u.value_sum * (${MINUTE_INSTANT}) + u.value_time_sum)`,
-    as: (sum: string) => `toString(${sum})`,
-  },
-  valueMax: { of: 'max(u.value_max)', as: (sum: string) => `toString(${sum})` },
-  latest: {
-    of: 'max(u.latest)',
-    as: (sum: string) => `[toString(tupleElement(${sum}, 'at_ms')),
-      toString(tupleElement(${sum}, 'received_ms')),
-      tupleElement(${sum}, 'event_id'), toString(tupleElement(${sum}, 'value'))]`,
-  },
-} as const;
-const NAMES = ['unreadable', 'valueSum', 'valueTimeSum', 'valueMax', 'latest'] as const;
+/** The values that minutes of a type are read for. */
+export function minuteValuesOf(type: AggregationType): readonly AddedValueName[] {
+  const { values } = AGGREGATIONS[type];
+  return ANSWERED_VALUES.filter((name) => name === 'eventCount' || values.includes(name));
+}
 
-/** The sums that a type needs; empty lists, which read no column, in place of the others. */
-export function sumColumns(type: AggregationType, slots: CellQuery['slots']): Columns {
-  const isAsked = minuteSumsOf(type);
-  const columns = NAMES.map((name) => {
-    const { of, as } = SUMS[name];
-    if (!isAsked[name]) return [name, NOTHING[name]];
-    return [name, slots === null ? `[${as(of)}]` : `groupArray(${as(`u.slot_${name}`)})`];
+function mergedValue(name: AddedValueName): string {
+  const { column, merge, inWindow } = ADDED_VALUES[name];
+  return `${merge}(${inWindow?.(MINUTE_INSTANT) ?? column})`;
+}
+
+function answerOf(name: AddedValueName, merged: string): string {
+  return ADDED_VALUES[name].kind.read?.answer(merged) ?? merged;
+}
+
+/** One column for each value of a type. */
+function eachValue(type: AggregationType, sqlOf: (name: AddedValueName) => string): AnswerSql {
+  return Object.fromEntries(minuteValuesOf(type).map((name) => [name, sqlOf(name)]));
+}
+
+/** The values of a whole stretch, as one slot that is called 0. */
+export function stretchColumns(type: AggregationType): AnswerSql {
+  const values = eachValue(type, (name) => `[${answerOf(name, mergedValue(name))}]`);
+  return { slots: '[toInt64(0)]', ...values };
+}
+
+/** Lists of the values of slots, which an inner SELECT has merged (`slotValues`). */
+export function slotColumns(type: AggregationType): AnswerSql {
+  const values = eachValue(type, (name) => {
+    const { column } = ADDED_VALUES[name];
+    return `groupArray(${answerOf(name, `u.slot_${column}`)})`;
   });
-  const sums = NAMES.filter((name) => isAsked[name]);
-  return {
-    slots: '[toInt64(0)]',
-    events: '[sum(u.event_count)]',
-    ...(Object.fromEntries(columns) as Record<string, string>),
-    sums: sums.map((name) => `,\n    ${SUMS[name].of} AS slot_${name}`).join(''),
-  };
+  return { slots: 'groupArray(u.slot_ms)', ...values };
+}
+
+/** The values of one slot, merged. */
+export function slotValues(type: AggregationType): string {
+  return minuteValuesOf(type)
+    .map((name) => `,\n    ${mergedValue(name)} AS slot_${ADDED_VALUES[name].column}`)
+    .join('');
 }
 
 /** Counts alone, one for every slot of a run; `place` says which slot a minute is in. */
-export function countColumns([, , count]: Run, place: string): Columns {
-  return {
-    ...NOTHING,
-    slots: `CAST([], 'Array(Int64)')`,
-    events: `sumResample(0, ${count}, 1)(u.event_count, ${place})`,
-  };
+export function countColumns([, , count]: Run, place: string): AnswerSql {
+  return { eventCount: `sumResample(0, ${count}, 1)(event_count, ${place})` };
 }

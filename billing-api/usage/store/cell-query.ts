@@ -1,16 +1,16 @@
-import type { AggregationType, MeterAggregation } from '../../../contract/aggregation.js';
+import type { MeterAggregation } from '../../../contract/aggregation.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { UsageSplit } from '../../domain/usage/aggregation-spec.js';
 import type { MeterEnd, EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 
-/** Whose events count, and as what: a meter in force, or a rule made up for one query. */
+/** Which events count, and how: a meter in force, or an ad-hoc rule of one request. */
 export type UsageSubject = {
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];
   readonly aggregation: MeterAggregation;
-  /** Where the minutes of a meter are; null for a made-up rule, which only events can answer. */
+  /** Where the minutes of a meter are; null for an ad-hoc rule, which is read from events only. */
   readonly minutes: {
     readonly meterId: string;
     /** The sets of rows to add up; none while the meter is being applied to stored events. */
@@ -26,11 +26,11 @@ export function subjectOf(meter: EffectiveMeter): UsageSubject {
   return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
 }
 
-/** One query: what a window holds of a subject, perhaps narrowed by more filters. */
+/** One query to the usage tables: what a window holds of a subject, by slot. */
 export type CellQuery = {
   readonly subject: UsageSubject;
   readonly window: Interval;
-  /** Added to the subject's own filters; the minutes cannot answer them, the events can. */
+  /** Added to the subject's own filters. Minutes do not hold properties, so events are read. */
   readonly narrowedBy: readonly MeterFilter[];
   /** Sources that count; null for all. */
   readonly sources: readonly string[] | null;
@@ -41,11 +41,12 @@ export type CellQuery = {
   readonly isFirstSlotOnly: boolean;
 };
 
-/** Whose usage: these keys (customerKeysOf), or everybody's but these. */
+/** Customers whose usage is read: these keys (customerKeysOf), or all but these. */
 export type UsageCustomers =
   | { readonly kind: 'only'; readonly keys: readonly string[] }
   | { readonly kind: 'all-but'; readonly keys: readonly string[] };
 
+/** Queries that are answered together. */
 export type CellQueryBatch = {
   readonly environment: Environment;
   readonly customers: UsageCustomers;
@@ -54,32 +55,3 @@ export type CellQueryBatch = {
 
 /** No answer holds more cells. */
 export const CELLS_MAX = 1_000_000;
-
-/** Which sums of the minutes an aggregation is made of. */
-export type MinuteSums = {
-  readonly unreadable: boolean;
-  readonly valueSum: boolean;
-  readonly valueTimeSum: boolean;
-  readonly valueMax: boolean;
-  readonly latest: boolean;
-};
-
-export function minuteSumsOf(type: AggregationType): MinuteSums {
-  const isOneOf = (...types: readonly AggregationType[]): boolean => types.includes(type);
-  return {
-    unreadable: type !== 'COUNT',
-    valueSum: isOneOf('SUM', 'SUM_WITH_MULTIPLIER', 'AVG', 'WEIGHTED_SUM'),
-    valueTimeSum: isOneOf('WEIGHTED_SUM'),
-    valueMax: isOneOf('MAX'),
-    latest: isOneOf('LATEST'),
-  };
-}
-
-/** The columns of sums where nobody asked for them. */
-export const NOTHING: Readonly<Record<keyof MinuteSums, string>> = {
-  unreadable: `CAST([], 'Array(UInt64)')`,
-  valueSum: `CAST([], 'Array(String)')`,
-  valueTimeSum: `CAST([], 'Array(String)')`,
-  valueMax: `CAST([], 'Array(String)')`,
-  latest: `CAST([], 'Array(Array(String))')`,
-};

@@ -2,20 +2,20 @@ import type { Environment } from '../../../contract/environment.js';
 import { eventBranchesOf, eventPieces } from './event-branch.js';
 import { minuteBranchesOf, minutePieces } from './minute-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
-import { StatementBuilder, type Placed } from './statement-builder.js';
+import { StatementBuilder, type PlacedQuery } from './statement-builder.js';
 import type { CellQuery } from './cell-query.js';
 import { placedOf } from './usage-statement.js';
 
 const LIST_KEYS = readTemplate('list-usage-customers');
 
-function keysOfMinutes(builder: StatementBuilder, branch: readonly Placed[]): string {
+function keysOfMinutes(builder: StatementBuilder, branch: readonly PlacedQuery[]): string {
   const { environment, meters, minutes } = minutePieces(builder, branch);
   return `SELECT u.customer_key FROM usage_minute_v1 AS u
     WHERE ${environment} AND ${meters} AND ${minutes}`;
 }
 
 /** The filters are left out: a key more costs less than the columns of properties. */
-function keysOfEvents(builder: StatementBuilder, placed: Placed): string {
+function keysOfEvents(builder: StatementBuilder, placed: PlacedQuery): string {
   const { environment, eventName, bounds, intervals } = eventPieces(builder, placed);
   return `SELECT e.customer_key FROM events_v1 AS e
     WHERE ${environment} AND ${eventName} AND ${bounds} AND ${intervals}`;

@@ -1,14 +1,15 @@
-import { compileValueRule } from '../../../contract/event-value.js';
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
+import type { AnswerSql } from './answer-columns.js';
 import { readTemplate } from './sql-template.js';
-import { branchesBy, type Placed, type StatementBuilder } from './statement-builder.js';
+import { branchesBy, type PlacedQuery, type StatementBuilder } from './statement-builder.js';
 import type { MeterEnd } from '../../catalog/meters/effective-meters.js';
-import { minuteSumsOf, NOTHING } from './cell-query.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');
 
-/** The texts are told apart by the server, which knows how they are hashed. */
+/** The server hashes the texts of a COUNT_UNIQUE, in a branch of their own. */
 const HASHED_IN_THE_SERVER = (): string => '';
 
 const EVENT_MS = 'toUnixTimestamp64Milli(e.timestamp)';
@@ -60,19 +61,17 @@ function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Inter
   return `(${stretches.join(' OR ')})`;
 }
 
-/** Events of a query: name, stretches, the subject's filters, and what tells rows apart. */
+/** Conditions on the events of a query: name, stretches, and the subject's filters. */
 export function eventPieces(
   builder: StatementBuilder,
-  { query, parts }: Placed,
+  { query, parts }: PlacedQuery,
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
-  const { subject, split } = query;
+  const { subject } = query;
   const starts = parts.events.map(({ startMs }) => startMs);
   const ends = parts.events.map(({ endMs }) => endMs);
   const from = timestampOf(bindings.integer(Math.min(...starts)));
   const to = timestampOf(bindings.integer(Math.max(...ends)));
-  const texts = split.properties.map((key) => `e.properties[${bindings.text(key)}]`);
-  const { groupBy } = subject.aggregation;
   return {
     ...builder.conditions('e', query),
     eventName: `e.event_name = ${bindings.text(subject.eventName)}`,
@@ -81,22 +80,33 @@ export function eventPieces(
     filters: conditionsOf(builder, subject.filters),
     ends: endsPiece(builder, subject.ends),
     slot: builder.slot(query, EVENT_MS),
+  };
+}
+
+/** What the query splits events by. */
+export function eventKeyColumns(
+  { bindings }: StatementBuilder,
+  { query: { subject, split } }: PlacedQuery,
+): { readonly source: string; readonly group: string; readonly texts: string } {
+  const texts = split.properties.map((key) => `e.properties[${bindings.text(key)}]`);
+  const { groupBy } = subject.aggregation;
+  return {
     source: split.source ? 'toString(e.source)' : `''`,
     group: split.group && groupBy !== null ? `e.properties[${bindings.text(groupBy)}]` : `''`,
     texts: `CAST([${texts.join(', ')}], 'Array(String)')`,
   };
 }
 
-/** The greatest by timestamp, receipt and id, as contract/usage-cell.ts compares them. */
-const LATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
-const LATEST_OF_EVENTS = `[[toString(tupleElement(${LATEST_EVENT}, 1)),
-    toString(tupleElement(${LATEST_EVENT}, 2)), tupleElement(${LATEST_EVENT}, 3), '']]`;
+/** The greatest by timestamp, receipt and id, as contract/minute-values.ts compares them. */
+const GREATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
+const LATEST_EVENT = `[toString(tupleElement(${GREATEST_EVENT}, 1)),
+    toString(tupleElement(${GREATEST_EVENT}, 2)), tupleElement(${GREATEST_EVENT}, 3)]`;
 
-/** Queries about the same events of the same subject, which differ in how they are narrowed. */
+/** Queries of one branch read the same events of the same subject, and narrow them differently. */
 export function eventBranchesOf(
   builder: StatementBuilder,
-  queries: readonly Placed[],
-): readonly (readonly Placed[])[] {
+  queries: readonly PlacedQuery[],
+): readonly (readonly PlacedQuery[])[] {
   const read = queries.filter(({ parts }) => parts.events.length > 0);
   return branchesBy(read, ({ query: { subject, split, sources, slots }, parts }) => {
     const { eventName, filters, aggregation, ends } = subject;
@@ -106,37 +116,55 @@ export function eventBranchesOf(
 }
 
 /**
- * Which of the queries an event is for: itself once for each. One statement for each of hundreds
- * of narrowed prices would read the same events hundreds of times.
+ * The queries that an event matches: the event counts once for each of them. One branch for each
+ * of hundreds of narrowed prices would read the same events hundreds of times.
  */
-function queryPiece(builder: StatementBuilder, branch: readonly Placed[]): string {
+function queryPiece(builder: StatementBuilder, branch: readonly PlacedQuery[]): string {
   const matches = branch.map(({ query }) => conditionsOf(builder, query.narrowedBy));
   const numbers = branch.map((_, index) => index).join(', ');
   return `toString(arrayJoin(arrayFilter((number, isFor) -> isFor,
     [${numbers}], [${matches.map((match) => `(${match})`).join(', ')}])))`;
 }
 
-export function addEventBranch(builder: StatementBuilder, branch: readonly Placed[]): void {
+/** What decides the values of events: their texts, and what their type needs beside. */
+function tallyColumns({ bindings }: StatementBuilder, rule: ValueRule): AnswerSql {
+  const keys = rule.properties.map((key) => bindings.text(key));
+  const { counts, values } = AGGREGATIONS[rule.type];
+  const isThere = keys.map((key) => `if(mapContains(e.properties, ${key}), '', NULL)`);
+  return {
+    // Texts that are counted are read by the branch of unique texts.
+    valueTexts:
+      counts === 'text'
+        ? `CAST([${isThere.join(', ')}], 'Array(Nullable(String))')`
+        : valueTextsOf(keys),
+    timeSum: values.includes('valueTimeSum') ? `toString(sum(toInt128(${EVENT_MS})))` : `'0'`,
+    ...(values.includes('latest') ? { latestEvent: LATEST_EVENT } : {}),
+  };
+}
+
+export function addEventBranch(builder: StatementBuilder, branch: readonly PlacedQuery[]): void {
   const [first] = branch;
   if (first === undefined) throw new TypeError('a branch without queries');
   const rule = compileValueRule(first.query.subject.aggregation, HASHED_IN_THE_SERVER);
-  const keys = rule.properties.map((key) => builder.bindings.text(key));
-  const sums = minuteSumsOf(rule.type);
-  const isThere = keys.map((key) => `if(mapContains(e.properties, ${key}), '', NULL)`);
   const pieces = eventPieces(builder, first);
   const narrowed = conditionsOf(builder, first.query.narrowedBy);
-  const queriesOf = new Map(branch.map(({ place }, index) => [String(index), [place]]));
-  builder.add({ queriesOf, rule, run: null }, READ_EVENTS, {
-    ...pieces,
-    filters:
-      branch.length === 1 ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
-    query: branch.length === 1 ? `'0'` : queryPiece(builder, branch),
-    // The texts themselves are counted by the branch of unique texts.
-    valueTexts:
-      rule.type === 'COUNT_UNIQUE'
-        ? `CAST([${isThere.join(', ')}], 'Array(Nullable(String))')`
-        : valueTextsOf(keys),
-    timeSum: sums.valueTimeSum ? `[toString(sum(toInt128(${EVENT_MS})))]` : NOTHING.valueTimeSum,
-    latest: sums.latest ? LATEST_OF_EVENTS : NOTHING.latest,
-  });
+  const queryIndexes = new Map(branch.map(({ index }, number) => [String(number), [index]]));
+  const isOne = branch.length === 1;
+  builder.add(
+    { queryIndexes, rule, run: null },
+    {
+      template: READ_EVENTS,
+      columns: {
+        query: isOne ? `'0'` : queryPiece(builder, branch),
+        ...eventKeyColumns(builder, first),
+        ...tallyColumns(builder, rule),
+        slots: `[${pieces['slot']} AS slot_ms]`,
+        eventCount: '[count()]',
+      },
+      pieces: {
+        ...pieces,
+        filters: isOne ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
+      },
+    },
+  );
 }

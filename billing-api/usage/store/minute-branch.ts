@@ -1,26 +1,35 @@
 import { isSplit } from '../../domain/usage/aggregation-spec.js';
-import { countColumns, MINUTE_INSTANT, sumColumns } from './answer-columns.js';
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import {
+  countColumns,
+  MINUTE_INSTANT,
+  minuteValuesOf,
+  slotColumns,
+  slotValues,
+  stretchColumns,
+  type AnswerSql,
+} from './answer-columns.js';
 import { readTemplate } from './sql-template.js';
 import {
   branchesBy,
-  type Placed,
+  type PlacedQuery,
   type StatementBuilder,
   type UsageBranch,
 } from './statement-builder.js';
-import { CELLS_MAX, minuteSumsOf, type CellQuery } from './cell-query.js';
+import { CELLS_MAX, type CellQuery } from './cell-query.js';
 import type { Run } from './window-parts.js';
 
 const READ_MINUTES = readTemplate('read-usage-minutes');
 const READ_STRETCH = readTemplate('read-usage-stretch');
 
-/** Queries about the same minutes, in the same slots, with the same columns and kinds of rows. */
+/** Queries of one branch read the same minutes in the same slots, with the same columns. */
 export function minuteBranchesOf(
   builder: StatementBuilder,
-  queries: readonly Placed[],
-): readonly (readonly Placed[])[] {
+  queries: readonly PlacedQuery[],
+): readonly (readonly PlacedQuery[])[] {
   const read = queries.filter(({ parts }) => parts.minutes !== null);
   return branchesBy(read, ({ query: { split, sources, subject, slots }, parts }) => {
-    const columns = [split.source, split.group, minuteSumsOf(subject.aggregation.type)];
+    const columns = [split.source, split.group, minuteValuesOf(subject.aggregation.type)];
     return JSON.stringify([parts.minutes, builder.slotsId(slots), sources, columns]);
   });
 }
@@ -29,7 +38,7 @@ export function minuteBranchesOf(
  * Rows of the meters, by generation. No two meters have a generation in common (one sequence of
  * `meter_versions` numbers them all): two lists say as much as pairs do, in 0.6 of the time.
  */
-function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]): string {
+function metersPiece({ bindings }: StatementBuilder, placed: readonly PlacedQuery[]): string {
   const minutes = placed.flatMap(({ query: { subject } }) => subject.minutes ?? []);
   const ids = new Set(minutes.map(({ meterId }) => meterId));
   const generations = new Set(minutes.flatMap((meter) => meter.generations));
@@ -40,7 +49,7 @@ function metersPiece({ bindings }: StatementBuilder, placed: readonly Placed[]):
 /** Rows of whole minutes: the meters' generations, the stretch, and the slot of each. */
 export function minutePieces(
   builder: StatementBuilder,
-  placed: readonly Placed[],
+  placed: readonly PlacedQuery[],
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
   const [first] = placed;
@@ -58,44 +67,71 @@ export function minutePieces(
     meters: metersPiece(builder, placed),
     minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
     slot: builder.slot(first.query, MINUTE_INSTANT),
-    source: first.query.split.source ? 'toString(u.source)' : `''`,
-    group: first.query.split.group ? 'u.group_key' : `''`,
   };
 }
 
-/** The run that a row has a place for every slot of; null where rows name their slots. */
+/** The run of which a row has a place for every slot; null where rows name their slots. */
 function placesOf(builder: StatementBuilder, query: CellQuery, rows: number): Run | null {
   const { subject, split } = query;
-  // Of rows that are told apart further there may be many, with few events each.
-  if (subject.aggregation.type !== 'COUNT' || isSplit(split)) return null;
+  const isCount = AGGREGATIONS[subject.aggregation.type].counts === 'event';
+  // A split may give many rows, with few events each.
+  if (!isCount || isSplit(split)) return null;
   const run = builder.runOf(query);
   return run !== null && run[2] * rows <= CELLS_MAX ? run : null;
 }
 
-function queriesByGeneration(placed: readonly Placed[]): UsageBranch['queriesOf'] {
-  const queriesOf = new Map<string, number[]>();
-  for (const { query, place } of placed) {
+function queriesByGeneration(placed: readonly PlacedQuery[]): UsageBranch['queryIndexes'] {
+  const queryIndexes = new Map<string, number[]>();
+  for (const { query, index } of placed) {
     for (const generation of query.subject.minutes?.generations ?? []) {
       const name = String(generation);
-      queriesOf.set(name, [...(queriesOf.get(name) ?? []), place]);
+      queryIndexes.set(name, [...(queryIndexes.get(name) ?? []), index]);
     }
   }
-  return queriesOf;
+  return queryIndexes;
 }
 
-export function addMinuteBranch(builder: StatementBuilder, placed: readonly Placed[]): void {
+/** The columns that tell rows apart. */
+export function keyColumns({ split }: CellQuery): AnswerSql {
+  return {
+    query: 'toString(u.generation)',
+    ...(split.source ? { source: 'toString(u.source)' } : {}),
+    ...(split.group ? { group: 'u.group_key' } : {}),
+  };
+}
+
+/** The template of a branch, and the columns of values. */
+function valuesOf(
+  builder: StatementBuilder,
+  { slots, subject }: CellQuery,
+  run: Run | null,
+): { readonly template: string; readonly columns: AnswerSql } {
+  const { type } = subject.aggregation;
+  if (run !== null) {
+    const columns = countColumns(run, builder.placeIn(run, MINUTE_INSTANT));
+    return { template: READ_STRETCH, columns };
+  }
+  return slots === null
+    ? { template: READ_STRETCH, columns: stretchColumns(type) }
+    : { template: READ_MINUTES, columns: slotColumns(type) };
+}
+
+export function addMinuteBranch(builder: StatementBuilder, placed: readonly PlacedQuery[]): void {
   const [first] = placed;
   if (first === undefined) throw new TypeError('a branch without queries');
-  const { split, slots, subject } = first.query;
+  const { split, subject } = first.query;
   const run = placesOf(builder, first.query, placed.length);
-  const columns =
-    run === null
-      ? sumColumns(subject.aggregation.type, slots)
-      : countColumns(run, builder.placeIn(run, MINUTE_INSTANT));
-  const template = slots === null || run !== null ? READ_STRETCH : READ_MINUTES;
-  builder.add({ queriesOf: queriesByGeneration(placed), rule: null, run }, template, {
-    ...minutePieces(builder, placed),
-    ...columns,
-    keys: `${split.source ? ', u.source' : ''}${split.group ? ', u.group_key' : ''}`,
-  });
+  const { template, columns } = valuesOf(builder, first.query, run);
+  builder.add(
+    { queryIndexes: queriesByGeneration(placed), rule: null, run },
+    {
+      template,
+      columns: { ...keyColumns(first.query), ...columns },
+      pieces: {
+        ...minutePieces(builder, placed),
+        keys: `${split.source ? ', u.source' : ''}${split.group ? ', u.group_key' : ''}`,
+        values: slotValues(subject.aggregation.type),
+      },
+    },
+  );
 }

@@ -1,16 +1,30 @@
-import { Decimal, ZERO } from '../../../contract/decimal.js';
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import type { Latest } from '../../../contract/minute-values.js';
+import {
+  ADDED_VALUES,
+  type AddedValueName,
+  type AddedValues,
+  type EventPlace,
+} from '../../../contract/minute-values.js';
 import { addTally, createUsageCell } from '../../../contract/usage-cell.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
-import { cellOfCount, EMPTY_CELL, type WindowCell } from '../../domain/usage/window-cell.js';
+import {
+  cellOfCount,
+  EMPTY_CELL,
+  windowCellOf,
+  type WindowCell,
+} from '../../domain/usage/window-cell.js';
+import { ANSWER_COLUMNS, ANSWERED_VALUES, type AnswerName } from './answer-columns.js';
 import type { Run } from './window-parts.js';
 
-const COLUMNS = 14;
+/** Where a row has each column. */
+const PLACES = Object.fromEntries(ANSWER_COLUMNS.map(({ name }, place) => [name, place])) as Record<
+  AnswerName,
+  number
+>;
 
-/** What a place of a column must hold, in the words of a failure. */
+/** What a column must hold, in the words of a failure. */
 type Kind<T> = { readonly name: string; readonly is: (value: unknown) => value is T };
 
 const TEXT: Kind<string> = {
@@ -21,99 +35,110 @@ const TEXT_OR_NULL: Kind<string | null> = {
   name: 'text or null',
   is: (value): value is string | null => value === null || typeof value === 'string',
 };
-/** JSON numbers beyond 2^53 arrive rounded, and no longer safe. */
+/** JSON numbers beyond 2^53 arrive rounded, and are not safe integers. */
 const INTEGER: Kind<number> = {
   name: 'integer',
   is: (value): value is number => Number.isSafeInteger(value),
 };
-const TEXTS: Kind<readonly string[]> = {
-  name: 'list of texts',
-  is: (value): value is readonly string[] => Array.isArray(value) && value.every(TEXT.is),
-};
+
+type Series = Pick<CellSeries, 'slots' | 'cells'>;
 
 /**
- * One row of a usage statement, checked: what is told apart, and beside it columns with a place for
- * every slot. A column that nobody asked for is empty. Checked by hand: there may be millions of
- * places, and a schema takes twenty times as long.
+ * One row of a usage statement, checked: what it is split by, and beside it columns with a place
+ * for every slot. A column that the type does not need is empty. Checked by hand: there may be
+ * millions of places, and a schema takes twenty times as long.
  */
 export class UsageRow {
   /** In any order, each once. */
   readonly slots: readonly InstantMs[];
 
   constructor(private readonly row: readonly unknown[]) {
-    if (row.length !== COLUMNS) throw new AssertionFailed(`a usage row of ${row.length} columns`);
-    this.slots = this.#column(6, INTEGER);
+    if (row.length !== ANSWER_COLUMNS.length) {
+      throw new AssertionFailed(`a usage row of ${row.length} columns`);
+    }
+    this.slots = this.#list('slots', INTEGER);
   }
 
-  #value<T>(index: number, { name, is }: Kind<T>): T {
-    const value = this.row[index];
-    if (is(value)) return value;
-    throw new AssertionFailed(`column ${index} of a usage row is no ${name}`);
+  #value<T>(name: AnswerName, kind: Kind<T>): T {
+    const value = this.row[PLACES[name]];
+    if (kind.is(value)) return value;
+    throw new AssertionFailed(`the column ${name} of a usage row is no ${kind.name}`);
   }
 
-  #column<T>(index: number, { name, is }: Kind<T>): readonly T[] {
-    const column = this.row[index];
-    if (Array.isArray(column) && column.every(is)) return column;
-    throw new AssertionFailed(`column ${index} of a usage row is no list, each a ${name}`);
+  #list<T>(name: AnswerName, kind: Kind<T>): readonly T[] {
+    const column = this.row[PLACES[name]];
+    if (Array.isArray(column) && column.every(kind.is)) return column;
+    throw new AssertionFailed(`the column ${name} of a usage row is no list, each a ${kind.name}`);
   }
 
   /** A column with a place for every slot, or the empty one. */
-  #perSlot<T>(index: number, kind: Kind<T>): readonly T[] {
-    const column = this.#column(index, kind);
-    if (column.length === 0 || column.length === this.slots.length) return column;
-    throw new AssertionFailed(`column ${index} of a usage row does not go with its slots`);
+  #perSlot(name: AnswerName): readonly unknown[] {
+    const column: unknown = this.row[PLACES[name]];
+    if (Array.isArray(column) && (column.length === 0 || column.length === this.slots.length)) {
+      return column;
+    }
+    throw new AssertionFailed(`the column ${name} of a usage row does not go with its slots`);
   }
 
+  /** Index of the branch of the statement that answered the row. */
   get branch(): number {
-    return this.#value(0, INTEGER);
+    return this.#value('branch', INTEGER);
   }
 
   /** Names the queries of the branch that the row is for. */
   get query(): string {
-    return this.#value(1, TEXT);
+    return this.#value('query', TEXT);
   }
 
   get source(): string {
-    return this.#value(2, TEXT);
+    return this.#value('source', TEXT);
   }
 
   get group(): string {
-    return this.#value(3, TEXT);
+    return this.#value('group', TEXT);
   }
 
   get texts(): readonly string[] {
-    return this.#column(4, TEXT);
+    return this.#list('texts', TEXT);
   }
 
-  /** The slots of a row of sums, and a cell for each. */
-  get sums(): Pick<CellSeries, 'slots' | 'cells'> {
-    return { slots: this.slots, cells: this.#cellsOfSums() };
+  /** The slots of a row of values, and a cell for each. */
+  get values(): Series {
+    return { slots: this.slots, cells: this.#cells() };
   }
 
-  #cellsOfSums(): readonly WindowCell[] {
-    const counts = this.#perSlot(7, INTEGER);
-    const unreadable = this.#perSlot(8, INTEGER);
-    const sums = this.#perSlot(9, TEXT);
-    const timeSums = this.#perSlot(10, TEXT);
-    const maxima = this.#perSlot(11, TEXT);
-    const latest = this.#perSlot(12, TEXTS);
-    const uniques = this.#perSlot(13, INTEGER);
-    const further = [unreadable, sums, timeSums, maxima, latest, uniques];
-    if (further.every((column) => column.length === 0)) return counts.map(cellOfCount);
-    return this.slots.map((_, place) => ({
-      eventCount: counts[place] ?? 0,
-      unreadableCount: unreadable[place] ?? 0,
-      valueSum: numberOf(sums[place]),
-      valueTimeSum: numberOf(timeSums[place]),
-      valueMax: numberOf(maxima[place]),
-      latest: latestOf(latest[place]),
-      uniqueCount: uniques[place] ?? 0,
-    }));
+  #cells(): readonly WindowCell[] {
+    const values = ANSWERED_VALUES.filter((name) => this.#perSlot(name).length > 0);
+    const uniques = this.#perSlot('uniqueCount').length > 0;
+    if (values.length === 1 && values[0] === 'eventCount' && !uniques) {
+      return this.#list('eventCount', INTEGER).map(cellOfCount);
+    }
+    const cells = this.slots.map(() => ({ ...EMPTY_CELL }));
+    for (const name of values) this.#fill(cells, name);
+    const uniqueCounts = uniques ? this.#list('uniqueCount', INTEGER) : [];
+    for (const [place, count] of uniqueCounts.entries()) {
+      const cell = cells[place];
+      if (cell !== undefined) cell.uniqueCount = count;
+    }
+    return cells;
+  }
+
+  /** Fills one value of every cell. */
+  #fill<Name extends AddedValueName>(cells: readonly AddedValues[], name: Name): void {
+    const { read } = ADDED_VALUES[name].kind;
+    const column = this.#perSlot(name);
+    for (const [place, cell] of cells.entries()) {
+      const value = read?.decode(column[place]);
+      if (value === undefined) {
+        throw new AssertionFailed(`the column ${name} of a usage row holds another type`);
+      }
+      cell[name] = value;
+    }
   }
 
   /** The slots of a run that have events, of a row with a place for every one. */
-  countsOf([startMs, stepMs, count]: Run): Pick<CellSeries, 'slots' | 'cells'> {
-    const counts = this.#column(7, INTEGER);
+  countsOf([startMs, stepMs, count]: Run): Series {
+    const counts = this.#list('eventCount', INTEGER);
     if (counts.length !== count) throw new AssertionFailed(`${counts.length} of ${count} counts`);
     const slots: InstantMs[] = [];
     const cells: WindowCell[] = [];
@@ -126,29 +151,21 @@ export class UsageRow {
     return { slots, cells };
   }
 
-  /** The cell of a row of events with the same texts, whose value the rule knows; of one slot. */
+  /** The cell of a row of events with the same texts, of which the rule makes the value. */
   cellOfEvents(rule: ValueRule): WindowCell {
     const cell = createUsageCell(rule.type);
-    const place = latestOf(this.#perSlot(12, TEXTS)[0]) ?? { atMs: 0, receivedMs: 0, eventId: '' };
     addTally(cell, rule, {
-      texts: this.#column(5, TEXT_OR_NULL),
-      count: this.#perSlot(7, INTEGER)[0] ?? 0,
-      timeSumMs: BigInt(this.#perSlot(10, TEXT)[0] ?? 0),
-      place,
+      texts: this.#list('valueTexts', TEXT_OR_NULL),
+      count: this.#list('eventCount', INTEGER)[0] ?? 0,
+      timeSumMs: BigInt(this.#value('timeSum', TEXT)),
+      place: this.#latestEvent(),
     });
-    const { eventCount, unreadableCount, valueSum, valueTimeSum, valueMax, latest } = cell;
-    return { ...EMPTY_CELL, eventCount, unreadableCount, valueSum, valueTimeSum, valueMax, latest };
+    return windowCellOf(rule.type, cell);
   }
-}
 
-/** 0 where nobody asked for it. */
-function numberOf(text: string | undefined): Decimal {
-  return text === undefined ? ZERO : new Decimal(text);
-}
-
-function latestOf(texts: readonly string[] | undefined): Latest | null {
-  const [at = '', received = '', eventId = '', value = ''] = texts ?? [];
-  if (eventId === '') return null;
-  const number = value === '' ? ZERO : new Decimal(value);
-  return { atMs: Number(at), receivedMs: Number(received), eventId, value: number };
+  /** Only LATEST needs it. */
+  #latestEvent(): EventPlace {
+    const [atMs, receivedMs, eventId = ''] = this.#list('latestEvent', TEXT);
+    return { atMs: Number(atMs ?? 0), receivedMs: Number(receivedMs ?? 0), eventId };
+  }
 }

@@ -1,29 +1,39 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
+import { answerColumns, type AnswerSql } from './answer-columns.js';
 import { Bindings, fillTemplate } from './sql-template.js';
 import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
 import { runsOf, type Run, type WindowParts } from './window-parts.js';
 
-/** What the rows of one branch belong to. */
+/** One SELECT of a UNION ALL: which queries its rows answer, and how they are read. */
 export type UsageBranch = {
-  /** By the `query` of the row: the queries, as indexes of the batch, that it answers. */
-  readonly queriesOf: ReadonlyMap<string, readonly number[]>;
-  /** Makes values of texts, for rows of events; null for rows of sums. */
+  /** By the column `query` of a row: the queries that it answers, as indexes of the batch. */
+  readonly queryIndexes: ReadonlyMap<string, readonly number[]>;
+  /** Makes the values of events from their texts; null where rows have the values themselves. */
   readonly rule: ValueRule | null;
   /** Slots for all of which a row has a place, in this order, also for those without events. */
   readonly run: Run | null;
 };
-/** A query, its place in the batch, and where its parts are read from. */
-export type Placed = {
+/** A query, its index in the batch, and where its parts are read from. */
+export type PlacedQuery = {
   readonly query: CellQuery;
-  readonly place: number;
+  readonly index: number;
   readonly parts: WindowParts;
+};
+
+/** How the SELECT of a branch is written. */
+type BranchSql = {
+  readonly template: string;
+  /** The columns that it fills. */
+  readonly columns: AnswerSql;
+  /** The other pieces of its template. */
+  readonly pieces: Readonly<Record<string, string>>;
 };
 
 /** A list of slots in short; no runs for one slot. */
 type Slots = { readonly id: number; readonly runs: readonly Run[] };
 
-/** Gathers the branches of one statement and the values that are bound in it. */
+/** Collects the branches of one statement and the values that are bound in it. */
 export class StatementBuilder {
   readonly bindings = new Bindings();
   readonly branches: UsageBranch[] = [];
@@ -76,7 +86,7 @@ export class StatementBuilder {
     );
   }
 
-  /** Counted for one run: looking each instant up in a month of minutes takes a third longer. */
+  /** Computed for one run: looking each instant up in a month of minutes takes a third longer. */
   #slotIn(run: Run, instant: string): string {
     const [startMs, stepMs] = run;
     const { bindings } = this;
@@ -91,7 +101,7 @@ export class StatementBuilder {
     return only === undefined || others.length > 0 ? null : only;
   }
 
-  /** Which slot of a run an instant lies in that is not before the first: 0 and on. */
+  /** Zero-based index of the slot of an instant, which must not precede the first slot. */
   placeIn([startMs, stepMs, count]: Run, instant: string): string {
     if (count === 1) return '0';
     const [start, step, last] = [startMs, stepMs, count - 1].map((value) =>
@@ -100,7 +110,7 @@ export class StatementBuilder {
     return `least(intDiv(${instant} - ${start}, ${step}), ${last})`;
   }
 
-  /** The start of the slot of an instant, which is not before the first; one slot is called 0. */
+  /** Start of the slot of an instant, which must not precede the first; one slot is called 0. */
   slot(query: CellQuery, instant: string): string {
     if (query.slots === null) return 'toInt64(0)';
     const run = this.runOf(query);
@@ -115,8 +125,11 @@ export class StatementBuilder {
     return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
   }
 
-  add(branch: UsageBranch, template: string, pieces: Readonly<Record<string, string>>): void {
-    const common = { branch: String(this.branches.length), rowsMax: String(CELLS_MAX + 1) };
+  add(branch: UsageBranch, { template, columns, pieces }: BranchSql): void {
+    const common = {
+      columns: answerColumns({ ...columns, branch: String(this.branches.length) }),
+      rowsMax: String(CELLS_MAX + 1),
+    };
     this.texts.push(fillTemplate(template, { ...pieces, ...common }));
     this.branches.push(branch);
   }
@@ -124,10 +137,10 @@ export class StatementBuilder {
 
 /** Queries that one branch answers: those with the same key, in their order. */
 export function branchesBy(
-  queries: readonly Placed[],
-  keyOf: (placed: Placed) => string,
-): readonly (readonly Placed[])[] {
-  const branches = new Map<string, Placed[]>();
+  queries: readonly PlacedQuery[],
+  keyOf: (placed: PlacedQuery) => string,
+): readonly (readonly PlacedQuery[])[] {
+  const branches = new Map<string, PlacedQuery[]>();
   for (const placed of queries) {
     const key = keyOf(placed);
     const branch = branches.get(key) ?? [];

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { AggregationType } from '../../../contract/aggregation.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
@@ -9,7 +10,7 @@ import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js'
 import { UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 
-/** The usage tables as queries are put to them. */
+/** Reads the usage tables. */
 export type UsageReader = {
   /**
    * What every query holds, in the order of the batch, in one round trip per 200 queries.
@@ -27,12 +28,12 @@ export type UsageReader = {
 
 const QUERIES_PER_STATEMENT_MAX = 200;
 const KEYS_MAX = 100_000;
-/** Rows of events with different texts that fold into the cells: about half a minute of reading. */
+/** Rows of events with different texts, which add up to the cells: half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
 /**
- * The server answers only when it is done, so that it cannot fail behind a status of 200; it stops
- * reading once nobody could take the rows. 200 queries make a statement of half a megabyte.
+ * The server answers only when it is done, so that it cannot fail after a status of 200. It stops
+ * reading once there are more rows than we take. 200 queries make a statement of half a megabyte.
  */
 const SETTINGS = {
   wait_end_of_query: 1,
@@ -45,47 +46,52 @@ const SETTINGS = {
   max_expanded_ast_elements: '2000000',
 } as const;
 
-/** Cells of events with the same key by their slot: combinations of texts add up to them. */
+/** Cells of events with the same key, by their slot; each adds up combinations of texts. */
 type Folded = { readonly key: UsageKey; readonly cells: Map<number, WindowCell> };
 
 /** What was read for one query. */
-type Found = { readonly sums: CellSeries[]; readonly folded: Map<string, Folded> };
+type Found = { readonly series: CellSeries[]; readonly folded: Map<string, Folded> };
 
-function seriesOf({ sums, folded }: Found): readonly CellSeries[] {
+function seriesOf({ series, folded }: Found): readonly CellSeries[] {
   const ofEvents = [...folded.values()].map(({ key, cells }) => ({
     ...key,
     slots: [...cells.keys()],
     cells: [...cells.values()],
   }));
-  return [...sums, ...ofEvents];
+  return [...series, ...ofEvents];
 }
 
-type EventCell = { readonly slotMs: InstantMs; readonly cell: WindowCell };
+type EventCell = {
+  readonly type: AggregationType;
+  readonly slotMs: InstantMs;
+  readonly cell: WindowCell;
+};
 
 /** @returns whether the cell is new. */
-function fold({ folded }: Found, key: UsageKey, { slotMs, cell }: EventCell): boolean {
+function fold({ folded }: Found, key: UsageKey, { type, slotMs, cell }: EventCell): boolean {
   const name = JSON.stringify([key.source, key.group, key.texts]);
   const own = folded.get(name) ?? { key, cells: new Map<number, WindowCell>() };
   folded.set(name, own);
   const known = own.cells.get(slotMs);
-  own.cells.set(slotMs, known === undefined ? cell : addCells(known, cell));
+  own.cells.set(slotMs, known === undefined ? cell : addCells(type, known, cell));
   return known === undefined;
 }
 
 /** Adds a row to what was found for its queries. @returns how many cells are new. */
 function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[]): number {
   const branch = assertPresent(statement.branches[row.branch], 'the branch of a usage row');
-  const queries = assertPresent(branch.queriesOf.get(row.query), 'the query of a usage row');
+  const indexes = assertPresent(branch.queryIndexes.get(row.query), 'the query of a usage row');
   const { source, group, texts } = row;
   const key = { source, group, texts };
-  const ofQueries = queries.map((query) => assertPresent(found[query], 'a query'));
-  if (branch.rule === null) {
-    const series = { ...key, ...(branch.run === null ? row.sums : row.countsOf(branch.run)) };
-    for (const own of ofQueries) own.sums.push(series);
-    return series.slots.length * queries.length;
+  const ofQueries = indexes.map((index) => assertPresent(found[index], 'a query'));
+  const { rule, run } = branch;
+  if (rule === null) {
+    const series = { ...key, ...(run === null ? row.values : row.countsOf(run)) };
+    for (const own of ofQueries) own.series.push(series);
+    return series.slots.length * indexes.length;
   }
   const slotMs = assertPresent(row.slots[0], 'the slot of a row of events');
-  const event = { slotMs, cell: row.cellOfEvents(branch.rule) };
+  const event = { type: rule.type, slotMs, cell: row.cellOfEvents(rule) };
   return ofQueries.filter((own) => fold(own, key, event)).length;
 }
 
@@ -108,7 +114,7 @@ export function createUsageReader(clickHouse: ClickHouse): UsageReader {
   };
   return {
     read: async (batch) => {
-      const found = batch.queries.map((): Found => ({ sums: [], folded: new Map() }));
+      const found = batch.queries.map((): Found => ({ series: [], folded: new Map() }));
       const isNobody = batch.customers.kind === 'only' && batch.customers.keys.length === 0;
       for (let from = 0; from < found.length && !isNobody; from += QUERIES_PER_STATEMENT_MAX) {
         const statement = usageStatementOf(batch, { from, to: from + QUERIES_PER_STATEMENT_MAX });

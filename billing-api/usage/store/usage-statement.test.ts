@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { COUNT_EVENTS } from '../../../contract/aggregation.js';
+import {
+  AGGREGATION_TYPES,
+  AGGREGATIONS,
+  COUNT_EVENTS,
+  type AggregationType,
+} from '../../../contract/aggregation.js';
+import { Decimal } from '../../../contract/decimal.js';
+import { MINUTE_VALUES } from '../../../contract/minute-values.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
 import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
+import { EMPTY_CELL } from '../../domain/usage/window-cell.js';
+import { ANSWER_COLUMNS, type AnswerName } from './answer-columns.js';
 import { CELLS_MAX, type CellQuery } from './cell-query.js';
 import { UsageRow } from './parse-usage-rows.js';
-import { usageStatementOf } from './usage-statement.js';
+import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
@@ -27,13 +36,17 @@ function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   };
 }
 
-function branchOf(queries: readonly CellQuery[]) {
+function statementOf(queries: readonly CellQuery[]): UsageStatement {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
   const batch = { environment, customers: { kind: 'only', keys: ['e:a'] }, queries } as const;
   const statement = usageStatementOf(batch, { from: 0, to: queries.length });
-  expect(statement?.branches).toHaveLength(1);
-  const [branch] = assertPresent(statement, 'a statement').branches;
-  return assertPresent(branch, 'a branch');
+  return assertPresent(statement, 'a statement');
+}
+
+function branchOf(queries: readonly CellQuery[]) {
+  const { branches } = statementOf(queries);
+  expect(branches).toHaveLength(1);
+  return assertPresent(branches[0], 'a branch');
 }
 
 const MONTH_OF_MINUTES = startsOf(43_200, MINUTE_MS);
@@ -76,18 +89,75 @@ describe('rows of minutes', () => {
   });
 });
 
+describe('a statement about minutes', () => {
+  const textOf = (type: AggregationType, slots: CellQuery['slots']): string => {
+    const aggregation = { ...COUNT_EVENTS, type, field: type === 'COUNT' ? null : 'n' };
+    const query = queryOf(slots, {
+      subject: { ...subject, aggregation, minutes: minutesOf('meter_1') },
+    });
+    return statementOf([query]).text;
+  };
+
+  it.each(AGGREGATION_TYPES)('reads the columns that a %s needs and no others', (type) => {
+    const needed = ['eventCount', ...AGGREGATIONS[type].values];
+    for (const slots of [null, MONTH_OF_MINUTES]) {
+      const text = textOf(type, slots).replaceAll(/AS (answered|slot)_\w+|u\.slot_\w+/gu, '');
+      for (const [name, { column }] of Object.entries(MINUTE_VALUES)) {
+        const isRead = new RegExp(`\\b${column}\\b`, 'u').test(text);
+        expect([name, isRead]).toEqual([name, needed.includes(name)]);
+      }
+    }
+  });
+});
+
+type Filled = Readonly<Partial<Record<AnswerName, unknown>>>;
+const rowOf = (filled: Filled): UsageRow =>
+  new UsageRow(
+    ANSWER_COLUMNS.map(({ name, type }) => filled[name] ?? (type.startsWith('Array') ? [] : '')),
+  );
+
 describe('a row with places', () => {
-  const rowOf = (counts: readonly number[]): UsageRow =>
-    new UsageRow([0, '7', '', '', [], [], [], counts, [], [], [], [], [], []]);
+  const countsOf = (eventCount: readonly number[]): UsageRow => rowOf({ eventCount });
 
   it('tells the slots that have events, and how many', () => {
-    const { slots, cells } = rowOf([0, 3, 0, 1_234]).countsOf([START_MS, MINUTE_MS, 4]);
+    const { slots, cells } = countsOf([0, 3, 0, 1_234]).countsOf([START_MS, MINUTE_MS, 4]);
     expect(slots).toEqual([START_MS + MINUTE_MS, START_MS + 3 * MINUTE_MS]);
     expect(cells.map(({ eventCount }) => eventCount)).toEqual([3, 1_234]);
   });
 
   it('is refused with a place too few or too many', () => {
-    expect(() => rowOf([1, 2, 3]).countsOf([START_MS, MINUTE_MS, 4])).toThrow('3 of 4 counts');
-    expect(() => rowOf([1, 2, 3]).countsOf([START_MS, MINUTE_MS, 2])).toThrow('3 of 2 counts');
+    const row = countsOf([1, 2, 3]);
+    expect(() => row.countsOf([START_MS, MINUTE_MS, 4])).toThrow('3 of 4 counts');
+    expect(() => row.countsOf([START_MS, MINUTE_MS, 2])).toThrow('3 of 2 counts');
+  });
+});
+
+describe('a row of values', () => {
+  const filled = { slots: [60_000, 0], eventCount: [2, 5] };
+
+  it('has a cell for every slot, with the members that are filled', () => {
+    const latest = [
+      ['60001', '7', 'id', '1.5'],
+      ['0', '0', '', '0'],
+    ];
+    const { slots, cells } = rowOf({ ...filled, unreadableCount: [1, 0], latest }).values;
+    expect(slots).toEqual([60_000, 0]);
+    const last = { atMs: 60_001, receivedMs: 7, eventId: 'id', value: new Decimal('1.5') };
+    expect(cells).toEqual([
+      { ...EMPTY_CELL, eventCount: 2, unreadableCount: 1, latest: last },
+      { ...EMPTY_CELL, eventCount: 5 },
+    ]);
+    expect(rowOf({ slots: [0], uniqueCount: [3] }).values.cells).toEqual([
+      { ...EMPTY_CELL, uniqueCount: 3 },
+    ]);
+  });
+
+  it.each<[string, Filled]>([
+    ['a column too short', { ...filled, valueMax: ['1'] }],
+    ['a value of another type', { ...filled, valueMax: ['1', 2] }],
+    ['a count that lost digits', { ...filled, unreadableCount: [1, 2 ** 53] }],
+    ['a slot that is no number', { ...filled, slots: ['0', 1] }],
+  ])('is refused with %s', (_, columns) => {
+    expect(() => rowOf(columns).values).toThrow('of a usage row');
   });
 });

@@ -1,8 +1,8 @@
 import { addEventBranch, eventBranchesOf } from './event-branch.js';
 import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
-import { StatementBuilder, type Placed, type UsageBranch } from './statement-builder.js';
-import { addUniquesBranch } from './uniques-branch.js';
+import { StatementBuilder, type PlacedQuery, type UsageBranch } from './statement-builder.js';
+import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
 import type { CellQuery, CellQueryBatch } from './cell-query.js';
 import { clampedWindow, partsOf } from './window-parts.js';
 
@@ -12,14 +12,14 @@ export type UsageStatement = {
   readonly branches: readonly UsageBranch[];
 };
 
-function placed(query: CellQuery, place: number): Placed {
+function placed(query: CellQuery, index: number): PlacedQuery {
   const { subject, narrowedBy, split, slots } = query;
   const window = clampedWindow(query.window);
   const isOfEvents =
     subject.minutes === null || narrowedBy.length > 0 || split.properties.length > 0;
   const events = window.startMs < window.endMs ? [window] : [];
   const parts = isOfEvents ? { minutes: null, events } : partsOf(window, slots ?? []);
-  return { query, place, parts };
+  return { query, index, parts };
 }
 
 /** Until its backfill is complete a meter shows nothing, not even of the events themselves. */
@@ -31,7 +31,7 @@ function isShown({ subject }: CellQuery): boolean {
 export function placedOf(
   queries: readonly CellQuery[],
   { from, to } = { from: 0, to: queries.length },
-): readonly Placed[] {
+): readonly PlacedQuery[] {
   return queries
     .slice(from, to)
     .map((query, index) => placed(query, from + index))
@@ -52,11 +52,7 @@ export function usageStatementOf(
   const queries = placedOf(batch.queries, part);
   for (const branch of minuteBranchesOf(builder, queries)) addMinuteBranch(builder, branch);
   for (const branch of eventBranchesOf(builder, queries)) addEventBranch(builder, branch);
-  for (const one of queries) {
-    const isUnique = one.query.subject.aggregation.type === 'COUNT_UNIQUE';
-    const isEmpty = one.parts.minutes === null && one.parts.events.length === 0;
-    if (isUnique && !isEmpty) addUniquesBranch(builder, one);
-  }
+  for (const one of uniquesBranchesOf(queries)) addUniquesBranch(builder, one);
   const { bindings, branches, texts } = builder;
   return branches.length === 0 ? null : { text: texts.join('\nUNION ALL\n'), bindings, branches };
 }
