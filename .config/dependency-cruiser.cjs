@@ -81,14 +81,8 @@ const testing = '^(billing-api/testing|runtime/testing|sql/testing|clickhouse/te
 const outOfOrder = {
   '^billing-api/catalog/plans/plan-expansions\\.ts$':
     'A plan is answered with what belongs to it, its entitlements included.',
-  '^billing-api/catalog/plans/plans-controller\\.ts$':
-    'GET /plans/{id}/entitlements stands below /plans.',
-  '^billing-api/entitlements/(create-entitlements|entitlement-operations)\\.ts$':
+  '^billing-api/entitlements/entitlement-owner\\.ts$':
     'An entitlement can belong to a subscription, which is locked while it is stored.',
-  '^billing-api/subscriptions/subscriptions-controller\\.ts$':
-    'POST /subscriptions/usage stands below /subscriptions; computing an invoice answers it.',
-  '^billing-api/subscriptions/subscription-expansions\\.ts$':
-    'A subscription is answered with its latest invoice.',
 };
 
 const resourceRules = resourceOrder.flatMap((group, place) => {

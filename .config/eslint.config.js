@@ -68,7 +68,7 @@ const OUTSIDE_OF_UNITS = [
   'billing-api/usage/checkpoints.ts',
   'billing-api/usage/data-until.ts',
   // Jobs and operators work across tenants.
-  'billing-api/edge/idempotency-store.ts',
+  'billing-api/edge/idempotency/idempotency-store.ts',
   'billing-api/events/dead-letters/read-dead-letters.ts',
   'billing-api/events/reconciliation/usage-recount.ts',
 ];

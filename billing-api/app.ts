@@ -13,7 +13,7 @@ import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './edge/authenticate.js';
 import { checkUrl, normaliseBody, parseJson, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
-import { createIdempotency } from './edge/idempotency.js';
+import { createIdempotency } from './edge/idempotency/idempotency.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';

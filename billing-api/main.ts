@@ -13,7 +13,7 @@ import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { createBillingApp } from './app.js';
 import { startReconciliation } from './events/reconciliation/reconcile.js';
 import { createLogAccess } from './events/log-access.js';
-import { startKeyRemoval } from './edge/remove-expired-keys.js';
+import { startKeyRemoval } from './edge/idempotency/remove-expired-keys.js';
 
 const POOL_SIZE = 16;
 

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { createBillingApp } from '../billing-api/app.js';
 import { startReconciliation } from '../billing-api/events/reconciliation/reconcile.js';
 import { createLogAccess } from '../billing-api/events/log-access.js';
-import { startKeyRemoval } from '../billing-api/edge/remove-expired-keys.js';
+import { startKeyRemoval } from '../billing-api/edge/idempotency/remove-expired-keys.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogWriter } from '../event-log/open-log.js';
 import { createIngest } from '../ingest/create-ingest.js';

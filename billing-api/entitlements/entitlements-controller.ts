@@ -16,10 +16,10 @@ import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
 import {
   archiveEntitlement,
-  changeEntitlement,
   readEntitlement,
   searchEntitlements,
 } from './entitlement-operations.js';
+import { changeEntitlement } from './change-entitlement.js';
 import { createEntitlements } from './create-entitlements.js';
 import type { MessageDto } from '../records/record-dto.js';
 import {
@@ -32,7 +32,6 @@ import {
   type EntitlementsDto,
   type SearchEntitlementsBody,
 } from './entitlement.resource.js';
-import type { RequestItems } from '../records/refusal.js';
 import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
@@ -56,7 +55,7 @@ export class EntitlementsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateEntitlementBody,
   ): Promise<ExpandedEntitlementDto> {
-    const [entitlement] = await this.store(request, { items: [body], isBulk: false });
+    const [entitlement] = await this.store(request, [body], { isBulk: false });
     return assertPresent(entitlement, 'the new entitlement');
   }
 
@@ -71,7 +70,7 @@ export class EntitlementsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateEntitlementsBody,
   ): Promise<EntitlementsDto> {
-    return { items: [...(await this.store(request, { items: body.items, isBulk: true }))] };
+    return { items: [...(await this.store(request, body.items, { isBulk: true }))] };
   }
 
   /** @summary Search entitlements */
@@ -130,9 +129,13 @@ export class EntitlementsController extends Controller {
 
   private async store(
     request: HttpRequest,
-    items: RequestItems<CreateEntitlementBody>,
+    items: readonly CreateEntitlementBody[],
+    { isBulk }: { readonly isBulk: boolean },
   ): Promise<readonly ExpandedEntitlementDto[]> {
-    const stored = await createEntitlements(this.dependencies, callerOf(request), items);
+    const stored = await createEntitlements(this.dependencies, callerOf(request), {
+      items,
+      isBulk,
+    });
     const entitlements = accepted(stored);
     this.setStatus(201);
     return entitlements.map(expandedEntitlementToDto);

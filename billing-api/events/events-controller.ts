@@ -5,17 +5,14 @@ import {
   Get,
   Post,
   Queries,
-  Query,
   Request,
   Route,
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readEventConflicts } from './read-event-conflicts.js';
-import { lookUpEvent } from './lookup/look-up-event.js';
 import { readEventMonitoring } from './read-event-monitoring.js';
 import { readEvents } from './read-events.js';
-import { readReconciliation } from './reconciliation/read-reconciliation.js';
 import {
   conflictToDto,
   eventsPageToDto,
@@ -23,17 +20,11 @@ import {
   type EventListDto,
   type EventsQueryBody,
 } from './event-dto.js';
-import { traceToDto, type EventLookupDto } from './lookup/event-lookup-dto.js';
 import {
   monitoringToDto,
   type EventMonitoringDto,
   type EventMonitoringQuery,
 } from './event-monitoring-dto.js';
-import {
-  reconciliationToDto,
-  type ReconciliationDto,
-  type ReconciliationQuery,
-} from './reconciliation/reconciliation-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
 import { accepted } from '../edge/failure.js';
 import { callerOf } from '../edge/request-context.js';
@@ -78,24 +69,6 @@ export class EventsController extends Controller {
   }
 
   /**
-   * Whether it is counted or why not, its value on each meter, and the line items that bill it.
-   * @summary Look an event up by its id
-   * @param id The event_id.
-   * @maxLength id 255
-   * @minLength id 1
-   */
-  @Get('lookup')
-  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy', notFound: true })
-  public async lookUpEvent(
-    @Request() request: HttpRequest,
-    @Query() id: string,
-  ): Promise<EventLookupDto> {
-    const caller = callerOf(request);
-    const trace = accepted(await lookUpEvent(this.dependencies, caller, id));
-    return traceToDto(trace, caller.environment.environmentId);
-  }
-
-  /**
    * Duplicates of an event_id that differ from the event that counts, newest first.
    * @summary List conflicts
    */
@@ -122,22 +95,5 @@ export class EventsController extends Controller {
   ): Promise<EventMonitoringDto> {
     const caller = callerOf(request);
     return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, caller, query)));
-  }
-
-  /**
-   * Whether every accepted event is where it should be, by hour of receipt: what was decoded
-   * against what is stored. 503 while more events wait than can be counted one by one.
-   * @summary Reconcile events
-   */
-  @Get('reconciliation')
-  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
-  public async readReconciliation(
-    @Request() request: HttpRequest,
-    @Queries() query: ReconciliationQuery,
-  ): Promise<ReconciliationDto> {
-    const caller = callerOf(request);
-    return reconciliationToDto(
-      accepted(await readReconciliation(this.dependencies, caller, query)),
-    );
   }
 }

@@ -1,47 +1,19 @@
 import type { Environment } from '../../contract/environment.js';
-import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
-import { propertyFiltersProblem } from '../domain/price/property-filters.js';
-import type {
-  EventCut,
-  EventOrder,
-  EventQuery,
-  EventStore,
-  PlaceInOrder,
-  StoredEvent,
-} from './events-store.js';
+import type { EventCut, EventStore, PlaceInOrder, StoredEvent } from './events-store.js';
 import type { Caller } from '../records/caller.js';
 import type { ReadDependencies } from '../records/unit.js';
 import { findEventCustomerKeys } from './event-customers.js';
-import { formatEventPageKey, readEventPageKey, type EventPageKey } from './event-page-key.js';
-import { MemberReader } from '../records/member-rules.js';
-import { readPropertyFiltersText } from './property-filters-text.js';
+import {
+  eventListQueryFrom,
+  type EventListQuery,
+  type EventsRequest,
+  type KeyMember,
+} from './event-list-query.js';
+import { formatEventPageKey } from './event-page-key.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
-import { readRange } from '../records/time-range.js';
 
-const RANGE_DAYS = 7;
 const PAGE_SIZE_DEFAULT = 50;
-
-type PropertyFilters = Readonly<Record<string, readonly string[]>>;
-
-export type EventsRequest = {
-  readonly external_customer_id?: string | undefined;
-  readonly customer_id?: string | undefined;
-  readonly event_name?: string | undefined;
-  readonly event_id?: string | undefined;
-  readonly source?: string | undefined;
-  readonly start_time?: string | undefined;
-  readonly end_time?: string | undefined;
-  /** As the text of a query, or as the object of a body. */
-  readonly property_filters?: string | PropertyFilters | undefined;
-  readonly sort?: EventOrder['sort'] | undefined;
-  readonly order?: EventOrder['direction'] | undefined;
-  readonly page_size?: number | undefined;
-  readonly offset?: number | undefined;
-  readonly iter_first_key?: string | undefined;
-  readonly iter_last_key?: string | undefined;
-  readonly count_total?: boolean | undefined;
-};
 
 export type EventsPage = {
   readonly events: readonly StoredEvent[];
@@ -59,65 +31,11 @@ export type EventReadDependencies = ReadDependencies & {
   readonly clock: Clock;
 };
 
-type KeyMember = 'iter_first_key' | 'iter_last_key';
-
-type ListQuery = {
-  readonly conditions: Omit<EventQuery, 'customerKeys' | 'environment'>;
-  readonly order: EventOrder;
-  readonly keys: Readonly<Record<KeyMember, EventPageKey | null>>;
-};
-
-function readFilters(
-  reader: MemberReader,
-  given: EventsRequest['property_filters'],
-): EventQuery['filters'] {
-  const filters = typeof given === 'string' ? readPropertyFiltersText(given) : (given ?? {});
-  if (typeof filters === 'string') {
-    reader.note('property_filters', filters);
-    return [];
-  }
-  reader.note('property_filters', propertyFiltersProblem(filters));
-  return Object.entries(filters).map(([key, values]) => ({ key, values }));
-}
-
-function readKey(
-  reader: MemberReader,
-  request: EventsRequest,
-  member: KeyMember,
-): EventPageKey | null {
-  const text = request[member];
-  if (text === undefined) return null;
-  const key = readEventPageKey(text);
-  if (key === null) reader.note(member, 'is no key that an answer has given');
-  return key;
-}
-
-/** What a request asks, at an instant that stands for an absent end, or what is wrong with it. */
-function listQueryFrom(request: EventsRequest, now: InstantMs): ListQuery | Refusal {
-  const reader = new MemberReader();
-  const query: ListQuery = {
-    conditions: {
-      window: readRange(reader, request, { now, days: RANGE_DAYS }),
-      eventName: request.event_name ?? null,
-      eventId: request.event_id ?? null,
-      source: request.source ?? null,
-      filters: readFilters(reader, request.property_filters),
-      ends: null,
-    },
-    order: { sort: request.sort ?? 'timestamp', direction: request.order ?? 'desc' },
-    keys: {
-      iter_first_key: readKey(reader, request, 'iter_first_key'),
-      iter_last_key: readKey(reader, request, 'iter_last_key'),
-    },
-  };
-  return reader.refusal() ?? query;
-}
-
 /** The place of a key in the order. A name is not in the key: its event is asked for it. */
 async function placeOf(
   { events }: EventReadDependencies,
   environment: Environment,
-  { query, member }: { readonly query: ListQuery; readonly member: KeyMember },
+  { query, member }: { readonly query: EventListQuery; readonly member: KeyMember },
 ): Promise<PlaceInOrder | null | Refusal> {
   const key = query.keys[member];
   if (key === null || query.order.sort === 'timestamp') {
@@ -153,7 +71,7 @@ export async function readEvents(
   request: EventsRequest,
 ): Promise<EventsPage | Refusal> {
   const { environment } = caller;
-  const query = listQueryFrom(request, dependencies.clock.now());
+  const query = eventListQueryFrom(request, dependencies.clock.now());
   if (isRefusal(query)) return query;
   const behind = await placeOf(dependencies, environment, { query, member: 'iter_last_key' });
   if (isRefusal(behind)) return behind;

@@ -6,7 +6,6 @@ import {
   Path,
   Post,
   Put,
-  Query,
   Request,
   Route,
   SuccessResponse,
@@ -20,19 +19,12 @@ import {
   searchPlans,
   type ChangePlanBody,
 } from './plan-operations.js';
-import { listPlanEntitlements } from '../../entitlements/entitlement-operations.js';
-import type { DateTime, RecordStatusDto } from '../../records/record-dto.js';
-import {
-  expandedEntitlementToDto,
-  type EntitlementListDto,
-} from '../../entitlements/entitlement.resource.js';
 import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
 import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
 import { accepted } from '../../edge/failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
-import { listRequestFrom } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
 
 @Route('v1/plans')
@@ -66,43 +58,6 @@ export class PlansController extends Controller {
     const page = accepted(await searchPlans(this.dependencies, callerOf(request), body));
     return pageToDto(page, expandedPlanToDto);
   }
-
-  // Each query parameter of a list is an argument: so tsoa wants it.
-  /* eslint-disable max-params */
-  /**
-   * Newest first unless sorted otherwise.
-   * @summary List the entitlements of a plan
-   * @param sort A scalar member of the entitlement.
-   * @param start_time Created at or after.
-   * @param end_time Created before.
-   * @isInt limit
-   * @minimum limit 1
-   * @maximum limit 1000
-   * @isInt offset
-   * @minimum offset 0
-   * @maximum offset 1000000000
-   */
-  @Get('{id}/entitlements')
-  @Extension('x-operation', { entity: 'plan', access: 'read' })
-  public async listEntitlements(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Query() limit?: number,
-    @Query() offset?: number,
-    @Query() status?: RecordStatusDto,
-    @Query() sort?: string,
-    @Query() order?: 'asc' | 'desc',
-    @Query() expand?: string,
-    @Query() start_time?: DateTime,
-    @Query() end_time?: DateTime,
-  ): Promise<EntitlementListDto> {
-    const common = { limit, offset, status, sort, order, expand, start_time, end_time };
-    const list = { ...listRequestFrom(common), planId: id };
-    const page = accepted(await listPlanEntitlements(this.dependencies, callerOf(request), list));
-    return pageToDto(page, expandedEntitlementToDto);
-  }
-
-  /* eslint-enable max-params */
 
   /** @summary Read a plan with its prices, meters, features and entitlements */
   @Get('{id}')

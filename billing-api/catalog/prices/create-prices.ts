@@ -1,6 +1,4 @@
 import { isLive } from '../../domain/price/matching-prices.js';
-import { requestedOwnerOf } from '../../domain/price/price-owner.js';
-import { isPriceRefusal } from '../../domain/price/price-refusal.js';
 import { createRecords } from '../../records/create-record.js';
 import {
   collect,
@@ -17,7 +15,7 @@ import type { PlanRow } from '../plans/plan.resource.js';
 import { lockPublishedPlans } from '../plans/plans-store.js';
 import {
   meterRefusal,
-  refusalOfPrice,
+  ownerOfCommand,
   termsOfCommand,
   type PriceCommand,
 } from './price-request.js';
@@ -38,8 +36,8 @@ type PlanPrice = { readonly command: PriceCommand; readonly planId: string };
 
 /** Other owners than plans cannot exist yet. */
 function planPriceOf(command: PriceCommand): PlanPrice | Refusal {
-  const owner = requestedOwnerOf(command.body);
-  if (isPriceRefusal(owner)) return refusalOfPrice(owner);
+  const owner = ownerOfCommand(command);
+  if (isRefusal(owner)) return owner;
   if (owner.entityType === 'ADDON') return notFound('addon', owner.entityId);
   if (owner.entityType === 'SUBSCRIPTION') {
     return invalid({ subscription_id: 'prices of one subscription are not available yet' });

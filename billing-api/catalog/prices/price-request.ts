@@ -1,6 +1,10 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { completePrice, type PriceOwner } from '../../domain/price/complete-price.js';
-import type { PriceOwnerBody } from '../../domain/price/price-owner.js';
+import {
+  requestedOwnerOf,
+  type PriceOwnerBody,
+  type RequestedOwner,
+} from '../../domain/price/price-owner.js';
 import { isPriceRefusal, type PriceRefusal } from '../../domain/price/price-refusal.js';
 import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -37,6 +41,12 @@ export function readPriceBody(body: InlinePriceBody & PriceOwnerBody): PriceComm
 /** A broken price rule as the answer to a request. */
 export function refusalOfPrice(refusal: PriceRefusal): Refusal {
   return invalid({ [refusal.member]: refusal.remedy });
+}
+
+/** The owner that a command names, or why it names none. */
+export function ownerOfCommand({ body }: PriceCommand): RequestedOwner | Refusal {
+  const owner = requestedOwnerOf(body);
+  return isPriceRefusal(owner) ? refusalOfPrice(owner) : owner;
 }
 
 /** The price of a command; price units are not available yet, so none can be named. */

@@ -2,15 +2,11 @@ import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCoupons } from '../adjustments/apply-coupons.js';
 import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../adjustments/apply-taxes.js';
-import { chargeLines } from './charge-lines.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { BillableLine } from './billable-line.js';
 import type { InvoiceInputs, InvoiceLine, InvoiceResult } from './invoice.js';
-import { measureUsage } from './measure-usage.js';
+import { pricedLines } from './charge/priced-lines.js';
 import { selectLines } from './select-lines.js';
-import { rateFixedLine, rateUsageLine, type RatedLine } from './rate-line.js';
-import { trueUpLine } from './true-up-line.js';
-import { writeLine } from './write-line.js';
 
 /**
  * Selects the lines of an invoice and prices them: lines, sums and the trace of every line, in the
@@ -34,7 +30,7 @@ export function priceInvoice(
 ): InvoiceResult {
   const { currency } = inputs.subscription;
   const { coupons, taxes: associations, wallets, period, asOfMs } = inputs;
-  const charged = applyCoupons(linesOf(selected, inputs), { coupons, period, currency });
+  const charged = applyCoupons(pricedLines(selected, inputs), { coupons, period, currency });
   const subtotal = sumOf(charged.lines.map(({ amount }) => amount));
   const totalDiscount = sumOf(charged.lines.map(discountOf));
   const taxable = subtotal.minus(totalDiscount);
@@ -61,23 +57,6 @@ export function priceInvoice(
 
 function discountOf({ lineItemDiscount, invoiceLevelDiscount }: InvoiceLine): Decimal {
   return lineItemDiscount.plus(invoiceLevelDiscount);
-}
-
-/** Rounded lines before coupons, in line order; a true-up last. */
-function linesOf(selected: readonly BillableLine[], inputs: InvoiceInputs): readonly InvoiceLine[] {
-  const { lines, trueUp } = chargeLines(rateLines(selected, inputs), inputs);
-  const written = lines.map((line) => writeLine(line, inputs.subscription));
-  return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];
-}
-
-function rateLines(selected: readonly BillableLine[], inputs: InvoiceInputs): readonly RatedLine[] {
-  const measured = measureUsage(selected, inputs);
-  return selected.map((line) => {
-    if (line.meter === null) return rateFixedLine(line);
-    const usage = measured.get(line);
-    if (usage === undefined) throw new TypeError('a usage line was not measured');
-    return rateUsageLine(line, usage, inputs);
-  });
 }
 
 function shownLines(

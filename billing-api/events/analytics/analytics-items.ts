@@ -6,9 +6,10 @@ import { costOfUsage } from '../../domain/rating/cost-of-usage.js';
 import { splitByGrouping } from '../../domain/invoice/split-usage.js';
 import type { Figures, UsagePart, WindowFigures } from '../../domain/usage/aggregation-spec.js';
 import type { UsageAnswers } from '../../usage/read-usage.js';
-import type { AnalyticsLine, AnalyticsLines } from './analytics-lines.js';
+import type { AnalyticsLines } from './analytics-lines.js';
 import type { AnalyticsExpandable, AnalyticsQuery } from './analytics-query.js';
 import type { AnalyticsSlicing, LineQueries } from './analytics-usage.js';
+import type { AnalyticsLine } from './line-in-range.js';
 
 /** A line, or one part of it when the analysis splits by source or properties. */
 export type AnalyticsItem = {

@@ -2,12 +2,12 @@ import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { NO_SPLIT, type UsageSlicing } from '../../domain/usage/aggregation-spec.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
-import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
+import { filtersOfPrice } from '../../subscriptions/lines/line-item-from-row.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
 import type { UsageQuery } from '../../usage/read-usage.js';
 import { subjectOf } from '../../usage/store/cell-query.js';
 import { cutsOf } from '../../usage/usage-range.js';
-import type { AnalyticsLine } from './analytics-lines.js';
+import type { AnalyticsLine } from './line-in-range.js';
 import type { AnalyticsQuery } from './analytics-query.js';
 
 /** The line as a whole, its parts, their windows, and the sources of its events. */

@@ -1,5 +1,4 @@
 import type { Environment } from '../../../contract/environment.js';
-import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/checkpoints.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
@@ -11,38 +10,20 @@ import {
   type HoursQuery,
 } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
-import { HourLedger, hourOf, type Reconciliation } from './hour-ledger.js';
+import { HourLedger, type Reconciliation } from './hour-ledger.js';
+import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
-import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-import { readRange } from '../../records/time-range.js';
 
-const RANGE_DAYS_MAX = 31;
 /** Their names travel to PostgreSQL and back. */
 const CUSTOMERS_MAX = 200_000;
-
-export type ReconciliationRequest = {
-  readonly start_time?: string | undefined;
-  readonly end_time?: string | undefined;
-};
 
 export type ReconciliationDependencies = ReadDependencies & {
   readonly clock: Clock;
   readonly finishedEvents: FinishedEvents;
   readonly pendingLog: PendingLog;
 };
-
-/** The whole hours that a request's range touches. */
-function hoursFrom(request: ReconciliationRequest, now: InstantMs): Interval | Refusal {
-  const reader = new MemberReader();
-  const range = readRange(reader, request, { now, days: 1 });
-  if (range.endMs - range.startMs > RANGE_DAYS_MAX * DAY_MS) {
-    reader.note('start_time', `lies more than ${RANGE_DAYS_MAX} days before end_time`);
-  }
-  const endMs = -hourOf(-range.endMs);
-  return reader.refusal() ?? { startMs: hourOf(range.startMs), endMs };
-}
 
 /** Events of the log that are not finished, by hour. */
 async function addPending(

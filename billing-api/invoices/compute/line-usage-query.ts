@@ -9,7 +9,7 @@ import {
   type UsageSlicing,
 } from '../../domain/usage/aggregation-spec.js';
 import type { UsageRequirement } from '../../domain/usage/line-usage.js';
-import { filtersOfPrice } from '../../subscriptions/lines/line-items.js';
+import { filtersOfPrice } from '../../subscriptions/lines/line-item-from-row.js';
 import { specOfMeter } from '../../usage/aggregation-of-meter.js';
 import { subjectOf } from '../../usage/store/cell-query.js';
 import type { UsageQuery } from '../../usage/read-usage.js';

@@ -4,7 +4,7 @@ import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { findMetering, type Metering } from '../../subscriptions/lines/line-items.js';
+import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { InvoiceQuery } from './invoice-query.js';

@@ -55,7 +55,7 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'below.plus(flatAmount)',
     'flatAmount',
   ]),
-  mutation(['round before a period is scaled', '6.3'], 'invoice/rate-line.ts', [
+  mutation(['round before a period is scaled', '6.3'], 'invoice/charge/rate-fixed-line.ts', [
     'prorate(amount, proration)',
     'prorate(amount.toDecimalPlaces(2), proration)',
   ]),

@@ -61,15 +61,15 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     'overageBase.times(overageFactor)',
     'usage.times(overageFactor)',
   ]),
-  mutation(['true up in every period', '11.2'], 'invoice/commit-line.ts', [
+  mutation(['true up in every period', '11.2'], 'invoice/charge/commit-line.ts', [
     'isTrueUpEnabled && isLast',
     'isTrueUpEnabled',
   ]),
-  mutation(['prior use of other windows counts', '11.2'], 'invoice/commitment-period.ts', [
+  mutation(['prior use of other windows counts', '11.2'], 'invoice/charge/commitment-period.ts', [
     'prior.period.startMs >= window.startMs &&',
     '',
   ]),
-  mutation(['forget prior use', '11.2'], 'invoice/commitment-period.ts', [
+  mutation(['forget prior use', '11.2'], 'invoice/charge/commitment-period.ts', [
     'earlier.reduce((sum, { amount }) => sum.plus(amount), ZERO)',
     'earlier.reduce((sum) => sum, ZERO)',
   ]),
@@ -86,7 +86,7 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     'commitment/commitment-window.ts',
     ['return gridPeriodAt(grid, period.startMs);', 'return gridPeriodAt(grid, instant);'],
   ),
-  mutation(['a factor of 1 commits a subscription', '11.6'], 'invoice/charge-lines.ts', [
+  mutation(['a factor of 1 commits a subscription', '11.6'], 'invoice/charge/charge-lines.ts', [
     'commitment.overageFactor.greaterThan(ONE)',
     'commitment.overageFactor.greaterThanOrEqualTo(ONE)',
   ]),
@@ -102,7 +102,7 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
       'const withinAmounts = isExhausted && within.length > 99',
     ],
   ),
-  mutation(['the true-up follows unrounded lines', '11.1'], 'invoice/charge-lines.ts', [
+  mutation(['the true-up follows unrounded lines', '11.1'], 'invoice/charge/charge-lines.ts', [
     'within.reduce((sum, { amount }) => sum.plus(amount), usedBefore)',
     // Rounded after the sum; an amount of finer digits than the currency would be refused.
     "roundMoney(within.reduce((sum, { exact }) => sum.plus(exact), usedBefore), 'usd')",

@@ -1,8 +1,8 @@
-import { ONE, ZERO } from '../../../contract/decimal.js';
-import { formatMoney, minorDigitsOf } from '../money.js';
+import { ONE, ZERO } from '../../../../contract/decimal.js';
+import { formatMoney, minorDigitsOf } from '../../money.js';
 import type { TrueUp } from './charge-lines.js';
-import type { InvoiceInputs, InvoiceLine } from './invoice.js';
-import type { LineTrace } from './line-trace.js';
+import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
+import type { LineTrace } from '../line-trace.js';
 import { UNADJUSTED } from './write-line.js';
 
 function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineTrace {

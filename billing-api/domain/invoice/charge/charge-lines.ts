@@ -1,12 +1,12 @@
-import { ONE, ZERO, plain, type Decimal } from '../../../contract/decimal.js';
-import type { SubscriptionCommitment } from '../commitment/commitment.js';
-import { splitCharges, type ChargePart } from '../commitment/split-charges.js';
-import { roundMoney } from '../money.js';
+import { ONE, ZERO, plain, type Decimal } from '../../../../contract/decimal.js';
+import type { SubscriptionCommitment } from '../../commitment/commitment.js';
+import { splitCharges, type ChargePart } from '../../commitment/split-charges.js';
+import { roundMoney } from '../../money.js';
 import { commitmentPeriodOf, restOf, type CommitmentPeriod } from './commitment-period.js';
-import type { InvoiceInputs, InvoiceLine } from './invoice.js';
-import type { CommitmentTrace } from '../commitment/commitment-trace.js';
-import type { Rounding } from './line-trace.js';
-import type { RatedLine } from './rate-line.js';
+import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
+import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
+import type { Rounding } from '../line-trace.js';
+import type { RatedLine } from './rated-line.js';
 
 /** A line with its amount, or one of the two parts of a split line. */
 export type ChargedLine = {

@@ -1,8 +1,8 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { makeKey, test } from '../testing/billing-test.js';
-import type { Database } from '../../sql/pool.js';
+import { makeKey, test } from '../../testing/billing-test.js';
+import type { Database } from '../../../sql/pool.js';
 
 const KEY = { 'idempotency-key': 'first-1' };
 const body = { name: 'Pro', lookup_key: 'pro' };

@@ -1,9 +1,9 @@
-import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
-import type { InstantMs } from '../../../contract/instant.js';
-import { commitmentWindowAt, isLastOf } from '../commitment/commitment-window.js';
-import type { BillingPeriod } from '../calendar/billing-grid.js';
-import type { SubscriptionTerms } from './subscription-terms.js';
-import type { InvoiceInputs } from './invoice.js';
+import { ZERO, maxOf, type Decimal } from '../../../../contract/decimal.js';
+import type { InstantMs } from '../../../../contract/instant.js';
+import { commitmentWindowAt, isLastOf } from '../../commitment/commitment-window.js';
+import type { BillingPeriod } from '../../calendar/billing-grid.js';
+import type { SubscriptionTerms } from '../subscription-terms.js';
+import type { InvoiceInputs } from '../invoice.js';
 
 /** A commitment, and a billing period inside the wanted commitment window. */
 export type CommitmentQuery = {

@@ -1,8 +1,8 @@
-import { HOUR_MS } from '../../contract/instant.js';
-import type { Clock } from '../../runtime/clock.js';
-import type { Log } from '../../runtime/log.js';
+import { HOUR_MS } from '../../../contract/instant.js';
+import type { Clock } from '../../../runtime/clock.js';
+import type { Log } from '../../../runtime/log.js';
 import { removeExpiredKeys } from './idempotency-store.js';
-import type { BillingDatabase } from '../records/unit.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 /**
  * Removes stored answers of Idempotency-Keys that are older than 24 hours, once an hour. Expired

@@ -1,11 +1,11 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { test } from '../../load-tests/harness/fixtures.js';
-import { bootstrap } from '../../sql/bootstrap.js';
-import type { Database } from '../../sql/pool.js';
-import { createPlan } from '../catalog/plans/plan-operations.js';
-import { isRefusal } from '../records/refusal.js';
+import { test } from '../../../load-tests/harness/fixtures.js';
+import { bootstrap } from '../../../sql/bootstrap.js';
+import type { Database } from '../../../sql/pool.js';
+import { createPlan } from '../../catalog/plans/plan-operations.js';
+import { isRefusal } from '../../records/refusal.js';
 import {
   claimKey,
   removeExpiredKeys,

@@ -1,11 +1,11 @@
-import { windowAt } from '../calendar/usage-windows.js';
-import { applyAllowances } from '../entitlement/apply-allowance.js';
-import { bucketCutsOf, joinBuckets } from '../entitlement/cut-buckets.js';
-import { cutTo } from '../calendar/interval.js';
-import type { BillableLine, BillableUsageLine } from './billable-line.js';
-import type { InvoiceInputs } from './invoice.js';
-import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
-import type { MeasuredUsage } from './rate-line.js';
+import { windowAt } from '../../calendar/usage-windows.js';
+import { applyAllowances } from '../../entitlement/apply-allowance.js';
+import { bucketCutsOf, joinBuckets } from '../../entitlement/cut-buckets.js';
+import { cutTo } from '../../calendar/interval.js';
+import type { BillableLine, BillableUsageLine } from '../billable-line.js';
+import type { InvoiceInputs } from '../invoice.js';
+import type { BucketUsage, LineUsage } from '../../usage/line-usage.js';
+import type { MeasuredUsage } from './rated-line.js';
 
 /**
  * The usage that was read for a line.

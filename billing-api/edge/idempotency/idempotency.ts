@@ -1,28 +1,21 @@
-import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type { Request, RequestHandler, Response } from 'express';
-import type { Environment } from '../../contract/environment.js';
-import type { Clock } from '../../runtime/clock.js';
-import type { Log } from '../../runtime/log.js';
-import { createUlid } from '../../runtime/ulid.js';
+import type { RequestHandler, Response } from 'express';
+import type { Environment } from '../../../contract/environment.js';
+import type { Clock } from '../../../runtime/clock.js';
+import type { Log } from '../../../runtime/log.js';
+import { createUlid } from '../../../runtime/ulid.js';
 import {
   claimKey,
   releaseClaim,
   storeAnswer,
   type ClaimOutcome,
-  type RequestIdentity,
   type StoredAnswer,
 } from './idempotency-store.js';
-import type { BillingDatabase } from '../records/unit.js';
-import type { IdempotencyClaim } from '../records/caller.js';
-import { HttpFailure } from './failure.js';
-import { operationIfDeclared } from './operations.js';
-import { apiCallerOf, contextOf } from './request-context.js';
-
-// The package's types describe another module format than the one it has.
-const canonicalize = createRequire(import.meta.url)('canonicalize') as (
-  value: unknown,
-) => string | undefined;
+import type { BillingDatabase } from '../../records/unit.js';
+import type { IdempotencyClaim } from '../../records/caller.js';
+import { HttpFailure } from '../failure.js';
+import { operationIfDeclared } from '../operations.js';
+import { apiCallerOf, contextOf } from '../request-context.js';
+import { requestIdentityOf } from './request-identity.js';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 const STORED_HEADERS = ['ETag', 'Location'] as const;
@@ -32,12 +25,6 @@ type Dependencies = {
   readonly clock: Clock;
   readonly log: Log;
 };
-
-function identityOf(request: Request, key: string): RequestIdentity {
-  const canonical = canonicalize((request.body as unknown) ?? null) ?? 'null';
-  const bodyHash = createHash('sha256').update(canonical).digest('hex');
-  return { key, method: request.method, path: request.originalUrl, bodyHash };
-}
 
 function refusalOf(outcome: Exclude<ClaimOutcome['outcome'], 'claimed' | 'answered'>): HttpFailure {
   switch (outcome) {
@@ -126,7 +113,7 @@ export function createIdempotency(dependencies: Dependencies): RequestHandler {
     const { environment } = apiCallerOf(request);
     const outcome = await claimKey(dependencies.database, {
       environment,
-      request: identityOf(request, key),
+      request: requestIdentityOf(request, key),
       claimId: createUlid(),
       now: dependencies.clock.now(),
     });

@@ -1,14 +1,14 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
-import { minorDigitsOf, roundMoney } from '../money.js';
-import type { Price } from '../price/price.js';
-import type { LineItem } from './line-item.js';
-import type { SubscriptionTerms } from './subscription-terms.js';
+import { ZERO, type Decimal } from '../../../../contract/decimal.js';
+import { minorDigitsOf, roundMoney } from '../../money.js';
+import type { Price } from '../../price/price.js';
+import type { LineItem } from '../line-item.js';
+import type { SubscriptionTerms } from '../subscription-terms.js';
 import type { ChargedLine } from './charge-lines.js';
 import { commitmentInfoOf } from './commitment-info.js';
-import type { InvoiceLine } from './invoice.js';
-import type { LineTrace, UsageTrace } from './line-trace.js';
-import type { MeasuredUsage } from './rate-line.js';
-import { splitByGrouping, splitBySource } from './split-usage.js';
+import type { InvoiceLine } from '../invoice.js';
+import type { LineTrace, UsageTrace } from '../line-trace.js';
+import type { MeasuredUsage } from './rated-line.js';
+import { splitByGrouping, splitBySource } from '../split-usage.js';
 
 /** The members that coupons and wallets fill in later. */
 export const UNADJUSTED = {

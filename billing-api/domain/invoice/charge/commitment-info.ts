@@ -1,8 +1,8 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
-import type { CommitmentTerms } from '../commitment/commitment.js';
-import { allocate } from '../money.js';
+import { ZERO, type Decimal } from '../../../../contract/decimal.js';
+import type { CommitmentTerms } from '../../commitment/commitment.js';
+import { allocate } from '../../money.js';
 import type { CommittedCharge } from './commit-line.js';
-import type { CommitmentInfo } from './invoice.js';
+import type { CommitmentInfo } from '../invoice.js';
 
 type Configured = Pick<
   CommitmentInfo,

@@ -1,12 +1,12 @@
-import type { Decimal } from '../../../contract/decimal.js';
-import { applyCommitment, type CommitmentSplit } from '../commitment/apply-commitment.js';
-import { commitmentMoney } from '../rating/commitment-money.js';
-import type { CommitmentTerms, LineCommitment } from '../commitment/commitment.js';
+import type { Decimal } from '../../../../contract/decimal.js';
+import { applyCommitment, type CommitmentSplit } from '../../commitment/apply-commitment.js';
+import { commitmentMoney } from '../../rating/commitment-money.js';
+import type { CommitmentTerms, LineCommitment } from '../../commitment/commitment.js';
 import { commitmentPeriodOf, restOf } from './commitment-period.js';
-import type { BillableLine } from './billable-line.js';
-import type { InvoiceInputs } from './invoice.js';
-import type { CommitmentTrace } from '../commitment/commitment-trace.js';
-import { lineBillingTerms } from './line-billing-terms.js';
+import type { BillableLine } from '../billable-line.js';
+import type { InvoiceInputs } from '../invoice.js';
+import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
+import { lineBillingTerms } from '../line-billing-terms.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */
 export type CommittedCharge = {

@@ -1,0 +1,72 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import type { Expansions } from '../../records/expand-record.js';
+import type { ReadUnit } from '../../records/unit.js';
+import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
+import { findFeaturesOfMeters } from '../features/features-store.js';
+import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
+import { findMeters } from '../meters/meters-store.js';
+import { priceToDto, type PriceDto, type PriceRow } from '../prices/price.resource.js';
+import { findLivePrices } from '../prices/prices-store.js';
+import type { PlanRow } from './plan.resource.js';
+
+/** What follows from the live prices of a plan. */
+export interface PlanPriceExpansionsDto {
+  /** Live prices, oldest first. */
+  prices?: PriceDto[];
+  /** Meters of the prices. */
+  meters?: MeterDto[];
+  /** Features of these meters. */
+  features?: FeatureDto[];
+}
+
+/** Rows by the plan that they belong to. */
+export function byPlan<Row extends { readonly entity_id: string }>(
+  rows: readonly Row[],
+): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.entity_id);
+    if (group === undefined) groups.set(row.entity_id, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** The meters that prices refer to, once each. */
+const meterIdsOf = (prices: readonly PriceRow[]): readonly string[] => [
+  ...new Set(prices.flatMap((price) => price.meter_id ?? [])),
+];
+
+/** The live prices of plans at one instant, read once, with their meters and features. */
+export function planPriceExpansions(now: InstantMs): Expansions<PlanRow, PlanPriceExpansionsDto> {
+  let found: Promise<readonly PriceRow[]> | null = null;
+  const livePrices = ({ tx }: ReadUnit, plans: readonly PlanRow[]) =>
+    (found ??= findLivePrices(tx, { entityIds: plans.map((plan) => plan.id), now }));
+
+  return {
+    prices: async (unit, plans) => {
+      const prices = byPlan(await livePrices(unit, plans));
+      return (plan) => (prices.get(plan.id) ?? []).map(priceToDto);
+    },
+    meters: async (unit, plans) => {
+      const prices = await livePrices(unit, plans);
+      const meters = await findMeters(unit.tx, meterIdsOf(prices));
+      const pricesOf = byPlan(prices);
+      return (plan) =>
+        meterIdsOf(pricesOf.get(plan.id) ?? []).flatMap((id) => {
+          const meter = meters.get(id);
+          return meter === undefined ? [] : [meterToDto(meter)];
+        });
+    },
+    features: async (unit, plans) => {
+      const prices = await livePrices(unit, plans);
+      const features = await findFeaturesOfMeters(unit.tx, meterIdsOf(prices));
+      const pricesOf = byPlan(prices);
+      return (plan) => {
+        const meterIds = new Set(meterIdsOf(pricesOf.get(plan.id) ?? []));
+        const own = features.filter((feature) => meterIds.has(feature.meter_id ?? ''));
+        return own.map((feature) => featureToDto(feature));
+      };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Decimal } from '../../../../contract/decimal.js';
+import { rateBuckets } from '../../rating/rate-buckets.js';
+import { rateCommittedWindows } from '../../rating/rate-committed-windows.js';
+import { ratePrice } from '../../rating/rate-price.js';
+import { sumWindows } from '../../rating/sum-windows.js';
+import type { BucketUsage } from '../../usage/line-usage.js';
+import type { BillableLine, BillableUsageLine } from '../billable-line.js';
+import { commitLine, committedWindows } from './commit-line.js';
+import type { InvoiceInputs } from '../invoice.js';
+import type { MeasuredUsage, RatedLine } from './rated-line.js';
+
+/** The charge before a commitment for the period, or with a commitment for every window. */
+type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
+
+function priceQuantity(billable: BillableLine, quantity: Decimal): Priced {
+  const { amount, trace } = ratePrice(billable.lineItem.price, quantity);
+  return { charge: amount, pricing: trace, windows: null, committed: null };
+}
+
+function priceBuckets(
+  billable: BillableUsageLine,
+  buckets: readonly BucketUsage[],
+  inputs: InvoiceInputs,
+): Priced {
+  const { lineItem, period, meter } = billable;
+  const { price, commitment } = lineItem;
+  if (commitment === null || !commitment.isWindowed || meter.bucketSize === null) {
+    const windows = rateBuckets(buckets, price);
+    return { charge: sumWindows(windows).charge, pricing: null, windows, committed: null };
+  }
+  const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
+  const grid = { size: meter.bucketSize, timezone, anchorMs };
+  const { asOfMs } = inputs;
+  const windows = rateCommittedWindows({ price, commitment, period, grid, buckets, asOfMs });
+  const committed = committedWindows(commitment, sumWindows(windows));
+  return { charge: committed.charge, pricing: null, windows, committed };
+}
+
+/** Rates a usage line: its price, then the commitment of the line (docs/domain.md 11). */
+export function rateUsageLine(
+  billable: BillableUsageLine,
+  measured: MeasuredUsage,
+  inputs: InvoiceInputs,
+): RatedLine {
+  const { quantity: billed, buckets } = measured.billed;
+  const { usage: quantity } = measured.usage;
+  const priced =
+    buckets === null ? priceQuantity(billable, billed) : priceBuckets(billable, buckets, inputs);
+  const rated: RatedLine = { billable, measured, quantity, ...priced };
+  const { commitment } = billable.lineItem;
+  const terms = commitment?.terms ?? null;
+  if (commitment === null || commitment.isWindowed || terms === null) return rated;
+  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs });
+  return { ...rated, charge: committed.charge, committed };
+}

@@ -1,0 +1,66 @@
+import { assertPresent } from '../../runtime/failure.js';
+import { FEATURES } from '../catalog/features/feature.resource.js';
+import type { Caller } from '../records/caller.js';
+import { changeRecord } from '../records/change-record.js';
+import { expandRecord } from '../records/expand-record.js';
+import { findRecord } from '../records/find-record.js';
+import { MemberReader } from '../records/member-rules.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import { lockOwner, resetRefusal } from './entitlement-owner.js';
+import { endProblem, featureRefusal } from './entitlement-request.js';
+import {
+  ENTITLEMENTS,
+  entitlementExpansions,
+  type ChangeEntitlementBody,
+  type EntitlementRow,
+  type ExpandedEntitlement,
+} from './entitlement.resource.js';
+
+/** What a change writes to this entitlement, or what is wrong with it. */
+function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
+  const reader = new MemberReader();
+  const { end_date: end, ...others } = body;
+  const endMs = end === undefined ? row.end_date : reader.instant('end_date', end ?? undefined);
+  reader.note('end_date', endProblem({ startMs: row.start_date, endMs }));
+  return reader.refusal() ?? { ...others, end_date: endMs };
+}
+
+async function ruleRefusal(
+  unit: Unit,
+  row: EntitlementRow,
+  before: EntitlementRow,
+): Promise<Refusal | null> {
+  const feature = assertPresent(
+    await findRecord(unit, FEATURES, row.feature_id),
+    'the feature of an entitlement',
+  );
+  const refusal = featureRefusal(feature, row);
+  if (refusal !== null || row.usage_reset_period === before.usage_reset_period) return refusal;
+  // For the lock alone: that the owner may have been archived does not matter here.
+  await lockOwner(unit, { id: row.entity_id, type: row.entity_type });
+  return resetRefusal(unit, {
+    feature,
+    entityId: row.entity_id,
+    reset: row.usage_reset_period,
+  });
+}
+
+/** PUT /entitlements/{id}. */
+export function changeEntitlement(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: ChangeEntitlementBody },
+): Promise<ExpandedEntitlement | Refusal> {
+  return writeUnit(dependencies, caller, async (unit) => {
+    const changed = await changeRecord(unit, ENTITLEMENTS, {
+      target: { id },
+      change: async (row) => {
+        const patch = patchOf(row, body);
+        if (isRefusal(patch)) return patch;
+        return (await ruleRefusal(unit, { ...row, ...patch }, row)) ?? patch;
+      },
+    });
+    return isRefusal(changed) ? changed : expandRecord(unit, changed, entitlementExpansions);
+  });
+}

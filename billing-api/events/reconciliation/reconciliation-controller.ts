@@ -1,0 +1,36 @@
+import { Controller, Extension, Get, Queries, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { readReconciliation } from './read-reconciliation.js';
+import {
+  reconciliationToDto,
+  type ReconciliationDto,
+  type ReconciliationQuery,
+} from './reconciliation-dto.js';
+
+@Route('v1/events/reconciliation')
+@Tags('Events')
+export class ReconciliationController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * Whether every accepted event is where it should be, by hour of receipt: what was decoded
+   * against what is stored. 503 while more events wait than can be counted one by one.
+   * @summary Reconcile events
+   */
+  @Get()
+  @Extension('x-operation', { entity: 'event', access: 'read', rate: 'heavy' })
+  public async readReconciliation(
+    @Request() request: HttpRequest,
+    @Queries() query: ReconciliationQuery,
+  ): Promise<ReconciliationDto> {
+    const caller = callerOf(request);
+    return reconciliationToDto(
+      accepted(await readReconciliation(this.dependencies, caller, query)),
+    );
+  }
+}
