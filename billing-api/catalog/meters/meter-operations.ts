@@ -1,64 +1,18 @@
-import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
-import {
-  lockForChange,
-  removeRecord,
-  updateRecord,
-  type ChangeTarget,
-} from '../../records/change-record.js';
+import { removeRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
-import { createRecord } from '../../records/create-record.js';
 import { readRecord } from '../../records/find-record.js';
-import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
-import type { NewRecord } from '../../records/resource.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { SearchBodyRequest } from '../../records/search-request.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import {
   readUnit,
   writeUnit,
   type ReadDependencies,
-  type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
-import {
-  activateDefinition,
-  endDefinition,
-  findFedVersions,
-  hasLivePrice,
-  revertDefinition,
-} from './meters-store.js';
-import { isSameFilters, newMeter, readMeterFilters } from './meter-rules.js';
-import {
-  METERS,
-  type ChangeMeterBody,
-  type CreateMeterBody,
-  type MeterRow,
-} from './meter.resource.js';
-
-/**
- * Stores a meter and puts its first definition in force in the same unit (docs/architecture.md
- * 3.2), so that a meter which can be read is always one that is counted.
- */
-export async function storeMeter(
-  unit: Unit,
-  meter: NewRecord<(typeof METERS)['columns']>,
-): Promise<MeterRow | Refusal> {
-  const row = await createRecord(unit, METERS, meter);
-  if (isRefusal(row)) return row;
-  return assertPresent(await activateDefinition(unit, row), 'the new meter');
-}
-
-/** POST /meters: a meter that counts all events, those that came before it included. */
-export async function createMeter(
-  dependencies: WriteDependencies,
-  caller: Caller,
-  body: CreateMeterBody,
-): Promise<MeterRow | Refusal> {
-  const meter = newMeter(body);
-  if (isRefusal(meter)) return meter;
-  return writeUnit(dependencies, caller, (unit) => storeMeter(unit, meter));
-}
+import { METERS, type MeterRow } from './meter.resource.js';
+import { endDefinition, hasLivePrice } from './meters-store.js';
 
 /** GET /meters/{id}, whatever its status. */
 export function readMeter(
@@ -79,63 +33,6 @@ export function listMeters(
   return readUnit(dependencies, caller.environment, (unit) =>
     searchRecords(unit, METERS, { request, conditions }),
   );
-}
-
-const IMMUTABLE = ['event_name', 'aggregation', 'reset_usage'] as const;
-
-/** The members that a change sets, or what is wrong with it. */
-function changedMembers(body: ChangeMeterBody) {
-  const reader = new MemberReader();
-  for (const member of IMMUTABLE) {
-    if (body[member] !== undefined) reader.note(member, 'cannot be changed');
-  }
-  const { name, metadata, filters } = body;
-  const members = {
-    ...(name === undefined ? {} : { name: reader.name('name', name) }),
-    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
-    ...(filters === undefined ? {} : { filters: readMeterFilters(reader, filters ?? []) }),
-  };
-  return reader.refusal() ?? members;
-}
-
-/**
- * Puts other filters in force: as a new version, which readers see when it has been applied to all
- * stored events; or at once, when they take back a change whose earlier version is still fed.
- */
-async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow> {
-  const fed = await findFedVersions(unit, meter.id);
-  const earlier = fed.find(({ filters }) => isSameFilters(filters, meter.filters));
-  const redefined =
-    earlier === undefined
-      ? await activateDefinition(unit, meter)
-      : await revertDefinition(unit, meter, earlier);
-  return assertPresent(redefined, 'the changed meter');
-}
-
-/** PUT /meters/{id}. */
-export async function changeMeter(
-  dependencies: WriteDependencies,
-  caller: Caller,
-  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeMeterBody },
-): Promise<MeterRow | Refusal> {
-  const members = changedMembers(body);
-  if (isRefusal(members)) return members;
-  return writeUnit(dependencies, caller, async (unit): Promise<MeterRow | Refusal> => {
-    const row = await lockForChange(unit, METERS, target);
-    if (isRefusal(row)) return row;
-    const isRedefined =
-      members.filters !== undefined && !isSameFilters(members.filters, row.filters);
-    if (!isRedefined) {
-      return updateRecord(unit, METERS, { row, patch: { ...members, filters: row.filters } });
-    }
-    if (row.backfill.status === 'running') {
-      const message = `version ${row.version} of the meter is being applied to stored events`;
-      return new Refusal('version_conflict', message);
-    }
-    const patch = { ...members, version: row.version + 1 };
-    const changed = await updateRecord(unit, METERS, { row, patch });
-    return isRefusal(changed) ? changed : redefine(unit, changed);
-  });
 }
 
 /**

@@ -14,13 +14,9 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import {
-  archiveMeter,
-  changeMeter,
-  createMeter,
-  listMeters,
-  readMeter,
-} from './meter-operations.js';
+import { changeMeter } from './change-meter.js';
+import { createMeter } from './create-meter.js';
+import { archiveMeter, listMeters, readMeter } from './meter-operations.js';
 import type { DateTime, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
 import {
   meterToDto,

@@ -33,7 +33,11 @@ const userRow = z.object({
 });
 export type UserRow = z.output<typeof userRow>;
 
-/** A user with the tenant; users belong to tenants and not to environments, so the owner reads. */
+/**
+ * A user with the tenant. Users belong to a tenant and not to an environment: the table has no
+ * `environment_id` and no policy that shows rows by environment, so `defineResource` and the units
+ * of records/ do not fit. The statement runs as the owner of the tables and names the tenant.
+ */
 export async function findUser(
   database: BillingDatabase,
   user: { readonly tenantId: string; readonly userId: string },
