@@ -13,7 +13,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Below the server's keep-alive (10 s by default), so that no request meets a closed socket. */
 const IDLE_SOCKET_MS = 2_500;
 const CONNECTIONS_MAX = 16;
-/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the gate of a fenced insert said no. */
+/** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the gate refused the insert. */
 const THROW_IF = '395';
 
 /**
@@ -111,7 +111,7 @@ export class ClickHouse {
 
   /**
    * Rows of a SELECT (without a FORMAT clause) as lists of values, one after the other, so that any
-   * number of them fits in memory. What was visited is void when this throws.
+   * number of them fits in memory. When this throws, what was visited must not be used.
    * @throws DependencyError when ClickHouse fails on the way; whatever `visit` throws.
    */
   async visitRows(query: RowsQuery, visit: (row: readonly unknown[]) => void): Promise<void> {

@@ -19,7 +19,7 @@ const orderSchema = z.object({
 
 export type ServerOrder = z.infer<typeof orderSchema>;
 
-/** After that a shutdown is stuck, and dying is as safe: what was acknowledged is synced. */
+/** A shutdown that takes longer is stuck. Exiting is as safe: what was acknowledged is synced. */
 const SHUTDOWN_TIMEOUT_MS = 15_000;
 
 const EXIT_FAILED = 1;

@@ -21,7 +21,7 @@ const appliedRow = z.object({
   checksum: z.string(),
 });
 
-/** Strings, quoted names and comments, in which a semicolon means nothing, or a semicolon. */
+/** Matches a semicolon, or a string, quoted name or comment, in which a semicolon means nothing. */
 const TOKENS = /'(?:[^'\\]|\\.|'')*'|`[^`]*`|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
 /** The statements of a file; a statement ends at a semicolon outside strings and comments. */

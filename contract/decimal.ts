@@ -5,7 +5,7 @@ import { Decimal as Library } from 'decimal.js';
  *
  * Precision: a quantity has at most 76 digits (ClickHouse `Decimal256`), an amount 31 (13 before
  * and 18 after the point), a factor 31; their product has 138. 160 leaves room for a division on
- * top, so no intermediate result of a billing run is ever cut at a digit that money can see.
+ * top, so no intermediate result of a billing run is ever cut at a digit that changes an amount.
  * Numbers are refused at run time by `decimalOf`, since a float has lost digits before it arrives.
  */
 export const Decimal = Library.clone({

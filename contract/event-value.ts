@@ -74,8 +74,8 @@ function textRule(type: AggregationType, field: string, hashText: HashText): Val
 }
 
 /**
- * The one definition of an event's value, for the live stream, backfills and readers alike.
- * COUNT_UNIQUE has no number: its value says only whether there is a text.
+ * The only definition of an event's value, used by the live stream, backfills and readers.
+ * COUNT_UNIQUE has no number: its value only says whether there is a text.
  * @throws TypeError for an aggregation that no meter can have: it was checked at creation.
  */
 export function compileValueRule(aggregation: MeterAggregation, hashText: HashText): ValueRule {

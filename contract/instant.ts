@@ -84,7 +84,7 @@ function commonInstant(text: string): InstantMs | null {
     minute: twoDigitsAt(text, 14),
     second: twoDigitsAt(text, 17),
   };
-  // Date.UTC takes years below 100 for years after 1900. A digit that lacks makes the sum NaN.
+  // Date.UTC takes years below 100 for years after 1900. A missing digit makes the sum NaN.
   if (!(civil.year >= 100) || !existsOnTheCalendar(civil)) return null;
   const milliseconds = text.length === 24 ? digitAt(text, 20) * 100 + twoDigitsAt(text, 21) : 0;
   const { year, month, day, hour, minute, second } = civil;

@@ -124,7 +124,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Whether a text of the value holds half a surrogate pair, which no store can keep. Only an escape
- * can bring one in, so nearly every record is let through by one search of its text.
+ * can contain one, so one search of the text is enough for nearly every record.
  */
 function hasLoneSurrogate(text: string): boolean {
   if (!ESCAPED_SURROGATE.test(text)) return false;

@@ -48,10 +48,10 @@ export function createMetrics() {
       labelNames: ['outcome'] as const,
       registers,
     }),
-    /** Unreadable values of events, which count as 0, by the type of the meter. */
+    /** Values of events that could not be read, by the type of the meter. */
     unreadableValues: new Counter({
       name: 'minutebook_unreadable_values_total',
-      help: 'Event values of finished batches that count as 0: missing, not a number, out of range',
+      help: 'Event values of finished batches that are unreadable: missing, no number, out of range',
       labelNames: ['type'] as const,
       registers,
     }),

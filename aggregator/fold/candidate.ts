@@ -48,7 +48,7 @@ export type DecodedRecord = {
 
 /**
  * Text that is equal for two events exactly when a duplicate is no conflict, the timestamp aside
- * (docs/domain.md 7.1). Property order is the sender's accident, so keys are sorted.
+ * (docs/domain.md 7.1). The order of properties means nothing, so keys are sorted.
  */
 function payloadText(event: UsageEvent): string {
   const properties = Object.entries(event.properties).sort(([left], [right]) =>
@@ -64,8 +64,8 @@ function payloadText(event: UsageEvent): string {
 }
 
 /**
- * Decodes one log record; what cannot be decoded becomes a dead letter, never silence
- * (docs/architecture.md I7).
+ * Decodes one log record; what cannot be decoded becomes a dead letter and is never
+ * dropped silently (docs/architecture.md I7).
  */
 export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
   const { offset, appendedAtMs } = record;

@@ -10,8 +10,9 @@ export type AcceptedCount = {
 };
 
 /**
- * Counts what was decoded before anything else happens to it, so that the books have a count that
- * owes nothing to de-duplication, matching or folding (docs/domain.md 7.2). In order of appearance.
+ * Counts what was decoded before anything else happens to it, so that the reconciliation has a
+ * count that does not depend on de-duplication, matching or folding (docs/domain.md 7.2). In order
+ * of appearance.
  */
 export function countAccepted(records: readonly DecodedRecord[]): readonly AcceptedCount[] {
   const counts = new Map<string, { -readonly [Key in keyof AcceptedCount]: AcceptedCount[Key] }>();

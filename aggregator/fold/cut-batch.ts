@@ -4,7 +4,7 @@ import type { DecodedRecord } from './candidate.js';
 /**
  * How many of the records, from the first on, form one batch: at most `eventsMax` events (one
  * record always fits) and never two days of append time, so that every insert is one block in one
- * partition of its table and therefore all there or not there at all.
+ * partition of its table, which is written as a whole or not at all.
  */
 export function batchLength(records: readonly DecodedRecord[], eventsMax: number): number {
   const first = records[0];

@@ -12,7 +12,7 @@ export type FoldedBatch = {
   readonly deadLetters: readonly DeadLetter[];
   /** Unique events that matched at least one meter. */
   readonly countedEvents: number;
-  /** Values taken as 0 because they could not be read, by type of their meter. */
+  /** Number of values that could not be read, by type of their meter. */
   readonly unreadable: ReadonlyMap<AggregationType, number>;
   readonly deltas: readonly UsageDelta[];
   readonly accepted: readonly AcceptedCount[];

@@ -4,7 +4,7 @@ import { compileValueRule, type HashText, type ValueRule } from '../../contract/
 import { meterMatches, type MeterDefinition } from '../../contract/meter.js';
 import type { UsageEvent } from '../../contract/usage-event.js';
 
-/** A meter and the rule of its values, compiled when its first event asks for it. */
+/** A meter and the rule of its values, which is compiled for its first event. */
 export type IndexedMeter = {
   readonly definition: MeterDefinition;
   readonly rule: () => ValueRule;
@@ -17,15 +17,15 @@ function indexKey(environment: Environment, eventName: string): string {
   return `${environment.tenantId}|${environment.environmentId}|${eventName}`;
 }
 
-/** By id, the definitions of one meter by generation: what a batch writes stands in this order. */
+/** By id, then by generation: the order in which a batch writes the rows of an event. */
 function compareMeters(left: MeterDefinition, right: MeterDefinition): number {
   if (left.meterId !== right.meterId) return left.meterId < right.meterId ? -1 : 1;
   return left.generation - right.generation;
 }
 
 /**
- * The rule of a meter. One that was accepted and does not compile is a bug of ours; it must not
- * stop the events of everybody else, so its values are unreadable: 0, counted and visible.
+ * The rule of a meter. An accepted rule that does not compile is a bug of ours. It must not stop
+ * the events of all other meters, so its values are unreadable, which is counted and shown.
  */
 function ruleOf({ aggregation }: MeterDefinition, hashText: HashText): ValueRule {
   try {
@@ -43,7 +43,7 @@ function indexed(definition: MeterDefinition, hashText: HashText): IndexedMeter 
 }
 
 /**
- * Builds the index once per catalog version; a meter that is being changed is there twice.
+ * Builds the index, once per catalog version; a meter that is being changed has two entries.
  * `hashText` tells the texts of COUNT_UNIQUE apart.
  */
 export function indexMeters(meters: readonly MeterDefinition[], hashText: HashText): MeterIndex {

@@ -2,7 +2,7 @@ import type { AggregationType } from '../../contract/aggregation.js';
 import type { UndecodableReason } from '../../contract/usage-event.js';
 import type { FoldedBatch } from './fold-batch.js';
 
-/** What is still asked of a batch once it is encoded; its events need not stay in memory. */
+/** What is still needed of a batch once it is encoded; its events need not stay in memory. */
 export type BatchSummary = {
   /** Of the events that count or are unmatched: what the filter must know afterwards. */
   readonly idHashes: readonly string[];
@@ -10,13 +10,13 @@ export type BatchSummary = {
   readonly countedEvents: number;
   readonly duplicates: number;
   readonly conflicts: number;
-  /** Values taken as 0 because they could not be read, by type of their meter. */
+  /** Number of values that could not be read, by type of their meter. */
   readonly unreadable: ReadonlyMap<AggregationType, number>;
   /** One for each dead letter. */
   readonly deadLetters: readonly UndecodableReason[];
 };
 
-/** Counts what became of the events of a batch. */
+/** Counts the events of a batch by what became of them. */
 export function summarizeBatch(folded: FoldedBatch): BatchSummary {
   const { unique, duplicates, deadLetters, countedEvents, unreadable } = folded;
   return {

@@ -100,7 +100,7 @@ export function usageDeltas(unique: readonly Candidate[], meters: MeterIndex): U
   return { deltas: [...deltas.values()], countedEvents };
 }
 
-/** How many values of each type were taken as 0 because they could not be read. */
+/** Number of values of each type that could not be read. */
 export function unreadableValues(
   deltas: readonly UsageDelta[],
 ): ReadonlyMap<AggregationType, number> {

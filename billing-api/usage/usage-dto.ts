@@ -99,8 +99,8 @@ export interface UsageDto {
   /** Filled with window_size or a grouping. */
   results: UsageWindowDto[];
   /**
-   * Events behind the value that were taken as 0: the property is missing or means no number, or
-   * the expression failed.
+   * Events behind the value whose own value could not be read: the property is missing or is no
+   * number, or the expression failed.
    * @isInt
    */
   unreadable_count: number;
@@ -137,7 +137,7 @@ export interface MeterUsageItemDto {
   total_value: DecimalText;
   /** @isInt */
   event_count: number;
-  /** Events whose value was taken as 0. @isInt */
+  /** Events whose value could not be read. @isInt */
   unreadable_count: number;
   points: UsagePointDto[];
 }

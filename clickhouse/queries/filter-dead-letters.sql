@@ -1,7 +1,7 @@
--- Purpose: log records that were no events of a known form; the caller puts columns in front, order and limit behind.
+-- Purpose: log records that were no events of a known form; the caller adds the columns before, order and limit after.
 -- Grain:   one row per record, or several equal ones until the engine has merged them.
--- Params:  tenantId, environmentId: those that the payload names, or empty texts for all letters; prefix: how a payload of
---          theirs begins, for one that no JSON reader takes; logIds, partitions, offsets: places side by side, or none for all;
+-- Params:  tenantId, environmentId: those that the payload names, or empty texts for all letters; prefix: how such a
+--          payload begins, for one that is no valid JSON; logIds, partitions, offsets: places side by side, or none for all;
 --          fromMs, toMs: half-open range in which the log appended them.
 -- Index:   by log, partition, offset. Dead letters are few.
 FROM dead_letters_v1 AS d

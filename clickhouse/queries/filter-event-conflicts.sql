@@ -1,4 +1,4 @@
--- Purpose: duplicates that differ from the event that counts (docs/domain.md 7.1); the caller puts columns, order and limit around.
+-- Purpose: duplicates that differ from the event that counts (docs/domain.md 7.1); the caller adds columns, order and limit.
 -- Grain:   one row per duplicate, or several equal ones until the engine has merged them.
 -- Params:  tenantId, environmentId; eventIds: none or one; fromMs, toMs: half-open range of receipt.
 -- Index:   event_id_bloom, received_range; none by environment: conflicts are rare. Parts of other months are left out, since

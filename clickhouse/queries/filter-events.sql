@@ -1,4 +1,4 @@
--- Purpose: which stored events a question is about; the caller puts the columns in front, and keys, order and limit behind.
+-- Purpose: the stored events that match the conditions; the caller adds the columns before, and keys, order and limit after.
 -- Grain:   one row per event: duplicates of an id are in event_duplicates_v1.
 -- Params:  tenantId, environmentId; eventNames, sources: none or one text; customerKeys: none for everybody; eventIds and
 --          offsets: none, or the id and where it was counted (the id alone has no index); filters: JSON [{key, values}];

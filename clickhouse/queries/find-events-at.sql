@@ -1,4 +1,4 @@
--- Purpose: the stored events at these places of the log; the caller puts the columns in front.
+-- Purpose: the stored events at these places of the log; the caller adds the columns before.
 -- Grain:   one row per place.
 -- Params:  tenantId, environmentId; positions: JSON [{log_id, log_partition, log_offset, record_index}]; offsets: those of
 --          the positions; fromMs, toMs: least and greatest time at which the log appended them.

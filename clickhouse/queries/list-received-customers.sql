@@ -1,4 +1,4 @@
--- Purpose: which customers' events were received in a time, to tell those that exist from the others.
+-- Purpose: customers whose events were received in a range of time, to tell those that exist from the others.
 -- Grain:   one row per customer key.
 -- Params:  tenantId, environmentId; fromMs, toMs: half-open range of receipt; rowsMax: one more than the caller accepts.
 SELECT DISTINCT customer_key

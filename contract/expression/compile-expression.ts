@@ -43,7 +43,7 @@ function compileProperty(compiling: Compiling, name: string): Evaluate {
 function compileLiteral(node: jsep.Literal): Evaluate {
   const { value, raw } = node;
   if (typeof value === 'string') return () => value;
-  // The raw text, since the parser's own number has lost digits.
+  // The raw text, because the number that the parser made of it has lost digits.
   const number = typeof value === 'number' ? decimalFromNumericText(raw) : null;
   if (number === null) throw new Unusable(`${raw} is neither a number nor a text in quotes`);
   return () => number;
@@ -101,7 +101,7 @@ function compileCall(compiling: Compiling, node: jsep.CallExpression): Evaluate 
   };
 }
 
-// One case a kind of node: splitting the list would only hide that it is complete.
+// One case for each kind of node: split up, the list would be harder to check for completeness.
 // eslint-disable-next-line complexity
 function compileNode(compiling: Compiling, node: Node): Evaluate {
   compiling.nodes += 1;

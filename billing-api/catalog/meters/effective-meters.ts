@@ -74,7 +74,7 @@ export async function findEffectiveMeters(
   meterIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
-  // The rows of a version that takes a change back are those of the version it reverts to.
+  // A version that takes a change back has the rows of the version to which it reverts.
   const rows = await transaction.any(sql.type(effectiveRow)`
     SELECT v.meter_id, v.version, v.event_name, v.filters,
       v.aggregation_type, v.aggregation_field, v.aggregation_expression,

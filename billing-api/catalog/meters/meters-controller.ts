@@ -57,7 +57,7 @@ export class MetersController extends Controller {
     return meterToDto(meter);
   }
 
-  // Each query parameter of a list is an argument: so tsoa wants it.
+  // tsoa wants each query parameter of a list to be an argument.
   /* eslint-disable max-params */
   /**
    * Newest first unless sorted otherwise.

@@ -118,7 +118,7 @@ function gather(sliced: Sliced, found: readonly CellSeries[]): readonly KeyWindo
     parts.set(name, part);
     return part;
   };
-  // Without a split there is a row also when nothing was used.
+  // Without a split there is one row even when nothing was used.
   if (!isSplit(slicing.split)) open(NO_KEY);
   for (const series of found) {
     let part: KeyWindows | null = null;

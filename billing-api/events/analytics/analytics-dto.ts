@@ -89,7 +89,7 @@ export interface AnalyticsItemDto {
   total_usage_display: DecimalText;
   /** @isInt */
   event_count: number;
-  /** Events whose value was taken as 0. @isInt */
+  /** Events whose value could not be read. @isInt */
   unreadable_count: number;
   /**
    * At the line's price, before entitlements, commitments and discounts; parts of a line share it

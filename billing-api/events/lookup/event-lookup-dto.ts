@@ -11,9 +11,9 @@ export interface EventMeterDto {
   meter_version: number;
   /** The oldest published feature of the meter. */
   feature_id: string | null;
-  /** What the event adds; 1 for a count and for a text that is told apart. */
+  /** What the event adds: 1 for a COUNT, and for a text of a COUNT_UNIQUE. */
   value: DecimalText;
-  /** Taken as 0: the property is missing or is no number, or the expression failed. */
+  /** The value could not be read: property missing or no number, or the expression failed. */
   is_unreadable: boolean;
   /** False while the meter is being applied to stored events, and shows none of them. */
   is_applied: boolean;
