@@ -129,6 +129,23 @@ describe('migrations of ClickHouse', () => {
     },
   );
 
+  test('give minutes of release 1 no least value until a later row has one', async ({
+    emptyClickHouseUrl,
+    directory,
+  }) => {
+    const store = storeAt(emptyClickHouseUrl);
+    await fillRelease(store, { release: RELEASE_1, migrations: PRODUCT, directory });
+    await store.migrate(migrationsFolder('clickhouse'));
+    await store.fill(`INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id,
+      generation, minute, source, group_key, event_count, value_min) VALUES
+      ('tenant_a', 'env_a', 'e:acme', 'meter_max', 2, '2026-01-05 10:00:00', 'web', 'eu', 1, '0.5'),
+      ('tenant_a', 'env_a', 'e:acme', 'meter_max', 2, '2026-01-05 10:00:00', 'web', 'eu', 1, NULL)`);
+    const { usage_minute_v1: minutes = [] } = await store.read();
+    const least = minutes.map((row) => [row['meter_id'], row['event_count'], row['value_min']]);
+    expect(least).toHaveLength(7);
+    expect(least.filter(([, , value]) => value !== null)).toEqual([['meter_max', '4', '0.5']]);
+  });
+
   test('have expectations only when they exist', () => {
     const names = AFTER_RELEASE_1.map(({ name }) => name);
     const listed = Object.keys(CLICKHOUSE_MIGRATION_EXPECTATIONS);

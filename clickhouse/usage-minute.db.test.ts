@@ -14,7 +14,8 @@ function insertOf(values: string): string {
 
 const READ = `SELECT event_count, unreadable_count, toString(value_sum) AS sum,
     toString(value_time_sum) AS time_sum, toString(value_max) AS max,
-    toString(tupleElement(latest, 'value')) AS latest, length(uniques) AS uniques
+    toString(tupleElement(latest, 'value')) AS latest, length(uniques) AS uniques,
+    toString(value_min) AS min
   FROM usage_minute_v1 FINAL`;
 const row = z.object({
   event_count: z.coerce.number(),
@@ -24,6 +25,7 @@ const row = z.object({
   max: z.string(),
   latest: z.string(),
   uniques: z.coerce.number(),
+  min: z.string().nullable(),
 });
 
 describe('usage_minute_v1', () => {
@@ -48,11 +50,11 @@ describe('usage_minute_v1', () => {
     const { client } = clickhouse;
     await client.command(
       insertOf(`2, 1, '0.000000000000000001', '-3', '7.5', (60001, 5, 'b', '4'),
-        [${hash('a')}, ${hash('b')}]`),
+        [${hash('a')}, ${hash('b')}], '2.5'`),
     );
     await client.command(
       insertOf(`3, 0, '999999999999999999999999999999999999999', '1', '7.25', (60001, 5, 'c', '0'),
-        [${hash('b')}, ${hash('c')}]`),
+        [${hash('b')}, ${hash('c')}], NULL`),
     );
     await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
     expect(await client.query(READ, {}, row)).toEqual([
@@ -64,8 +66,20 @@ describe('usage_minute_v1', () => {
         max: '7.5',
         latest: '0',
         uniques: 3,
+        min: '2.5',
       },
     ]);
+  });
+
+  test('has a least value of 0 only when a row has it', async ({ clickhouse }) => {
+    const { client } = clickhouse;
+    for (const value of ['NULL', `'0.000000000000000001'`, 'NULL', `'0'`, `'7'`]) {
+      await client.command(insertOf(`1, 0, '0', '0', '0', (0, 0, '', '0'), [], ${value}`));
+    }
+    const least = async (): Promise<unknown> => (await client.query(READ, {}, row))[0]?.min;
+    expect(await least()).toBe('0');
+    await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
+    expect(await least()).toBe('0');
   });
 
   test('keeps what counts alone, whatever the other columns hold', async ({ clickhouse }) => {
@@ -75,6 +89,8 @@ describe('usage_minute_v1', () => {
     await client.command(count);
     await client.command(count);
     await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
-    expect(await client.query(READ, {}, row)).toMatchObject([{ event_count: 8, uniques: 0 }]);
+    expect(await client.query(READ, {}, row)).toMatchObject([
+      { event_count: 8, uniques: 0, min: null },
+    ]);
   });
 });

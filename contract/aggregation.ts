@@ -1,6 +1,6 @@
 import type { MinuteValueName } from './minute-values.js';
 
-/** How events become a number (docs/domain.md 7.5), in the order of the specification. */
+/** How events become a number, in the order of docs/domain.md 7.5. */
 export const AGGREGATION_TYPES = [
   'COUNT',
   'SUM',
@@ -9,6 +9,7 @@ export const AGGREGATION_TYPES = [
   'LATEST',
   'SUM_WITH_MULTIPLIER',
   'MAX',
+  'MIN',
   'WEIGHTED_SUM',
 ] as const;
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];
@@ -22,6 +23,8 @@ export type AggregationFacts = {
   readonly multiplier: 'required' | 'optional' | 'refused';
   /** Whether a negative number counts as it is; otherwise it counts as 0. */
   readonly allowsNegative: boolean;
+  /** Whether an event whose number cannot be read takes no part; otherwise it counts as 0. */
+  readonly ignoresUnreadable: boolean;
   /**
    * Whether a meter may have buckets, whose values add up. The value of a divisible bucket is the
    * sum of those of its parts, whatever the cut; that of a whole bucket is not.
@@ -41,6 +44,7 @@ const NUMBER = {
   allowsExpression: true,
   multiplier: 'optional',
   allowsNegative: false,
+  ignoresUnreadable: false,
   buckets: 'refused',
   hasAdditiveCells: true,
   isTimeWeighted: false,
@@ -74,6 +78,8 @@ export const AGGREGATIONS: Readonly<Record<AggregationType, AggregationFacts>> =
     values: ['unreadableCount', 'valueSum'],
   },
   MAX: { ...NUMBER, buckets: 'whole', values: ['unreadableCount', 'valueMax'] },
+  // No buckets: a further event could lower the sum of least values, so more usage would cost less.
+  MIN: { ...NUMBER, ignoresUnreadable: true, values: ['unreadableCount', 'valueMin'] },
   WEIGHTED_SUM: {
     ...NUMBER,
     allowsExpression: false,

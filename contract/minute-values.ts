@@ -1,4 +1,4 @@
-import { Decimal, maxOf, plain, ZERO } from './decimal.js';
+import { Decimal, maxOf, minOf, plain, ZERO } from './decimal.js';
 import type { InstantMs } from './instant.js';
 
 /** The order of LATEST: timestamp, then receipt, then event id (docs/domain.md 7.5). */
@@ -26,6 +26,8 @@ export type UsageCell = {
   latest: Latest | null;
   /** Hashes of the texts. */
   readonly uniques: Set<string>;
+  /** Least value that could be read; null for none, since 0 is a value. */
+  valueMin: Decimal | null;
 };
 export type MinuteValueName = keyof UsageCell;
 /** Values that add up over any minutes; of texts only the number of different ones is read. */
@@ -59,6 +61,7 @@ export const NO_VALUES: Readonly<AddedValues> = {
   valueTimeSum: ZERO,
   valueMax: ZERO,
   latest: null,
+  valueMin: null,
 };
 
 /** A cell without events. Without uniques it may not be filled with texts. */
@@ -125,6 +128,20 @@ const DECIMAL: ValueKind<Decimal> = {
   },
 };
 
+/** NULL stands for no value: the function `min` passes over it, in the table as in a statement. */
+const DECIMAL_OR_NONE: ValueKind<Decimal | null> = {
+  type: 'Nullable(Decimal(76, 18))',
+  encode: (value) => (value === null ? null : plain(value)),
+  read: {
+    type: 'String',
+    answer: (merged) => `ifNull(toString(${merged}), '')`,
+    decode: (answer) => {
+      if (typeof answer !== 'string') return undefined;
+      return answer === '' ? null : new Decimal(answer);
+    },
+  },
+};
+
 /** Texts of instant, receipt, id and value; the id is empty when there is no event. */
 function decodeLatest(answer: unknown): Latest | null | undefined {
   if (!Array.isArray(answer) || !answer.every((text) => typeof text === 'string')) return undefined;
@@ -183,6 +200,10 @@ function laterOf(left: Latest | null, right: Latest | null): Latest | null {
   return isLater(right, left) ? right : left;
 }
 
+function leastOf(left: Decimal | null, right: Decimal | null): Decimal | null {
+  return left === null || right === null ? (left ?? right) : minOf(left, right);
+}
+
 /** How rows are merged, and what they hold. */
 type MergedKind<Value> = Pick<MinuteValue<Value>, 'merge' | 'combine' | 'kind'>;
 const SUM_OF_COUNTS: MergedKind<number> = {
@@ -196,6 +217,11 @@ const SUM_OF_DECIMALS: MergedKind<Decimal> = {
   kind: DECIMAL,
 };
 const GREATEST_DECIMAL: MergedKind<Decimal> = { merge: 'max', combine: maxOf, kind: DECIMAL };
+const LEAST_DECIMAL: MergedKind<Decimal | null> = {
+  merge: 'min',
+  combine: leastOf,
+  kind: DECIMAL_OR_NONE,
+};
 const LATEST_VALUE: MergedKind<Latest | null> = { merge: 'max', combine: laterOf, kind: LATEST };
 const ALL_HASHES: MergedKind<Set<string>> = {
   merge: 'groupUniqArrayArray',
@@ -247,6 +273,13 @@ export const MINUTE_VALUES: { readonly [Name in MinuteValueName]: MinuteValue<Us
     column: 'uniques',
     add: (cell, { unique }) => {
       if (unique !== null) cell.uniques.add(unique);
+    },
+  },
+  valueMin: {
+    ...LEAST_DECIMAL,
+    column: 'value_min',
+    add: (cell, { value, isUnreadable }) => {
+      if (!isUnreadable) cell.valueMin = leastOf(cell.valueMin, value);
     },
   },
 };

@@ -36,6 +36,10 @@ const drawnEvents = fc.array(
 function referenceOf({ text }: Drawn): bigint {
   return /^[ab]?$/.test(text) ? 0n : (scaledValue(text, null) ?? 0n);
 }
+const isReadable = (text: string): boolean =>
+  !/^[ab]?$/.test(text) && scaledValue(text, null) !== null;
+const leastOf = ([first, ...others]: readonly bigint[]): bigint | null =>
+  first === undefined ? null : others.reduce((min, one) => (one < min ? one : min), first);
 const positive = (value: bigint): bigint => (value < 0n ? 0n : value);
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, one) => total + one, 0n);
 
@@ -54,6 +58,11 @@ describe('a usage cell', () => {
         expect(scaled(cellOf('MAX', tallies).valueMax)).toBe(
           values.reduce((max, value) => (value > max ? value : max), 0n),
         );
+        const readable = events
+          .filter(({ text }) => isReadable(text))
+          .map((event) => positive(referenceOf(event)));
+        const { valueMin } = cellOf('MIN', tallies);
+        expect(valueMin === null ? null : scaled(valueMin)).toBe(leastOf(readable));
         expect(cellOf('COUNT', tallies).eventCount).toBe(events.length);
         const texts = new Set(events.map((event) => event.text));
         expect(cellOf('COUNT_UNIQUE', tallies).uniques).toEqual(texts);
@@ -62,7 +71,7 @@ describe('a usage cell', () => {
   });
 
   it('is the same in any order, and of tallies as of single events', () => {
-    const types = fc.constantFrom<AggregationType>('SUM', 'WEIGHTED_SUM', 'MAX', 'LATEST');
+    const types = fc.constantFrom<AggregationType>('SUM', 'WEIGHTED_SUM', 'MAX', 'MIN', 'LATEST');
     fc.assert(
       fc.property(types, drawnEvents, fc.integer({ min: 1, max: 5 }), (type, events, times) => {
         const tallies = events.map(tallyOf);

@@ -27,6 +27,7 @@ const AGGREGATIONS: readonly Partial<MeterAggregation>[] = [
   { type: 'SUM_WITH_MULTIPLIER', field: 'n', multiplier: '0.001' },
   { type: 'AVG', field: 'n', groupBy: 'missing' },
   { type: 'MAX', field: 'n', groupBy: 'g' },
+  { type: 'MIN', field: 'n' },
   { type: 'LATEST', field: 'n' },
   { type: 'COUNT_UNIQUE', field: 'n' },
   { type: 'WEIGHTED_SUM', field: 'n' },
@@ -122,6 +123,7 @@ const READ = `SELECT meter_id, customer_key, toString(minute) AS minute, source,
     sum(event_count) AS events, sum(unreadable_count) AS unreadable,
     toString(sum(value_sum)) AS value_sum, toString(sum(value_time_sum)) AS value_time_sum,
     toString(max(value_max)) AS value_max, toString(max(latest)) AS last,
+    toString(min(value_min)) AS value_min,
     arraySort(arrayMap(text -> lower(hex(text)), groupUniqArrayArray(uniques))) AS texts
   FROM usage_minute_v1
   WHERE generation >= {from:UInt64} AND generation < {from:UInt64} + ${AGGREGATIONS.length}

@@ -210,10 +210,18 @@ describe('values', () => {
     ['WEIGHTED_SUM', [4, 2, '0.3', '100']],
     ['MAX', [4, 2, '0', '0', '0.2']],
     ['LATEST', [4, 2, '0', '0', '0', [60_500, 7, 'b', '0.2']]],
+    ['MIN', [4, 2, '0', '0', '0', [0, 0, '', '0'], [], '0.1']],
   ] as const)('writes what a minute of %s needs, exactly', (type, columns) => {
     const [line, ...others] = linesOf({ type, field: 'n' }, numbers);
     expect(others).toEqual([]);
     expect(line?.slice(8)).toEqual(columns);
+  });
+
+  it('writes no least value where no value can be read, and 0 for a negative one', () => {
+    const columnOf = (...events: readonly UsageEvent[]): unknown =>
+      linesOf({ type: 'MIN', field: 'n' }, events)[0]?.at(-1);
+    expect(columnOf(at('c', { n: 'many' }), at('d', {}))).toBeNull();
+    expect(columnOf(at('a', { n: '3' }), at('b', { n: '-4' }))).toBe('0');
   });
 
   it('writes the hashes of different texts once each, sorted', () => {

@@ -39,6 +39,7 @@ const METERS = indexMeters(
     meterOf('level', 4, { type: 'WEIGHTED_SUM', field: 'n' }),
     meterOf('max', 5, { type: 'MAX', field: 'n', groupBy: 'g' }),
     meterOf('unique', 6, { type: 'COUNT_UNIQUE', field: 'n' }),
+    meterOf('min', 7, { type: 'MIN', field: 'n' }),
   ],
   hashText,
 );
@@ -71,7 +72,7 @@ function batchAt(offset: number, events: readonly UsageEvent[]): EncodedBatch {
 const READ = `SELECT meter_id, group_key, sum(event_count) AS events,
     sum(unreadable_count) AS unreadable, toString(sum(value_sum)) AS value_sum,
     toString(sum(value_time_sum)) AS value_time_sum, toString(max(value_max)) AS value_max,
-    tupleElement(max(latest), 'event_id') AS latest_id,
+    toString(min(value_min)) AS value_min, tupleElement(max(latest), 'event_id') AS latest_id,
     toString(tupleElement(max(latest), 'value')) AS latest_value,
     arraySort(arrayMap(text -> lower(hex(text)), groupUniqArrayArray(uniques))) AS uniques
   FROM usage_minute_v1 WHERE tenant_id = 't1' GROUP BY meter_id, group_key
@@ -128,6 +129,12 @@ describe('the insert of usage', () => {
     expect(rows.find((row) => row.meter_id === 'unique')).toMatchObject({
       uniques: TEXTS.map(hashText).sort(),
     });
+    expect(rows.find((row) => row.meter_id === 'min')).toMatchObject({
+      unreadable: '1',
+      value_min: TEXTS[1],
+    });
+    const others = rows.filter((row) => row.meter_id !== 'min');
+    expect(others.every((row) => row['value_min'] === null)).toBe(true);
     const groups = rows.filter((row) => row.meter_id === 'max');
     expect(groups.map((row) => [row.group_key, row['value_max']])).toEqual([
       ['"\\\t\n0', TEXTS[0]],
@@ -167,7 +174,7 @@ describe('the insert of usage', () => {
     expect(parts).toEqual([
       { table: 'event_ids_v1', rows: '10000', parts: '1' },
       { table: 'events_v1', rows: '10000', parts: '1' },
-      { table: 'usage_minute_v1', rows: '60002', parts: '1' },
+      { table: 'usage_minute_v1', rows: '70002', parts: '1' },
     ]);
   });
 });

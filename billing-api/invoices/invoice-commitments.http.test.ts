@@ -200,6 +200,7 @@ describe('POST /invoices/preview of entitlements', () => {
     ['COUNT_UNIQUE', { before: '1', until: '2', raw: '1' }],
     ['SUM', { before: '7', until: '15', raw: '8' }],
     ['MAX', { before: '7', until: '7', raw: '4' }],
+    ['MIN', { before: '7', until: '4', raw: '4' }],
     ['AVG', { before: '7', until: '5', raw: '4' }],
     ['LATEST', { before: '7', until: '4', raw: '4' }],
   ] as const)(

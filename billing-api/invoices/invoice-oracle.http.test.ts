@@ -35,11 +35,15 @@ const START = Date.parse('2026-09-20T10:30:00Z');
 
 type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset'>;
 
+const TYPES = [
+  ...(['COUNT', 'SUM', 'MAX', 'MIN', 'AVG'] as const),
+  ...(['LATEST', 'COUNT_UNIQUE', 'WEIGHTED_SUM'] as const),
+];
+
 function randomMeter(random: SeededRandom): Meter {
   const reset = random.below(4) === 0 ? 'NEVER' : 'BILLING_PERIOD';
   if (random.below(2) === 0) {
-    const types = ['COUNT', 'SUM', 'MAX', 'AVG', 'LATEST', 'COUNT_UNIQUE', 'WEIGHTED_SUM'] as const;
-    return { type: random.pick(types), bucketSize: null, groupBy: null, reset };
+    return { type: random.pick(TYPES), bucketSize: null, groupBy: null, reset };
   }
   return {
     type: random.pick(['COUNT', 'SUM', 'MAX'] as const),

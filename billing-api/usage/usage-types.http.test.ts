@@ -72,6 +72,7 @@ const VALUES: Readonly<Record<AggregationType, readonly [value: string, unreadab
   SUM_WITH_MULTIPLIER: ['46.000000000000000002', 2],
   AVG: ['3.833333333333333334', 2],
   MAX: ['10', 2],
+  MIN: ['0', 2],
   LATEST: ['0', 2],
   COUNT_UNIQUE: ['4', 1],
   WEIGHTED_SUM: ['16.058298032407407408', 2],
@@ -107,5 +108,47 @@ describe('usage of every aggregation', () => {
       });
       expect([type, adHoc.value, adHoc.unreadable_count]).toEqual([type, value, unreadable]);
     }
+  });
+
+  test('leaves what cannot be read out of a MIN, from minutes and from events alike', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const target = await makeTarget(api, database.database, { type: 'MIN' });
+    const events = eventsOf(
+      ['02T10:00:10.000', '7'],
+      ['02T10:00:20.000', 'much'],
+      ['02T12:00:00.000', '2.5'],
+      ['03T00:00:00.000', null],
+      ['04T00:00:00.000', '3'],
+      ['04T23:59:59.999', '-1'],
+    );
+    await storeEvents(
+      clickhouse.client,
+      api.environment,
+      events.map((event) => ({ ...event, countsOn: [target] })),
+    );
+    const query = {
+      ...{ start_time: '2026-10-01T00:00:00Z', end_time: '2026-10-05T00:00:00Z' },
+      ...{ external_customer_id: 'acme', window_size: 'DAY' },
+    };
+    const ofMeter = { ...query, meter_id: target.meterId };
+    const adHoc = { ...query, event_name: 'call', aggregation_type: 'MIN', property_name: 'v' };
+    for (const answer of [
+      await api.make(USAGE, ofMeter),
+      await api.make(USAGE, { ...ofMeter, filters: { a: ['b'] } }),
+      await api.make('/v1/events/usage', adHoc),
+    ]) {
+      const { value, unreadable_count: unreadable, results } = answer;
+      expect([value, unreadable]).toEqual(['0', 2]);
+      const days = results.map((day: { readonly value: string }) => day.value);
+      expect(days).toEqual(['0', '2.5', '0', '0']);
+    }
+    // From inside the minute of what cannot be read until before the negative value.
+    const edges = { start_time: '2026-10-02T10:00:10Z', end_time: '2026-10-04T23:59:59.999Z' };
+    const { value, unreadable_count: unreadable } = await api.make(USAGE, { ...ofMeter, ...edges });
+    expect([value, unreadable]).toEqual(['2.5', 2]);
   });
 });

@@ -26,7 +26,7 @@ function columnOf(aggregation: Aggregation, name: string): unknown {
     : new Map<string, unknown>(Object.entries(columns)).get(name);
 }
 
-const WITH_EXPRESSION: readonly AggregationType[] = ['SUM', 'AVG', 'LATEST', 'MAX'];
+const WITH_EXPRESSION: readonly AggregationType[] = ['SUM', 'AVG', 'LATEST', 'MAX', 'MIN'];
 const WITH_MULTIPLIER: readonly AggregationType[] = [...WITH_EXPRESSION, 'SUM_WITH_MULTIPLIER'];
 const WITH_BUCKETS: readonly AggregationType[] = ['COUNT', 'SUM', 'MAX'];
 

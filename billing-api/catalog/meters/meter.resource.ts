@@ -90,7 +90,7 @@ export interface MeterFilterDto {
 }
 
 /**
- * What becomes of the events. Every type but COUNT needs a `field` or, with SUM, AVG, MAX and
+ * What becomes of the events. Every type but COUNT needs a `field` or, with SUM, AVG, MAX, MIN and
  * LATEST, an `expression`.
  */
 export interface AggregationBody {
@@ -104,7 +104,7 @@ export interface AggregationBody {
    * @maxLength 1000
    */
   expression?: string;
-  /** Greater than 0; needed by SUM_WITH_MULTIPLIER, possible with SUM, AVG, MAX and LATEST. */
+  /** Greater than 0; needed by SUM_WITH_MULTIPLIER, possible with SUM, AVG, MAX, MIN and LATEST. */
   multiplier?: DecimalText;
   /** With COUNT, SUM and MAX of meters that reset. */
   bucket_size?: WindowSizeDto;

@@ -42,6 +42,7 @@ describe('POST /meters', () => {
       { type: 'AVG', field: 'ms' },
       { type: 'MAX', field: 'seats', bucket_size: 'DAY', group_by: 'team' },
       { type: 'LATEST', field: 'level' },
+      { type: 'MIN', expression: 'level / 2', multiplier: '3' },
       { type: 'COUNT_UNIQUE', field: 'user' },
       { type: 'WEIGHTED_SUM', field: 'change' },
       { type: 'COUNT', field: 'kept', expression: 'also kept' },

@@ -41,6 +41,7 @@ describe('value of a window', () => {
     ['SUM_WITH_MULTIPLIER', '6.500000000000000001'],
     ['AVG', '1.625'],
     ['MAX', '3.5'],
+    ['MIN', '0'],
     ['LATEST', '3.000000000000000001'],
     ['COUNT_UNIQUE', '3'],
   ])('of %s is exact', (type, value) => {
@@ -59,6 +60,12 @@ describe('value of a window', () => {
     expect(valueOf('AVG', eventsOf([1, '0.000000000000000001'], [2, '0']))).toBe(
       '0.000000000000000001',
     );
+  });
+
+  it('of MIN is the least that can be read, and 0 when nothing can', () => {
+    expect(valueOf('MIN', eventsOf([1, '3.5'], [2, null], [3, 'x'], [4, '2.25']))).toBe('2.25');
+    expect(valueOf('MIN', eventsOf([1, null], [2, 'x']))).toBe('0');
+    expect(valueOf('MIN', eventsOf([1, '5'], [2, '-3']))).toBe('0');
   });
 
   it('of WEIGHTED_SUM weighs every change by the time that is left', () => {
@@ -89,6 +96,7 @@ describe('value of a meter that never resets', () => {
     ['SUM_WITH_MULTIPLIER', '21'],
     ['AVG', '5.25'],
     ['MAX', '7'],
+    ['MIN', '2'],
     ['LATEST', '7'],
     // 12 for the whole window, 2 for two thirds and 7 for one third of it.
     ['WEIGHTED_SUM', '15.666666666666666667'],

@@ -34,6 +34,7 @@ const VALUE_OF: Readonly<Record<AggregationType, ValueOf>> = {
   SUM_WITH_MULTIPLIER: sumOf,
   AVG: meanOf,
   MAX: (cell) => cell.valueMax,
+  MIN: (cell) => cell.valueMin ?? ZERO,
   LATEST: (cell) => cell.latest?.value ?? ZERO,
   COUNT_UNIQUE: (cell) => decimalOfCount(cell.uniqueCount),
   WEIGHTED_SUM: (cell, window) => weightedOf(cell, window, ZERO),

@@ -171,7 +171,9 @@ describe('GET /events/lookup', () => {
     for (const [aggregation, value, isUnreadable] of [
       [['SUM', 'size', null], '2.5', false],
       [['MAX', null, 'size * 3'], '7.5', false],
+      [['MIN', 'size', null], '2.5', false],
       [['SUM', 'region', null], '0', true],
+      [['MIN', 'region', null], '0', true],
       [['AVG', 'missing', null], '0', true],
       [['COUNT_UNIQUE', 'region', null], '1', false],
     ] as const) {

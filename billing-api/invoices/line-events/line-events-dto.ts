@@ -12,7 +12,8 @@ export interface LineEventDto {
   received_at: DateTime;
   external_customer_id: string | null;
   source: string;
-  value: DecimalText;
+  /** Null where a MIN meter cannot read the value: the event takes no part. */
+  value: DecimalText | null;
   /** Start of the bucket that it counts in; without buckets of the usage window. */
   window_start: DateTime;
   /** The text by which buckets are cut further. */
@@ -40,7 +41,7 @@ function itemToDto({ event, value, windowStartMs, group, text }: LineEvent): Lin
     received_at: formatInstant(event.receivedAtMs),
     external_customer_id: customerKey.startsWith('e:') ? customerKey.slice(2) : null,
     source: event.source,
-    value: plain(value),
+    value: value === null ? null : plain(value),
     window_start: formatInstant(windowStartMs),
     group,
     text,

@@ -1,3 +1,4 @@
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Environment } from '../../../contract/environment.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
@@ -13,7 +14,8 @@ import { usageOfCustomers } from '../../usage/usage-customers.js';
 /** An event behind a line, with what it adds to the quantity. */
 export type LineEvent = {
   readonly event: StoredEvent;
-  readonly value: Decimal;
+  /** Null for an event that takes no part, because its value cannot be read. */
+  readonly value: Decimal | null;
   /** Where the window that it counts in begins: its bucket, else the usage window. */
   readonly windowStartMs: InstantMs;
   /** The text by which buckets are cut further; null without `group_by`. */
@@ -63,14 +65,15 @@ function lineEventsOf(
 ): readonly LineEvent[] {
   const { meter, windowStartOf } = counted;
   const rule = ruleOf(meter);
-  const { groupBy } = meter.aggregation;
+  const { type, groupBy } = meter.aggregation;
+  const { ignoresUnreadable } = AGGREGATIONS[type];
   return events.map((event) => {
     const textOf = (key: string): string | null =>
       Object.hasOwn(event.properties, key) ? (event.properties[key] ?? null) : null;
-    const { value, unique } = rule.valueOf(rule.properties.map(textOf));
+    const { value, isUnreadable, unique } = rule.valueOf(rule.properties.map(textOf));
     return {
       event,
-      value,
+      value: isUnreadable && ignoresUnreadable ? null : value,
       windowStartMs: windowStartOf(event.timestampMs),
       group: groupBy === null ? null : (textOf(groupBy) ?? ''),
       text: unique,

@@ -16,7 +16,7 @@ const OCTOBER = 'period_start=2026-10-01T00:00:00Z&period_end=2026-11-01T00:00:0
 type Item = {
   event_id: string;
   timestamp: string;
-  value: string;
+  value: string | null;
   window_start: string;
   group: string | null;
   text: string | null;
@@ -51,21 +51,24 @@ const sumOf = (values: readonly Decimal[]): Decimal =>
 const largestOf = (values: readonly Decimal[]): Decimal =>
   values.reduce((largest, value) => Decimal.max(largest, value), ZERO);
 
+/** The values of the events that take part. */
+const valuesOf = (items: readonly Item[]): readonly Decimal[] =>
+  items.flatMap(({ value }) => (value === null ? [] : [new Decimal(value)]));
+
 /** The aggregations of docs/domain.md 7.5, over events in the order of time. */
 const AGAIN: Readonly<Record<string, (items: readonly Item[]) => Decimal>> = {
   COUNT: (items) => new Decimal(items.length),
-  SUM: (items) => sumOf(items.map(({ value }) => new Decimal(value))),
-  AVG: (items) => sumOf(items.map(({ value }) => new Decimal(value))).dividedBy(items.length),
+  SUM: (items) => sumOf(valuesOf(items)),
+  AVG: (items) => sumOf(valuesOf(items)).dividedBy(items.length),
   LATEST: (items) => new Decimal(items.at(-1)?.value ?? 0),
+  MIN: (items) => Decimal.min(...valuesOf(items)),
   COUNT_UNIQUE: (items) =>
     new Decimal(new Set(items.flatMap(({ text }) => (text === null ? [] : [text]))).size),
   MAX: (items) => {
     const windowOf = (item: Item): string => `${item.window_start} ${item.group ?? ''}`;
     const windows = [...new Set(items.map(windowOf))];
     const largest = windows.map((window) =>
-      largestOf(
-        items.filter((one) => windowOf(one) === window).map((one) => new Decimal(one.value)),
-      ),
+      largestOf(valuesOf(items.filter((one) => windowOf(one) === window))),
     );
     return sumOf(largest);
   },
@@ -91,6 +94,7 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     { type: 'LATEST', field: 'n' },
     { type: 'COUNT_UNIQUE', field: 'n' },
     { type: 'MAX', field: 'n' },
+    { type: 'MIN', field: 'n' },
     { type: 'MAX', field: 'n', bucketSize: 'HOUR', groupBy: 'host' },
   ];
   test.for(meters)(

@@ -9,6 +9,7 @@ export const AGGREGATION_TYPES = [
   'LATEST',
   'SUM_WITH_MULTIPLIER',
   'MAX',
+  'MIN',
   'WEIGHTED_SUM',
 ] as const;
 export type AggregationType = (typeof AGGREGATION_TYPES)[number];

@@ -116,6 +116,17 @@ describe('the value of a window', () => {
     expect(valueOf(events, { meter: meter(type) })).toBe(value);
   });
 
+  test.each([
+    [['2', 'abc', '0.5', null], '0.5'],
+    [['abc', null, '1e39'], '0'],
+    [['3', '-7'], '0'],
+    [['3', '0'], '0'],
+    [[], '0'],
+  ] as const)('of MIN is the least of what can be read: of %j it is %s', (texts, value) => {
+    const read = texts.map((v, timestamp) => event({ ...(v === null ? {} : { v }), timestamp }));
+    expect(valueOf(read, { meter: meter('MIN') })).toBe(value);
+  });
+
   test('multiplies each value and cuts it to 18 digits', () => {
     const multiplier = readNumber('0.3');
     const tiny = ['2', '9e-18', '9e-18'].map((v, timestamp) => event({ v, timestamp }));
@@ -183,6 +194,7 @@ describe('a meter that is never reset', () => {
     ['SUM_WITH_MULTIPLIER', '8'],
     ['AVG', '4'],
     ['MAX', '6'],
+    ['MIN', '2'],
     ['LATEST', '2'],
     ['COUNT_UNIQUE', '2'],
     ['WEIGHTED_SUM', '7'],

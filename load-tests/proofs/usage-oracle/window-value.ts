@@ -10,7 +10,7 @@ import {
   zero,
 } from './fraction.js';
 import type { Fraction } from './fraction.js';
-import type { OracleMeter } from './meter.js';
+import type { AggregationType, OracleMeter } from './meter.js';
 import { propertyOf, type OracleEvent } from './usage-event.js';
 import type { Range } from './windows.js';
 
@@ -45,6 +45,17 @@ function greatest(values: readonly Fraction[]): Fraction {
   return values.reduce((best, next) => (compare(next, best) > 0 ? next : best), zero);
 }
 
+/** Of the events whose value can be read; 0 when there is none. */
+function least(meter: OracleMeter, events: readonly OracleEvent[]): Fraction {
+  const readable = events
+    .map((event) => valueOfEvent(meter, event))
+    .filter(({ isReadable }) => isReadable)
+    .map(({ value }) => value);
+  const [first, ...others] = readable;
+  if (first === undefined) return zero;
+  return others.reduce((best, next) => (compare(next, best) < 0 ? next : best), first);
+}
+
 function differentTexts(meter: OracleMeter, events: readonly OracleEvent[]): Fraction {
   const { origin } = meter;
   if (origin.kind !== 'field') return zero;
@@ -67,6 +78,32 @@ function weightedSum(
   return isNegative(result) ? zero : result;
 }
 
+/** The value of events, of every type that does not ask for the window. */
+function valueOfEvents(
+  type: Exclude<AggregationType, 'WEIGHTED_SUM'>,
+  meter: OracleMeter,
+  events: readonly OracleEvent[],
+): Fraction {
+  const values = (): readonly Fraction[] => events.map((event) => valueOfEvent(meter, event).value);
+  switch (type) {
+    case 'COUNT':
+      return fraction(BigInt(events.length));
+    case 'SUM':
+    case 'SUM_WITH_MULTIPLIER':
+      return sum(values());
+    case 'AVG':
+      return average(values());
+    case 'MAX':
+      return greatest(values());
+    case 'MIN':
+      return least(meter, events);
+    case 'LATEST':
+      return latest(meter, events);
+    case 'COUNT_UNIQUE':
+      return differentTexts(meter, events);
+  }
+}
+
 /**
  * The value of one window of events that all match (docs/domain.md 7.5 and 7.6), as if there were
  * no buckets. A NEVER meter adds the history before the window.
@@ -79,25 +116,9 @@ export function valueOfWindow(
   const untilEnd = matching.filter((event) => event.timestamp < window.end);
   const inside = untilEnd.filter((event) => isInside(window, event));
   const relevant = meter.reset === 'NEVER' ? untilEnd : inside;
-  const valuesOf = (events: readonly OracleEvent[]): readonly Fraction[] =>
-    events.map((event) => valueOfEvent(meter, event).value);
-  switch (meter.type) {
-    case 'COUNT':
-      return fraction(BigInt(relevant.length));
-    case 'SUM':
-    case 'SUM_WITH_MULTIPLIER':
-      return sum(valuesOf(relevant));
-    case 'AVG':
-      return average(valuesOf(relevant));
-    case 'MAX':
-      return greatest(valuesOf(relevant));
-    case 'LATEST':
-      return latest(meter, relevant);
-    case 'COUNT_UNIQUE':
-      return differentTexts(meter, relevant);
-    case 'WEIGHTED_SUM': {
-      const before = relevant.filter((event) => event.timestamp < window.start);
-      return weightedSum(meter, inside, { window, level: sum(valuesOf(before)) });
-    }
-  }
+  const { type } = meter;
+  if (type !== 'WEIGHTED_SUM') return valueOfEvents(type, meter, relevant);
+  const before = relevant.filter((event) => event.timestamp < window.start);
+  const level = sum(before.map((event) => valueOfEvent(meter, event).value));
+  return weightedSum(meter, inside, { window, level });
 }

@@ -87,7 +87,7 @@ const anyFilters: fc.Arbitrary<readonly OracleFilter[]> = fc.oneof(
   },
 );
 
-const EXPRESSION_TYPES: readonly AggregationType[] = ['SUM', 'AVG', 'MAX', 'LATEST'];
+const EXPRESSION_TYPES: readonly AggregationType[] = ['SUM', 'AVG', 'MAX', 'MIN', 'LATEST'];
 const BUCKET_TYPES: readonly AggregationType[] = ['COUNT', 'SUM', 'MAX'];
 
 function multiplierOf(type: AggregationType): fc.Arbitrary<string | null> {
