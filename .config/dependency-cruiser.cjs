@@ -242,7 +242,7 @@ module.exports = {
         'The oracle answers from the rules alone; only what compares it with the product knows both.',
       severity: 'error',
       from: {
-        path: '^load-tests/proofs/(usage|pricing)-oracle/',
+        path: '^load-tests/proofs/((usage|pricing)-oracle/|simulation/(expected-counts|scenario-plan)\\.ts$)',
         pathNot: `/agreement/|/main\\.ts$|${tests}`,
       },
       to: {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, inject } from 'vitest';
 import { test } from '../../harness/fixtures.js';
-import { createScenario, type ScenarioPlan } from '../simulation/scenario.js';
+import type { ScenarioPlan } from '../simulation/scenario-plan.js';
+import { createScenario } from '../simulation/scenario.js';
 import { emptyWorld, type World } from '../simulation/world.js';
 import { modelled } from './modelled-operations.js';
 import { METERS, operations, PARTITIONS, type Operation } from './operations.js';

@@ -24,7 +24,7 @@ function positionsOf(facts: PartitionFacts, row: Checkpoint | null): Reach {
 }
 
 function countRows(facts: PartitionFacts, parts: readonly Part[]): Uint8Array {
-  const counts = new Uint8Array(facts.candidates.length);
+  const counts = new Uint8Array(facts.offsets.length);
   for (const { rows } of parts) {
     for (const position of rows) counts[position] = (counts[position] ?? 0) + 1;
   }

@@ -1,4 +1,4 @@
-import type { RecordPlan, ScenarioPlan } from './scenario.js';
+import type { RecordPlan, ScenarioPlan } from './scenario-plan.js';
 
 /** Chances, per choice, of what may go wrong; drawn anew for every world. */
 export type Dangers = {

@@ -1,4 +1,5 @@
 import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
+import type { Candidate } from '../../../aggregator/fold/candidate.js';
 import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
 import type {
   Batch,
@@ -182,7 +183,7 @@ export function syncAll(partition: PartitionWorld): PartitionWorld {
 }
 
 function offsetOf(facts: PartitionFacts, position: number): number {
-  return facts.candidates[position]?.offset ?? -1;
+  return facts.offsets[position] ?? -1;
 }
 
 function countRows(
@@ -236,6 +237,12 @@ export function inspectionOf(
 
 export type FoundId = { readonly offset: number; readonly stored: StoredId };
 
+/** The event as the product has decoded it. */
+function candidateAt(facts: PartitionFacts, position: number): Candidate | undefined {
+  const offset = offsetOf(facts, position);
+  return facts.records[offset]?.candidates[position - (facts.positions[offset] ?? 0)];
+}
+
 /** Ids stored below an offset, with what a duplicate is compared with. */
 export function storedIds(
   facts: PartitionFacts,
@@ -245,7 +252,7 @@ export function storedIds(
   const stored = new Map<string, FoundId>();
   for (const { rows } of tables.ids) {
     for (const position of rows) {
-      const candidate = facts.candidates[position];
+      const candidate = candidateAt(facts, position);
       if (candidate === undefined || candidate.offset >= below) continue;
       const { timestampMs, isTimestampGiven } = candidate.event;
       const { idHash, payloadHash, offset } = candidate;

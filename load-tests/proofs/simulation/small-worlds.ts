@@ -1,4 +1,4 @@
-import type { Limits, RecordPlan, ScenarioPlan } from './scenario.js';
+import type { Limits, RecordPlan, ScenarioPlan } from './scenario-plan.js';
 
 const NOTHING: Limits = {
   epochs: 3,

@@ -3,7 +3,8 @@ import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { MeterDefinition } from '../../../contract/meter.js';
 import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
 import type { Catalog, Checkpoint, Command, Step } from '../../../aggregator/protocol/state.js';
-import { hashText, type Limits, type Scenario } from './scenario.js';
+import type { Limits } from './scenario-plan.js';
+import { hashText, type Scenario } from './scenario.js';
 
 /** Events counted under one generation. */
 export type GenerationCount = { readonly generation: number; readonly events: number };
@@ -12,7 +13,7 @@ export type GenerationCount = { readonly generation: number; readonly events: nu
 export type Part = {
   readonly start: number;
   readonly end: number;
-  /** Positions of the events (PartitionFacts.candidates) the rows are of, ascending. */
+  /** Positions of the events (expected-counts.ts) that the rows are of, ascending. */
   readonly rows: readonly number[];
   /** Of usage: one entry a generation; the marker of the batch goes with them. */
   readonly usage: readonly GenerationCount[];
