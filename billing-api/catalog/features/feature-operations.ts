@@ -11,7 +11,7 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { storeMeter } from '../meters/create-meter.js';
+import { storeMeter } from '../meters/define-meter.js';
 import { newMeter } from '../meters/meter-rules.js';
 import {
   FEATURES,

@@ -14,8 +14,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { changeMeter } from './change-meter.js';
-import { createMeter } from './create-meter.js';
+import { changeMeter, createMeter } from './define-meter.js';
 import { archiveMeter, listMeters, readMeter } from './meter-operations.js';
 import type { DateTime, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
 import {

@@ -1,12 +1,43 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
+import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
+import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { isSameFilters, newMeter, readMeterFilters } from './meter-rules.js';
+import {
+  METERS,
+  type ChangeMeterBody,
+  type CreateMeterBody,
+  type MeterRow,
+} from './meter.resource.js';
 import { activateDefinition, findFedVersions, revertDefinition } from './meters-store.js';
-import { isSameFilters, readMeterFilters } from './meter-rules.js';
-import { METERS, type ChangeMeterBody, type MeterRow } from './meter.resource.js';
+
+/**
+ * Stores a meter and puts its first definition in force in the same unit (docs/architecture.md
+ * 3.2), so that a meter which can be read is always one that is counted.
+ */
+export async function storeMeter(
+  unit: Unit,
+  meter: NewRecord<(typeof METERS)['columns']>,
+): Promise<MeterRow | Refusal> {
+  const row = await createRecord(unit, METERS, meter);
+  if (isRefusal(row)) return row;
+  return assertPresent(await activateDefinition(unit, row), 'the new meter');
+}
+
+/** POST /meters: a meter that counts all events, those that came before it included. */
+export async function createMeter(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateMeterBody,
+): Promise<MeterRow | Refusal> {
+  const meter = newMeter(body);
+  if (isRefusal(meter)) return meter;
+  return writeUnit(dependencies, caller, (unit) => storeMeter(unit, meter));
+}
 
 const IMMUTABLE = ['event_name', 'aggregation', 'reset_usage'] as const;
 
