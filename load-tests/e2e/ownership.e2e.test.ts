@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { withAggregatorWorld } from '../speed/questions/aggregator-world.js';
+import { withAggregatorWorld } from '../harness/aggregator-world.js';
 import { sharesThroughPauseAndLeave } from './share-partitions.js';
 
 describe('aggregators that share a log', () => {

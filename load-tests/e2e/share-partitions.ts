@@ -7,11 +7,8 @@ import type { EventLogWriter } from '../../event-log/event-log.js';
 import { openEventLogWriter } from '../../event-log/open-log.js';
 import { readConfig } from '../../runtime/config.js';
 import { integerColumn } from '../../sql/columns.js';
-import {
-  startAggregatorProcess,
-  type AggregatorProcess,
-  type AggregatorWorld,
-} from '../speed/questions/aggregator-world.js';
+import { startAggregatorProcess, type AggregatorWorld } from '../harness/aggregator-world.js';
+import type { StartedProgram } from '../harness/start-program.js';
 
 const PARTITIONS = 6;
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -64,7 +61,7 @@ async function expectShares(world: AggregatorWorld, shares: readonly number[]): 
   }, WAIT);
 }
 
-async function expectNoneHalted(processes: readonly AggregatorProcess[]): Promise<void> {
+async function expectNoneHalted(processes: readonly StartedProgram[]): Promise<void> {
   for (const process of processes) {
     expect([...(await process.metric('minutebook_partitions_halted')).values()]).toEqual([0]);
   }

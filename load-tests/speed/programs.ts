@@ -1,9 +1,7 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startEngines, type Engines } from '../../cli/engines.js';
 import { readStackConfig } from '../../cli/stack-config.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
@@ -13,41 +11,19 @@ import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import { createDatabase } from '../../sql/pool.js';
+import {
+  programOf,
+  startProgram,
+  waitUntilReady,
+  type StartedProgram,
+} from '../harness/start-program.js';
 import type { Target } from './load/drive.js';
 
-const READY_TIMEOUT_MS = 60_000;
 const NO_LIMITS = {
   MINUTEBOOK_INGEST_RATE: '1000000',
   MINUTEBOOK_HEAVY_RATE: '10000',
   MINUTEBOOK_DEFAULT_RATE: '1000000',
 };
-
-export type Program = { readonly url: string; readonly pid: number; stop(): Promise<void> };
-
-function programOf(child: ChildProcess, url: string): Program {
-  const exited = once(child, 'exit');
-  return {
-    url,
-    pid: child.pid ?? 0,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-}
-
-async function waitUntilReady(url: string): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline) {
-    const isReady = await fetch(`${url}/readyz`).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (isReady) return;
-    await delay(50);
-  }
-  throw new Error(`${url} did not become ready`);
-}
 
 /** A folder, engines in it and a first key; programs are started on them one by one. */
 export class Bench {
@@ -74,29 +50,20 @@ export class Bench {
   async start(
     name: 'ingest' | 'aggregator' | 'billing-api',
     settings: Readonly<Record<string, string>> = {},
-  ): Promise<Program> {
-    const port = String((await findFreePort(0)) ?? 0);
-    const child = fork(builtModule(`${name}/main`), [], {
-      env: {
-        ...process.env,
-        ...NO_LIMITS,
-        DATABASE_URL: this.engines.databaseUrl,
-        CLICKHOUSE_URL: this.engines.clickhouseUrl,
-        MINUTEBOOK_LOG_LEVEL: 'error',
-        ...(name === 'aggregator' ? { MINUTEBOOK_METRICS_PORT: port } : { MINUTEBOOK_PORT: port }),
-        ...settings,
-      },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  ): Promise<StartedProgram> {
+    const program = await startProgram(name, {
+      ...NO_LIMITS,
+      DATABASE_URL: this.engines.databaseUrl,
+      CLICKHOUSE_URL: this.engines.clickhouseUrl,
+      MINUTEBOOK_LOG_LEVEL: 'error',
+      ...settings,
     });
-    const program = programOf(child, `http://127.0.0.1:${port}`);
-    this.lifecycle.onClose(name, () =>
-      child.exitCode === null ? program.stop() : Promise.resolve(),
-    );
+    this.lifecycle.onClose(name, program.stop);
     await waitUntilReady(program.url);
     return program;
   }
 
-  targetOf(program: Program): Target {
+  targetOf(program: StartedProgram): Target {
     return { port: Number(new URL(program.url).port), host: '127.0.0.1', apiKey: this.apiKey };
   }
 
@@ -105,7 +72,7 @@ export class Bench {
   }
 }
 
-export type Product = Program & { readonly target: Target };
+export type Product = StartedProgram & { readonly target: Target };
 
 /** The whole product in a folder, as `npm start` runs it. */
 export async function startProduct(directory: string): Promise<Product> {

@@ -4,7 +4,7 @@ import { eventKey, partitionOf } from '../../../contract/event-key.js';
 import { encodeEventRecord, type UsageEvent } from '../../../contract/usage-event.js';
 import { openPostgresWriter } from '../../../event-log/postgres/writer.js';
 import type { AppendRequest } from '../../../event-log/event-log.js';
-import type { AggregatorWorld } from './aggregator-world.js';
+import type { AggregatorWorld } from '../../harness/aggregator-world.js';
 
 /** Events of one log record, as a bulk request leaves them. */
 const RECORD_EVENTS = 100;

@@ -9,7 +9,7 @@ import {
   until,
   withAggregatorWorld,
   type AggregatorWorld,
-} from './aggregator-world.js';
+} from '../../harness/aggregator-world.js';
 
 /**
  * How long an aggregator takes to know all ids of a partition when it takes it, beside reading the

@@ -10,7 +10,7 @@ import {
   until,
   withAggregatorWorld,
   type AggregatorWorld,
-} from './aggregator-world.js';
+} from '../../harness/aggregator-world.js';
 import { writeResults } from './write-results.js';
 
 /**

@@ -8,9 +8,9 @@ import {
   startAggregatorProcess,
   until,
   withAggregatorWorld,
-  type AggregatorProcess,
   type AggregatorWorld,
-} from './aggregator-world.js';
+} from '../../harness/aggregator-world.js';
+import type { StartedProgram } from '../../harness/start-program.js';
 import { createMeters, distinctEvents, writeBacklog } from './backlog.js';
 import { writeResults } from './write-results.js';
 
@@ -34,7 +34,7 @@ type Rate = { readonly processes: number; readonly eventsPerSecond: number };
 type Progress = { readonly records: number; readonly owners: number; readonly least: number };
 
 /** Lets the process run for its share of each period; periods of several are staggered. */
-function throttle({ child }: AggregatorProcess, share: number): Throttle {
+function throttle({ child }: StartedProgram, share: number): Throttle {
   const stop = new AbortController();
   const { signal } = stop;
   const pause = (ms: number): Promise<void> =>
@@ -118,7 +118,7 @@ async function measure(events: number, processes: number, share: number): Promis
     await writeBacklog(world, { events, partitions: PARTITIONS });
     const eventsOfProcess = (BATCH_EVENTS * PARTITIONS) / processes;
     const settings = { MINUTEBOOK_BATCH_EVENTS_MAX: String(eventsOfProcess) };
-    const running: AggregatorProcess[] = [];
+    const running: StartedProgram[] = [];
     for (let count = 0; count < processes; count += 1) {
       running.push(await startAggregatorProcess(world, settings));
     }

@@ -1,17 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
-import { startEmbeddedClickHouse } from '../../../clickhouse/embedded.js';
-import { migrateClickHouse } from '../../../clickhouse/migrate.js';
-import { findFreePort } from '../../../runtime/port.js';
-import { builtModule } from '../../../runtime/project.js';
-import { startEmbeddedPostgres } from '../../../sql/embedded.js';
-import { migrateDatabase } from '../../../sql/migrate.js';
-import { createDatabase, type Database } from '../../../sql/pool.js';
+import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
+import { startEmbeddedClickHouse } from '../../clickhouse/embedded.js';
+import { migrateClickHouse } from '../../clickhouse/migrate.js';
+import { startEmbeddedPostgres } from '../../sql/embedded.js';
+import { migrateDatabase } from '../../sql/migrate.js';
+import { createDatabase, type Database } from '../../sql/pool.js';
+import { startProgram, type StartedProgram } from './start-program.js';
 
 const START_TIMEOUT_MS = 600_000;
 const POLL_MS = 20;
@@ -24,15 +22,6 @@ export type AggregatorWorld = {
   readonly clickhouse: ClickHouse;
   /** Those still running when the work ends, also by failing, are killed. */
   readonly aggregators: ChildProcess[];
-};
-
-/** A built aggregator as a process of its own. */
-export type AggregatorProcess = {
-  readonly child: ChildProcess;
-  /** The values of one metric by its labels as text, `{}` when it has none. */
-  metric(name: string): Promise<ReadonlyMap<string, number>>;
-  /** SIGTERM, then waits for its end. */
-  stop(): Promise<void>;
 };
 
 /** Runs `work` with fresh embedded engines, and removes them afterwards. */
@@ -61,45 +50,19 @@ export async function withAggregatorWorld<T>(
   }
 }
 
-async function readMetric(port: number, name: string): Promise<ReadonlyMap<string, number>> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-  const text = await response.text();
-  const lines = text.split('\n').filter((line) => line.startsWith(name));
-  return new Map(
-    lines.flatMap((line) => {
-      const match = /^(\w+)(\{[^}]*\})? (\S+)/.exec(line);
-      return match?.[1] === name ? [[match[2] ?? '{}', Number(match[3])] as const] : [];
-    }),
-  );
-}
-
 /** Starts an aggregator; it reads and counts as soon as it owns partitions. */
 export async function startAggregatorProcess(
   world: AggregatorWorld,
   settings: Readonly<Record<string, string>> = {},
-): Promise<AggregatorProcess> {
-  const port = (await findFreePort(0)) ?? 0;
-  const child = spawn(process.execPath, [builtModule('aggregator/main')], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      DATABASE_URL: world.databaseUrl,
-      CLICKHOUSE_URL: world.clickhouseUrl,
-      MINUTEBOOK_LOG_LEVEL: 'warn',
-      MINUTEBOOK_METRICS_PORT: String(port),
-      ...settings,
-    },
+): Promise<StartedProgram> {
+  const program = await startProgram('aggregator', {
+    DATABASE_URL: world.databaseUrl,
+    CLICKHOUSE_URL: world.clickhouseUrl,
+    MINUTEBOOK_LOG_LEVEL: 'warn',
+    ...settings,
   });
-  world.aggregators.push(child);
-  const exited = once(child, 'exit');
-  return {
-    child,
-    metric: (name) => readMetric(port, name),
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
+  world.aggregators.push(program.child);
+  return program;
 }
 
 /** Asks again and again until there is an answer. @throws after ten minutes. */

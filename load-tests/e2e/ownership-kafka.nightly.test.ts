@@ -1,0 +1,18 @@
+import { afterAll, describe, test } from 'vitest';
+import { obtainKafka } from '../harness/kafka.js';
+import { withAggregatorWorld } from '../harness/aggregator-world.js';
+import { sharesThroughPauseAndLeave } from './share-partitions.js';
+
+// A file and so a broker of its own: the topic has a number of partitions that never changes.
+const { kafka, skipReason } = await obtainKafka();
+afterAll(() => kafka?.stop());
+
+describe(`on Kafka${skipReason === null ? '' : ` (skipped: ${skipReason})`}`, () => {
+  test.skipIf(kafka === null)(
+    'aggregators that share a log count once through a pause that moves partitions, and a leave',
+    async () => {
+      const settings = { KAFKA_BROKERS: kafka?.brokers ?? '' };
+      await withAggregatorWorld((world) => sharesThroughPauseAndLeave(world, settings));
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort } from '../../runtime/port.js';
+import { builtModule } from '../../runtime/project.js';
+
+/** One of our programs as a process of its own, on engines that run. */
+export type StartedProgram = {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly pid: number;
+  /** The values of one metric by its labels as text, `{}` when it has none. */
+  metric(name: string): Promise<ReadonlyMap<string, number>>;
+  /** SIGTERM, then waits for its end. */
+  stop(): Promise<void>;
+};
+
+async function readMetric(url: string, name: string): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${url}/metrics`);
+  const text = await response.text();
+  const lines = text.split('\n').filter((line) => line.startsWith(name));
+  return new Map(
+    lines.flatMap((line) => {
+      const match = /^(\w+)(\{[^}]*\})? (\S+)/.exec(line);
+      return match?.[1] === name ? [[match[2] ?? '{}', Number(match[3])] as const] : [];
+    }),
+  );
+}
+
+/** What tests and measurements need of a process that serves `url`. */
+export function programOf(child: ChildProcess, url: string): StartedProgram {
+  const exited = once(child, 'exit');
+  return {
+    child,
+    url,
+    pid: child.pid ?? 0,
+    metric: (name) => readMetric(url, name),
+    stop: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) await exited;
+    },
+  };
+}
+
+/**
+ * Starts a built program with these settings, at a free port of loopback; it ends with this
+ * process. Whoever needs it ready waits for `waitUntilReady`.
+ */
+export async function startProgram(
+  name: 'ingest' | 'aggregator' | 'billing-api',
+  settings: Readonly<Record<string, string>>,
+): Promise<StartedProgram> {
+  const port = String((await findFreePort(0)) ?? 0);
+  const child = fork(builtModule(`${name}/main`), [], {
+    env: {
+      ...process.env,
+      ...(name === 'aggregator' ? { MINUTEBOOK_METRICS_PORT: port } : { MINUTEBOOK_PORT: port }),
+      ...settings,
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return programOf(child, `http://127.0.0.1:${port}`);
+}
+
+const READY_TIMEOUT_MS = 60_000;
+
+/** @throws Error when it is not ready within a minute. */
+export async function waitUntilReady(url: string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const isReady = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await delay(50);
+  }
+  throw new Error(`${url} did not become ready`);
+}
