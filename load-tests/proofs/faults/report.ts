@@ -14,7 +14,7 @@ export function lineOfRun(report: RunReport): string {
   return [
     `${report.log} seed ${report.seed}`,
     verdict,
-    `${books} (${counts.conflicts} conflicts, ${counts.buckets} buckets, ${counts.batches} batches)`,
+    `${books} (${counts.conflicts} conflicts, ${counts.deadLetters} dead letters, ${counts.buckets} buckets, ${counts.batches} batches)`,
     `${report.aggregators} aggregators, ${report.unknownOutcomes} unanswered, ${report.samples} looks, ${counts.restarts} restarts`,
     report.faults.join(', '),
     `${report.seconds.toFixed(1)} s`,

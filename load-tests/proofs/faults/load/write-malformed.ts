@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError } from '../../../../runtime/failure.js';
+import type { SeededRandom } from '../../../harness/seeded-random.js';
 import type { World } from '../world/world.js';
 
 /** A record that no client of ingest could have caused. */
@@ -33,6 +34,22 @@ export function malformedOfEachKind(mark: number, partitions: number): readonly 
   }));
 }
 
+/** A malformed record of a random run. */
+export type PlannedMalformed = { readonly atMs: number; readonly wish: MalformedWish };
+
+const PLANNED_MAX = 6;
+
+/** A few malformed records of any kind, at any time of the load and in any partition. */
+export function planMalformed(
+  random: SeededRandom,
+  { lastsMs, partitions }: { readonly lastsMs: number; readonly partitions: number },
+): readonly PlannedMalformed[] {
+  return Array.from({ length: random.between(0, PLANNED_MAX) }, (_, mark) => ({
+    atMs: random.below(lastsMs),
+    wish: random.pick(malformedOfEachKind(mark, partitions)),
+  }));
+}
+
 const REPEAT_PAUSE_MS = 200;
 const ATTEMPTS = 300;
 
@@ -54,10 +71,15 @@ async function writeUntilAcknowledged(world: World, wish: MalformedWish): Promis
   }
 }
 
-/** Writes records straight into the log, each until it is acknowledged. */
+/** Writes records straight into the log, each at its time and until it is acknowledged. */
 export async function writeMalformed(
   world: World,
-  wishes: readonly MalformedWish[],
+  planned: readonly PlannedMalformed[],
 ): Promise<void> {
-  await Promise.all(wishes.map((wish) => writeUntilAcknowledged(world, wish)));
+  await Promise.all(
+    planned.map(async ({ atMs, wish }) => {
+      await delay(atMs);
+      await writeUntilAcknowledged(world, wish);
+    }),
+  );
 }

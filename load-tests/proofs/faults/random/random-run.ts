@@ -6,6 +6,7 @@ import type { Verdict } from '../checks/verdict.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
 import { planLoad, SHORT_LOAD } from '../load/plan-load.js';
 import { sendLoad } from '../load/send-load.js';
+import { planMalformed, writeMalformed } from '../load/write-malformed.js';
 import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
 import { Crew } from '../world/crew.js';
 import { World } from '../world/world.js';
@@ -50,7 +51,10 @@ async function judge(
   crew: Crew,
   options: RunOptions,
 ): Promise<{ verdict: Verdict; unsettled: string | null }> {
-  const unsettled = await settle(world, options.settleTimeoutMs);
+  const [unsettled] = await Promise.all([
+    settle(world, options.settleTimeoutMs),
+    world.startBillingApi(),
+  ]);
   await crew.dismiss();
   return { verdict: await checkBooks(world), unsettled };
 }
@@ -63,11 +67,17 @@ async function performRun(
   const { random, faults } = plan;
   const requests = planLoad(random, SHORT_LOAD);
   const aggregators = random.between(1, 3);
+  const { lastsMs } = SHORT_LOAD;
+  const malformed = planMalformed(random, { lastsMs, partitions: world.options.partitions });
   const crew = new Crew(world);
   try {
     await crew.start(aggregators);
     const sampler = startSampler(world);
-    await Promise.all([sendLoad(world.door, world.ledger, requests), inflict(world, crew, faults)]);
+    await Promise.all([
+      sendLoad(world.door, world.ledger, requests),
+      writeMalformed(world, malformed),
+      inflict(world, crew, faults),
+    ]);
     await restoreEngines(world);
     const { verdict, unsettled } = await judge(world, crew, options);
     const seen = await sampler.stop();

@@ -108,12 +108,11 @@ export const AUDITING: readonly Scenario[] = [
         await world.startIngest();
         const first = world.startAggregator();
         const sending = send(world, asSingles(eventsOf(250, 0), 2_000));
-        const writing = (async () => {
-          for (let mark = 0; mark < 10; mark += 1) {
-            await writeMalformed(world, malformedOfEachKind(mark, partitions));
-            await delay(150);
-          }
-        })();
+        const marks = Array.from({ length: 10 }, (_, mark) => mark);
+        const planned = marks.flatMap((mark) =>
+          malformedOfEachKind(mark, partitions).map((wish) => ({ atMs: mark * 200, wish })),
+        );
+        const writing = writeMalformed(world, planned);
         await delay(500);
         await first.kill();
         await world.forgetDeadMembers();

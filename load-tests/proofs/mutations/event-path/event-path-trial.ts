@@ -4,6 +4,7 @@ import { playScenario, type Bench, type Scenario } from '../../faults/scenarios/
 import { startProblem } from '../../faults/world/start-problem.js';
 import { makeMutatedCopy } from '../mutated-copy.js';
 import type { MutationOutcome, MutationTrial } from '../mutation.js';
+import { AUDIT_MUTATIONS } from './audit-mutations.js';
 import { EDGE_MUTATIONS } from './edge-mutations.js';
 import type { EventPathMutation } from './event-path-mutation.js';
 import { PROTOCOL_MUTATIONS } from './protocol-mutations.js';
@@ -11,12 +12,13 @@ import { PROTOCOL_MUTATIONS } from './protocol-mutations.js';
 export const EVENT_PATH_MUTATIONS: readonly EventPathMutation[] = [
   ...PROTOCOL_MUTATIONS,
   ...EDGE_MUTATIONS,
+  ...AUDIT_MUTATIONS,
 ];
 
 /** What programs run from. */
 const COPIED = [
   ...['dist', 'package.json', 'sql/migrations', 'sql/queries'],
-  ...['clickhouse/migrations', 'clickhouse/queries'],
+  ...['clickhouse/migrations', 'clickhouse/queries', 'billing-api/generated'],
 ];
 
 /** A partition that halts never settles: waiting longer tells no more. */
