@@ -99,12 +99,12 @@ export default tseslint.config(
     },
   },
   {
-    // A describe block is a list of cases, not a function to be understood at one glance.
+    // A describe block is a list of cases and may be longer than a function.
     files: ['**/*.test.ts'],
     rules: { 'max-lines-per-function': 'off', 'max-lines': ['error', 500] },
   },
   {
-    // What these print is their product.
+    // Printing is the purpose of these programs.
     files: ['cli/**/*.ts', 'load-tests/**/*.ts'],
     rules: { 'no-console': 'off' },
   },

@@ -1,7 +1,7 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Ends the output with the plain line `N passed, N failed`, for whoever reads it by machine. A file
+ * Ends the output with the plain line `N passed, N failed`, which programs can read. A file
  * that could not be loaded and an error outside of any test count as failures.
  */
 export class SummaryReporter implements Reporter {

@@ -7,14 +7,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const ENGINE_TESTS = ['**/*.db.test.ts', '**/*.http.test.ts'];
 const END_TO_END_TESTS = ['**/*.e2e.test.ts'];
-/** Pure, and too long for `npm run check`: tens of seconds of one core. */
+/** Tests without engines that are too long for `npm run check`: tens of seconds of one core. */
 const LONG_PROOFS = [
   'load-tests/proofs/simulation/**/*.test.ts',
   'load-tests/proofs/pricing-oracle/agreement/*.test.ts',
 ];
 /** What `npm test` has no time for: `npm run nightly` runs these with `--mode nightly`. */
 const NIGHTLY_TESTS = ['**/*.nightly.test.ts'];
-/** Whole products wait for engines half of the time; more than two of them starve two cores. */
+/** Whole products wait for engines half of the time; more than two would overload two cores. */
 const PRODUCTS_AT_A_TIME = 2;
 const ELSEWHERE = ['**/node_modules/**', '**/dist/**'];
 const globalSetup = [`${root}load-tests/harness/global-setup.ts`];

@@ -39,7 +39,7 @@ type MeterAnswer = {
   };
 };
 
-/** A meter created when all events are stored: nothing at first, then everything, never a part. */
+/** A meter created after the events counts none of them at first, then all, and never some. */
 async function expectLateMeterToCount(stack: Stack): Promise<void> {
   const api = new ApiClient(`${stack.url}/v1`, stack.apiKey);
   const { id, backfill } = await api.post<MeterAnswer>('/meters', {
@@ -69,7 +69,7 @@ async function expectLateMeterToCount(stack: Stack): Promise<void> {
   );
   const { value } = await api.post<{ readonly value: string }>('/events/usage/meter', body);
   expect(value).toBe('9952');
-  // On a fast machine the first look may come after the switch: nothing or everything is right.
+  // The first poll may come after the switch: 0 and the full count are both right.
   expect([...values].filter((seen) => seen !== '0' && seen !== '9952')).toEqual([]);
 }
 

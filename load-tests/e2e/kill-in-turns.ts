@@ -23,7 +23,7 @@ const usageRow = z.object({
 });
 const generationsRow = z.object({ meter_id: z.string(), generations: z.array(z.string()) });
 
-/** kill -9, in turns, of the aggregator and of ClickHouse, until told to stop; says how often. */
+/** Kills aggregator and ClickHouse in turns until the signal aborts; returns how often. */
 async function killInTurns(stack: Stack, signal: AbortSignal): Promise<number> {
   let kills = 0;
   while (!signal.aborted) {
@@ -74,7 +74,7 @@ async function readUsage(stack: Stack): Promise<ReadonlyMap<string, number>> {
   }
 }
 
-/** Which rows of each meter count: its pointer says so, and other rows may lie beside them. */
+/** The generations that readers of each meter sum; rows of other generations may be stored too. */
 async function readGenerations(databaseUrl: string) {
   return withSession(databaseUrl, async (session) => {
     const { rows } = await session.query(

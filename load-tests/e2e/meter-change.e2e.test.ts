@@ -10,7 +10,7 @@ const REGIONS = ['eu', 'us', 'ap'] as const;
 type Region = (typeof REGIONS)[number];
 type Counts = Record<Region, number>;
 
-/** Stored before the change. So different that no total of one definition is near the other's. */
+/** Stored before the change; so different that the totals of two definitions are far apart. */
 const STORED: Counts = { eu: 8_000, us: 40_000, ap: 2_000 };
 const BULK = 1_000;
 /** Sent in one go while readers poll; a fifth of them are duplicates. */
@@ -18,7 +18,7 @@ const FLOW = 50;
 const FLOW_PAUSE_MS = 20;
 const WAIT = { timeout: 90_000, interval: 100 };
 
-/** The window begins and ends inside a minute, so that events and minutes answer together. */
+/** The window begins and ends inside a minute, so that the answer needs events and minutes. */
 const WINDOW = { start_time: '2026-01-10T10:00:30Z', end_time: '2026-01-10T10:20:30Z' };
 const FIRST_MS = Date.parse(WINDOW.start_time);
 const LENGTH_MS = Date.parse(WINDOW.end_time) - FIRST_MS;
@@ -60,7 +60,7 @@ class Client {
   }
 
   #eventOf(region: Region, index: number) {
-    // A third of the events lies in the first, half covered minute.
+    // A third of the events is in the first minute, of which the window covers a half.
     const offset = index % 3 === 0 ? (index * 7) % 30_000 : (index * 7_919) % LENGTH_MS;
     return {
       event_id: `event-${index}`,
@@ -152,7 +152,7 @@ async function withStack(work: (stack: Stack, database: Database) => Promise<voi
   });
 }
 
-/** The events that are there before anything changes, all of them counted. */
+/** The events that are counted before anything changes. */
 async function sendStored(client: Client, meterId: string): Promise<void> {
   for (const region of REGIONS) {
     for (let sent = 0; sent < STORED[region]; sent += BULK) await client.send(region, BULK);
@@ -204,7 +204,8 @@ describe('a meter whose filters change while events come in', () => {
       await untilApplied(client, late.id);
       expect(await client.usage(late.id)).toBe(accepted.eu + accepted.us);
 
-      // Taken back: at once, with the events that came between, and without another backfill.
+      // The change is reverted: the old total is back at once, with the events sent meanwhile and
+      // without another backfill.
       const back = await client.changeFilters(id, 'eu');
       expect([back.version, back.backfill.status]).toEqual([3, 'none']);
       expect(await client.usage(id)).toBe(accepted.eu);
@@ -218,7 +219,7 @@ describe('a meter whose filters change while events come in', () => {
       expect([forth.version, forth.backfill.status]).toEqual([4, 'completed']);
       expect(await client.usage(id)).toBe(accepted.eu + accepted.us);
 
-      // Archived: what comes later counts on the other meter only.
+      // The meter is archived: later events count on the other meter only.
       const total = accepted.eu + accepted.us;
       await client.call('DELETE', `/meters/${id}`);
       await client.send('us', 100);

@@ -3,7 +3,7 @@ import { obtainKafka } from '../harness/kafka.js';
 import { withAggregatorWorld } from '../harness/aggregator-world.js';
 import { sharesThroughPauseAndLeave } from './share-partitions.js';
 
-// A file and so a broker of its own: the topic has a number of partitions that never changes.
+// In a file of its own, and so with its own broker: this test needs another number of partitions.
 const { kafka, skipReason } = await obtainKafka();
 afterAll(() => kafka?.stop());
 

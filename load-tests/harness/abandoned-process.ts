@@ -15,7 +15,7 @@ export type EngineProgram = {
 
 /**
  * Starts an engine in a process of its own and kills that process with SIGKILL.
- * @returns the process number of the engine, whose owner is gone.
+ * @returns the process id of the engine, whose owner is gone.
  */
 export async function startAndAbandon(program: EngineProgram): Promise<number> {
   const code = `

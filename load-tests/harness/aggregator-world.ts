@@ -14,13 +14,13 @@ import { startProgram, type StartedProgram } from './start-program.js';
 const START_TIMEOUT_MS = 600_000;
 const POLL_MS = 20;
 
-/** Migrated engines of a measurement's own, and their clients. */
+/** Migrated engines that one test or measurement has for itself, and their clients. */
 export type AggregatorWorld = {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   readonly database: Database;
   readonly clickhouse: ClickHouse;
-  /** Those still running when the work ends, also by failing, are killed. */
+  /** Killed when the work ends or fails, if they still run. */
   readonly aggregators: ChildProcess[];
 };
 
@@ -65,7 +65,7 @@ export async function startAggregatorProcess(
   return program;
 }
 
-/** Asks again and again until there is an answer. @throws after ten minutes. */
+/** Polls until `ask` gives an answer that is not null. @throws Error after ten minutes. */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | null>,

@@ -46,7 +46,7 @@ export async function buildWhenStale(scope: BuildScope): Promise<void> {
     stdio: 'ignore',
   });
   const [code] = await once(child, 'exit');
-  // 0: fine; 1 and 2: written in spite of type errors.
+  // 0: no errors; 1 and 2: output was written in spite of type errors.
   if (code !== 0 && code !== 1 && code !== 2) throw new Error(`tsc ended with ${String(code)}`);
   writeFileSync(STAMP, '');
   utimesSync(STAMP, startedAt, startedAt);

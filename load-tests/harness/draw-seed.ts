@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 const SEEDS = 1_000_000_000;
 
-/** The seed of `TEST_SEED`, which repeats the random part of a test that failed; null without. */
+/** The seed in `TEST_SEED`, which repeats a failed random test; null when it is not set. */
 export function givenSeed(): number | null {
   const text = process.env['TEST_SEED'];
   if (text === undefined) return null;
@@ -11,7 +11,7 @@ export function givenSeed(): number | null {
   return seed;
 }
 
-/** The given seed, or one that no run had before. Its user says it where a failure shows it. */
+/** The seed in `TEST_SEED`, or a new random one. The caller shows it when a test fails. */
 export function drawSeed(): number {
   return givenSeed() ?? randomInt(SEEDS);
 }

@@ -74,8 +74,8 @@ export function withDatabase(url: string, database: string): string {
 }
 
 /**
- * A migrated database named after its migrations, made once: runs that share a server and differ
- * in their migrations do not meet.
+ * Creates a migrated database once and names it after its migrations, so that runs with different
+ * migrations can share a server.
  */
 async function prepareTemplate(databaseUrl: string): Promise<string> {
   const checksums = readMigrations(migrationsFolder('sql')).map((file) => file.checksum);
@@ -108,8 +108,8 @@ async function start(): Promise<Engines> {
 type Shared = { readonly engines: Promise<Engines>; users: number };
 
 /**
- * Kept on the process and not in this module: vitest loads the module once per project, and both
- * projects with engines must share them.
+ * Kept on `globalThis` and not in this module, because vitest loads the module once per project and
+ * all projects share the engines.
  */
 const holder: typeof globalThis & { minutebookTestEngines?: Shared | undefined } = globalThis;
 

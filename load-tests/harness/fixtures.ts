@@ -24,7 +24,7 @@ export type EngineFixtures = {
   readonly directory: string;
 };
 
-/** Fewer than a program has, so that a connection that is not given back is noticed. */
+/** Fewer connections than a program has, so that a leaked connection is noticed. */
 const POOL_SIZE = 8;
 
 const freshName = (): string => `test_${randomBytes(8).toString('hex')}`;
@@ -102,8 +102,8 @@ async function withDirectory(work: (directory: string) => Promise<void>): Promis
 }
 
 /**
- * `test` with engines: each test gets what it names, of its own. (Vitest reads from the pattern of
- * the first parameter which other fixtures a fixture needs; these need none.)
+ * `test` with engines: each test gets its own instance of every fixture that it names. (The empty
+ * pattern tells Vitest that a fixture needs no other fixture.)
  */
 export const test = base.extend<EngineFixtures>({
   database: async ({}, use) => withFreshDatabase(use),

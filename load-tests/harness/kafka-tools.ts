@@ -13,7 +13,7 @@ import {
 } from '../../event-log/kafka/wire.js';
 import { assertPresent } from '../../runtime/failure.js';
 
-// What tests do to a topic from outside; every broker they use is a cluster of one.
+// What tests do to a topic from outside the product. Their cluster has one broker.
 
 const TIMEOUT_MS = 10_000;
 const DELETE_RECORDS = { apiKey: 21, version: 1, isCompact: false } as const;

@@ -8,7 +8,7 @@ import { makeTestDirectory } from './test-directory.js';
 /** A broker that tests may use. */
 export type TestKafka = {
   readonly brokers: string;
-  /** How to take the broker away and bring it back; null when it is not ours to kill. */
+  /** Kills and restarts the broker; null when this test run did not start it. */
   readonly outage: { kill(): Promise<void>; restart(): Promise<void> } | null;
   stop(): Promise<void>;
 };
@@ -47,7 +47,7 @@ async function startLocal(): Promise<TestKafka> {
 
 /**
  * Kafka by address (`KAFKA_BROKERS`), in a container when a Docker engine answers, otherwise local
- * from Maven's jars; the driver is needed for each. With `REQUIRE_KAFKA=1` a lack is an error.
+ * from Maven's jars; each needs the driver. With `REQUIRE_KAFKA=1` it is an error to have none.
  */
 export async function obtainKafka(): Promise<KafkaOffer> {
   try {

@@ -10,7 +10,7 @@ function firstLineOf(command: string, parameters: readonly string[]): string {
   }
 }
 
-/** What a figure depends on, in the order in which a reader asks for it. */
+/** The facts about the machine on which a measured figure depends. */
 export function machineFacts(): readonly (readonly [string, string])[] {
   const processors = cpus();
   return [

@@ -1,10 +1,10 @@
 import { givenSeed } from './draw-seed.js';
 
-// Runs before each test file. The message of a failed property says its seed: with it in TEST_SEED
-// the property draws the same values again.
+// Runs before each test file. The message of a failed fast-check property contains its seed; with
+// TEST_SEED set to it, the property draws the same values again.
 const seed = givenSeed();
 if (seed !== null) {
-  // Only then, since most files do without the library.
+  // Loaded only then, since most test files do not use the library.
   const { configureGlobal } = await import('fast-check');
   configureGlobal({ seed });
 }

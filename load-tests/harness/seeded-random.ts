@@ -13,7 +13,7 @@ export type SeededRandom = {
   readonly pick: <T>(items: readonly T[]) => T;
 };
 
-/** Mulberry32: 32 bits of state are plenty for plans, and every seed gives another sequence. */
+/** Mulberry32: 32 bits of state are enough for plans, and every seed gives another sequence. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {

@@ -43,8 +43,8 @@ export function programOf(child: ChildProcess, url: string): StartedProgram {
 }
 
 /**
- * Starts a built program with these settings, at a free port of loopback; it ends with this
- * process. Whoever needs it ready waits for `waitUntilReady`.
+ * Starts a built program with these settings on a free port of loopback. It ends when this process
+ * ends. Call `waitUntilReady` before you use it.
  */
 export async function startProgram(
   name: 'ingest' | 'aggregator' | 'billing-api',

@@ -19,9 +19,9 @@ async function roomiestParent(): Promise<string> {
 }
 
 /**
- * A directory of its own for engines of a test: in memory where there is room, since tests make and
- * drop databases all the time and a disk that syncs each of them is what they would wait for. What
- * a kill -9 of an engine leaves behind is the same.
+ * Creates a directory for the engines of a test, in memory where there is room: tests create and
+ * drop databases all the time, and on a disk they would wait for each sync. A kill -9 of an engine
+ * leaves the same files behind as on a disk.
  */
 export async function makeTestDirectory(): Promise<TestDirectory> {
   const path = await mkdtemp(join(await roomiestParent(), 'minutebook-test-'));

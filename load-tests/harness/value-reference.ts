@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Values as whole numbers of 10^-18: what decimal arithmetic is checked against. */
+/** Values as whole numbers of 10^-18; decimal arithmetic is checked against them. */
 export const SCALE = 10n ** 18n;
 const LIMIT = 10n ** 39n * SCALE;
 
@@ -18,7 +18,7 @@ function fractionOf(text: string): Fraction {
     : { digits, divisor: 10n ** BigInt(-shift) };
 }
 
-/** The value of a numeric text by the words of docs/domain.md 7.5, negative ones included. */
+/** The value of a numeric text by docs/domain.md 7.5; negative numbers too. */
 export function scaledValue(text: string, multiplier: string | null): bigint | null {
   const number = fractionOf(text);
   const factor = multiplier === null ? { digits: 1n, divisor: 1n } : fractionOf(multiplier);
@@ -30,7 +30,7 @@ export function scaledValue(text: string, multiplier: string | null): bigint | n
 const digits = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength });
 
-/** Numeric texts of every form, far beyond what can be stored, with exponents that stay payable. */
+/** Numeric texts of every form, also far too large to store, with exponents that are computable. */
 export const decimalText: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('', '-', '+'),

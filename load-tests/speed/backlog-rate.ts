@@ -68,7 +68,7 @@ async function watchBooks({ clickhouse, events, progress }: Run): Promise<Sample
   }
 }
 
-/** The server's own JSON lines of stored events, as a program of another maker would send them. */
+/** Stored events as JSON lines, as any other program would insert them. */
 async function rawRows(url: string, offset: number): Promise<string> {
   const { origin, pathname, username, password } = new URL(url);
   const query = `SELECT * FROM events_v1 LIMIT ${YARDSTICK_ROWS_PER_INSERT} OFFSET ${offset}

@@ -7,7 +7,7 @@ import type { Measurement } from './section.js';
 const STARTS = 3;
 const COLD_START_MS_MAX = 6_000;
 
-/** From the start of the process to the first accepted event, in a folder that does not exist. */
+/** The time from the start of the process to the first accepted event, in a new folder. */
 async function coldStartMs(): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
   const startedAt = performance.now();

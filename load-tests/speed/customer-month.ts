@@ -57,7 +57,7 @@ const createTimes = (): Histogram =>
 
 type Times = { readonly raw: Histogram; readonly service: Histogram };
 
-/** Asks both in turns, so that what disturbs one disturbs the other. */
+/** Queries both in turns, so that a disturbance affects both. */
 async function askInTurns(world: World, place: Place, customers: number): Promise<Times> {
   const { clickhouse, api } = world;
   const month = { from: MONTH_START_MS, to: MONTH_END_MS };

@@ -12,7 +12,7 @@ export const MONTH_END_MS = MONTH_START_MS + MINUTES_OF_MONTH * MINUTE_MS;
 /** Whole months of customers in one insert: below what makes two blocks. */
 const MONTHS_PER_INSERT = 20;
 
-/** Under which key a meter counts. */
+/** The meter and generation under which usage is stored. */
 export type Place = Readonly<Record<'tenant' | 'environment' | 'meter', string>> & {
   readonly generation: number;
 };
@@ -33,7 +33,7 @@ export async function createMonthCustomers(api: ApiClient, count: number): Promi
   }
 }
 
-/** One event through the product says under which keys the meters of its name count. */
+/** Sends one event through the product to find the keys under which its meters store usage. */
 export async function findPlaces(
   { bench, clickhouse }: { readonly bench: Bench; readonly clickhouse: ClickHouse },
   meters: { readonly eventName: string; readonly count: number },
@@ -63,7 +63,7 @@ export function usedIn(minute: number, customer: number): number {
   return 1 + (Math.floor((minute * 1_103_515_245 + customer * 12_345) / 128) % 97);
 }
 
-/** What a customer used in the month, counted by hand. */
+/** The usage of a customer in the month, computed without the product. */
 export function usedBy(customer: number): number {
   let used = 0;
   for (let minute = 0; minute < MINUTES_OF_MONTH; minute += 1) used += usedIn(minute, customer);

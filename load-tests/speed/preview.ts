@@ -104,7 +104,7 @@ type Asked = {
   readonly progress: Progress;
 };
 
-/** Every preview must say what was counted by hand. */
+/** Every preview must equal the charge that was computed without the product. */
 async function timePreviews({ api, subscriptionId, progress }: Asked): Promise<Histogram> {
   const expected = [
     chargeByHand(MINUTES_OF_MONTH, (minute) => usedIn(minute, 0)),

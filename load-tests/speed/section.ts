@@ -21,16 +21,16 @@ export type Plot = {
   readonly series: readonly Series[];
 };
 
-/** What one measurement found out. A section whose counts are wrong has no findings. */
+/** The result of one measurement. A section whose counts are wrong has no findings. */
 export type Section = {
   readonly title: string;
   readonly findings: readonly Finding[];
   readonly plots: readonly Plot[];
-  /** What shared a core with what, how much was sent, the count check. */
+  /** Which processes shared a core, how much was sent, and the count check. */
   readonly notes: readonly string[];
 };
 
-/** Says how far a measurement is, from 0 to 1, and with what. */
+/** Reports the progress of a measurement, from 0 to 1, and its current step. */
 export type Progress = (fraction: number, text: string) => void;
 
 export type SpeedOptions = {

@@ -8,7 +8,7 @@ const CONNECTIONS = 8;
 
 export type BulkRun = {
   readonly events: number;
-  /** Every so manyth event repeats an earlier id. */
+  /** One of so many events is a duplicate of an earlier one. */
   readonly repeatEvery?: number;
   readonly onSent?: (events: number) => void;
 };

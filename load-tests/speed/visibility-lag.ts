@@ -45,7 +45,7 @@ class Waiting {
     return [least, greatest + MINUTE_MS];
   }
 
-  /** The minute shows so many events. @throws Error when it is more than the one. */
+  /** Notes how many events the minute shows. @throws Error when it is more than one. */
   see(minuteMs: number, events: number): void {
     if (events > 1) throw new Error(`${events} events in a minute that was sent one`);
     const acceptedAt = this.#acceptedAt.get(minuteMs);
@@ -103,7 +103,7 @@ export async function watchVisibility(
       }
     },
   }).finally(() => (isSending = false));
-  // Its failure is told when the watch has ended.
+  // Its failure is reported when the watch has ended.
   sending.catch(() => undefined);
   while (isSending || !waiting.isEmpty) {
     if (!waiting.isEmpty) await look(at.api, at.meterId, waiting);

@@ -29,7 +29,7 @@ const VISIBLE_TIMEOUT_MS = 120_000;
 const FLUSH_DELAY_MS = 200;
 const BULK_EVENTS = 100_000;
 const QUERIES = 300;
-/** Peers as the performance page states them, relative to the bare node:http of their own run. */
+/** Rates of other products, relative to the bare node:http server of the same run. */
 const OPENMETER_SINGLES = 5_150 / 26_500;
 const FLEXPRICE_BULK = 28_000 / 575_000;
 const FLEXPRICE_BULK_VISIBLE = 7_500;
@@ -71,7 +71,7 @@ class Session {
     return Number(value);
   }
 
-  /** Waits until everything that was ever sent is visible, and nothing more. */
+  /** Waits until exactly the events that were sent are visible. */
   async settle(sent: number): Promise<void> {
     this.#sent += sent;
     const deadline = performance.now() + VISIBLE_TIMEOUT_MS;
@@ -83,7 +83,7 @@ class Session {
     if (visible !== this.#sent) throw new Error(`sent ${this.#sent}, visible ${visible}`);
   }
 
-  /** How soon events are visible at a steady rate; afterwards all of them are. */
+  /** Measures the visibility lag at a steady rate, then waits until all events are visible. */
   async watch(load: PacedLoad): Promise<Visibility> {
     const watched = await watchVisibility(this, load);
     await this.settle(watched.sent);
@@ -108,7 +108,7 @@ async function measureRates(session: Session, seconds: number, progress: Progres
     await session.settle(BULK_EVENTS);
     const bulkVisible = BULK_EVENTS / ((performance.now() - bulkStartedAt) / 1000);
     progress(0.2, 'bare node:http');
-    // Warm as the product is after a hundred thousand events.
+    // Warmed up, as the product is after a hundred thousand events.
     const bareSingle = (await saturateWarm(yardstick.target, { ...SINGLE, seconds })).outcome;
     const bareBulk = (await saturateWarm(yardstick.target, { ...BULK, seconds })).outcome;
     progress(0.35, 'singles until all are visible');

@@ -30,7 +30,7 @@ type Result = {
   readonly seconds: number;
 };
 
-/** Its output goes where ours goes. */
+/** Runs a part; its output goes to our output. */
 async function run(part: NightlyPart): Promise<Result> {
   console.log(pc.bold(`\n=== ${part.name}: ${part.what}`));
   const startedAt = performance.now();

@@ -8,7 +8,7 @@ export type NightlySizes = {
   readonly pricingCases: number;
   readonly oracleCases: number;
   readonly simulatedSeconds: number;
-  /** Of mutations: those whose name holds the text; all when empty. */
+  /** Mutations whose name contains the text; all when empty. */
   readonly only: string;
 };
 
@@ -17,7 +17,7 @@ export type NightlyPart = {
   readonly name: string;
   /** What it does and how much of it, for the table. */
   readonly what: string;
-  /** Of Node. */
+  /** Command-line arguments of Node. */
   readonly parameters: readonly string[];
 };
 
@@ -74,7 +74,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   ];
 }
 
-/** Tests that draw their own seeds, and say them when they fail. */
+/** Tests that draw their own seeds and print them when they fail. */
 const TESTS_OF_NIGHT: readonly Described[] = [
   [
     'simulation-conformance',
@@ -84,7 +84,7 @@ const TESTS_OF_NIGHT: readonly Described[] = [
   ['kafka', 'kill -9 and ownership on Kafka', tests(['--project', 'e2e'])],
 ];
 
-/** All long proofs; `seed` begins those that are random. */
+/** All long proofs; the random ones start at `seed`. */
 export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
   const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT];
   return described.map(([name, what, parameters]) => ({ name, what, parameters }));

@@ -7,7 +7,7 @@ export type EventTail = string;
 
 let known: Promise<readonly EventTail[]> | null = null;
 
-/** What the events of a real access log say besides who and when, each as it came; read once. */
+/** The properties of the events of a real access log, in their order; read once. */
 export function readEventTails(): Promise<readonly EventTail[]> {
   return (known ??= read());
 }
@@ -15,7 +15,7 @@ export function readEventTails(): Promise<readonly EventTail[]> {
 async function read(): Promise<readonly EventTail[]> {
   const text = await readLogFile(join(projectRoot, 'cli/demo/data/apache-access.log.gz'));
   return eventsOfLog(text).map(({ source, properties }) => {
-    // A number among them with a trailing zero: it must be kept as it is written.
+    // One number has a trailing zero, which must be kept.
     const numbers = `"seconds":0.${Number(properties['bytes'] ?? 0) % 90}0`;
     const shown = JSON.stringify({ ...properties, status: Number(properties['status']) });
     return `"source":${JSON.stringify(source)},"properties":${shown.slice(0, -1)},${numbers}}}`;

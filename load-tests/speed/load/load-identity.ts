@@ -3,12 +3,12 @@
 
 /** Events of this many different customers; the first of them is 0. */
 export const LOAD_CUSTOMERS = 10_000;
-/** Every so manyth event is one that a measurement of visibility watches. */
+/** One of so many events is watched by the measurement of visibility. */
 export const CANARY_EVERY = 50;
 /** The customer of all watched events. */
 export const CANARY_CUSTOMER = 'customer-canary';
 
-/** Time goes on by a minute every so many events, round an hour. */
+/** The number of events after which the time moves on by a minute, within one hour. */
 const EVENTS_PER_MINUTE = 100_000;
 const MINUTE_MS = 60_000;
 const LOAD_START_MS = Date.UTC(2026, 10, 20, 12);
@@ -17,7 +17,7 @@ const CANARY_START_MS = Date.UTC(2030, 0, 1);
 const CANARY_MINUTES = 50 * 365 * 24 * 60;
 
 const HEX = '0123456789abcdef';
-/** Where a UUID has its dashes. */
+/** Positions of the dashes in a UUID. */
 const DASHES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 const UUID_LENGTH = 36;
 

@@ -37,7 +37,7 @@ describe('a prepared request', () => {
     expect(ids.toSorted()).not.toEqual(ids);
     expect(new Set(events.map((event) => event.external_customer_id)).size).toBeGreaterThan(1_000);
     const texts = events.map(({ properties }) => JSON.stringify(properties));
-    // A real log says the same thing often, and never in a fixed order.
+    // A real log repeats its values often, and never in a fixed order.
     expect(new Set(texts).size).toBeGreaterThan(400);
   });
 

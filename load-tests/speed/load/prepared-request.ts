@@ -17,13 +17,13 @@ export type RequestShape = {
   readonly apiKey: string;
   /** Sources and properties to draw from. */
   readonly tails: readonly EventTail[];
-  /** Every so manyth event repeats an earlier id; absent: none does. */
+  /** One of so many events is a duplicate of an earlier one; none when absent. */
   readonly repeatEvery?: number;
   /** Whether some events are watched: of a customer of their own, each in its own minute. */
   readonly hasCanaries?: boolean;
 };
 
-/** So many events differ in their properties before they come round again. */
+/** The number of events with different properties, before the properties repeat. */
 const TEXTS = 4_000;
 /** Some megabytes for all connections of single events. */
 const FORMS_MAX = 64;
@@ -93,7 +93,7 @@ export class PreparedRequest {
     return { bytes, events };
   }
 
-  /** A repeat says what it repeats. */
+  /** A duplicate has the content of its original. */
   #tailOf(position: number): EventTail {
     const { tails } = this.shape;
     const isRepeat = this.#isRepeat(position) && position >= REPEAT_DISTANCE_FIRST;
@@ -107,7 +107,7 @@ export class PreparedRequest {
     return index % repeatEvery === repeatEvery - 1;
   }
 
-  /** A repeat is an earlier event as it was. */
+  /** A duplicate equals its original. */
   #idOf(index: number): number {
     if (!this.#isRepeat(index)) return index;
     return index - (index > REPEAT_DISTANCE ? REPEAT_DISTANCE : REPEAT_DISTANCE_FIRST);

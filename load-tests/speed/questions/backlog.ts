@@ -54,7 +54,7 @@ export async function createMeters({ database }: AggregatorWorld): Promise<void>
   }
 }
 
-/** Appends the events, gathered by partition into records, as ingest would. */
+/** Appends the events as ingest would: gathered into records by partition. */
 export async function writeBacklog(world: AggregatorWorld, backlog: Backlog): Promise<void> {
   const { events, partitions } = backlog;
   const writer = await openPostgresWriter({

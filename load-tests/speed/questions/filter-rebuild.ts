@@ -29,7 +29,7 @@ type Row = {
 
 /** An insert of ids is one part, as a batch leaves it. */
 const INSERT_IDS_MAX = 500_000;
-/** The time is measured inside; asking often would only add work to it. */
+/** The aggregator measures the time itself; frequent polling would only add to it. */
 const POLL_MS = 500;
 const SELECT = 'SELECT id_hash FROM event_ids_v1';
 
@@ -43,7 +43,7 @@ async function readBare({ clickhouse }: AggregatorWorld): Promise<{ s: number; c
   return bytes === 0 ? { s: 0, cpu: 0 } : { s, cpu: (user + system) / 1e6 };
 }
 
-/** Random ids of partition 0, all of its first record, as a large bulk request would leave them. */
+/** Random ids of partition 0, all in its first record, as after one large bulk request. */
 async function storeIds(world: AggregatorWorld, logId: string, count: number): Promise<void> {
   for (let stored = 0; stored < count; stored += INSERT_IDS_MAX) {
     await world.clickhouse.command(
@@ -68,7 +68,7 @@ async function measure(world: AggregatorWorld, ids: number): Promise<Row> {
     (await aggregator.metric(name)).get(label) ?? null;
   let lagSeconds = 0;
   const look = async (): Promise<number | null> => {
-    // Each reading of the lag begins a new one.
+    // Reading the lag resets it.
     const lag = (await value('nodejs_eventloop_lag_max_seconds', '{}')) ?? 0;
     lagSeconds = Math.max(lagSeconds, lag);
     return value('minutebook_filter_warm_seconds_sum', '{how="rebuilt"}');
@@ -93,7 +93,7 @@ async function measureAll(sizes: readonly number[]): Promise<readonly Row[]> {
     const url = world.databaseUrl;
     const writer = await openPostgresWriter({ url, partitionCount: 1, produceTimeoutMs: 5_000 });
     const first = await startAggregatorProcess(world);
-    // Two records that say nothing, a batch each: the ids will be at offset 0, and a take checks
+    // Two records without events, a batch each: the ids will be at offset 0, and a take checks
     // that the last batch has the ids that were counted for it.
     for (const records of [1, 2]) {
       await writer.append([{ partition: 0, key: 'k', value: 'no event' }]);

@@ -22,9 +22,9 @@ import { writeResults } from './write-results.js';
  * nine tenths are finished. `npm run measure -- scale-out [--events 400000] [--share 0.15]`.
  */
 const PARTITIONS = 8;
-/** Of a batch, whatever a process owns: with batches of 1,000 ClickHouse is busy with merges. */
+/** Events of a batch; with batches of 1,000 ClickHouse would be busy with merges. */
 const BATCH_EVENTS = 4_000;
-/** Far below the second of a heartbeat, and far above a timer's error. */
+/** Far below the heartbeat's second, and far above the error of a timer. */
 const PERIOD_MS = 100;
 const SAMPLE_MS = 50;
 const FINISHED_SHARE = 0.9;

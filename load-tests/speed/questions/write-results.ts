@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../runtime/project.js';
 import { machineFacts } from '../../harness/machine-facts.js';
 
-/** Keeps what a scenario measured, and on what, as `load-tests/results/<name>.json`. */
+/** Writes the results and the machine's facts to `load-tests/results/<name>.json`. */
 export async function writeResults(name: string, results: object): Promise<void> {
   const folder = join(projectRoot, 'load-tests', 'results');
   await mkdir(folder, { recursive: true });

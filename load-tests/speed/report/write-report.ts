@@ -19,7 +19,7 @@ const STYLE = `
   .reached { color: #060; } .missed { color: #a00; }
   .u-title { font-size: 14px; }`;
 
-/** Draws what the page carries as JSON; uPlot is part of the page, so it can be read offline. */
+/** Plots the JSON in the page; uPlot is part of the page, so that it can be read offline. */
 const DRAW = `
   for (const { id, plot } of JSON.parse(document.getElementById('plots').textContent)) {
     const xs = [...new Set(plot.series.flatMap((s) => s.points.map((p) => p[0])))].sort((a, b) => a - b);
