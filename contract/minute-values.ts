@@ -283,9 +283,15 @@ export const MINUTE_VALUES: { readonly [Name in MinuteValueName]: MinuteValue<Us
     },
   },
 };
-export const ADDED_VALUES: {
-  readonly [Name in AddedValueName]: MinuteValue<AddedValues[Name]>;
-} = MINUTE_VALUES;
+const ADDED_VALUES: { readonly [Name in AddedValueName]: MinuteValue<AddedValues[Name]> } =
+  MINUTE_VALUES;
+
+/** The column of a value that adds up. */
+export function addedValue<Name extends AddedValueName>(
+  name: Name,
+): MinuteValue<AddedValues[Name]> {
+  return ADDED_VALUES[name];
+}
 
 /** The names of the values, in the order of an encoded row. */
 export const MINUTE_VALUE_NAMES = Object.keys(MINUTE_VALUES) as readonly MinuteValueName[];

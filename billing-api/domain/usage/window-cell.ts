@@ -1,6 +1,6 @@
 import { forEachAggregation, type AggregationType } from '../../../contract/aggregation.js';
 import {
-  ADDED_VALUES,
+  addedValue,
   NO_VALUES,
   type AddedValueName,
   type AddedValues,
@@ -56,7 +56,7 @@ function addValue<Name extends AddedValueName>(
   name: Name,
   added: AddedValues,
 ): void {
-  const { combine } = ADDED_VALUES[name];
+  const { combine } = addedValue(name);
   if (combine !== null) cell[name] = combine(cell[name], added[name]);
 }
 

@@ -1,6 +1,6 @@
 import { AGGREGATIONS, type AggregationType } from '../../../contract/aggregation.js';
 import {
-  ADDED_VALUES,
+  addedValue,
   MINUTE_VALUE_NAMES,
   type AddedValueName,
 } from '../../../contract/minute-values.js';
@@ -33,7 +33,7 @@ const OTHER_COLUMNS = [
 export type AnswerName = (typeof OTHER_COLUMNS)[number]['name'] | AddedValueName;
 
 function valueColumn(name: AddedValueName): AnswerColumn<AnswerName> {
-  const { column, kind } = ADDED_VALUES[name];
+  const { column, kind } = addedValue(name);
   return { name, alias: `answered_${column}`, type: `Array(${kind.read?.type ?? kind.type})` };
 }
 
@@ -64,12 +64,12 @@ export function minuteValuesOf(type: AggregationType): readonly AddedValueName[]
 }
 
 function mergedValue(name: AddedValueName): string {
-  const { column, merge, inWindow } = ADDED_VALUES[name];
+  const { column, merge, inWindow } = addedValue(name);
   return `${merge}(${inWindow?.(MINUTE_INSTANT) ?? column})`;
 }
 
 function answerOf(name: AddedValueName, merged: string): string {
-  return ADDED_VALUES[name].kind.read?.answer(merged) ?? merged;
+  return addedValue(name).kind.read?.answer(merged) ?? merged;
 }
 
 /** One column for each value of a type. */
@@ -86,7 +86,7 @@ export function stretchColumns(type: AggregationType): AnswerSql {
 /** Lists of the values of slots, which an inner SELECT has merged (`slotValues`). */
 export function slotColumns(type: AggregationType): AnswerSql {
   const values = eachValue(type, (name) => {
-    const { column } = ADDED_VALUES[name];
+    const { column } = addedValue(name);
     return `groupArray(${answerOf(name, `u.slot_${column}`)})`;
   });
   return { slots: 'groupArray(u.slot_ms)', ...values };
@@ -95,7 +95,7 @@ export function slotColumns(type: AggregationType): AnswerSql {
 /** The values of one slot, merged. */
 export function slotValues(type: AggregationType): string {
   return minuteValuesOf(type)
-    .map((name) => `,\n    ${mergedValue(name)} AS slot_${ADDED_VALUES[name].column}`)
+    .map((name) => `,\n    ${mergedValue(name)} AS slot_${addedValue(name).column}`)
     .join('');
 }
 

@@ -1,7 +1,7 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import {
-  ADDED_VALUES,
+  addedValue,
   type AddedValueName,
   type AddedValues,
   type EventPlace,
@@ -125,7 +125,7 @@ export class UsageRow {
 
   /** Fills one value of every cell. */
   #fill<Name extends AddedValueName>(cells: readonly AddedValues[], name: Name): void {
-    const { read } = ADDED_VALUES[name].kind;
+    const { read } = addedValue(name).kind;
     const column = this.#perSlot(name);
     for (const [place, cell] of cells.entries()) {
       const value = read?.decode(column[place]);
