@@ -7,7 +7,7 @@ import {
 } from '@clickhouse/client';
 import { z } from 'zod';
 import { AssertionFailed } from '../runtime/failure.js';
-import { clickHouseOutage, serverCodeOf } from './failure.js';
+import { clickHouseOutage, serverCodeOf } from './clickhouse-failure.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Below the server's keep-alive (10 s by default), so that no request meets a closed socket. */

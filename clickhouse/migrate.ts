@@ -9,7 +9,7 @@ import {
 } from '../runtime/migrations.js';
 import { withAdvisoryLock } from '../sql/session.js';
 import { createClickHouse, type ClickHouse } from './client.js';
-import { clickHouseOutage } from './failure.js';
+import { clickHouseOutage } from './clickhouse-failure.js';
 
 const LOCK = 'minutebook:migrate-clickhouse:';
 /** A day: a statement of a migration may copy a whole table. */

@@ -1,14 +1,12 @@
 import { eventKey } from '../../contract/event-key.js';
 import type { Environment } from '../../contract/environment.js';
+import type { HashText } from '../../contract/event-value.js';
 import type { InstantMs } from '../../contract/instant.js';
 import {
   decodeEventRecord,
   type UndecodableReason,
   type UsageEvent,
 } from '../../contract/usage-event.js';
-
-/** First 128 bits of a cryptographic hash of a text, as 32 lower-case hexadecimal digits. */
-export type HashText = (text: string) => string;
 
 /** A record of the log, as the fold needs it. */
 export type SourceRecord = {

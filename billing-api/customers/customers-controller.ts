@@ -25,7 +25,7 @@ import {
   type SearchCustomersBody,
 } from './customer.resource.js';
 import { pageToDto } from '../records/search-records.js';
-import { accepted } from '../edge/failure.js';
+import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { ApiKeyDirectory } from '../../sql/api-keys.js';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
 
 /**

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler } from 'express';
 import { isAbsent } from './absent.js';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** Deeper than any request of ours; a recursive reader must not meet a deeper one. */

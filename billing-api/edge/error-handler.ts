@@ -2,7 +2,7 @@ import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler } from 'express';
 import { DependencyError, codeOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
-import { HttpFailure, sendFailure } from './failure.js';
+import { HttpFailure, sendFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
 import { failureOfValidation } from './validation-failure.js';
 

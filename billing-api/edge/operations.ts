@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 import type { Operation, OperationTable } from './operation-table.js';
 import { contextOf } from './request-context.js';
 

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
 import type { ApiCaller } from '../../sql/api-keys.js';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 import type { Operation } from './operation-table.js';
 import { operationIfDeclared } from './operations.js';
 import { apiCallerOf } from './request-context.js';

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Request, RequestHandler, Response } from 'express';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 import { operationIfDeclared } from './operations.js';
 import { apiCallerOf } from './request-context.js';
 

@@ -1,5 +1,5 @@
 import type { FieldErrors, ValidateError } from '@tsoa/runtime';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 
 const EXCESS = /^"(.*)" is an excess property/s;
 const NO_MODEL = /^No matching model found/;

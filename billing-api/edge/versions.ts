@@ -1,6 +1,6 @@
 import type { Controller } from '@tsoa/runtime';
 import type { Request } from 'express';
-import { HttpFailure } from './failure.js';
+import { HttpFailure } from './http-failure.js';
 
 const TAG = /^(?:W\/)?"?(\d{1,10})"?$/;
 

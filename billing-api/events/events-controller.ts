@@ -26,7 +26,7 @@ import {
   type EventMonitoringQuery,
 } from './event-monitoring-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
-import { accepted } from '../edge/failure.js';
+import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 

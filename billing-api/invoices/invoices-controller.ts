@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import { previewInvoice } from './preview-invoice.js';
 import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
 import { invoicePreviewToDto } from './invoice-preview.js';
-import { accepted } from '../edge/failure.js';
+import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 

@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { queryMeterUsage } from './query-meter-usage.js';
 import { meterUsageToDto, type MeterUsageQueryBody, type MeterUsageQueryDto } from './usage-dto.js';
-import { accepted } from '../edge/failure.js';
+import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 

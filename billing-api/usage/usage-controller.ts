@@ -8,7 +8,7 @@ import {
   type MeterUsageBody,
   type UsageDto,
 } from './usage-dto.js';
-import { accepted } from '../edge/failure.js';
+import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 

@@ -20,7 +20,7 @@ import {
   type SearchFeaturesBody,
 } from './feature.resource.js';
 import { pageToDto } from '../../records/search-records.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 

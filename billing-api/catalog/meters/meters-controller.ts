@@ -24,7 +24,7 @@ import {
   type MeterDto,
   type MeterListDto,
 } from './meter.resource.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 import { pageToDto } from '../../records/search-records.js';

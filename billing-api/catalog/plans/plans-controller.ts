@@ -21,7 +21,7 @@ import {
 } from './plan-operations.js';
 import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
 import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';

@@ -13,7 +13,7 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { ControllerDependencies } from '../../ioc.js';

@@ -12,7 +12,7 @@ import {
 } from './idempotency-store.js';
 import type { BillingDatabase } from '../../records/unit.js';
 import type { IdempotencyClaim } from '../../records/caller.js';
-import { HttpFailure } from '../failure.js';
+import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { apiCallerOf, contextOf } from '../request-context.js';
 import { requestIdentityOf } from './request-identity.js';

@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import { readAnalytics } from './read-analytics.js';
 import { analyticsToDto } from './analytics-answer.js';
 import type { AnalyticsBody, AnalyticsDto } from './analytics-dto.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 

@@ -21,7 +21,7 @@ import {
   type DeadLettersQuery,
   type ReplayDeadLettersBody,
 } from './dead-letter-dto.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 

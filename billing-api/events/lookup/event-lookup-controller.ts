@@ -1,6 +1,6 @@
 import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 import { traceToDto, type EventLookupDto } from './event-lookup-dto.js';

@@ -14,7 +14,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { readLineEvents } from './read-line-events.js';
 import type { DateTime } from '../../records/record-dto.js';
 import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Extension, Get, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readUser } from './read-user.js';
-import { accepted } from '../../edge/failure.js';
+import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { userToDto, type UserDto } from './user-dto.js';
 import type { ControllerDependencies } from '../../ioc.js';

@@ -6,7 +6,7 @@ import type { RunReport } from './random/random-run.js';
 /** One line a run: seed, what went wrong, what became of the events. */
 export function lineOfRun(report: RunReport): string {
   const { counts, lost, double, problems } = report.verdict;
-  const books =
+  const balance =
     `${counts.accepted}+${counts.landedUnknown} accepted = ${counts.counted} counted + ` +
     `${counts.unmatched} unmatched + ${counts.duplicates} duplicate`;
   const verdict =
@@ -14,7 +14,7 @@ export function lineOfRun(report: RunReport): string {
   return [
     `${report.log} seed ${report.seed}`,
     verdict,
-    `${books} (${counts.conflicts} conflicts, ${counts.deadLetters} dead letters, ${counts.buckets} buckets, ${counts.batches} batches)`,
+    `${balance} (${counts.conflicts} conflicts, ${counts.deadLetters} dead letters, ${counts.buckets} buckets, ${counts.batches} batches)`,
     `${report.aggregators} aggregators, ${report.unknownOutcomes} unanswered, ${report.samples} looks, ${counts.restarts} restarts`,
     report.faults.join(', '),
     `${report.seconds.toFixed(1)} s`,
@@ -24,10 +24,10 @@ export function lineOfRun(report: RunReport): string {
 /** One line a scenario. */
 export function lineOfScenario(name: string, verdict: Verdict, seconds: number): string {
   const { counts, lost, double, problems } = verdict;
-  const fate =
+  const outcome =
     problems.length === 0 ? pc.green('holds') : pc.red(`BROKEN: ${lost} lost, ${double} double`);
   const figures = `${counts.accepted}+${counts.landedUnknown} accepted, ${counts.batches} batches`;
-  return `${fate}: ${name} (${figures}, ${seconds.toFixed(1)} s)`;
+  return `${outcome}: ${name} (${figures}, ${seconds.toFixed(1)} s)`;
 }
 
 /** Sums over runs, or scenarios, of one log. */

@@ -2,15 +2,15 @@ import type { Checkpoint } from '../../../aggregator/protocol/state.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import type { MetersWorld, MeterVersion, Part, PartitionWorld, World } from './world.js';
 
-/** What a contradiction that the world itself brought about excuses, until the machine halts. */
+/** Deviations that a restored store explains; they are allowed until the machine halts. */
 export type Tolerance = {
-  /** A restored Postgres knows less than the tables hold. */
+  /** PostgreSQL was restored, so that the tables may hold more than its checkpoint says. */
   readonly isStrayFine: boolean;
-  /** A restored ClickHouse holds less than Postgres knows. */
+  /** ClickHouse was restored, so that the tables may hold less than the checkpoint says. */
   readonly isLossFine: boolean;
 };
 
-/** How far a checkpoint vouches: finished is there, intended may be, beyond must not. */
+/** Below `finished` rows must exist, below `intended` they may, and beyond they must not. */
 type Reach = { readonly finished: number; readonly intended: number };
 
 function offsetsOf(row: Checkpoint | null): Reach {
@@ -109,7 +109,7 @@ function isInSight(meters: MetersWorld, { plan, definition }: MeterVersion): boo
   return meters.inSight[definition.meterId] === plan;
 }
 
-/** Offsets of a partition that the live stream of a version owns; all, as long as it is read. */
+/** Offsets of a partition that the live stream of a version counts. */
 function ownedBy(meters: MetersWorld, version: MeterVersion, partition: number): Offsets {
   const { end } = version;
   const isBounded = !isInSight(meters, version) && typeof end !== 'string';
@@ -135,12 +135,12 @@ function usageOf({ usage }: Part, generation: number): number {
 type Fold = {
   readonly generation: number;
   readonly matches: (range: Offsets) => number;
-  /** Retired at no exact place: a batch is counted whole or not at all. */
+  /** Its end is not at an exact offset: each batch counts as a whole or not at all. */
   readonly isLoose: boolean;
   readonly isStrayFine: boolean;
 };
 
-/** Live usage of one generation: batch by batch the fold of the distinct events that it owns. */
+/** Usage of one generation in each batch: the number of distinct events that it counts. */
 function checkGeneration(parts: readonly Part[], finished: number, fold: Fold): string | null {
   const { generation, matches } = fold;
   for (const part of parts) {
@@ -176,7 +176,7 @@ function checkUsage(
   return null;
 }
 
-/** The first term of the books: every event of a batch was accepted, duplicates included. */
+/** Events that were counted as accepted: all events of each batch, duplicates included. */
 function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): string | null {
   for (const { start, end, accepted } of tables.usage) {
     const expected = (facts.positions[end] ?? 0) - (facts.positions[start] ?? 0);
@@ -185,7 +185,7 @@ function checkAccepted(facts: PartitionFacts, { tables }: PartitionWorld): strin
   return null;
 }
 
-/** What the fold made of the events: duplicates, usage and the books. */
+/** The results of the fold: duplicates, usage, and the number of accepted events. */
 function checkFold(
   scenario: Scenario,
   world: World,
@@ -201,7 +201,7 @@ function checkFold(
   );
 }
 
-/** Whether what is stored of one partition is as it must be; what is wrong in words, or null. */
+/** What is wrong with the stored rows of one partition, in words; null when nothing is. */
 export function checkStored(
   scenario: Scenario,
   world: World,

@@ -24,7 +24,7 @@ export type FaultEngines = {
   readonly postgres: MortalEngine;
   readonly clickhouse: MortalEngine;
   readonly kafka: BrokerOffer;
-  /** Addresses for the judge, past the proxies. */
+  /** Addresses for the checks, which do not go through the proxies. */
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   readonly postgresProxy: FaultProxy;

@@ -4,7 +4,7 @@ import { identityOf, type Ledger } from './ledger.js';
 import type { PlannedRequest } from './plan-load.js';
 
 /** Where events go and with which key, by environment. */
-export type Door = {
+export type IngestAddress = {
   /** Of every ingest process: requests take turns, and a repeat goes to the next one. */
   readonly urls: readonly string[];
   readonly apiKeys: readonly string[];
@@ -23,7 +23,7 @@ type Answer = 'accepted' | 'unknown' | { readonly wrong: string };
 
 type BulkAnswer = { readonly items: readonly { readonly status: string }[] };
 
-async function judge(response: Response, request: PlannedRequest): Promise<Answer> {
+async function readAnswer(response: Response, request: PlannedRequest): Promise<Answer> {
   const text = await response.text();
   if (RETRIED_STATUSES.has(response.status)) return 'unknown';
   if (response.status !== 202) return { wrong: `${response.status}: ${text.slice(0, 200)}` };
@@ -33,20 +33,24 @@ async function judge(response: Response, request: PlannedRequest): Promise<Answe
   return accepted === request.events.length ? 'accepted' : { wrong: text.slice(0, 200) };
 }
 
-async function post(door: Door, request: PlannedRequest, turn: number): Promise<Answer> {
-  const url = door.urls[turn % door.urls.length] ?? '';
+async function post(
+  address: IngestAddress,
+  request: PlannedRequest,
+  turn: number,
+): Promise<Answer> {
+  const url = address.urls[turn % address.urls.length] ?? '';
   const events = request.events.map(({ body }) => body);
   try {
     const response = await fetch(`${url}/v1/events${request.isBulk ? '/bulk' : ''}`, {
       method: 'POST',
       headers: {
-        'x-api-key': door.apiKeys[request.environment] ?? '',
+        'x-api-key': address.apiKeys[request.environment] ?? '',
         'content-type': 'application/json',
       },
       body: JSON.stringify(request.isBulk ? { events } : events[0]),
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
-    return await judge(response, request);
+    return await readAnswer(response, request);
   } catch {
     // Refused, reset, timed out or cut short: the events may be in the log or not.
     return 'unknown';
@@ -59,7 +63,7 @@ async function post(door: Door, request: PlannedRequest, turn: number): Promise<
  * @throws Error when it is not accepted for minutes, or answered 4xx.
  */
 export async function sendUntilAccepted(
-  door: Door,
+  address: IngestAddress,
   ledger: Ledger,
   { turn, ...request }: PlannedRequest & { readonly turn: number },
 ): Promise<void> {
@@ -71,7 +75,7 @@ export async function sendUntilAccepted(
   const deadline = Date.now() + GIVE_UP_AFTER_MS;
   for (let attempt = 0; ; attempt += 1) {
     ledger.noteSending(environment, events);
-    const answer = await post(door, request, turn + attempt);
+    const answer = await post(address, request, turn + attempt);
     if (answer === 'accepted') {
       ledger.noteAccepted(environment, events);
       return;
@@ -79,13 +83,13 @@ export async function sendUntilAccepted(
     if (answer !== 'unknown') throw new Error(`an answer that is none: ${answer.wrong}`);
     ledger.unknownOutcomes += 1;
     if (Date.now() > deadline) throw new Error('a request was not accepted for minutes');
-    await delay(RETRY_PAUSE_MS, undefined, { signal: door.signal });
+    await delay(RETRY_PAUSE_MS, undefined, { signal: address.signal });
   }
 }
 
 /** Sends all requests at their times, whatever becomes of the others. */
 export async function sendLoad(
-  door: Door,
+  address: IngestAddress,
   ledger: Ledger,
   requests: readonly PlannedRequest[],
 ): Promise<void> {
@@ -93,7 +97,7 @@ export async function sendLoad(
   await Promise.all(
     requests.map(async (request, turn) => {
       await delay(Math.max(0, request.atMs - (performance.now() - startedAt)));
-      await sendUntilAccepted(door, ledger, { ...request, turn });
+      await sendUntilAccepted(address, ledger, { ...request, turn });
     }),
   ).catch((error: unknown) => {
     ledger.wrongAnswers.push(messageOf(error));

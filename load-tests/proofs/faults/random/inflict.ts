@@ -86,7 +86,7 @@ async function perform(world: World, crew: Crew, fault: Fault): Promise<void> {
       return place !== undefined && crew.aggregators.length > 1 ? crew.leave(place) : undefined;
     }
     case 'crash_at_step':
-      crew.joinDoomed(fault.fate);
+      crew.joinDoomed(fault.crash);
       return undefined;
     case 'full_disk':
       return fillDisk(world, fault.downMs);

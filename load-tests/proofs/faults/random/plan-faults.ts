@@ -2,7 +2,7 @@ import type { LogKind } from '../engines/fault-engines.js';
 import type { Mischief } from '../engines/fault-proxy.js';
 import type { SeededRandom } from '../../../harness/seeded-random.js';
 import { REQUESTS } from '../scenarios/requests.js';
-import type { Fate } from '../world/world.js';
+import type { CrashPoint } from '../world/world.js';
 
 /** One thing that goes wrong, at a time from the start of the load. */
 export type Fault = { readonly atMs: number } & (
@@ -16,7 +16,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'pause_aggregator' }
   | { readonly kind: 'join' }
   | { readonly kind: 'leave' }
-  | { readonly kind: 'crash_at_step'; readonly fate: Fate }
+  | { readonly kind: 'crash_at_step'; readonly crash: CrashPoint }
   | { readonly kind: 'full_disk'; readonly downMs: number }
   | { readonly kind: 'sever'; readonly engine: 'clickhouse' | 'postgres' }
   | {
@@ -55,7 +55,7 @@ function drawMischief(random: SeededRandom): Omit<Extract<Fault, { kind: 'mischi
 
 type Drawn = Fault extends infer One ? (One extends Fault ? Omit<One, 'atMs'> : never) : never;
 
-function drawFate(random: SeededRandom): Fate {
+function drawCrashPoint(random: SeededRandom): CrashPoint {
   const moment = random.pick(['before', 'after'] as const);
   return { step: random.pick(STEPS), moment, act: 'kill' };
 }
@@ -80,8 +80,8 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
     () => ({ kind: 'pause_aggregator' }),
     () => ({ kind: 'join' }),
     () => ({ kind: 'leave' }),
-    () => ({ kind: 'crash_at_step', fate: drawFate(random) }),
-    () => ({ kind: 'crash_at_step', fate: drawFate(random) }),
+    () => ({ kind: 'crash_at_step', crash: drawCrashPoint(random) }),
+    () => ({ kind: 'crash_at_step', crash: drawCrashPoint(random) }),
     () => ({ kind: 'full_disk', downMs: downMs() }),
     () => ({ kind: 'sever', engine: random.pick(['clickhouse', 'postgres']) }),
     () => ({ kind: 'new_meter' }),
@@ -115,7 +115,7 @@ export function nameOfFault(fault: Fault): string {
     case 'freeze':
       return `${fault.kind} ${fault.victim} ${fault.downMs}ms`;
     case 'crash_at_step':
-      return `crash ${fault.fate.moment} ${fault.fate.step}`;
+      return `crash ${fault.crash.moment} ${fault.crash.step}`;
     case 'mischief':
       return `${fault.mischief.kind} ${fault.mischief.times} ${nameOfRequest(fault.mischief.match)}`;
     case 'full_disk':

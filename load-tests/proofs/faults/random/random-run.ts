@@ -1,4 +1,4 @@
-import { checkBooks } from '../checks/check-books.js';
+import { computeVerdict } from '../checks/compute-verdict.js';
 import { startSampler } from '../checks/sample-usage.js';
 import { settle } from '../checks/settle.js';
 import { keepEvidence } from '../checks/keep-evidence.js';
@@ -46,7 +46,7 @@ async function makeWorld(options: RunOptions, random: SeededRandom): Promise<Wor
   });
 }
 
-async function judge(
+async function verdictOf(
   world: World,
   crew: Crew,
   options: RunOptions,
@@ -56,7 +56,7 @@ async function judge(
     world.startBillingApi(),
   ]);
   await crew.dismiss();
-  return { verdict: await checkBooks(world), unsettled };
+  return { verdict: await computeVerdict(world), unsettled };
 }
 
 async function performRun(
@@ -74,12 +74,12 @@ async function performRun(
     await crew.start(aggregators);
     const sampler = startSampler(world);
     await Promise.all([
-      sendLoad(world.door, world.ledger, requests),
+      sendLoad(world.ingestAddress, world.ledger, requests),
       writeMalformed(world, malformed),
       inflict(world, crew, faults),
     ]);
     await restoreEngines(world);
-    const { verdict, unsettled } = await judge(world, crew, options);
+    const { verdict, unsettled } = await verdictOf(world, crew, options);
     const seen = await sampler.stop();
     const problems = [...(unsettled === null ? [] : [unsettled]), ...verdict.problems];
     problems.push(...seen.problems);

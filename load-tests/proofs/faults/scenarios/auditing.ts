@@ -68,10 +68,10 @@ async function expectInvoice(
   expect(found === wanted, `invoice: ${found}; the oracle says ${wanted}`);
 }
 
-/** What comes of the counts: amounts, hourly books and dead letters, after faults. */
+/** What follows from the counts, after faults: amounts, reconciliation and dead letters. */
 export const AUDITING: readonly Scenario[] = [
   {
-    name: 'invoice after faults: it equals the oracle, and the books of each hour balance',
+    name: 'invoice after faults: it equals the oracle, and the reconciliation of each hour balances',
     isCalm: false,
     isAboutLog: true,
     run: (bench) =>

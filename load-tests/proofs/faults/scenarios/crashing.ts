@@ -2,7 +2,7 @@ import { settle } from '../checks/settle.js';
 import type { Verdict } from '../checks/verdict.js';
 import type { PlannedEvent } from '../load/plan-load.js';
 import { STEPS } from '../random/plan-faults.js';
-import type { Fate, World } from '../world/world.js';
+import type { CrashPoint, World } from '../world/world.js';
 import { REQUESTS } from './requests.js';
 import {
   asBulks,
@@ -18,7 +18,7 @@ import {
 /** Steps of recovery, met only when the owner before died with an unfinished intent. */
 const RECOVERY_STEPS = ['refetch', 'check_presence'] as const;
 /** Crashes that leave something behind, for the short form. */
-const TELLING: readonly Fate[] = [
+const TELLING: readonly CrashPoint[] = [
   { step: 'intend', moment: 'after', act: 'kill' },
   { step: 'insert events', moment: 'after', act: 'kill' },
   { step: 'insert ids', moment: 'after', act: 'kill' },
@@ -27,14 +27,14 @@ const TELLING: readonly Fate[] = [
   { step: 'finish', moment: 'after', act: 'kill' },
 ];
 
-function everyCrash(): readonly Fate[] {
+function everyCrash(): readonly CrashPoint[] {
   const moments = ['before', 'after'] as const;
-  const crash = (step: string): readonly Fate[] =>
+  const around = (step: string): readonly CrashPoint[] =>
     moments.map((moment) => ({ step, moment, act: 'kill' }));
-  const prepare: Fate = { step: 'insert events', moment: 'after', act: 'kill' };
+  const prepare: CrashPoint = { step: 'insert events', moment: 'after', act: 'kill' };
   return [
-    ...STEPS.flatMap(crash),
-    ...RECOVERY_STEPS.flatMap(crash).flatMap((fate) => [prepare, fate]),
+    ...STEPS.flatMap(around),
+    ...RECOVERY_STEPS.flatMap(around).flatMap((crash) => [prepare, crash]),
   ];
 }
 
@@ -44,10 +44,10 @@ function chunkOf(index: number): readonly PlannedEvent[] {
   return [...eventsOf(40, index * 40), ...duplicates];
 }
 
-async function crashOnce(world: World, fate: Fate, notes: Notes): Promise<void> {
-  const program = world.startDoomedAggregator(fate);
-  const isThere = await program.says(`at ${fate.step}`);
-  notes.expect(isThere, `no aggregator came to ${fate.step}: ${program.output}`);
+async function crashOnce(world: World, crash: CrashPoint, notes: Notes): Promise<void> {
+  const program = world.startDoomedAggregator(crash);
+  const isThere = await program.says(`at ${crash.step}`);
+  notes.expect(isThere, `no aggregator came to ${crash.step}: ${program.output}`);
   await program.kill();
   await world.forgetDeadMembers();
 }
@@ -56,9 +56,9 @@ function crashAtSteps(bench: Bench): Promise<Verdict> {
   return inWorld(bench, { partitions: 1 }, async (world, notes) => {
     await world.startIngest();
     let index = 0;
-    for (const fate of bench.isLong ? everyCrash() : TELLING) {
+    for (const crash of bench.isLong ? everyCrash() : TELLING) {
       await send(world, asBulks(chunkOf(index)));
-      await crashOnce(world, fate, notes);
+      await crashOnce(world, crash, notes);
       index += 1;
     }
     world.startAggregator();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkBooks } from '../checks/check-books.js';
+import { computeVerdict } from '../checks/compute-verdict.js';
 import { keepEvidence } from '../checks/keep-evidence.js';
 import { findHalt, settle } from '../checks/settle.js';
 import type { Verdict } from '../checks/verdict.js';
@@ -34,7 +34,7 @@ export type Scenario = {
 
 type Shape = Partial<Omit<WorldOptions, 'engines' | 'log' | 'buildRoot'>>;
 
-/** What a story notes besides the books. */
+/** What a scenario notes besides the verdict. */
 export type Notes = { readonly expect: (isSo: boolean, problem: string) => void };
 
 /** Long enough for an owner that was fenced to try what it still had in hand. */
@@ -62,7 +62,7 @@ export async function inWorld(
     await delay(GRACE_MS);
     const halt = findHalt(world);
     if (halt !== null && halt !== unsettled) problems.push(halt);
-    const verdict = await checkBooks(world);
+    const verdict = await computeVerdict(world);
     problems.push(...verdict.problems);
     if (problems.length > 0) problems.push(`see ${await keepEvidence(world, `${log}-scenario`)}`);
     return { ...verdict, problems };
@@ -134,7 +134,7 @@ export function asBulks(events: readonly PlannedEvent[], size = 200): readonly P
 }
 
 export function send(world: World, requests: readonly PlannedRequest[]): Promise<void> {
-  return sendLoad(world.door, world.ledger, requests);
+  return sendLoad(world.ingestAddress, world.ledger, requests);
 }
 
 const WAIT_MS = 20;

@@ -1,5 +1,5 @@
 import type { Program } from '../engines/program.js';
-import type { Fate, World } from './world.js';
+import type { CrashPoint, World } from './world.js';
 
 const TEND_MS = 150;
 
@@ -36,8 +36,8 @@ export class Crew {
   }
 
   /** One more that ends at a step; a common one takes its place afterwards. */
-  joinDoomed(fate: Fate): Program {
-    const program = this.world.startDoomedAggregator(fate);
+  joinDoomed(crash: CrashPoint): Program {
+    const program = this.world.startDoomedAggregator(crash);
     this.#aggregators.add({ program, wakesAtMs: 0 });
     return program;
   }

@@ -13,7 +13,7 @@ import { withAdmin } from '../../../harness/kafka-tools.js';
 import type { FaultEngines } from '../engines/fault-engines.js';
 import { ENVIRONMENTS, VALUE_FIELD, type UsageMeter } from '../load/usage-meter.js';
 
-/** Empty stores of one run, as the judge reaches them. */
+/** Empty stores of one run, as the checks reach them. */
 export type FreshStores = {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;

@@ -15,7 +15,7 @@ import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
 import { reservePort } from '../engines/reserve-port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
-import type { Door } from '../load/send-load.js';
+import type { IngestAddress } from '../load/send-load.js';
 import { FIRST_METERS, type UsageMeter } from '../load/usage-meter.js';
 import { activateMeter, makeFreshStores, type FreshStores } from './fresh-stores.js';
 
@@ -35,7 +35,7 @@ export type WorldOptions = {
 };
 
 /** Where and how a doomed aggregator ends (doomed-aggregator.ts). */
-export type Fate = {
+export type CrashPoint = {
   readonly step: string;
   readonly moment: 'before' | 'after';
   readonly act: 'kill' | 'freeze';
@@ -75,13 +75,14 @@ export class World {
     const brokers = log === 'kafka' ? brokersOf(engines) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
     const ingest = [];
-    for (let door = 0; door < (options.ingests ?? 1); door += 1) ingest.push(await reservePort());
+    for (let address = 0; address < (options.ingests ?? 1); address += 1)
+      ingest.push(await reservePort());
     const world = new World(options, stores, { ingest, billingApi: await reservePort() });
     for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
     return world;
   }
 
-  get door(): Door {
+  get ingestAddress(): IngestAddress {
     const { signal } = this.#sending;
     const urls = this.ports.ingest.map(addressOf);
     return { urls, apiKeys: this.stores.apiKeys, signal };
@@ -125,16 +126,16 @@ export class World {
    * Starts an ingest process and waits for it; a later call, after a kill, starts it at the same
    * address.
    */
-  async startIngest(door = 0): Promise<Program> {
-    const port = assertPresent(this.ports.ingest[door], 'the port of an ingest process');
+  async startIngest(address = 0): Promise<Program> {
+    const port = assertPresent(this.ports.ingest[address], 'the port of an ingest process');
     const program = this.#startServer('ingest', port);
     this.#ingests.push(program);
-    await this.#whenUp(program, () => this.isIngestUp(door));
+    await this.#whenUp(program, () => this.isIngestUp(address));
     return program;
   }
 
-  isIngestUp(door = 0): Promise<boolean> {
-    return isUp(this.ports.ingest[door] ?? 0);
+  isIngestUp(address = 0): Promise<boolean> {
+    return isUp(this.ports.ingest[address] ?? 0);
   }
 
   /** Starts the API that answers what was counted and what it costs, and waits for it. */
@@ -160,7 +161,7 @@ export class World {
   }
 
   /** One that dies or freezes at a step of the protocol. */
-  startDoomedAggregator({ step, moment, act }: Fate): Program {
+  startDoomedAggregator({ step, moment, act }: CrashPoint): Program {
     return this.#startAggregator('load-tests/proofs/faults/doomed-aggregator', {
       arguments: ['--step', step, '--moment', moment, '--act', act],
       ...(act === 'kill' ? { lastWords: `at ${step}` } : {}),
@@ -232,11 +233,11 @@ export class World {
     }
   }
 
-  #startAggregator(module: string, fate: Pick<ProgramOrder, 'arguments' | 'lastWords'>): Program {
+  #startAggregator(module: string, order: Pick<ProgramOrder, 'arguments' | 'lastWords'>): Program {
     const program = new Program({
       name: 'aggregator',
       module: this.#module(module),
-      ...fate,
+      ...order,
       environment: this.#environment(),
     });
     this.#aggregators.add(program);

@@ -91,7 +91,7 @@ async function checkTotals(world: World, facts: Facts, findings: Findings): Prom
   const totals = await readTotals(world.clickhouse);
   // The product's own count of what it was given, against the log.
   if (totals.accepted !== inLog) {
-    findings.note('accepted by its own books', `${totals.accepted} of ${inLog} in the log`);
+    findings.note('the count of accepted events', `${totals.accepted} of ${inLog} in the log`);
   }
   if (totals.ids > totals.distinct_ids) findings.noteDouble('id rows', `${totals.ids} rows`);
   if (totals.distinct_ids !== events) {
@@ -133,17 +133,18 @@ function countUnmatched(world: World): number {
 function checkBalance(counts: Counts, findings: Findings): void {
   const { accepted, landedUnknown, counted, unmatched, duplicates } = counts;
   const difference = accepted + landedUnknown - counted - unmatched - duplicates;
-  if (difference !== 0) findings.note('books', `they differ by ${difference}`);
+  if (difference !== 0)
+    findings.note('events that are neither counted, unmatched nor duplicates', String(difference));
 }
 
 const ATTEMPTS = 8;
 const PAUSE_MS = 500;
 
 /**
- * Compares a settled world with what its clients know and with its log. A busy machine may keep the
- * judge waiting: what cannot be read is read again.
+ * Compares a settled world with what its clients know and with its log. A store that does not
+ * answer, as on a busy machine, is asked again.
  */
-export async function checkBooks(world: World): Promise<Verdict> {
+export async function computeVerdict(world: World): Promise<Verdict> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await compare(world);

@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
-import { clickHouseOutage, serverCodeOf } from './failure.js';
+import { clickHouseOutage, serverCodeOf } from './clickhouse-failure.js';
 
 describe('clickHouseOutage', () => {
   it('does not retry what the HTTP layer of the server cannot read', () => {
