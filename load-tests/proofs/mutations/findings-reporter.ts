@@ -19,8 +19,8 @@ export type TestFindings = {
 type Thrown = { readonly name?: unknown; readonly cause?: unknown };
 
 /**
- * An assertion of a test, or one that the product makes about itself. Properties wrap the one that
- * failed: it is the cause.
+ * Whether the error is a failed assertion, of a test or of the product itself. Property tests wrap
+ * the assertion that failed as the cause.
  */
 function isAssertion(error: unknown): boolean {
   for (let at: unknown = error; typeof at === 'object' && at !== null;) {

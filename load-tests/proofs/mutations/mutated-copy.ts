@@ -17,7 +17,7 @@ function occurrences(text: string, fragment: string): number {
   return text.split(fragment).length - 1;
 }
 
-/** The file that an edit means: of a folder of migrations the last word counts. */
+/** The file that an edit changes; in a folder of migrations the last one with the fragment. */
 function findFile(root: string, { path, from }: Edit): string {
   const place = join(root, path);
   if (statSync(place).isFile()) return place;
@@ -30,7 +30,7 @@ function findFile(root: string, { path, from }: Edit): string {
 }
 
 /**
- * What the edited files say after all edits, by path; nothing is written.
+ * The texts of the edited files after all edits, by path; nothing is written.
  * @throws Error unless each fragment is there exactly once: mutations must follow the code.
  */
 export function editedTexts(root: string, edits: readonly Edit[]): ReadonlyMap<string, string> {

@@ -1,4 +1,4 @@
-/** One exact fragment of the sources or of the build, and what stands there instead. */
+/** One exact fragment of the sources or of the build, and its replacement. */
 export type Edit = {
   /** A file, or a folder whose last file with the fragment is meant. */
   readonly path: string;
@@ -13,9 +13,9 @@ export type Mutation = {
 };
 
 /**
- * What became of a mutation. It is caught only by a named finding: an assertion of a named test
- * that failed, or a named check of a verdict, on a copy that had started cleanly. A text not
- * found, a file that does not load and a program that crashes show a broken mutant, no guard.
+ * The outcome of a mutation. It is caught only by a named finding: a failed assertion of a named
+ * test, or a named check of a verdict, on a copy that started cleanly. A text that is not found, a
+ * file that does not load and a program that crashes show a broken mutant and prove no guard.
  */
 export type MutationOutcome =
   | { readonly kind: 'caught'; readonly finding: string }
@@ -25,8 +25,8 @@ export type MutationOutcome =
 /** A list of mutations and how each is tried. */
 export type MutationTrial<M extends { readonly name: string }> = {
   readonly mutations: readonly M[];
-  /** What the guards find without the mutation; null when all is well, as it must be. */
+  /** What the guards find without the mutation; it must be null. */
   control(mutation: M): Promise<string | null>;
-  /** Breaks a copy and asks the guards. */
+  /** Applies the mutation to a copy and runs the guards. */
   run(mutation: M): Promise<MutationOutcome>;
 };

@@ -10,7 +10,7 @@ export type MutationTally = {
 
 const brokenBy = (error: unknown): MutationOutcome => ({ kind: 'broken', why: messageOf(error) });
 
-/** A catch proves nothing where the guards fail without the mutation as well. */
+/** A catch proves nothing when the guards fail without the mutation as well. */
 async function outcomeOf<M extends { readonly name: string }>(
   trial: MutationTrial<M>,
   mutation: M,

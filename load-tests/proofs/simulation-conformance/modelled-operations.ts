@@ -17,7 +17,7 @@ import {
 } from '../simulation/simulated-postgres.js';
 import { withItem, type Attempt, type MetersWorld, type World } from '../simulation/world.js';
 
-/** What is asked of the database, with every argument worked out from the model. */
+/** A statement with its arguments, which are computed from the model. */
 export type Statement =
   | { readonly kind: 'ensure'; readonly partitions: number }
   | { readonly kind: 'take'; readonly partition: number; readonly gate: number }
@@ -43,7 +43,7 @@ export type Statement =
   | { readonly kind: 'claim'; readonly version: number }
   | { readonly kind: 'progress' | 'complete' | 'postpone'; readonly attempt: Attempt };
 
-/** What the model says of a statement: whether it took effect, and the world afterwards. */
+/** What a statement does in the model: whether it took effect, and the world afterwards. */
 export type Modelled = {
   readonly statement: Statement;
   readonly hasEffect: boolean;
@@ -69,7 +69,7 @@ function ensure(scenario: Scenario, world: World, { partitions }: On<'ensure'>):
 
 type Row = NonNullable<World['partitions'][number]['row']>;
 
-/** What becomes of the row; `next` is null when a guard refuses. */
+/** The row afterwards; `next` is null when a guard refuses. */
 type OnRow = { readonly statement: Statement; readonly next: Row | null };
 
 function intend(scenario: Scenario, world: World, [row, drawn]: [Row, On<'intend'>]): OnRow | null {
@@ -175,7 +175,7 @@ function onMeters(
   }
 }
 
-/** What the model makes of an operation; null when there is nothing that it could be about. */
+/** What an operation does in the model; null when it is not possible there. */
 export function modelled(scenario: Scenario, world: World, operation: Operation): Modelled | null {
   switch (operation.kind) {
     case 'ensure':

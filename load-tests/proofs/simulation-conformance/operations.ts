@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * One statement of the event path, with arguments drawn relative to what the row holds when it
- * runs: mostly right, sometimes one beside it, so that guards are asked both ways.
+ * One statement of the event path. Its arguments are drawn relative to the row at that time: mostly
+ * right and sometimes wrong by one, so that guards both accept and refuse.
  */
 export type Operation =
   | { readonly kind: 'ensure'; readonly partitions: number }
@@ -35,14 +35,14 @@ export type Operation =
   | { readonly kind: 'postpone'; readonly attempt: number };
 
 export const PARTITIONS = 2;
-/** Two meters, activated in turns of chance; more versions than that only repeat. */
+/** Two meters, activated in random order; more versions would show nothing new. */
 export const METERS = ['m', 'n', 'm', 'm', 'n', 'm', 'n', 'm'] as const;
 
 const partition = fc.nat(PARTITIONS - 1);
-/** Right nine times of ten. */
+/** Right nine times out of ten. */
 const off = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 1);
 const version = fc.nat(METERS.length - 1);
-/** How far back from the latest: overtaken ones are asked, too. */
+/** How many attempts before the latest, so that overtaken ones are tried too. */
 const attempt = fc.constantFrom(0, 0, 0, 1, 2);
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -105,7 +105,7 @@ const BATCH: readonly Operation[] = [
   { kind: 'finish', partition: 0, epochOff: 0, startOff: 0, endOff: 0, rows: 1 },
 ];
 
-/** Chance alone comes to a backfill, or to a version that was left, too seldom. */
+/** Pure chance reaches a backfill, or a version that is no longer read, too rarely. */
 const BEGINNINGS: readonly (readonly Operation[])[] = [
   [],
   [ROWS, ...BATCH],

@@ -9,7 +9,7 @@ import { METERS, operations, PARTITIONS, type Operation } from './operations.js'
 import { makeMeters, RealPostgres } from './real-postgres.js';
 import { stateOfDatabase, stateOfModel } from './stored-state.js';
 
-/** A nightly run takes its time. */
+/** A nightly run takes longer. */
 const RUNS = inject('isNightly') ? 1_000 : 40;
 const TIMEOUT_MS = 1_800_000;
 
@@ -36,7 +36,7 @@ const PLAN: ScenarioPlan = {
 };
 const scenario = createScenario(PLAN);
 
-/** Outcomes that no run may do without; a nightly one comes to the seldom ones, too. */
+/** Outcomes that every run must have; a nightly run must have the rare ones as well. */
 const GUARDED = ['intend', 'finish', 'revert', 'claim', 'progress', 'complete'];
 const EXPECTED = [
   ...GUARDED.flatMap((kind) => [`${kind} done`, `${kind} refused`]),
@@ -82,7 +82,7 @@ describe('the simulated Postgres', () => {
     async ({ database: { database } }) => {
       await makeMeters(database);
       const counts: Counts = new Map();
-      // A fresh seed each run; a failure says its seed, its path and the shortest sequence.
+      // A new seed in each run; a failure shows its seed, its path and the shortest sequence.
       await fc.assert(
         fc.asyncProperty(operations, async (drawn) => {
           await keepInStep(await RealPostgres.empty(database), drawn, counts);

@@ -23,7 +23,7 @@ const generationRow = z.object({ generation: integerColumn });
 
 type StreamName = { readonly meterId: string; readonly version: number };
 
-/** The meters that the statements are about: without them nothing has a pointer. */
+/** The meters of the statements: each has a row that says which version is read. */
 export async function makeMeters({ slonik }: Database): Promise<void> {
   const { tenantId, environmentId } = ENVIRONMENT;
   await slonik.query(run`INSERT INTO tenants (id, name) VALUES (${tenantId}, 'Tenant')`);
@@ -40,7 +40,7 @@ export async function makeMeters({ slonik }: Database): Promise<void> {
   }
 }
 
-/** Everything that the statements change, back to what the migrations left. */
+/** Resets everything that the statements change to the state after the migrations. */
 async function forget({ slonik }: Database): Promise<void> {
   await slonik.query(run`UPDATE meters SET version = 1, read_version = 1, backfill = NULL`);
   await slonik.query(run`DELETE FROM meter_backfills`);
@@ -53,9 +53,9 @@ async function forget({ slonik }: Database): Promise<void> {
 
 /** The product's own statements on a migrated database, with the names that the model uses. */
 export class RealPostgres {
-  /** By position of the model's version: the row that it is here. */
+  /** By position of the version in the model: its row here. */
   readonly streams: StreamName[] = [];
-  /** Generations are drawn from one sequence, by more rows than the model has: each by its own. */
+  /** The generation here of each generation in the model: the sequence here also skips numbers. */
   readonly generations = new Map<number, number>();
   readonly #attempts = new Map<number, BackfillAttempt>();
   readonly #versions = new Map<string, number>();
@@ -102,7 +102,7 @@ export class RealPostgres {
       SELECT count(*) AS count FROM aggregator_checkpoints`;
     const before = await slonik.one(count);
     await this.#checkpoints.ensure(Array.from({ length: partitions }, () => 0));
-    // Who owns a partition is no part of the model: this member does.
+    // The model does not say who owns a partition; here it is this member.
     await slonik.query(run`UPDATE aggregator_checkpoints SET owner = ${MEMBER}`);
     return (await slonik.one(count)).count > before.count;
   }
@@ -135,7 +135,7 @@ export class RealPostgres {
     return true;
   }
 
-  /** The function raises an error when it refuses; the transaction takes its version back. */
+  /** The function raises an error when it refuses; the rollback takes its version back. */
   async #revert(index: number): Promise<boolean> {
     const { meterId, version: stream } = this.#streamOf(index);
     const version = (this.#versions.get(meterId) ?? 0) + 1;
@@ -154,7 +154,7 @@ export class RealPostgres {
     return true;
   }
 
-  /** In the model a lease may end at any time: this one's has, and those of the others have not. */
+  /** In the model a lease may end at any time. Here this one has ended, and no other has. */
   async #claim(index: number, generation: number): Promise<boolean> {
     const { meterId, version } = this.#streamOf(index);
     await this.database.slonik.query(run`
@@ -170,7 +170,7 @@ export class RealPostgres {
     return true;
   }
 
-  /** What the claim said that the attempt has to do, partition by partition. */
+  /** The start offsets that the claim returned, by partition. */
   startOffsetsOfAttempt(
     generation: number,
   ): readonly (readonly [partition: number, liveFrom: number])[] {
@@ -184,7 +184,7 @@ export class RealPostgres {
     if (kind === 'progress') return this.#jobs.progress(attempt, result);
     if (kind === 'complete') return this.#jobs.complete(attempt, result);
     const { meterId, version } = attempt;
-    // Whoever postpones is not told whether it did: the row says so.
+    // The statement does not tell whether it took effect; the row does.
     const status = sql.type(z.object({ state: z.string() }))`
       SELECT xmin::text AS state FROM meter_backfills
       WHERE meter_id = ${meterId} AND version = ${version}`;

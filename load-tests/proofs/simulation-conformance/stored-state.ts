@@ -5,14 +5,14 @@ import type { World } from '../simulation/world.js';
 import { PARTITIONS } from './operations.js';
 import { LOG, type RealPostgres } from './real-postgres.js';
 
-/** Rows of the event path in the model's words, so that both sides can be compared as they are. */
+/** Rows of the event path in the terms of the model, so that both sides can be compared. */
 export type StoredState = {
   readonly catalog: number;
   readonly partitions: readonly unknown[];
   readonly versions: readonly unknown[];
   /** By meter: the position of the version that readers see. */
   readonly inSight: Readonly<Record<string, number>>;
-  /** By catalog version, from 1 on: generations of the live streams in force. */
+  /** By catalog version, from 1 on: generations of the active live streams. */
   readonly inForce: readonly (readonly number[])[];
 };
 
@@ -90,7 +90,7 @@ async function partitionsOf({ database }: RealPostgres): Promise<readonly unknow
   });
 }
 
-/** What is stored, with generations and versions under the model's numbers. */
+/** What is stored, with the generations and versions as the model numbers them. */
 export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> {
   const { slonik } = real.database;
   const byGeneration = new Map([...real.generations].map(([model, stored]) => [stored, model]));

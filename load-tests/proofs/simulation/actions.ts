@@ -6,23 +6,23 @@ import type { LateWrite, PartitionWorld, Request, World } from './world.js';
 
 type OfOwner = { readonly partition: number; readonly owner: number };
 
-/** One thing that can happen. Plain data: a list of them is a run that can be replayed and cut. */
+/** One thing that can happen, as plain data: a list of them can be replayed and shortened. */
 export type Action =
-  /** An owner does what its machine asks for, and learns the outcome. */
+  /** An owner performs the command of its machine and learns the outcome. */
   | ({ readonly kind: 'act' } & OfOwner)
-  /** It reads so many records, and a catalog of this version. */
+  /** It reads this many records, and the catalog of this version. */
   | ({ readonly kind: 'read'; readonly records: number; readonly version: number } & OfOwner)
-  /** Its dependency fails before anything happened. */
+  /** Its dependency fails without any effect. */
   | ({ readonly kind: 'fail' } & OfOwner)
-  /** Its update is under way and its connection is gone. */
+  /** Its update is sent, and its connection is lost. */
   | ({ readonly kind: 'lose' } & OfOwner)
-  /** It waits for its insert no longer. */
+  /** It stops waiting for its insert. */
   | ({ readonly kind: 'give_up' } & OfOwner)
-  /** One that was fenced begins again, with the filter it has. */
+  /** A fenced owner starts again, with its filter. */
   | ({ readonly kind: 'again' } & OfOwner)
   /** Its process dies and another one takes its place. */
   | ({ readonly kind: 'crash' } & OfOwner)
-  /** Its process dies and the next one takes the partition: crash and act in one. */
+  /** Its process dies, and the next one takes the partition at once. */
   | ({ readonly kind: 'retake' } & OfOwner)
   /** The server goes on with the insert that this owner waits for. */
   | ({ readonly kind: 'serve' } & OfOwner)
@@ -37,7 +37,7 @@ export type Action =
   /** Its machine loses power: parts that were not synced are gone. */
   | { readonly kind: 'power_loss' }
   | { readonly kind: 'activate' }
-  /** Readers are sent back to an earlier version that is still fed. */
+  /** Readers go back to an earlier version that still counts events. */
   | { readonly kind: 'revert'; readonly version: number }
   | { readonly kind: 'retire_unread' }
   | { readonly kind: 'claim'; readonly version: number }
@@ -46,7 +46,7 @@ export type Action =
   | { readonly kind: 'lose_backfill'; readonly generation: number }
   | { readonly kind: 'abandon'; readonly generation: number }
   | { readonly kind: 'land_backfill'; readonly generation: number }
-  /** Postgres comes back without its latest update of a row: a contradiction. */
+  /** PostgreSQL is restored without its latest update of a row: a contradiction. */
   | { readonly kind: 'restore'; readonly partition: number }
   /** ClickHouse is restored without a part of the last batch: a contradiction. */
   | { readonly kind: 'lose_part'; readonly partition: number; readonly table: BatchTable };
@@ -69,16 +69,16 @@ export function writeName(write: LateWrite): string {
 }
 
 /**
- * Postgres may come back without the latest update of a row, except for a take that the gate does
- * not know yet: then two owners hold one epoch, and nothing fences either. Operators stop the
- * aggregators before they restore.
+ * PostgreSQL may be restored without the latest update of a row, unless that was a take whose epoch
+ * the gate does not have: then two owners would hold one epoch, and nothing would fence either.
+ * Operators stop the aggregators before they restore.
  */
 export function isRestorable({ row, rowBefore, gate }: PartitionWorld): boolean {
   if (row === null || rowBefore === null) return false;
   return row.epoch === rowBefore.epoch || gate >= row.epoch;
 }
 
-/** One line for a reader. */
+/** The action in one line. */
 export function describeAction(action: Action): string {
   const { kind, ...facts } = action;
   const details = Object.entries(facts).map(([name, value]) => `${name} ${value}`);
@@ -86,8 +86,8 @@ export function describeAction(action: Action): string {
 }
 
 /**
- * Steps that touch nothing but their owner and depend on nothing that can still change: taken at
- * once, without a branch, since no other action could tell the difference.
+ * Steps that change only their owner and depend on nothing that can still change. They are taken at
+ * once, without a branch, since their order among other actions makes no difference.
  */
 function isPrivate(scenario: Scenario, world: World, kind: string): boolean {
   if (kind === 'remember') return true;
@@ -129,7 +129,7 @@ function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {
 const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch']);
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
 
-/** What an owner can do that is at work on something. */
+/** What an owner with a command under way can do. */
 function stepsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
   const owner = world.partitions[at.partition]?.owners[at.owner];
   if (owner === undefined) return [];
@@ -146,7 +146,7 @@ function stepsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
   return UPDATES.has(kind) && lostReplies > 0 ? [act, { kind: 'lose', ...at }] : [act];
 }
 
-/** A process that dies at any moment and one that takes over are one owner that takes anew. */
+/** A process that dies, and another that takes over, are one owner that takes again. */
 function actionsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
   const partition = world.partitions[at.partition];
   const phase = partition?.owners[at.owner]?.step.state.phase;
@@ -175,7 +175,7 @@ function actionsOfPartition(scenario: Scenario, world: World, index: number): Ac
   return actions;
 }
 
-/** Versions that the pointer has left: gone back to, or given up. */
+/** Versions that are no longer read, after a revert or a change that was given up. */
 function changesBack({ meters }: World): Action[] {
   const idle = meters.versions.flatMap(({ isUnread, retiredIn }, version) =>
     isUnread && retiredIn === null ? [version] : [],
@@ -205,7 +205,7 @@ function actionsOfMeters(scenario: Scenario, world: World): Action[] {
   return actions;
 }
 
-/** The one owner whose next step nobody else could notice; null when there is none. */
+/** An owner whose next step changes nothing for the others; null when there is none. */
 function privateActions(scenario: Scenario, world: World): Action[] | null {
   for (const [partition, { owners }] of world.partitions.entries()) {
     for (const [owner, { step }] of owners.entries()) {

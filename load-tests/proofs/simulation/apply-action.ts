@@ -61,7 +61,7 @@ function land(around: Around, partition: PartitionWorld, name: string): Partitio
   return { ...(applyWrite(around.scenario, partition, write) ?? partition), lateWrites };
 }
 
-/** A backup is restored: nobody is at work meanwhile, since only a take looks for what is gone. */
+/** A backup is restored. No owner is active then, since only a take notices missing rows. */
 function losePart(
   partition: PartitionWorld,
   { table }: Extract<Action, { readonly kind: 'lose_part' }>,
@@ -80,7 +80,7 @@ function restore(partition: PartitionWorld): PartitionWorld | null {
   return { ...partition, row: partition.rowBefore, rowBefore: null };
 }
 
-// One case an action: the list is complete because the compiler says so.
+// One case for each action; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
 function onPartition(
   around: Around,
@@ -126,8 +126,8 @@ function onPartition(
 }
 
 /**
- * Forgets requests that can have no effect any more: gates only rise, epochs and offsets too, so
- * what is refused now is refused for ever. Not where a mutation or a restore makes that untrue.
+ * Drops requests that can have no effect any more: gates, epochs and offsets only rise, so a
+ * request that is refused now is always refused. Not where a mutation or a restore breaks that.
  */
 function tidy({ plan, mutation }: Scenario, partition: PartitionWorld): PartitionWorld {
   const { orphans, lateWrites, row, gate } = partition;
@@ -143,7 +143,7 @@ function tidy({ plan, mutation }: Scenario, partition: PartitionWorld): Partitio
   return { ...partition, orphans: orphans.filter(isOpen), lateWrites: writes };
 }
 
-/** The server is gone with every request; who waited for one does not know its outcome. */
+/** The server ends with all its requests; an owner that waited for one has an unknown outcome. */
 function stopServer(scenario: Scenario, world: World, isPowerLost: boolean): World {
   return {
     ...world,
@@ -200,7 +200,7 @@ export function applyAction(scenario: Scenario, world: World, action: Action): W
   return paid === null ? null : applyPaid(scenario, paid, action);
 }
 
-/** The world at the beginning, with the meters of the start in force. */
+/** The world at the beginning, with the first meters active. */
 export function startWorld(scenario: Scenario): World {
   let world = emptyWorld(scenario);
   for (let count = 0; count < scenario.plan.metersAtStart; count += 1) {

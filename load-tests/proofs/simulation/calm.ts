@@ -4,7 +4,7 @@ import { checkRest, checkWorld } from './checks.js';
 import type { Scenario } from './scenario.js';
 import type { World } from './world.js';
 
-/** More than any world needs to come to rest; one that takes more never does. */
+/** More steps than any world needs until nothing is left to do. */
 const CALM_ACTIONS_MAX = 20_000;
 
 function calmOfOwner(world: World, partition: number): Action | null {
@@ -48,7 +48,7 @@ function lateActions(world: World): readonly Action[] {
   ]);
 }
 
-/** All processes die, the log and the rows are completed: from here on nothing goes wrong. */
+/** All processes die, log and rows are completed, and from here on nothing fails. */
 function openingActions(scenario: Scenario, world: World): readonly Action[] {
   return world.partitions.flatMap(({ owners, row }, partition) => [
     ...owners.map((_, owner): Action => ({ kind: 'crash', partition, owner })),
@@ -59,7 +59,7 @@ function openingActions(scenario: Scenario, world: World): readonly Action[] {
 
 export type Calm = { readonly world: World; readonly steps: number; readonly wrong: string | null };
 
-/** Applies what can be applied, checking each time; stops at the first wrong world. */
+/** Applies the possible actions and checks the world after each; stops at the first wrong one. */
 export function runActions(scenario: Scenario, start: World, actions: readonly Action[]): Calm {
   let world = start;
   let steps = 0;
@@ -93,8 +93,8 @@ function rest(scenario: Scenario, start: World): Calm {
 }
 
 /**
- * What happens when everything calms down: one owner a partition, no failures. All must be consumed
- * and every backfill visible; then what is still late lands, and nothing may change for it.
+ * Runs the world on without failures and with one owner per partition. All records must be consumed
+ * and every backfill become visible. Then the late requests arrive, and they must change nothing.
  */
 export function calmDown(scenario: Scenario, start: World): Calm {
   const opened = runActions(scenario, start, openingActions(scenario, start));

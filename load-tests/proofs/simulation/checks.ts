@@ -2,7 +2,7 @@ import { checkStored, type Tolerance } from './check-stored.js';
 import type { Scenario } from './scenario.js';
 import type { MeterVersion, Owner, World } from './world.js';
 
-/** Whether the world itself brought about a contradiction: then the machine may halt. */
+/** Whether a restore in the world caused a contradiction, so that the machine may halt. */
 function isContradicted(scenario: Scenario, { isStrayFine, isLossFine }: Tolerance): boolean {
   return scenario.plan.hasOtherRelease || isStrayFine || isLossFine;
 }
@@ -54,7 +54,7 @@ function checkReaders(scenario: Scenario, world: World): string | null {
   return null;
 }
 
-/** Whether nothing happened that what is stored of a partition, or its meaning, depends on. */
+/** Whether nothing changed on which the checks of a partition's rows depend. */
 function isStoredSame(world: World, before: World | null, index: number): boolean {
   const partition = world.partitions[index];
   const earlier = before?.partitions[index];
@@ -62,7 +62,7 @@ function isStoredSame(world: World, before: World | null, index: number): boolea
   return partition?.tables === earlier?.tables && partition?.row === earlier?.row;
 }
 
-/** One partition, as far as it differs from the world before, which was right. */
+/** Checks one partition, unless it is the same as in the previous world, which was right. */
 function checkPartition(
   scenario: Scenario,
   world: World,
@@ -75,8 +75,7 @@ function checkPartition(
 }
 
 /**
- * Whether a world is as it must be, given that the one before it was; what is wrong in words, or
- * null.
+ * What is wrong with a world, in words; null when nothing is. The previous world was right.
  */
 export function checkWorld(scenario: Scenario, world: World, before: World | null): string | null {
   const tolerance = toleranceOf(scenario, world);
@@ -88,7 +87,7 @@ export function checkWorld(scenario: Scenario, world: World, before: World | nul
   return isRead ? checkReaders(scenario, world) : null;
 }
 
-/** Whether every record of a world at rest was consumed, or a contradiction halted its owner. */
+/** What was not consumed at the end, unless a contradiction halted the partition. */
 function checkConsumed(scenario: Scenario, world: World, index: number): string | null {
   const { row, owners } = world.partitions[index] ?? { row: null, owners: [] };
   const isHalted = owners.some(({ step }) => step.state.phase === 'halted');
@@ -98,13 +97,13 @@ function checkConsumed(scenario: Scenario, world: World, index: number): string 
   return `partition ${index}: never consumed beyond ${row?.nextOffset} of ${end}`;
 }
 
-/** Whether a world at rest is complete: everything consumed, every backfill visible. */
+/** What is incomplete at the end: unconsumed records or invisible backfills; else null. */
 export function checkRest(scenario: Scenario, world: World): string | null {
   for (let index = 0; index < world.partitions.length; index += 1) {
     const wrong = checkConsumed(scenario, world, index);
     if (wrong !== null) return wrong;
   }
-  // A halted partition may stand below the start offset of a meter for ever.
+  // A halted partition may stay below the start offset of a meter for ever.
   if (isContradicted(scenario, toleranceOf(scenario, world))) return null;
   const open = world.meters.versions.find(
     ({ backfill }) => backfill === 'running' || backfill === 'failed',

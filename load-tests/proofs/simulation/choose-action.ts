@@ -8,12 +8,12 @@ function pick<T>(random: () => number, items: readonly T[]): T | undefined {
   return items[Math.floor(random() * items.length)];
 }
 
-/** What the seed decides: its numbers, its dangers, and who sleeps at the moment. */
+/** What depends on the seed: random numbers, chances of failures, and which owners sleep. */
 export type Choice = {
   readonly scenario: Scenario;
   readonly random: () => number;
   readonly dangers: Dangers;
-  /** By partition and owner: how many choices it still sleeps through. */
+  /** By partition and owner: the number of choices for which it still sleeps. */
   readonly sleeps: number[][];
 };
 
@@ -43,15 +43,14 @@ function isAsleep({ random, dangers, sleeps }: Choice, at: OfOwner): boolean {
 }
 
 /**
- * One that was fenced or halted stays away for a while; without the pause owners would only fence
- * each other.
+ * An owner that was fenced or halted pauses; without the pause owners would only fence each other.
  */
 function chooseReturn({ random }: Choice, at: OfOwner, isFenced: boolean): Action | null {
   if (random() >= 0.05) return null;
   return { kind: isFenced && random() < 0.5 ? 'again' : 'crash', ...at };
 }
 
-/** What may become of the command that an owner is about to perform. */
+/** How the command of an owner may go wrong. */
 function chooseStep(
   choice: Choice,
   world: World,
@@ -134,7 +133,7 @@ function chooseDisaster({ random, scenario }: Choice, world: World): Action {
   return { kind: isPowerLost ? 'power_loss' : 'kill' };
 }
 
-/** The next thing to happen, or null when the choice fell on nothing. */
+/** The next action; null when the chosen one is not possible. */
 export function chooseAction(choice: Choice, world: World): Action | null {
   const { random, dangers } = choice;
   const draw = random();

@@ -13,15 +13,15 @@ export type Exploration = {
   readonly states: number;
   /** Actions tried. */
   readonly steps: number;
-  /** Worlds in which everything was consumed; a scenario without any proves nothing. */
+  /** Worlds in which every record was consumed; without any, a scenario proves nothing. */
   readonly finished: number;
-  /** The shortest way to a wrong world, if there is one. */
+  /** The fewest actions that lead to a wrong world; null when there is none. */
   readonly failure: Failure | null;
   /** Whether every reachable world was seen. */
   readonly isComplete: boolean;
 };
 
-/** How a world was found: from which one, by which action. */
+/** How a world was reached: from which world, by which action. */
 type Found = { readonly from: Found | null; readonly action: Action };
 type Reached = { readonly world: World; readonly found: Found | null };
 
@@ -60,7 +60,7 @@ class Search {
     return this.#seen.size > before;
   }
 
-  /** Adds the new worlds that one world leads to, up to the first wrong one. */
+  /** Adds the new worlds that are one action away, up to the first wrong one. */
   expand({ world, found }: Reached, next: Reached[]): void {
     for (const action of actionsOf(this.scenario, world)) {
       const reached = applyAction(this.scenario, world, action);
@@ -78,8 +78,8 @@ class Search {
 }
 
 /**
- * Goes through every world that any order of actions can reach, breadth first, so that the first
- * wrong one has the shortest way to it. Gives up beyond so many states.
+ * Visits every world that any order of actions can reach, breadth first, so that the first wrong
+ * world is one with the fewest actions. Stops after `statesMax` states.
  */
 export function explore(scenario: Scenario, statesMax: number): Exploration {
   const search = new Search(scenario);

@@ -19,9 +19,9 @@ type Flags = {
 type Tally = { readonly worlds: number; readonly steps: number; readonly wrong: number };
 
 const NOTHING: Tally = { worlds: 0, steps: 0, wrong: 0 };
-/** Memory for the keys of so many states is about 2 GB. */
+/** The keys of this many states take about 2 GB of memory. */
 const STATES_MAX = 8_000_000;
-/** Worlds between two looks at the clock. */
+/** Worlds between two checks of the time. */
 const ROUND = 20;
 
 function wholeNumber(text: string): number {

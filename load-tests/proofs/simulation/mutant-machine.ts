@@ -4,7 +4,7 @@ import type { MachineMutation, Mutation } from './mutations.js';
 
 export type Machine = (settings: MachineSettings, state: State, outcome: Outcome) => Step;
 
-/** Leaves out the insert that is under way, as if it had been answered. */
+/** Skips the current insert, as if it had succeeded. */
 function skipInsert(settings: MachineSettings, step: Step): Step {
   return nextStep(settings, step.state, { kind: 'inserted' });
 }
@@ -27,7 +27,7 @@ const finishBeforeLastInsert: Machine = (settings, state, outcome) => {
   return isLast ? skipInsert(settings, step) : step;
 };
 
-/** Finishes what was only intended; the inserts come after it. */
+/** Finishes a batch that was only intended, and inserts it afterwards. */
 const commitFirst: Machine = (settings, state, outcome) => {
   if (state.phase === 'intending' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
@@ -65,7 +65,7 @@ const acceptShortRefetch: Machine = (settings, state, outcome) => {
   return nextStep(settings, state, { ...outcome, records });
 };
 
-/** Takes a lost reply to its intent for a yes. */
+/** Treats a lost reply to its intent as a success. */
 const assumeIntended: Machine = (settings, state, outcome) => {
   const isAssumed = state.phase === 'intending' && outcome.kind === 'unknown';
   return nextStep(settings, state, isAssumed ? { kind: 'written' } : outcome);

@@ -21,7 +21,7 @@ import {
   type Request,
 } from './world.js';
 
-/** What one partition's steps need to know around it. */
+/** What the steps of one partition depend on. */
 export type Around = {
   readonly scenario: Scenario;
   readonly index: number;
@@ -33,7 +33,7 @@ function withOwner(partition: PartitionWorld, index: number, owner: Owner): Part
   return { ...partition, owners: withItem(partition.owners, index, owner) };
 }
 
-/** Tells an owner what happened; the machine, the production one, decides what it does next. */
+/** Passes an outcome to an owner; the product's own machine decides what it does next. */
 export function tell(
   { scenario, index }: Around,
   partition: PartitionWorld,
@@ -47,21 +47,21 @@ export function tell(
   return withOwner(partition, to.owner, { ...owner, step, request: null });
 }
 
-/** The owner waits no longer, but its insert may still go on. */
+/** The owner stops waiting, but its insert may still take effect. */
 function orphanRequest(partition: PartitionWorld, index: number): PartitionWorld {
   const request = partition.owners[index]?.request ?? null;
   if (request === null) return partition;
   return { ...partition, orphans: [...partition.orphans, request] };
 }
 
-/** One that was fenced may take the partition again; its filter is kept on the shelf. */
+/** A fenced owner may take the partition again; its filter is kept. */
 export function again(partition: PartitionWorld, index: number): PartitionWorld | null {
   const owner = partition.owners[index];
   if (owner?.step.command.kind !== 'step_down') return null;
   return withOwner(partition, index, { ...owner, step: FIRST_STEP });
 }
 
-/** Everything volatile of the process is gone. */
+/** The process loses everything that it had in memory. */
 export function crash(partition: PartitionWorld, index: number): PartitionWorld {
   return withOwner(orphanRequest(partition, index), index, FRESH_OWNER);
 }
@@ -100,7 +100,7 @@ function isWrite(command: Command): command is LateWrite {
   return kind === 'take' || kind === 'raise_gate' || kind === 'intend' || kind === 'finish';
 }
 
-/** The update is sent and its connection lost: it lands at any later time, or never. */
+/** The update is sent and its connection lost: it takes effect at any later time, or never. */
 export function loseReply(
   around: Around,
   partition: PartitionWorld,
@@ -128,13 +128,13 @@ function write(
   return reply({ kind: 'gate_raised', highestEpoch: next.gate });
 }
 
-/** What is left of the filter at a take; null when it must be built anew. */
+/** The kept filter at a take; null when a new one must be built. */
 function usableFilter(owner: Owner | undefined, below: number): OwnerFilter | null {
   const filter = owner?.filter ?? null;
   return filter !== null && below >= filter.completeBelow ? filter : null;
 }
 
-/** IdFilter.warm: what came since is read, or everything when it was never built. */
+/** IdFilter.warm: reads the ids added since, or all ids when there is no filter. */
 function warmFilter(
   { facts, scenario }: Around,
   partition: PartitionWorld,
@@ -153,7 +153,7 @@ function warmFilter(
   return withOwner(partition, at.owner, { ...owner, filter });
 }
 
-/** A Bloom filter takes some ids for known that are not: here always the same half. */
+/** A Bloom filter also contains some unknown ids: here always the same half of them. */
 function mayContain(filter: OwnerFilter | null, idHash: string): boolean {
   const isFalsePositive = idHash.charCodeAt(idHash.length - 1) % 2 === 0;
   return filter === null || isFalsePositive || filter.idHashes.has(idHash);
@@ -219,7 +219,7 @@ type Question = Exclude<
   LateWrite | { readonly kind: 'insert' | 'fetch' | 'refetch' | 'halt' | 'step_down' }
 >;
 
-// One case a command: the list is complete because the compiler says so.
+// One case for each command; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
 function ask(
   around: Around,
@@ -269,7 +269,7 @@ function ask(
   }
 }
 
-/** The owner does what its machine asks for; null when it waits, reads the log or has ended. */
+/** The owner performs its command; null when it waits, reads the log or has ended. */
 export function act(
   around: Around,
   partition: PartitionWorld,
@@ -312,7 +312,7 @@ function readBatch(
   };
 }
 
-/** A reading of the log, perhaps cut short, with the catalog that its process knows just then. */
+/** Reads the log, perhaps too little, with the catalog that the process knows at that time. */
 export function read(
   around: Around,
   partition: PartitionWorld,

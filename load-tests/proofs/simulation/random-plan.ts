@@ -1,6 +1,6 @@
 import type { RecordPlan, ScenarioPlan } from './scenario-plan.js';
 
-/** Chances, per choice, of what may go wrong; drawn anew for every world. */
+/** Chances of each failure, per choice; every world draws its own. */
 export type Dangers = {
   readonly crash: number;
   readonly fail: number;
@@ -8,7 +8,7 @@ export type Dangers = {
   readonly giveUp: number;
   readonly server: number;
   readonly meters: number;
-  /** Of an owner to stop being chosen for a long while. */
+  /** That an owner is not chosen for a long time. */
   readonly pause: number;
 };
 
@@ -56,7 +56,7 @@ function randomDangers(random: () => number): Dangers {
   };
 }
 
-/** One world in eight contradicts itself, one in eight runs two releases at once. */
+/** One world in eight restores a store, and one in eight runs two releases at once. */
 function randomContradiction(random: () => number): 'none' | 'restore' | 'lost_part' | 'releases' {
   const draw = between(random, 0, 23);
   if (draw < 2) return 'restore';

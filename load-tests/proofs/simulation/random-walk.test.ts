@@ -7,9 +7,9 @@ import { createScenario, type Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 import { SMALL_WORLDS } from './small-worlds.js';
 
-/** By count and not by time, so that a run is the same everywhere. */
+/** A number and not a time, so that a run is the same everywhere. */
 const WORLDS = 1_000;
-/** Beside them, worlds that no run had before; the name of the test says which. */
+/** Further worlds, of a new seed in each run; the name of the test says which. */
 const FRESH_WORLDS = 500;
 const freshSeed = drawSeed();
 const MUTATION_SEEDS_MAX = 1_000;

@@ -16,7 +16,7 @@ export type Walk = {
   readonly failure: Failure | null;
 };
 
-/** The world of a seed, let loose for a while and then calmed down. The seed decides everything. */
+/** Runs the world of a seed with failures, then to its end without. All depends on the seed. */
 export function walk(seed: number, mutation: Mutation | null = null): Walk {
   const random = createSeededRandom(seed).next;
   const { plan, dangers, actions: choices } = drawPlan(random);
@@ -41,7 +41,7 @@ export function walk(seed: number, mutation: Mutation | null = null): Walk {
   return { seed, scenario, steps: actions.length + calm.steps, failure };
 }
 
-/** What is wrong after these actions and the calm that follows; null when nothing is. */
+/** What is wrong after these actions and the end that follows; null when nothing is. */
 export function wrongAfter(scenario: Scenario, actions: readonly Action[]): string | null {
   const run = runActions(scenario, startWorld(scenario), actions);
   return run.wrong ?? calmDown(scenario, run.world).wrong;

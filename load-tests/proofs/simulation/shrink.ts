@@ -4,9 +4,9 @@ import { wrongAfter } from './random-walk.js';
 import type { Scenario } from './scenario.js';
 
 /**
- * The same failure with as few actions as leaving some out can reach: halves first, then ever
- * smaller pieces, until no single action can be spared. An action that cannot happen any more is
- * skipped by the run, so every shorter list is a run too.
+ * The same failure with fewer actions: leaves out halves first, then smaller and smaller parts,
+ * until every action is needed. The run skips an action that is not possible any more, so every
+ * shorter list is a run, too.
  */
 export function shrink(scenario: Scenario, failure: Failure): Failure {
   let kept: Failure = failure;
@@ -20,7 +20,7 @@ export function shrink(scenario: Scenario, failure: Failure): Failure {
   return kept;
 }
 
-/** One pass over the list; null when no piece of this size can be spared. */
+/** One pass over the list; null when every part of this size is needed. */
 function dropOnce(scenario: Scenario, failure: Failure, size: number): Failure | null {
   let kept = failure;
   let start = 0;

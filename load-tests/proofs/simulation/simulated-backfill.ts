@@ -34,7 +34,7 @@ type OnMeters = Extract<
   }
 >;
 
-/** Partitions whose stored events an attempt covers, in the order in which it does. */
+/** The partitions whose stored events an attempt reads, in its order. */
 function rangesOf({ versions }: MetersWorld, attempt: Attempt): readonly number[] {
   const startOffsets = versions[attempt.version]?.startOffsets ?? [];
   return startOffsets.flatMap((liveFrom, partition) => (liveFrom > 0 ? [partition] : []));
@@ -55,7 +55,7 @@ function insertRange(scenario: Scenario, world: World, attempt: Attempt): Meters
   return { ...meters, attemptParts: [...meters.attemptParts, part] };
 }
 
-/** The next thing of an attempt takes effect: a partition's insert, or the pointer's flip. */
+/** The next statement of an attempt takes effect: the insert of a partition, or the completion. */
 function advance(scenario: Scenario, world: World, attempt: Attempt): MetersWorld {
   return (
     insertRange(scenario, world, attempt) ??
@@ -63,7 +63,7 @@ function advance(scenario: Scenario, world: World, attempt: Attempt): MetersWorl
   );
 }
 
-/** Nobody goes on with the attempt. */
+/** Gives the attempt up. */
 function dropAttempt(meters: MetersWorld, index: number): MetersWorld {
   return { ...meters, attempts: withoutItem(meters.attempts, index) };
 }
@@ -81,7 +81,7 @@ function backfill(scenario: Scenario, world: World, index: number): World | null
   return { ...world, meters: { ...meters, attempts: withItem(meters.attempts, index, further) } };
 }
 
-/** The statement is under way, its outcome unknown: the attempt is given up (run-backfills.ts). */
+/** The outcome of a statement is unknown: the attempt is given up (run-backfills.ts). */
 function loseBackfill(world: World, index: number): World | null {
   const attempt = world.meters.attempts[index];
   if (attempt === undefined) return null;
@@ -114,7 +114,7 @@ function applyToAttempt(
   return { ...world, meters: dropAttempt(meters, index) };
 }
 
-/** What happens to meters as a whole: changes and backfills. Null when it cannot happen. */
+/** Applies an action on meters: a change or a backfill. Null when it is not possible. */
 export function applyToMeters(scenario: Scenario, world: World, action: OnMeters): World | null {
   const { meters } = world;
   switch (action.kind) {

@@ -14,7 +14,7 @@ import type { Part, PartitionWorld, Request } from './world.js';
 
 /** What ClickHouse does for one partition (write/usage-writer.ts): gate, inserts, look-ups. */
 
-/** Where the offset stands in an encoded row; the place inside the record is the next column. */
+/** Position of the offset in an encoded row; the index inside the record is the next column. */
 const OFFSET_COLUMN = { events: 13, ids: 3, duplicates: 2 } as const;
 
 const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unknown[])[] =>
@@ -25,7 +25,7 @@ const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unkn
 
 const namedRows = new WeakMap<Batch, Map<BatchTable, readonly number[]>>();
 
-/** Names the events, or duplicates, that an insert of a batch has rows of. */
+/** Positions of the events, or duplicates, of which an insert of a batch has rows. */
 function rowsOf(facts: PartitionFacts, batch: Batch, table: BatchTable): readonly number[] {
   if (table === 'usage' || table === 'deadLetters') return [];
   const known = namedRows.get(batch) ?? new Map<BatchTable, readonly number[]>();
@@ -103,7 +103,7 @@ function firstBlock(part: Part): Part {
   return { ...part, rows: part.rows.slice(0, part.rows.length >> 1) };
 }
 
-/** Ends an insert whose part is in the table: synced, then answered. */
+/** Completes an insert whose part is in the table: syncs the part and answers. */
 export function completeInsert(
   partition: PartitionWorld,
   request: Request,
@@ -121,8 +121,8 @@ export function completeInsert(
 }
 
 /**
- * The server's next step with an insert: it starts unless the gate refuses it, its one part becomes
- * visible, and it is answered once that is synced. Without power losses the last two are one.
+ * The next step of an insert: it starts unless the gate refuses it, its part becomes visible, and
+ * it is answered when the part is synced. Without power losses the last two steps are one.
  */
 export function serveRequest(
   scenario: Scenario,
@@ -166,7 +166,7 @@ export function loseUnsynced(partition: PartitionWorld): PartitionWorld {
   };
 }
 
-/** What a kill leaves: every part that was renamed; half of an insert of two blocks. */
+/** What a kill leaves: every visible part, which may be half of an insert of two blocks. */
 export function syncAll(partition: PartitionWorld): PartitionWorld {
   const sync = (table: BatchTable): readonly Part[] =>
     partition.tables[table].map((part) => (part.isSynced ? part : { ...part, isSynced: true }));
@@ -201,7 +201,7 @@ function countRows(
   return found;
 }
 
-/** Rows of a batch that are there; the marker is one row of each usage insert. */
+/** How many rows of a batch are in the tables; each usage insert has one marker. */
 export function presenceOf(
   facts: PartitionFacts,
   { tables }: PartitionWorld,

@@ -12,8 +12,8 @@ import {
 } from './world.js';
 
 /**
- * What the SQL of the product does, statement by statement; this file is the only place that says
- * so. Each function is one statement, hence atomic, and bears the name of its file.
+ * The SQL of the product as functions, one for each statement, with the name of its file. A
+ * statement is atomic. That they do the same is tested (simulation-conformance/).
  */
 type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
@@ -60,7 +60,7 @@ export function finishBatch(
   return { ...row, nextOffset: end, intent: null, lastBatch: { start, rows } };
 }
 
-/** ensure-checkpoints.sql for one partition: the row begins with the catalog of its making. */
+/** ensure-checkpoints.sql for one partition: a row begins with the catalog at its creation. */
 export function ensureCheckpoint(meters: MetersWorld, mutation: Mutation | null): Checkpoint {
   return newRow(mutation === 'row_with_old_catalog' ? 1 : meters.version);
 }
@@ -78,7 +78,7 @@ function ofMeter(version: MeterVersion, meterId: string): boolean {
   return version.definition.meterId === meterId;
 }
 
-/** next_catalog_version, and the definitions in force in it. */
+/** next_catalog_version, and the definitions that are active in it. */
 function withCatalog(meters: MetersWorld): MetersWorld {
   const version = meters.version + 1;
   const inForce = meters.versions.filter(({ retiredIn }) => retiredIn === null);
@@ -98,7 +98,7 @@ function raiseCatalog(world: World, mutation: Mutation | null): World['partition
   );
 }
 
-/** point_meter_at: readers switch; the version they leave is fed on. */
+/** point_meter_at: readers switch to a version; the previous one still counts events. */
 function pointAt(meters: MetersWorld, target: number): MetersWorld {
   const meterId = meters.versions[target]?.definition.meterId ?? '';
   const before = meters.inSight[meterId];
@@ -111,7 +111,7 @@ function pointAt(meters: MetersWorld, target: number): MetersWorld {
   return { ...meters, versions, inSight: { ...meters.inSight, [meterId]: target } };
 }
 
-/** A change of the meter that was never completed is given up. */
+/** Gives up a change of the meter whose backfill was never completed. */
 function withoutBackfill(version: MeterVersion): MeterVersion {
   return version.backfill === 'completed' ? version : { ...version, backfill: 'none' };
 }
@@ -149,7 +149,7 @@ export function activateMeterVersion(scenario: Scenario, world: World): World {
     attemptGeneration: null,
   };
   const versions = [...earlier, added];
-  // The pointer of a new meter is at its first version at once, whose rows are none as yet.
+  // Readers of a new meter read its first version at once, which has no rows then.
   const inSight = { [meterId]: plan, ...meters.inSight };
   const next = withCatalog({ ...meters, versions, inSight, nextGeneration: generation + 1 });
   return {
@@ -159,7 +159,7 @@ export function activateMeterVersion(scenario: Scenario, world: World): World {
   };
 }
 
-/** Stops feeding versions that nobody reads; only the catalog changes. */
+/** Retires versions that nobody reads; only the catalog changes. */
 function retireLoosely(
   meters: MetersWorld,
   isIdle: (version: MeterVersion, index: number) => boolean,
@@ -174,12 +174,12 @@ function retireLoosely(
   return count === 0 ? meters : withCatalog({ ...meters, versions });
 }
 
-/** retire-unread-meter-versions.sql, with no patience at all. */
+/** retire-unread-meter-versions.sql, without waiting. */
 export function retireUnread(meters: MetersWorld): MetersWorld {
   return retireLoosely(meters, ({ isUnread }) => isUnread);
 }
 
-/** revert_meter_version: back to a version that is complete and still fed; null when it is not. */
+/** revert_meter_version: null unless the version is complete and still counts events. */
 export function revertMeter(meters: MetersWorld, target: number): MetersWorld | null {
   const stream = meters.versions[target];
   if (stream === undefined || stream.retiredIn !== null) return null;
@@ -196,7 +196,7 @@ export function revertMeter(meters: MetersWorld, target: number): MetersWorld | 
   return pointAt(retired, target);
 }
 
-/** Whether claim-backfill.sql would claim this version: its input stands still. */
+/** Whether claim-backfill.sql would claim this version: its input no longer changes. */
 export function isClaimable(
   scenario: Scenario,
   { partitions, meters }: World,
@@ -213,8 +213,8 @@ export function isClaimable(
 }
 
 /**
- * claim-backfill.sql. A lease may have run out at any time, so another attempt under way does not
- * hinder it.
+ * claim-backfill.sql. A lease may have ended at any time, so another running attempt does not
+ * prevent it.
  */
 export function claimBackfill(
   meters: MetersWorld,
@@ -240,12 +240,12 @@ export function claimBackfill(
   };
 }
 
-/** The attempt that still has the backfill, as complete and postpone ask. */
+/** Whether the attempt still has the backfill, as complete and postpone check. */
 export function hasBackfill(version: MeterVersion, attempt: Attempt): boolean {
   return version.backfill === 'running' && version.attempts === attempt.number;
 }
 
-/** complete_meter_backfill: the pointer moves unless the attempt was overtaken or given up. */
+/** complete_meter_backfill: readers switch unless the attempt was overtaken or given up. */
 export function completeBackfill(
   meters: MetersWorld,
   attempt: Attempt,

@@ -27,7 +27,7 @@ function small(log: readonly RecordPlan[], change: Partial<ScenarioPlan> = {}): 
   };
 }
 
-/** A world whose every interleaving is gone through. */
+/** A world of which every order of actions is tried. */
 export type SmallWorld = { readonly name: string; readonly plan: ScenarioPlan };
 
 const TWO_METERS = {
@@ -94,7 +94,7 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   },
 ];
 
-/** Minutes in all. */
+/** Some minutes in all. */
 export const LARGER_WORLDS: readonly SmallWorld[] = [
   {
     name: 'three records, three epochs, time-outs and a lost reply',

@@ -3,9 +3,9 @@ import { requestName, writeName } from './actions.js';
 import type { MetersWorld, Owner, OwnerFilter, Part, PartitionWorld, World } from './world.js';
 
 /**
- * A text that two worlds share exactly when everything that can still happen is the same in both.
- * Owners are alike, so they stand in order of their own texts; a batch is known by its digest.
- * Texts of pieces are kept by identity: most pieces of a world are those of the one before.
+ * A text that is equal for two worlds exactly when the same can still happen in both. Owners are
+ * interchangeable, so their texts are sorted. A batch is identified by its digest. The texts of
+ * parts are cached by object identity, since most parts of a world are those of the previous one.
  */
 function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
   const texts = new WeakMap<T, string>();
@@ -66,7 +66,7 @@ function ownerKey({ step, request, filter }: Owner): string {
   return `${stateKey(step.state)}/${waits}/${filter === null ? '' : filterKey(filter)}`;
 }
 
-/** Texts of whole pieces are long and repeat: each gets a number, which is exact and short. */
+/** Gives each text of a part a number, since these texts are long and occur often. */
 export function createWorldKey(): (world: World) => string {
   const numbers = new Map<string, number>();
   const numberOf = (text: string): number => {

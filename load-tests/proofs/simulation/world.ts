@@ -9,21 +9,21 @@ import { hashText, type Scenario } from './scenario.js';
 /** Events counted under one generation. */
 export type GenerationCount = { readonly generation: number; readonly events: number };
 
-/** What one insert left in a table of ClickHouse: all of its rows, or the half of a mutation. */
+/** The rows of one insert in a table of ClickHouse: all of them, or half under a mutation. */
 export type Part = {
   readonly start: number;
   readonly end: number;
   /** Positions of the events (expected-counts.ts) that the rows are of, ascending. */
   readonly rows: readonly number[];
-  /** Of usage: one entry a generation; the marker of the batch goes with them. */
+  /** Of usage: one entry per generation. The marker of the batch is part of them. */
   readonly usage: readonly GenerationCount[];
   /** Of usage: events that were accepted, duplicates included. */
   readonly accepted: number;
-  /** Until then a power loss takes it away. */
+  /** A part that is not synced is lost at a power loss. */
   readonly isSynced: boolean;
 };
 
-/** An insert under way in ClickHouse. */
+/** A running insert of ClickHouse. */
 export type Request = {
   readonly table: BatchTable;
   readonly epoch: number;
@@ -32,7 +32,7 @@ export type Request = {
   readonly phase: 'sent' | 'running' | 'visible';
 };
 
-/** An update of Postgres, or of the gate, whose sender has given up. */
+/** An update of PostgreSQL or of the gate whose sender has stopped waiting. */
 export type LateWrite = Extract<
   Command,
   { readonly kind: 'intend' | 'finish' | 'take' | 'raise_gate' }
@@ -41,16 +41,16 @@ export type LateWrite = Extract<
 /** The id filter of a process (dedup/id-filter.ts). */
 export type OwnerFilter = {
   readonly idHashes: ReadonlySet<string>;
-  /** It knows every id stored below this offset. */
+  /** It holds every id stored below this offset. */
   readonly completeBelow: number;
 };
 
-/** One process as far as it owns, or believes to own, one partition. */
+/** One process that owns one partition, or believes that it does. */
 export type Owner = {
   readonly step: Step;
   /** The insert it waits for. */
   readonly request: Request | null;
-  /** Null until it is built; it outlives the loss of the partition, not that of the process. */
+  /** Null until it is built. It survives the loss of the partition, but not of the process. */
   readonly filter: OwnerFilter | null;
 };
 
@@ -60,19 +60,19 @@ export type PartitionWorld = {
   readonly logEnd: number;
   /** Null until the row is made. */
   readonly row: Checkpoint | null;
-  /** The row before its latest update: what a restored Postgres comes back with. */
+  /** The row before its latest update, as a restored PostgreSQL has it. */
   readonly rowBefore: Checkpoint | null;
   readonly gate: number;
   readonly tables: Readonly<Record<BatchTable, readonly Part[]>>;
   readonly owners: readonly Owner[];
-  /** Inserts that nobody waits for any more; they may go on at any later time. */
+  /** Inserts that nobody waits for any more; they may take effect at any later time. */
   readonly orphans: readonly Request[];
   readonly lateWrites: readonly LateWrite[];
 };
 
 /**
- * Where the live stream of a retired version ends, by partition. `loose`: nobody reads it any more,
- * so it ends with whichever batch first uses the newer catalog.
+ * Where the live stream of a retired version ends, by partition. `loose`: nobody reads the version
+ * any more, so its stream ends with the first batch that uses a newer catalog.
  */
 export type StreamEnd = 'open' | 'loose' | readonly number[];
 
@@ -87,11 +87,11 @@ export type MeterVersion = {
   /** By partition; a partition without a row begins at 0. */
   readonly startOffsets: readonly number[];
   readonly readGenerations: readonly number[];
-  /** The pointer has left it, and it is fed still. */
+  /** It is no longer read, and still counts events. */
   readonly isUnread: boolean;
   readonly backfill: 'none' | 'running' | 'failed' | 'completed';
   readonly attempts: number;
-  /** Of the latest attempt; only the mutation that resumes one looks at it. */
+  /** Of the latest attempt; used only by the mutation that resumes an attempt. */
   readonly attemptGeneration: number | null;
 };
 
@@ -113,16 +113,16 @@ export type AttemptPart = {
   readonly events: number;
 };
 
-/** Something of a backfill whose outcome its process does not know. */
+/** A statement of a backfill whose outcome its process does not know. */
 export type LateBackfill =
   | { readonly kind: 'insert'; readonly attempt: Attempt }
   | { readonly kind: 'complete'; readonly attempt: Attempt };
 
-/** Everything in Postgres and ClickHouse that concerns meters rather than one partition. */
+/** Everything in PostgreSQL and ClickHouse that belongs to meters and not to one partition. */
 export type MetersWorld = {
   readonly version: number;
   readonly versions: readonly MeterVersion[];
-  /** By meter: position of the version whose rows readers see; a new one may have none as yet. */
+  /** By meter: position of the version that readers see; a new meter may have none. */
   readonly inSight: Readonly<Record<string, number>>;
   /** By version, from 1 on. */
   readonly catalogs: readonly Catalog[];
@@ -132,7 +132,7 @@ export type MetersWorld = {
   readonly late: readonly LateBackfill[];
 };
 
-/** What still may go wrong. */
+/** How often each failure may still happen. */
 export type Budget = Omit<Limits, 'epochs' | 'backfillAttempts'>;
 
 export type World = {
@@ -163,7 +163,7 @@ export function newRow(catalogVersion: number): Checkpoint {
   };
 }
 
-/** Nothing but the log and the first catalog; meters of the start are activated by the caller. */
+/** A world with only the log and the first catalog; the caller activates the first meters. */
 export function emptyWorld({ plan, partitions }: Scenario): World {
   const { timeouts, lostReplies, kills, powerLosses, restores, lostParts } = plan.limits;
   return {

@@ -2,7 +2,7 @@ import type { EventPathMutation } from './event-path-mutation.js';
 
 const PERFORM = 'dist/aggregator/ownership/perform.js';
 
-/** Mistakes that others have made and their users have reported. */
+/** Mistakes of other products that their users have reported. */
 export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: '202 before the ack',

@@ -15,13 +15,13 @@ export const EVENT_PATH_MUTATIONS: readonly EventPathMutation[] = [
   ...AUDIT_MUTATIONS,
 ];
 
-/** What programs run from. */
+/** The files that programs need to run. */
 const COPIED = [
   ...['dist', 'package.json', 'sql/migrations', 'sql/queries'],
   ...['clickhouse/migrations', 'clickhouse/queries', 'billing-api/generated'],
 ];
 
-/** A partition that halts never settles: waiting longer tells no more. */
+/** A halted partition never finishes, so a longer wait would show nothing more. */
 const SETTLE_TIMEOUT_MS = 40_000;
 
 type Ground = Pick<Bench, 'engines' | 'log'>;

@@ -5,7 +5,7 @@ const PERFORM = 'dist/aggregator/ownership/perform.js';
 const WRITER = 'dist/aggregator/write/usage-writer.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
-/** Rules of docs/architecture.md 3.1, one left out each. */
+/** Each mutation breaks one rule of docs/architecture.md 3.1. */
 export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'finish before the inserts',
@@ -39,7 +39,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'consumer killed between every two steps',
     edits: [
       { path: WRITER, from: ' AND log_offset < {below:UInt64})', to: ')' },
-      // Otherwise only ids that the filter takes for known by mistake are looked up.
+      // Otherwise only false positives of the filter would be looked up.
       { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
     ],
   },

@@ -10,7 +10,7 @@ type SimulationMutation = { readonly name: Mutation };
 /** How far the two searches go for one mutation. */
 export type SimulationEffort = { readonly seedsMax: number; readonly statesMax: number };
 
-/** The first seed whose world is wrong under the mutation, with what is wrong. */
+/** What is wrong with the first random world that notices the mutation, and its seed. */
 function catchAtRandom(name: Mutation, seedsMax: number): string | null {
   for (let seed = 1; seed <= seedsMax; seed += 1) {
     const { failure } = walk(seed, name);
@@ -22,7 +22,7 @@ function catchAtRandom(name: Mutation, seedsMax: number): string | null {
   return null;
 }
 
-/** The first small world that reaches a wrong state under the mutation. */
+/** What is wrong in the first small world that notices the mutation, and the effort. */
 function catchExhaustively(mutation: Mutation, statesMax: number): string | null {
   for (const { name, plan } of SMALL_WORLDS) {
     const { failure, states } = explore(createScenario(plan, mutation), statesMax);
@@ -34,8 +34,8 @@ function catchExhaustively(mutation: Mutation, statesMax: number): string | null
 
 /**
  * Rules that a simulated world leaves out. The mutant is a switch of the model and not an edit, so
- * it always starts; the finding is what the checks of the world call wrong, by random worlds and by
- * exhaustive search. Their worlds hold without the mutation: the fast tests see to that.
+ * it always starts. The findings are those of the world's checks, in random worlds and by an
+ * exhaustive search. Without a mutation these worlds are right, as the simulator's tests show.
  */
 export function createSimulationTrial(effort: SimulationEffort): MutationTrial<SimulationMutation> {
   return {
