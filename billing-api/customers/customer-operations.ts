@@ -44,11 +44,11 @@ function newCustomer(body: CreateCustomerBody) {
   reader.name('external_id', externalId);
   reader.rejectUnsupported(body, ['tax_rate_overrides', 'integration_entity_mapping']);
   if (body.email !== undefined && !EMAIL.test(body.email)) {
-    reader.note('email', 'is no e-mail address');
+    reader.note('email', 'must be an e-mail address');
   }
   const country = body.address_country === undefined ? null : countryNamed(body.address_country);
   if (body.address_country !== undefined && country === null) {
-    reader.note('address_country', 'is no ISO 3166 alpha-2 code');
+    reader.note('address_country', 'must be an ISO 3166 alpha-2 code, such as DE');
   }
   const customer = {
     external_id: externalId,

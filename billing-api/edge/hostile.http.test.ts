@@ -193,16 +193,16 @@ describe('a wrong value', () => {
       return answer.body.message;
     };
     const long = 'x'.repeat(400);
-    expect(await messageOf(`/v1/meters?order=${long}`)).toBe('order: is not one of asc, desc');
+    expect(await messageOf(`/v1/meters?order=${long}`)).toBe('order: must be one of asc, desc');
     expect(await messageOf('/v1/meters?limit=x')).toBe('limit: must be an integer from 1 to 1000');
     expect(await messageOf('/v1/meters?limit=0')).toBe('limit: must be an integer from 1 to 1000');
     const status = await messageOf(`/v1/plans/search`, { status: long });
-    expect(status).toBe('status: is not one of published, deleted, archived');
+    expect(status).toBe('status: must be one of published, deleted, archived');
     const metadata = await messageOf('/v1/plans', { name: 'x', metadata: { a: [long] } });
-    expect(metadata).toBe('metadata.a: has a value of a wrong type');
+    expect(metadata).toBe('metadata.a: has a value of the wrong type');
     const price = { billing_period: long, currency: 'usd' };
     expect(await messageOf('/v1/prices', price)).toMatch(
-      /^billing_period: is not one of .*ONETIME/,
+      /^billing_period: must be one of .*ONETIME/,
     );
   });
 

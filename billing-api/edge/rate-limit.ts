@@ -50,7 +50,7 @@ async function consume(
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     setHeaders(response, policy, rejection);
-    const message = `more than ${policy.quota} requests of the ${policy.name} class in a second`;
+    const message = `this key may send ${policy.quota} ${policy.name} requests per second; wait and try again`;
     const retryAfterSeconds = secondsOf(rejection.msBeforeNext);
     return new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
   }

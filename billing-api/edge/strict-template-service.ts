@@ -14,8 +14,8 @@ type ArrayLimits = {
 function lengthProblem(length: number, limits: ArrayLimits | undefined): string | null {
   const least = limits?.minItems?.value ?? 0;
   const most = limits?.maxItems?.value ?? Infinity;
-  if (length < least) return `has fewer than ${least} elements`;
-  return length > most ? `has more than ${most} elements` : null;
+  if (length < least) return `must have at least ${least} elements`;
+  return length > most ? `must have at most ${most} elements` : null;
 }
 
 type IntegerLimits = {
@@ -33,8 +33,8 @@ function integerProblem(limits: IntegerLimits | undefined): string {
 }
 
 /**
- * Where tsoa is too lenient, speaks of its own inside, or forgets where in a body it is. The
- * signatures are tsoa's.
+ * Validates where tsoa is too lenient, names its own internals, or loses the place within the body.
+ * The signatures are tsoa's.
  */
 /* eslint-disable max-params */
 class StrictValidationService extends ValidationService {
@@ -55,7 +55,7 @@ class StrictValidationService extends ValidationService {
   ): unknown {
     if (members?.some((member) => member === value) === true) return value;
     const known = (members ?? []).join(', ');
-    fieldErrors[parent + name] = { message: `is not one of ${known}`, value };
+    fieldErrors[parent + name] = { message: `must be one of ${known}`, value };
     return undefined;
   }
 
@@ -106,7 +106,7 @@ class StrictValidationService extends ValidationService {
       parent,
     );
     if (Object.keys(problems).length > 0) {
-      fieldErrors[parent + name] = { message: 'has a value of a wrong type', value };
+      fieldErrors[parent + name] = { message: 'has a value of the wrong type', value };
     }
     return found;
   }
@@ -137,7 +137,7 @@ class StrictValidationService extends ValidationService {
   ): unknown[] | undefined {
     const path = `${parent}${name}`;
     const isList = Array.isArray(value) && schema !== undefined;
-    const problem = isList ? lengthProblem(value.length, validators) : 'is not a list';
+    const problem = isList ? lengthProblem(value.length, validators) : 'must be a list';
     if (problem !== null) fieldErrors[path] = { message: problem, value };
     if (!isList || problem !== null) return undefined;
     return value.map((element, index) =>

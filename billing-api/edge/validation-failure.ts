@@ -4,7 +4,7 @@ import { HttpFailure } from './http-failure.js';
 const EXCESS = /^"(.*)" is an excess property/s;
 const NO_MODEL = /^No matching model found/;
 const UNKNOWN = 'is not a member of this request';
-const WRONG_TYPE = 'has a value of a wrong type';
+const WRONG_TYPE = 'has a value of the wrong type';
 const NAME_LENGTH_MAX = 100;
 const DETAILS_MAX = 20;
 

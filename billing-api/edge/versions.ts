@@ -27,7 +27,7 @@ export function tagVersion(controller: Controller, version: number): void {
  */
 export function tagReadVersion(controller: Controller, request: Request, version: number): void {
   if (!isMatch(request.get('if-match'), version)) {
-    const message = `the record has version ${version}`;
+    const message = `the record has version ${version}; read it again`;
     throw new HttpFailure(409, 'version_conflict', { message });
   }
   tagVersion(controller, version);

@@ -37,9 +37,9 @@ async function parentRefusal(
   const parent = await findRecord(unit, ENTITLEMENTS, id);
   if (parent === null) return notFound('entitlement', id);
   const problem = (text: string): Refusal => invalid({ parent_entitlement_id: text });
-  if (parent.feature_id !== featureId) return problem('is of another feature');
+  if (parent.feature_id !== featureId) return problem('must be an entitlement to the same feature');
   if (owner.entityType === 'SUBSCRIPTION' && parent.entity_id !== owner.planId) {
-    return problem("is no entitlement of the subscription's plan");
+    return problem("must be an entitlement of the subscription's plan");
   }
   return null;
 }

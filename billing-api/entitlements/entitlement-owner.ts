@@ -70,6 +70,6 @@ export async function resetRefusal(
   const other = met.find((one) => one.usage_reset_period !== reset);
   if (other === undefined) return null;
   const period = other.usage_reset_period ?? 'absent';
-  const problem = `that of feature ${other.feature_id}, which has the same meter, is ${period} here`;
-  return invalid({ usage_reset_period: `${problem}; they must be equal` });
+  const reason = `feature ${other.feature_id} has the same meter and this reset period here`;
+  return invalid({ usage_reset_period: `must be ${period}, because ${reason}` });
 }

@@ -21,13 +21,14 @@ export type EntitlementCommand = {
 function readOwner(reader: MemberReader, request: CreateEntitlementBody): EntitlementOwner {
   const { plan_id: planId, entity_id: entityId, entity_type: type = null } = request;
   if (planId === undefined && entityId === undefined) {
-    reader.note('plan_id', 'or entity_id is required');
+    reader.note('plan_id', 'give plan_id or entity_id');
   }
   if (planId === undefined) return { id: entityId ?? '', type };
   if (entityId !== undefined && entityId !== planId) {
-    reader.note('entity_id', 'names another record than plan_id; give one of them');
+    reader.note('entity_id', 'must be the same as plan_id; give only one of them');
   }
-  if (type !== null && type !== 'PLAN') reader.note('entity_type', 'is not PLAN, beside plan_id');
+  if (type !== null && type !== 'PLAN')
+    reader.note('entity_type', 'must be PLAN or be left out with plan_id');
   return { id: planId, type: 'PLAN' };
 }
 
@@ -48,7 +49,9 @@ export function entitlementCommandFrom(
 
 export function endProblem(dates: Pick<EntitlementCommand, 'startMs' | 'endMs'>): string | null {
   const { startMs, endMs } = dates;
-  return startMs !== null && endMs !== null && endMs < startMs ? 'is before start_date' : null;
+  return startMs !== null && endMs !== null && endMs < startMs
+    ? 'must not be before start_date'
+    : null;
 }
 
 /** Rules about the feature: it is in use, and what it is decides which members are needed. */
@@ -58,7 +61,8 @@ export function featureRefusal(
 ): Refusal | null {
   if (feature.status !== 'published') return invalid({ feature_id: 'is not published' });
   const { feature_type: type = feature.type } = members;
-  if (type !== feature.type) return invalid({ feature_type: `the feature is ${feature.type}` });
+  if (type !== feature.type)
+    return invalid({ feature_type: `must be ${feature.type}, the type of the feature` });
   const isWithoutValue = (members.static_value ?? null) === null;
   if (feature.type !== 'static' || !isWithoutValue) return null;
   return invalid({ static_value: 'is required for a static feature' });

@@ -61,7 +61,7 @@ function readKey(
   const text = request[member];
   if (text === undefined) return null;
   const key = readEventPageKey(text);
-  if (key === null) reader.note(member, 'is no key that an answer has given');
+  if (key === null) reader.note(member, 'must be a page key of an earlier answer');
   return key;
 }
 

@@ -20,8 +20,8 @@ describe('readPropertyFiltersText', () => {
 
   it('says what is wrong with another form', () => {
     for (const text of ['region', ':eu', 'region:eu;', ';', 'a:b;c']) {
-      expect(readPropertyFiltersText(text)).toContain('is not of the form');
+      expect(readPropertyFiltersText(text)).toContain('must have the form');
     }
-    expect(readPropertyFiltersText('a:b;a:c')).toBe('names the key a twice');
+    expect(readPropertyFiltersText('a:b;a:c')).toBe('must not name the key a twice');
   });
 });

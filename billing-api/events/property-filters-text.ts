@@ -10,9 +10,10 @@ export function readPropertyFiltersText(
   const pairs: [string, readonly string[]][] = [];
   for (const part of text.split(';')) {
     const mark = part.indexOf(':');
-    if (mark <= 0) return 'is not of the form key:text,text;key:text';
+    if (mark <= 0) return 'must have the form key:text,text;key:text';
     const key = part.slice(0, mark);
-    if (pairs.some(([known]) => known === key)) return `names the key ${key.slice(0, 60)} twice`;
+    if (pairs.some(([known]) => known === key))
+      return `must not name the key ${key.slice(0, 60)} twice`;
     pairs.push([key, part.slice(mark + 1).split(',')]);
   }
   return Object.fromEntries(pairs);

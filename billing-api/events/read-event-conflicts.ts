@@ -37,7 +37,7 @@ export async function readEventConflicts(
   const reader = new MemberReader();
   const startMs = reader.instant('start_time', request.start_time) ?? RECEIVED_MIN;
   const endMs = reader.instant('end_time', request.end_time) ?? RECEIVED_END;
-  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
+  if (endMs < startMs) reader.note('end_time', 'must not be before start_time');
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const { environment } = caller;

@@ -56,11 +56,11 @@ function monitoringQueryFrom(
     ['end_time', 'start_time'],
   ] as const) {
     const isAlone = request[member] === undefined && request[other] !== undefined;
-    if (isAlone) reader.note(member, `is needed beside ${other}`);
+    if (isAlone) reader.note(member, `is required with ${other}`);
   }
   const size = request.window_size ?? 'HOUR';
   if (windowCountAtLeast(window, size) > POINTS_MAX) {
-    reader.note('window_size', `the range has more than ${POINTS_MAX} windows`);
+    reader.note('window_size', `the range has more than ${POINTS_MAX} windows; take larger ones`);
   }
   return reader.refusal() ?? { window, grid: { size, timezone: 'UTC', anchorMs: null } };
 }

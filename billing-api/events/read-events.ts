@@ -42,7 +42,9 @@ async function placeOf(
     return key === null ? null : { ...key, eventName: '' };
   }
   const event = (await events.find(environment, [key.eventId])).get(key.eventId);
-  return event?.timestampMs === key.timestampMs ? event : invalid({ [member]: 'names no event' });
+  return event?.timestampMs === key.timestampMs
+    ? event
+    : invalid({ [member]: 'names an event that does not exist' });
 }
 
 function pageFrom(found: readonly StoredEvent[], cut: EventCut, total: number | null): EventsPage {

@@ -45,7 +45,7 @@ export function previewInvoice(
     if (isRefusal(loaded)) return loaded;
     const { subscription } = loaded;
     if (isPreviewable(subscription)) return queryFrom(request, loaded, now);
-    const problem = `the subscription is ${subscription.subscription_status}`;
+    const problem = `the subscription is ${subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../../contract/environment.js';
 /** A repeatable request in progress: the claim on its Idempotency-Key (docs/http.md 1.9). */
 export type IdempotencyClaim = { readonly key: string; readonly claimId: string };
 
-/** On whose behalf a use case runs. */
+/** The environment and the user on whose behalf an operation runs. */
 export type Caller = {
   readonly environment: Environment;
   readonly userId: string;

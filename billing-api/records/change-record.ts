@@ -63,7 +63,10 @@ function targetRefusal(
 ): Refusal | null {
   const version = versionOf(row);
   if (version !== null && target.isExpected?.(version) === false) {
-    return new Refusal('version_conflict', `the ${resource.name} has version ${version}`);
+    return new Refusal(
+      'version_conflict',
+      `the ${resource.name} has version ${version}; read it again and repeat the change`,
+    );
   }
   return row.status === 'published' ? null : notPublished(resource.name, row.status);
 }

@@ -98,7 +98,7 @@ export function textKeyed<Value extends z.ZodTypeAny>(
       input !== null &&
       !Array.isArray(input) &&
       Object.values(input).every((member) => value.safeParse(member).success),
-    { message: 'is no object with such values' },
+    { message: 'is not an object with such values' },
   );
 }
 

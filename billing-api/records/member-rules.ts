@@ -11,6 +11,9 @@ const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_LENGTH_MAX = 100;
 const METADATA_VALUE_LENGTH_MAX = 10_000;
 
+/** What is wrong with a text that `readInstant` refuses. */
+export const INSTANT_PROBLEM = 'must be a date-time with Z or an offset, from 1900 to 2299';
+
 /** A date-time of a request (docs/domain.md 3.1), from 1900 up to but not including 2300. */
 export function readInstant(text: string): InstantMs | null {
   const instant = parseInstant(text);
@@ -20,31 +23,31 @@ export function readInstant(text: string): InstantMs | null {
 /** What is wrong with the metadata of a request; null for good ones. */
 function metadataProblem(metadata: Readonly<Record<string, unknown>>): string | null {
   const entries = Object.entries(metadata);
-  if (entries.length > METADATA_KEYS_MAX) return `has more than ${METADATA_KEYS_MAX} keys`;
+  if (entries.length > METADATA_KEYS_MAX) return `must have at most ${METADATA_KEYS_MAX} keys`;
   for (const [key, value] of entries) {
     if (key.length < 1 || key.length > METADATA_KEY_LENGTH_MAX) {
-      return `has a key that is not 1 to ${METADATA_KEY_LENGTH_MAX} characters long`;
+      return `must have keys of 1 to ${METADATA_KEY_LENGTH_MAX} characters`;
     }
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
-      return `${key} is neither text, number nor boolean`;
+      return `${key} must be a text, a number or a boolean`;
     }
     if (typeof value === 'string' && value.length > METADATA_VALUE_LENGTH_MAX) {
-      return `${key} is longer than ${METADATA_VALUE_LENGTH_MAX} characters`;
+      return `${key} must have at most ${METADATA_VALUE_LENGTH_MAX} characters`;
     }
   }
   return null;
 }
 
 const DECIMAL_PROBLEMS = {
-  not_a_decimal: 'is no decimal number as text',
-  too_many_fraction_digits: 'has more than 18 digits after the point',
-  too_large: 'is greater than 1000000000000',
+  not_a_decimal: 'must be a decimal number as text, such as "12.50"',
+  too_many_fraction_digits: 'must have at most 18 digits after the decimal point',
+  too_large: 'must be at most 1000000000000',
 };
 
 /**
  * Reads members of one request and gathers what is wrong with them, so that an answer names every
- * problem at once. A reading method gives null both for an absent and for a bad member; whether
- * there was a bad one is asked once, at the end.
+ * problem at once. A reading method gives null both for an absent and for a bad member; `refusal`
+ * tells at the end whether there was a bad one.
  */
 export class MemberReader {
   readonly #problems: Record<string, string> = {};
@@ -57,7 +60,7 @@ export class MemberReader {
   instant(member: string, text: string | undefined): InstantMs | null {
     if (text === undefined) return null;
     const instant = readInstant(text);
-    if (instant === null) this.note(member, 'is no date-time with an offset or Z');
+    if (instant === null) this.note(member, INSTANT_PROBLEM);
     return instant;
   }
 
@@ -72,14 +75,14 @@ export class MemberReader {
   /** A factor on money beyond a commitment (docs/domain.md 11.6): 1 or more. */
   overageFactor(member: string, text: string | undefined): Decimal | null {
     const factor = this.decimal(member, text);
-    if (factor?.lessThan(1) === true) this.note(member, 'is less than 1; give 1 or more');
+    if (factor?.lessThan(1) === true) this.note(member, 'must be 1 or more');
     return factor;
   }
 
   /** An amount or a quantity that somebody commits to. */
   positive(member: string, text: string | undefined): Decimal | null {
     const value = this.decimal(member, text);
-    if (value?.greaterThan(0) === false) this.note(member, 'is not greater than 0');
+    if (value?.greaterThan(0) === false) this.note(member, 'must be greater than 0');
     return value;
   }
 
@@ -87,20 +90,22 @@ export class MemberReader {
   timezone(member: string, text: string | undefined): string | null {
     if (text === undefined) return null;
     const timezone = timezoneNamed(text);
-    if (timezone === null) this.note(member, 'is no time zone of the IANA database');
+    if (timezone === null)
+      this.note(member, 'must be a time zone of the IANA database, such as Europe/Berlin');
     return timezone;
   }
 
   /** Three letters, in lower case. */
   currency(member: string, text: string): string {
-    if (!/^[A-Za-z]{3}$/.test(text)) this.note(member, 'is no three-letter currency code');
+    if (!/^[A-Za-z]{3}$/.test(text))
+      this.note(member, 'must be a three-letter currency code, such as usd');
     return text.toLowerCase();
   }
 
   /** A text that must have more than blanks in it, without the blanks around it. */
   name(member: string, text: string): string {
     const trimmed = text.trim();
-    if (trimmed === '') this.note(member, 'is empty');
+    if (trimmed === '') this.note(member, 'must not be empty');
     return trimmed;
   }
 
@@ -112,7 +117,7 @@ export class MemberReader {
     return metadata ?? {};
   }
 
-  /** Refuses members of features that come later: nothing that is given is silently ignored. */
+  /** Refuses members that are not built yet, so that none is silently ignored. */
   rejectUnsupported(request: object, members: readonly string[]): void {
     for (const member of members) {
       const value: unknown = Object.entries(request).find(([name]) => name === member)?.[1];

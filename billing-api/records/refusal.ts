@@ -12,7 +12,7 @@ export type RefusalCode =
 /** Request member (`items.2.amount`) to what is wrong with it. */
 export type RefusalDetails = Readonly<Record<string, string>>;
 
-/** The answer "no" of a use case, as a value: code, a message for the caller, problem by member. */
+/** Why an operation is not carried out: code, message for the caller, problem by member. */
 export class Refusal {
   constructor(
     readonly code: RefusalCode,
@@ -52,7 +52,10 @@ export function alreadyExists(what: string, member: string): Refusal {
 
 /** A record that exists but can no longer be changed or used. */
 export function notPublished(what: string, status: string): Refusal {
-  return new Refusal('invalid_operation', `the ${what} is already ${status}`);
+  return new Refusal(
+    'invalid_operation',
+    `the ${what} is ${status} and can no longer be changed or used`,
+  );
 }
 
 /** Items of a request; in a bulk request, a refusal names the index of its item. */
@@ -73,7 +76,7 @@ function refusalAt(refusal: Refusal, index: number): Refusal {
   );
 }
 
-/** Reads every item in order; the first refusal ends it. */
+/** Reads every item in order, up to the first one that is refused. */
 export function collect<Item, Result>(
   { items, isBulk }: RequestItems<Item>,
   read: (item: Item, index: number) => Result | Refusal,

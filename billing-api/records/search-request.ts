@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { readInstant } from './member-rules.js';
+import { INSTANT_PROBLEM, readInstant } from './member-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
 /** How the scalar members of a resource compare. */
@@ -73,7 +73,7 @@ function fieldOf(name: string, members: MemberTypes): FilterField | string {
   }
   const type = Object.hasOwn(members, name) ? members[name] : undefined;
   return type === undefined
-    ? `${name.slice(0, 100)} is no member to filter by`
+    ? `cannot filter by ${name.slice(0, 100)}; name a scalar member or metadata.<key>`
     : { kind: 'member', name, type };
 }
 
@@ -88,29 +88,31 @@ function typeOfValue(filter: FilterRequest): DataType | null {
 }
 
 function arrayOperand(value: unknown): Operand | string {
-  if (!Array.isArray(value)) return 'value.array is no list of texts';
+  if (!Array.isArray(value)) return 'value.array must be a list of texts';
   const items: readonly unknown[] = value;
   const texts = items.filter((item) => typeof item === 'string');
-  if (texts.length < items.length) return 'value.array is no list of texts';
+  if (texts.length < items.length) return 'value.array must be a list of texts';
   return texts.length <= ARRAY_LENGTH_MAX
     ? { type: 'array', texts }
-    : `value.array has more than ${ARRAY_LENGTH_MAX} elements`;
+    : `value.array must have at most ${ARRAY_LENGTH_MAX} elements`;
 }
 
 function dateOperand(value: unknown): Operand | string {
   const instantMs = typeof value === 'string' ? readInstant(value) : null;
-  return instantMs === null ? 'value.date is no date-time' : { type: 'date', instantMs };
+  return instantMs === null ? `value.date ${INSTANT_PROBLEM}` : { type: 'date', instantMs };
 }
 
 const OPERANDS: Readonly<Record<DataType, (value: unknown) => Operand | string>> = {
   string: (value) =>
-    typeof value === 'string' ? { type: 'string', text: value } : 'value.string is no text',
+    typeof value === 'string' ? { type: 'string', text: value } : 'value.string must be a text',
   number: (value) =>
     typeof value === 'number' && Number.isFinite(value)
       ? { type: 'number', text: String(value) }
-      : 'value.number is no number',
+      : 'value.number must be a number',
   boolean: (value) =>
-    typeof value === 'boolean' ? { type: 'boolean', flag: value } : 'value.boolean is no boolean',
+    typeof value === 'boolean'
+      ? { type: 'boolean', flag: value }
+      : 'value.boolean must be true or false',
   date: dateOperand,
   array: arrayOperand,
 };
@@ -124,12 +126,14 @@ function arrayProblem(type: MemberType, texts: readonly string[]): string | null
     date: (text: string) => readInstant(text) !== null,
   }[type];
   const misfit = texts.find((text) => !fits(text));
-  return misfit === undefined ? null : `${misfit.slice(0, 60)} is no ${type}`;
+  return misfit === undefined ? null : `${misfit.slice(0, 60)} is not a ${type}`;
 }
 
 function pairProblem(field: FilterField, operand: Operand): string | null {
   if (field.kind === 'metadata') {
-    return operand.type === 'date' ? 'metadata has no dates; compare it as string' : null;
+    return operand.type === 'date'
+      ? 'metadata values cannot be compared as dates; use string'
+      : null;
   }
   if (operand.type === 'array') return arrayProblem(field.type, operand.texts);
   return operand.type === field.type ? null : `${field.name} is a ${field.type}`;
@@ -139,12 +143,13 @@ function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | s
   const field = fieldOf(filter.field, members);
   if (typeof field === 'string') return field;
   const type = typeOfValue(filter);
-  if (type === null) return `value needs exactly one of ${DATA_TYPES.join(', ')}, of data_type`;
+  if (type === null)
+    return `value must have exactly one of ${DATA_TYPES.join(', ')}; with data_type, that one`;
   const operand = OPERANDS[type](filter.value[type]);
   if (typeof operand === 'string') return operand;
   const operator = filter.operator ?? (operand.type === 'array' ? 'in' : 'eq');
   if (!OPERATORS[operand.type].includes(operator)) {
-    return `${operator} does not go with ${operand.type}`;
+    return `${operator} cannot be used with ${operand.type}; use ${OPERATORS[operand.type].join(', ')}`;
   }
   return pairProblem(field, operand) ?? { field, operator, operand };
 }
@@ -174,7 +179,7 @@ export function readSort(
   const unknown = sort.findIndex((key) => !Object.hasOwn(members, key.field));
   if (unknown >= 0) {
     const name = sort[unknown]?.field.slice(0, 100) ?? '';
-    return invalid({ [`sort.${unknown}`]: `${name} is no member to sort by` });
+    return invalid({ [`sort.${unknown}`]: `cannot sort by ${name}; name a scalar member` });
   }
   if (sort.length === 0) return [{ name: 'created_at', direction: 'desc' }];
   return sort.map((key) => ({ name: key.field, direction: key.direction ?? 'desc' }));
@@ -239,11 +244,10 @@ function readTimeRange(
   const from = body.start_time === undefined ? null : readInstant(body.start_time);
   const before = body.end_time === undefined ? null : readInstant(body.end_time);
   if (body.start_time !== undefined && from === null)
-    return invalid({ start_time: 'is no date-time' });
-  if (body.end_time !== undefined && before === null)
-    return invalid({ end_time: 'is no date-time' });
+    return invalid({ start_time: INSTANT_PROBLEM });
+  if (body.end_time !== undefined && before === null) return invalid({ end_time: INSTANT_PROBLEM });
   if (from !== null && before !== null && before < from)
-    return invalid({ end_time: 'lies before start_time' });
+    return invalid({ end_time: 'must not be before start_time' });
   return { from, before };
 }
 

@@ -17,6 +17,6 @@ export function readRange(
 ): Interval {
   const endMs = reader.instant('end_time', request.end_time) ?? now;
   const startMs = reader.instant('start_time', request.start_time) ?? endMs - days * DAY_MS;
-  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
+  if (endMs < startMs) reader.note('end_time', 'must not be before start_time');
   return { startMs, endMs };
 }

@@ -21,21 +21,21 @@ function readMultiplier(reader: MemberReader, request: EventUsageRequest): strin
   const { aggregation_type: type, multiplier } = request;
   const rule = AGGREGATIONS[type].multiplier;
   if (multiplier === undefined) {
-    if (rule === 'required') reader.note('multiplier', `is required with ${type}`);
+    if (rule === 'required') reader.note('multiplier', `is required for ${type}`);
     return null;
   }
-  if (rule === 'refused') reader.note('multiplier', `does not go with ${type}`);
+  if (rule === 'refused') reader.note('multiplier', `must be left out for ${type}`);
   const value = reader.decimal('multiplier', multiplier);
-  if (value?.greaterThan(0) === false) reader.note('multiplier', 'is not above 0');
+  if (value?.greaterThan(0) === false) reader.note('multiplier', 'must be greater than 0');
   return value === null ? null : plain(value);
 }
 
 function readField(reader: MemberReader, request: EventUsageRequest): string | null {
   const { aggregation_type: type, property_name: name } = request;
   if (AGGREGATIONS[type].counts === 'event') return null;
-  if (name === undefined || name === '') reader.note('property_name', `is required with ${type}`);
+  if (name === undefined || name === '') reader.note('property_name', `is required for ${type}`);
   if (name !== undefined && name.length > PROPERTY_KEY_LENGTH_MAX) {
-    reader.note('property_name', `has more than ${PROPERTY_KEY_LENGTH_MAX} characters`);
+    reader.note('property_name', `must have at most ${PROPERTY_KEY_LENGTH_MAX} characters`);
   }
   return name ?? null;
 }
@@ -59,7 +59,8 @@ function readSubject(reader: MemberReader, request: EventUsageRequest): UsageSub
 
 function readSplit(reader: MemberReader, names: readonly string[]): UsageSplit {
   const { hasSource, hasFeature, properties } = readGroups(reader, names);
-  if (hasFeature) reader.note('group_by', 'feature_id is not source or properties.<name>');
+  if (hasFeature)
+    reader.note('group_by', 'feature_id is not possible here; use source or properties.<name>');
   return { source: hasSource, group: false, properties };
 }
 

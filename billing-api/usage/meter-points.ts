@@ -32,7 +32,9 @@ export function pointsQueriesOf(
     queries.push({ ...query, slicings: slicingsOfAnswer(windows, NO_SPLIT) });
   }
   if (points <= POINTS_MAX) return queries;
-  return invalid({ window_size: `the answer would have more than ${POINTS_MAX} points` });
+  return invalid({
+    window_size: `the answer would have more than ${POINTS_MAX} points; narrow the query`,
+  });
 }
 
 export function meterUsageItemOf(

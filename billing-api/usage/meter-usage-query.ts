@@ -20,9 +20,9 @@ export function bucketProblem(
   resetUsage: AggregationSpec['resetUsage'],
 ): string | null {
   if (AGGREGATIONS[type].buckets === 'refused') {
-    return `does not go with ${type}; only with ${BUCKETED}`;
+    return `must be left out for ${type}; only ${BUCKETED} can have it`;
   }
-  return resetUsage === 'NEVER' ? 'does not go with a meter that never resets' : null;
+  return resetUsage === 'NEVER' ? 'must be left out for a meter that never resets' : null;
 }
 
 /** The bucket size that applies: that of the meter when it has one (docs/http.md 10.3). */

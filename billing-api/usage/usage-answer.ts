@@ -85,7 +85,9 @@ export function resultsOf(
     return results.sort((left, right) => left.window.startMs - right.window.startMs);
   }
   const member = isSplit(split) ? 'group_by' : 'window_size';
-  return invalid({ [member]: `the answer would have more than ${RESULTS_MAX} results` });
+  return invalid({
+    [member]: `the answer would have more than ${RESULTS_MAX} results; narrow the query`,
+  });
 }
 
 /** Refuses more cells than one reading holds. */

@@ -61,13 +61,19 @@ export async function usageOfEverybody(
 ): Promise<UsageCustomers | Refusal> {
   const keys = await usage.listCustomerKeys(environment, cellQueriesOf(queries));
   if (keys === null) {
-    return new Refusal('invalid_operation', 'more than 100000 customers; name one of them');
+    return new Refusal(
+      'invalid_operation',
+      'there is usage of more than 100000 customers; name one of them',
+    );
   }
   const unknown = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
   if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
-    return new Refusal('invalid_operation', 'too many customers are not known yet; name one');
+    return new Refusal(
+      'invalid_operation',
+      'there is usage of too many unknown customers; name one customer',
+    );
   }
   return { kind: 'all-but', keys: unknown };
 }

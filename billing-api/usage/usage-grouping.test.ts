@@ -16,11 +16,11 @@ describe('group_by', () => {
   it.each([256, 140_000])('refuses a property name of %i characters', (length) => {
     const { refusal } = read([`properties.${'a'.repeat(length)}`]);
     expect(refusal?.code).toBe('validation_error');
-    expect(refusal?.details?.['group_by']).toContain('more than 255 characters');
+    expect(refusal?.details?.['group_by']).toContain('at most 255 characters');
     expect(refusal?.message.length).toBeLessThan(200);
   });
 
   it.each(['properties.', 'property', ''])('refuses %j', (name) => {
-    expect(read([name]).refusal?.details?.['group_by']).toContain('is not source');
+    expect(read([name]).refusal?.details?.['group_by']).toContain('must be source');
   });
 });

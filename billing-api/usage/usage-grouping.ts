@@ -23,10 +23,10 @@ function groupProblem(name: string): string | null {
   if (name === 'source' || name === 'feature_id') return null;
   const shown = name.slice(0, 60);
   if (!name.startsWith(PROPERTY_PREFIX) || name.length === PROPERTY_PREFIX.length) {
-    return `${shown} is not source, feature_id or properties.<name>`;
+    return `${shown} must be source, feature_id or properties.<name>`;
   }
   return name.length > PROPERTY_PREFIX.length + PROPERTY_KEY_LENGTH_MAX
-    ? `${shown}... is a property name of more than ${PROPERTY_KEY_LENGTH_MAX} characters`
+    ? `${shown}... must have a property name of at most ${PROPERTY_KEY_LENGTH_MAX} characters`
     : null;
 }
 
@@ -39,7 +39,7 @@ export function readGroups(reader: MemberReader, names: readonly string[]): Grou
     const isProperty = problem === null && name.startsWith(PROPERTY_PREFIX);
     if (isProperty) properties.push(name.slice(PROPERTY_PREFIX.length));
   }
-  if (names.length > GROUPS_MAX) reader.note('group_by', `has more than ${GROUPS_MAX} names`);
+  if (names.length > GROUPS_MAX) reader.note('group_by', `must have at most ${GROUPS_MAX} names`);
   return {
     hasSource: names.includes('source'),
     hasFeature: names.includes('feature_id'),

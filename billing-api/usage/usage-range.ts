@@ -70,5 +70,7 @@ export function cutsOf(grid: RangeGrid, sizes: Sizes): RangeCut | Refusal {
   if (!isCut) return { windows: shownWindows, buckets: null };
   const buckets = cutRange(grid, bucketSize, BUCKETS_MAX);
   if (buckets !== null) return { windows: shownWindows, buckets };
-  return invalid({ start_time: `the range has more than ${BUCKETS_MAX} buckets; shorten it` });
+  return invalid({
+    start_time: `the range has more than ${BUCKETS_MAX} buckets; take a shorter range`,
+  });
 }

@@ -39,10 +39,10 @@ function checkMeterReference(reader: MemberReader, body: CreateFeatureBody): voi
   const isNamed = body.meter_id !== undefined;
   const isInline = body.meter !== undefined;
   if (body.type === 'metered') {
-    if (!isNamed && !isInline) reader.note('meter_id', 'or meter is required for type metered');
-    if (isNamed && isInline) reader.note('meter', 'and meter_id exclude each other');
+    if (!isNamed && !isInline) reader.note('meter_id', 'give meter_id or meter for type metered');
+    if (isNamed && isInline) reader.note('meter', 'give either meter_id or meter');
   } else if (isNamed || isInline) {
-    reader.note(isNamed ? 'meter_id' : 'meter', `does not go with type ${body.type}`);
+    reader.note(isNamed ? 'meter_id' : 'meter', `must be left out for type ${body.type}`);
   }
 }
 
@@ -63,10 +63,10 @@ function newFeature(body: CreateFeatureBody) {
   checkMeterReference(reader, body);
   reader.rejectUnsupported(body, ['group_id']);
   if ((body.unit_singular === undefined) !== (body.unit_plural === undefined)) {
-    reader.note('unit_plural', 'and unit_singular come together');
+    reader.note('unit_plural', 'give unit_singular and unit_plural together');
   }
   if (body.reporting_unit !== undefined && !(body.reporting_unit.conversion_rate > 0)) {
-    reader.note('reporting_unit.conversion_rate', 'is not greater than 0');
+    reader.note('reporting_unit.conversion_rate', 'must be greater than 0');
   }
   const feature = {
     name,

@@ -87,8 +87,8 @@ export async function changeMeter(
       return updateRecord(unit, METERS, { row, patch: { ...members, filters: row.filters } });
     }
     if (row.backfill.status === 'running') {
-      const message = `version ${row.version} of the meter is being applied to stored events`;
-      return new Refusal('version_conflict', message);
+      const applied = `version ${row.version} of the meter is still being applied to stored events`;
+      return new Refusal('version_conflict', `${applied}; try again later`);
     }
     const patch = { ...members, version: row.version + 1 };
     const changed = await updateRecord(unit, METERS, { row, patch });

@@ -186,6 +186,6 @@ describe('filters', () => {
 
   it('do not repeat a key', () => {
     const columns = newMeter(requestWith({ type: 'COUNT' }, { filters: [eu, gold, eu] }));
-    expect(columns).toMatchObject({ details: { 'filters.2.key': 'is there twice' } });
+    expect(columns).toMatchObject({ details: { 'filters.2.key': 'must not be given twice' } });
   });
 });

@@ -17,10 +17,13 @@ function checkValue(reader: MemberReader, aggregation: AggregationBody): void {
     return;
   }
   if (field !== undefined) {
-    reader.note('aggregation.expression', 'and aggregation.field exclude each other');
+    reader.note(
+      'aggregation.expression',
+      'give either aggregation.field or aggregation.expression',
+    );
   }
   if (!AGGREGATIONS[type].allowsExpression) {
-    reader.note('aggregation.expression', `does not go with type ${type}`);
+    reader.note('aggregation.expression', `must be left out for type ${type}`);
   }
   const compiled = compileExpression(expression);
   if (isExpressionProblem(compiled)) reader.note('aggregation.expression', compiled.problem);
@@ -34,9 +37,9 @@ function readMultiplier(reader: MemberReader, aggregation: AggregationBody): str
     if (rule === 'required') reader.note(member, `is required for type ${type}`);
     return null;
   }
-  if (rule === 'refused') reader.note(member, `does not go with type ${type}`);
+  if (rule === 'refused') reader.note(member, `must be left out for type ${type}`);
   const value = reader.decimal(member, multiplier);
-  if (value?.lessThanOrEqualTo(ZERO) === true) reader.note(member, 'is not greater than 0');
+  if (value?.lessThanOrEqualTo(ZERO) === true) reader.note(member, 'must be greater than 0');
   return value === null ? null : plain(value);
 }
 
@@ -47,10 +50,10 @@ function checkBuckets(reader: MemberReader, request: CreateMeterBody): void {
     return;
   }
   if (AGGREGATIONS[type].buckets === 'refused') {
-    reader.note('aggregation.bucket_size', `does not go with type ${type}`);
+    reader.note('aggregation.bucket_size', `must be left out for type ${type}`);
   }
   if (request.reset_usage === 'NEVER') {
-    reader.note('aggregation.bucket_size', 'does not go with reset_usage NEVER');
+    reader.note('aggregation.bucket_size', 'must be left out with reset_usage NEVER');
   }
 }
 
@@ -76,7 +79,7 @@ export function readMeterFilters<Filter extends MeterFilter>(
 ): Filter[] {
   const keys = new Set<string>();
   for (const [index, filter] of filters.entries()) {
-    if (keys.has(filter.key)) reader.note(`filters.${index}.key`, 'is there twice');
+    if (keys.has(filter.key)) reader.note(`filters.${index}.key`, 'must not be given twice');
     keys.add(filter.key);
   }
   return [...filters];

@@ -78,7 +78,7 @@ async function tooManyRefusal(
         id === entityId && isLive({ status: 'published', endMs }, now),
     );
     if ((live.get(entityId) ?? 0) + added.length > LIVE_PRICES_MAX) {
-      return invalid({ entity_id: `would have more than ${LIVE_PRICES_MAX} live prices` });
+      return invalid({ entity_id: `a plan can have at most ${LIVE_PRICES_MAX} live prices` });
     }
   }
   return null;

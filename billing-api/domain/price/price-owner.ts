@@ -34,7 +34,12 @@ export function requestedOwnerOf(body: PriceOwnerBody): RequestedOwner | PriceRe
   );
   const [entityId] = ids;
   const [entityType] = types;
-  if (entityId === undefined) return refuse('owner_missing', 'entity_id', 'name the owner');
+  if (entityId === undefined)
+    return refuse(
+      'owner_missing',
+      'entity_id',
+      'name the owner: entity_id, plan_id, addon_id or subscription_id',
+    );
   if (ids.size > 1 || types.size > 1) {
     const remedy = 'name one owner: entity_id, plan_id, addon_id or subscription_id';
     return refuse('owner_contradictory', 'entity_id', remedy);

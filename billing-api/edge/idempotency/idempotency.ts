@@ -30,16 +30,16 @@ function refusalOf(outcome: Exclude<ClaimOutcome['outcome'], 'claimed' | 'answer
   switch (outcome) {
     case 'other-request':
       return new HttpFailure(409, 'already_exists', {
-        message: 'the Idempotency-Key was used for another request',
+        message: 'the Idempotency-Key was used for another request; send a new one',
       });
     case 'running':
       return new HttpFailure(409, 'version_conflict', {
-        message: 'the first request with this Idempotency-Key is still running',
+        message: 'the first request with this Idempotency-Key is still running; try again later',
         retryAfterSeconds: 1,
       });
     case 'lost':
       return new HttpFailure(409, 'already_exists', {
-        message: 'the first request was carried out, but its answer was lost: read the record',
+        message: 'the first request was carried out, but its answer was lost; read the record',
       });
   }
 }

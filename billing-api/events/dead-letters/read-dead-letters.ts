@@ -45,7 +45,7 @@ export async function readDeadLetters(
   const reader = new MemberReader();
   const startMs = reader.instant('start_time', request.start_time) ?? 0;
   const endMs = reader.instant('end_time', request.end_time) ?? APPENDED_END;
-  if (endMs < startMs) reader.note('end_time', 'lies before start_time');
+  if (endMs < startMs) reader.note('end_time', 'must not be before start_time');
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const page = { limit: request.limit ?? LIMIT_DEFAULT, offset: request.offset ?? 0 };

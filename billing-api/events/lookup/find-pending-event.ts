@@ -38,6 +38,6 @@ export async function findPendingEvent(
   if (end === 'complete') return notFound('event', id);
   return new Refusal(
     'service_unavailable',
-    'too many events wait to be processed to search them for this one; try again',
+    'too many events are waiting to be searched for this one; try again later',
   );
 }

@@ -41,7 +41,7 @@ async function addPending(
   if (end === 'complete') return null;
   return new Refusal(
     'service_unavailable',
-    'too many events wait to be processed to count them one by one; try again',
+    'too many events are waiting to be counted one by one; try again later',
   );
 }
 
@@ -53,7 +53,7 @@ async function readOutcomes(
 ): Promise<readonly HourOutcomes[] | Refusal> {
   const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
   if (keys === null) {
-    const problem = `events of more than ${CUSTOMERS_MAX} customers; take a shorter range`;
+    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
     return new Refusal('invalid_operation', problem);
   }
   const meters = await findCountingMeters(database, environment, null);

@@ -16,7 +16,7 @@ export function hoursFrom(request: ReconciliationRequest, now: InstantMs): Inter
   const reader = new MemberReader();
   const range = readRange(reader, request, { now, days: 1 });
   if (range.endMs - range.startMs > RANGE_DAYS_MAX * DAY_MS) {
-    reader.note('start_time', `lies more than ${RANGE_DAYS_MAX} days before end_time`);
+    reader.note('start_time', `must be at most ${RANGE_DAYS_MAX} days before end_time`);
   }
   const endMs = -hourOf(-range.endMs);
   return reader.refusal() ?? { startMs: hourOf(range.startMs), endMs };

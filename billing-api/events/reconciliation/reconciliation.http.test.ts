@@ -207,7 +207,7 @@ describe('GET /events/reconciliation', () => {
         'service_unavailable',
         '2',
       ]);
-      expect(body.message).toContain('too many events wait');
+      expect(body.message).toContain('too many events are waiting');
     }
   });
 });

@@ -32,7 +32,10 @@ async function findLine(
   const row = await findLineItem(unit.tx, id);
   if (row === null) return notFound('line item', id);
   if (row.price_type !== 'USAGE') {
-    return new Refusal('invalid_operation', `no events are behind a ${row.price_type} line`);
+    return new Refusal(
+      'invalid_operation',
+      `a ${row.price_type} line has no events; name a USAGE line`,
+    );
   }
   const loaded = await loadSubscription(unit, row.subscription_id);
   return isRefusal(loaded) ? loaded : { row, loaded };
@@ -54,7 +57,7 @@ export async function findLineEventsQuery(
   if (endMs <= startMs) reader.note('period_end', 'must be later than period_start');
   const after = request.cursor === undefined ? null : readEventPageKey(request.cursor);
   if (request.cursor !== undefined && after === null) {
-    reader.note('cursor', 'is not a cursor that an answer has given');
+    reader.note('cursor', 'must be a cursor of an earlier answer');
   }
   const period = { startMs, endMs };
   const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false };

@@ -23,7 +23,7 @@ export function readEntitlementOverrides(
   const seen = new Set<string>();
   for (const [index, { parent_entitlement_id: id }] of bodies.entries()) {
     const member = `override_entitlements.${index}.parent_entitlement_id`;
-    if (seen.has(id)) reader.note(member, 'is given twice');
+    if (seen.has(id)) reader.note(member, 'must not be given twice');
     seen.add(id);
   }
   return bodies;

@@ -55,7 +55,7 @@ export function readOverrides(
     const place = `override_line_items.${index}`;
     reader.rejectUnsupported(body, ['price_unit_amount', 'price_unit_tiers']);
     const quantity = readQuantity(reader, place, body.quantity);
-    if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'is given twice');
+    if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'must not be given twice');
     seen.add(body.price_id);
     const hasModel = MODEL_MEMBERS.some((member) => body[member] !== undefined);
     return { priceId: body.price_id, quantity, model: hasModel ? body : null };
