@@ -4,8 +4,8 @@ import { HttpFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
 
 /**
- * The API key, which decides also when there is a bearer token (docs/http.md 1.2). An API key sent
- * as a bearer token is refused, as the event routes do.
+ * The API key of a request. It counts even when there is a bearer token too (docs/http.md 1.2). An
+ * API key that is sent as a bearer token is refused, as on the event routes.
  */
 function apiKeyOf(request: Request): string {
   const apiKey = request.get('x-api-key') ?? '';
@@ -20,7 +20,7 @@ function unauthenticated(message: string): HttpFailure {
   return new HttpFailure(401, 'permission_denied', { message });
 }
 
-/** Finds out who calls; mounted at `/v1`, before anything else is said about the request. */
+/** Finds the caller; mounted at `/v1` before all other checks, so that 401 comes first. */
 export function createAuthenticate(apiKeys: ApiKeyDirectory): RequestHandler {
   return async (request, _response, next) => {
     const caller = await apiKeys.find(apiKeyOf(request));

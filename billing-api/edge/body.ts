@@ -4,14 +4,14 @@ import { isAbsent } from './absent.js';
 import { HttpFailure } from './http-failure.js';
 
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Deeper than any request of ours; a recursive reader must not meet a deeper one. */
+/** No request of this API is nested as deep; the bound protects functions that recurse. */
 const DEPTH_MAX = 32;
-/** The largest request there is, 100 prices in bulk with 100 tiers each, has fewer. */
+/** The largest valid request, 100 prices in bulk with 100 tiers each, has fewer members. */
 const MEMBERS_MAX = 40_000;
-/** No object of ours has more; checking the members of one costs more than their number. */
+/** No valid object has more; the time to check an object grows faster than its members. */
 const OBJECT_MEMBERS_MAX = 1_000;
 
-/** Members whose keys belong to the caller: nothing is taken out of them. */
+/** Members whose keys the caller chooses: none of their members is removed. */
 const FREE_FORM = new Set(['metadata', 'filter_values', 'property_filters']);
 
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
@@ -36,7 +36,7 @@ type Walk = {
   readonly total: { members: number };
 };
 
-/** The members of an object, unless there are more than any request of ours has. */
+/** The members of an object; refuses more than any valid request has. */
 function membersOf(value: object, total: Walk['total']): [string, unknown][] {
   const members = Object.entries(value);
   total.members += members.length;
@@ -70,7 +70,7 @@ function hasBody(request: Request): boolean {
   return request.get('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
 }
 
-/** U+0000 in a path or query names nothing that a database could hold. */
+/** No database can store U+0000, so an address that contains it is refused. */
 export const checkUrl: RequestHandler = (request, _response, next) => {
   if (request.url.includes('%00')) refuse('the address contains U+0000');
   next();
@@ -114,7 +114,7 @@ export const parseJson: RequestHandler = express.json({
 /**
  * Null members of a POST body count as absent, as do empty texts of optional enumerations and
  * references (docs/domain.md 3.1). In a PUT body null clears a member, so it is left as it is.
- * Texts that no database could store are refused here, once for all.
+ * Texts that no database can store are refused here for all operations.
  */
 export const normaliseBody: RequestHandler = (request, _response, next) => {
   if (request.body !== undefined) {

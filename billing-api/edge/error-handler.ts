@@ -51,8 +51,8 @@ function outageFailure(error: DependencyError): HttpFailure {
 }
 
 /**
- * Turns whatever a request ended with into its error body. Refusals are no errors of ours and are
- * not logged; outages and bugs are, with the request id, and their texts stay inside.
+ * Turns the error of a request into the error body. A refusal is not a failure of this program and
+ * is not logged. Outages and bugs are logged with the request id; the caller never sees their text.
  */
 export function createErrorHandler(log: Log): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.

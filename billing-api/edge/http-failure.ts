@@ -3,7 +3,7 @@ import type { Refusal, RefusalCode } from '../records/refusal.js';
 import { isRefusal } from '../records/refusal.js';
 import type { ErrorDto } from '../records/record-dto.js';
 
-/** What becomes available does so within seconds; an earlier retry only adds load. */
+/** What is missing is usually there within seconds; an earlier retry only adds load. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** A request that is answered with an error body; thrown by the edge and caught by its handler. */

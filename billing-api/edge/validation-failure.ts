@@ -36,7 +36,7 @@ function shortened(name: string): string {
   return [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('');
 }
 
-/** What is wrong with the members of a request, in words of ours; unknown members first. */
+/** What is wrong with the members of a request, in the words of this API; unknown members first. */
 function problemsOf(fields: FieldErrors): readonly (readonly [string, string])[] {
   const problems: [string, string][] = [];
   let unknown: string | null = null;

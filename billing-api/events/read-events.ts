@@ -21,7 +21,7 @@ export type EventsPage = {
   readonly firstKey: string | null;
   /** Null unless more events follow. */
   readonly lastKey: string | null;
-  /** Null unless it was asked for. */
+  /** Null unless the request sets count_total. */
   readonly total: number | null;
   readonly offset: number;
 };
@@ -31,7 +31,7 @@ export type EventReadDependencies = ReadDependencies & {
   readonly clock: Clock;
 };
 
-/** The place of a key in the order. A name is not in the key: its event is asked for it. */
+/** The place of a key in the order. A key has no event name; it is read from the event. */
 async function placeOf(
   { events }: EventReadDependencies,
   environment: Environment,
@@ -64,7 +64,7 @@ function pageFrom(found: readonly StoredEvent[], cut: EventCut, total: number | 
 
 /**
  * POST /events/query and GET /events (docs/http.md 10.2). A page begins behind iter_last_key and
- * ends in front of iter_first_key, in the order asked for; both are fixed places, so events that
+ * ends in front of iter_first_key, in the requested order; both are fixed places, so events that
  * come in meanwhile neither repeat nor hide others.
  */
 export async function readEvents(

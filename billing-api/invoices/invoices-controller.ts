@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { previewInvoice } from './preview-invoice.js';
 import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
-import { invoicePreviewToDto } from './invoice-preview.js';
+import { invoicePreviewToDto } from './invoice-answer.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';

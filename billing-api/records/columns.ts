@@ -115,7 +115,7 @@ export function raisedByChange<C extends Column>(
   return { ...column, isRaisedByChange: true };
 }
 
-/** The version of a record that is told by ETag alone: 1 at first. */
+/** The version of a record that only the ETag shows: 1 at first. */
 export const recordVersion = raisedByChange(hidden(withDefault(integer)));
 
 /** What every record has (specification, Conventions). */

@@ -10,7 +10,7 @@ export type ColumnCondition<Name extends string> = FragmentSqlToken & {
   readonly columns?: readonly Name[];
 };
 
-/** Conditions that are joined by AND; none of them when a request does not ask. */
+/** Conditions that are joined by AND; empty when the request does not restrict. */
 export type Conditions<Name extends string> = readonly ColumnCondition<Name>[];
 
 const column = (name: string) => sql.identifier([name]);

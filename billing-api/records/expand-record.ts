@@ -18,7 +18,7 @@ export type Expansions<Row, Answers> = {
   readonly [Name in keyof Answers]-?: Expansion<Row, Exclude<Answers[Name], undefined>>;
 };
 
-/** A record with those of its expandable members that were asked for. */
+/** A record with the expandable members that the request names. */
 export type Expanded<Row, Answers> = { readonly row: Row; readonly expansions: Partial<Answers> };
 
 /** Expands to the record that a column names, whatever its status; null when it names none. */

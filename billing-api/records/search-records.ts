@@ -105,7 +105,7 @@ function whereSql(command: SearchCommand, extra: readonly FragmentSqlToken[]): F
   ]);
 }
 
-/** In the order asked for; ties by id, in the direction of the last key. */
+/** In the requested order; ties by id, in the direction of the last key. */
 function orderSql({ sort }: SearchCommand): FragmentSqlToken {
   const keys = [...sort, { name: 'id', direction: sort.at(-1)?.direction ?? 'desc' }];
   const parts = keys.map(

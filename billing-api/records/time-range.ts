@@ -8,7 +8,7 @@ export type RangeRequest = {
 
 /**
  * `[start_time, end_time)` of a request: the end is now and the start so many days before the end
- * unless they are given. A range turned round is a problem of end_time.
+ * unless they are given. An end before the start is noted as a problem of end_time.
  */
 export function readRange(
   reader: MemberReader,

@@ -7,8 +7,8 @@ import type {
 } from './record-dto.js';
 
 /*
- * Resources that cannot be made yet. Records that are due now carry them as members, which are null
- * or empty; the shapes are those of the specification, so that a client written today keeps
+ * Resources that cannot be created yet. Other records have members for them, which are null or
+ * empty until then. The shapes are those of the specification, so that a client written today keeps
  * working.
  */
 

@@ -32,7 +32,7 @@ export interface MeterUsageBody {
   end_time?: DateTime;
   /** Fills `results`, one element for each window; never finer than the buckets. */
   window_size?: WindowSizeDto;
-  /** Cuts the range into buckets whose values add up. The meter's own, when it has one, applies. */
+  /** Cuts the range into buckets whose values add up. A meter's own bucket size wins. */
   bucket_size?: WindowSizeDto;
   /** Where windows of a MONTH begin. */
   billing_anchor?: DateTime;

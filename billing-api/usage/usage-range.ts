@@ -44,7 +44,7 @@ export function windowsOf(grid: RangeGrid, size: WindowSize | null): readonly In
 
 /** How an answer is cut: its windows, and the buckets whose values add up. */
 export type RangeCut = {
-  /** Null when no windows are asked for. */
+  /** Null when no windows are requested. */
   readonly windows: readonly Interval[] | null;
   readonly buckets: readonly Interval[] | null;
 };

@@ -167,7 +167,7 @@ export interface SearchFeaturesBody extends SearchBody {
   lookup_key?: string;
   /** @maxItems 1000 */
   lookup_keys?: string[];
-  /** In any case. */
+  /** Upper and lower case are the same. */
   name_contains?: string;
   type?: FeatureTypeDto;
 }

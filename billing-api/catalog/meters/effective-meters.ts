@@ -22,7 +22,7 @@ export type MeterEnd = {
  */
 export type EffectiveMeter = {
   readonly meterId: string;
-  /** The version in sight: while a change is being applied to stored events, the one before it. */
+  /** The version that readers see: during a change's backfill, the one before the change. */
   readonly version: number;
   readonly eventName: string;
   readonly filters: readonly MeterFilter[];

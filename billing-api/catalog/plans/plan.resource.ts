@@ -62,6 +62,6 @@ export interface SearchPlansBody extends SearchBody {
   plan_ids?: string[];
   /** @maxItems 1000 */
   lookup_keys?: string[];
-  /** In any case. */
+  /** Upper and lower case are the same. */
   name_contains?: string;
 }

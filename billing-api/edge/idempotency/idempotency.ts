@@ -74,8 +74,8 @@ function holdAnswer(response: Response, before: (answer: StoredAnswer) => Promis
 }
 
 /**
- * Stores a success, or frees the key: a refused request has written nothing, so the same request is
- * judged anew. A failure to do either must not take the answer away.
+ * Stores a success, or frees the key: a refused request has written nothing, so a retry is carried
+ * out again. The caller gets the answer even when this fails.
  */
 function keeper(
   dependencies: Dependencies,

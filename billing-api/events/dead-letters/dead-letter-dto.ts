@@ -28,7 +28,7 @@ export interface DeadLettersQuery {
 
 export interface DeadLetterReplayDto {
   replayed_at: DateTime;
-  /** The user whose key asked for it, or `operator`. */
+  /** The user whose key requested it, or `operator`. */
   replayed_by: string;
   /** Events that were appended to the log again. @isInt */
   events: number;

@@ -48,7 +48,7 @@ export class HourLedger {
     this.#hours = new Map(hours.map((hourMs) => [hourMs, { ...EMPTY }]));
   }
 
-  /** Adds to the hour that contains the instant; hours that nobody asked for are left out. */
+  /** Adds to the hour that contains the instant; hours outside the range are left out. */
   add(instant: InstantMs, figures: Partial<Balance>): void {
     const hour = this.#hours.get(hourOf(instant));
     if (hour === undefined) return;

@@ -131,7 +131,7 @@ export interface ExplainedDiscountDto {
   amount: DecimalText;
 }
 
-/** How a line came about, told by the run that made it. Parts that do not apply are null. */
+/** How the amount of a line was computed. Parts that do not apply are null. */
 export interface ExplanationDto {
   invoice_id: string | null;
   line_item_id: string | null;
@@ -139,7 +139,7 @@ export interface ExplanationDto {
   timezone: string;
   period: ExplainedPeriodDto;
   meter: ExplainedMeterDto | null;
-  /** Whose events count. */
+  /** The customers whose events count. */
   customers: string[];
   /** Events received before it are included. */
   watermark: DateTime | null;
