@@ -232,7 +232,7 @@ module.exports = {
       from: {
         path: '^load-tests/',
         pathNot:
-          '^load-tests/(proofs/simulation(-conformance)?/|proofs/faults/doomed-aggregator\\.ts$|speed/pure-pricing\\.ts$|proofs/pricing-oracle/agreement/)',
+          '^load-tests/(proofs/simulation(-conformance)?/|proofs/faults/crashing-aggregator\\.ts$|speed/pure-pricing\\.ts$|proofs/pricing-oracle/agreement/)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
     },

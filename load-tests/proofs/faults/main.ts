@@ -12,7 +12,7 @@ import { SCENARIOS } from './scenarios/all-scenarios.js';
  * `npm run faults -- [--runs 100] [--log postgres|kafka|both] [--seed N]`: all scenarios, then
  * random runs, each with a seed that replays its plan of load and faults; with `--seed` the runs
  * alone. Ends with the line `N runs, 0 lost, 0 double` for each log, and with status 1 when
- * anything else came out. `--scenarios` tells the named stories alone; `--only TEXT` keeps those
+ * anything else came out. `--scenarios` tells the named scenarios alone; `--only TEXT` keeps those
  * whose name holds the text.
  */
 const { values } = parseArgs({
@@ -44,7 +44,7 @@ function showProblems(problems: readonly string[]): void {
   for (const problem of problems) console.log(pc.red(`    ${problem}`));
 }
 
-async function tellScenarios(ground: Ground, tally: Tally): Promise<void> {
+async function playScenarios(ground: Ground, tally: Tally): Promise<void> {
   const bench = { ...ground, buildRoot: projectRoot, settleTimeoutMs: SETTLE_TIMEOUT_MS };
   for (const scenario of SCENARIOS.filter(isWanted)) {
     const skipReason = scenario.skipReason?.({ ...bench, isLong: true }) ?? null;
@@ -80,15 +80,15 @@ async function runAtRandom(ground: Ground, tally: Tally, firstSeed: number): Pro
 async function runOn(
   ground: Ground,
 ): Promise<{ readonly isRight: boolean; readonly line: string }> {
-  const stories = new Tally('scenarios', ground.log);
+  const scenarios = new Tally('scenarios', ground.log);
   const tally = new Tally('runs', ground.log);
-  if (values.seed === undefined || values.scenarios) await tellScenarios(ground, stories);
+  if (values.seed === undefined || values.scenarios) await playScenarios(ground, scenarios);
   if (!values.scenarios) {
     const firstSeed = Number(values.seed ?? drawSeed());
     await runAtRandom(ground, tally, firstSeed);
   }
-  const lines = [stories, tally].filter(({ count }) => count > 0).map(({ line }) => line);
-  return { isRight: stories.wrong + tally.wrong === 0, line: lines.join('\n') };
+  const lines = [scenarios, tally].filter(({ count }) => count > 0).map(({ line }) => line);
+  return { isRight: scenarios.wrong + tally.wrong === 0, line: lines.join('\n') };
 }
 
 async function run(): Promise<boolean> {

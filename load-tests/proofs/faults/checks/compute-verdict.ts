@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError } from '../../../../runtime/failure.js';
 import { isMetered } from '../load/usage-meter.js';
 import type { World } from '../world/world.js';
-import { expectedUsage, sayingOfBody } from './oracle.js';
+import { expectedUsage, eventTextOfBody } from './oracle.js';
 import { checkDeadLetters } from './check-dead-letters.js';
 import { checkReconciliation } from './check-reconciliation.js';
 import { isConflict, readLog, type LogContent } from './read-log.js';
@@ -37,8 +37,8 @@ function checkLog(world: World, log: LogContent, findings: Findings): void {
       findings.noteDouble('in the log too often', `${identity}: ${occurrences.length}`);
     }
     const [first] = occurrences;
-    if (first !== undefined && first.saying !== sayingOfBody(body)) {
-      findings.note('the first occurrence is another event', `${identity}: ${first.saying}`);
+    if (first !== undefined && first.text !== eventTextOfBody(body)) {
+      findings.note('the first occurrence is another event', `${identity}: ${first.text}`);
     }
   }
   for (const identity of log.events.keys()) {
@@ -52,7 +52,7 @@ function checkEvents(
   events: ReadonlyMap<string, readonly string[]>,
   findings: Findings,
 ): void {
-  for (const [identity, [{ saying: first } = { saying: '' }]] of log.events) {
+  for (const [identity, [{ text: first } = { text: '' }]] of log.events) {
     const [stored, ...more] = events.get(identity) ?? [];
     if (stored === undefined) findings.noteLost('no event row', identity);
     else if (stored !== first) {
@@ -91,7 +91,7 @@ async function checkTotals(world: World, facts: Facts, findings: Findings): Prom
   const totals = await readTotals(world.clickhouse);
   // The product's own count of what it was given, against the log.
   if (totals.accepted !== inLog) {
-    findings.note('the count of accepted events', `${totals.accepted} of ${inLog} in the log`);
+    findings.note('accepted by its own books', `${totals.accepted} of ${inLog} in the log`);
   }
   if (totals.ids > totals.distinct_ids) findings.noteDouble('id rows', `${totals.ids} rows`);
   if (totals.distinct_ids !== events) {
@@ -133,16 +133,15 @@ function countUnmatched(world: World): number {
 function checkBalance(counts: Counts, findings: Findings): void {
   const { accepted, landedUnknown, counted, unmatched, duplicates } = counts;
   const difference = accepted + landedUnknown - counted - unmatched - duplicates;
-  if (difference !== 0)
-    findings.note('events that are neither counted, unmatched nor duplicates', String(difference));
+  if (difference !== 0) findings.note('books', `they differ by ${difference}`);
 }
 
 const ATTEMPTS = 8;
 const PAUSE_MS = 500;
 
 /**
- * Compares a settled world with what its clients know and with its log. A store that does not
- * answer, as on a busy machine, is asked again.
+ * Compares a settled world with what its clients know and with its log. A query may fail
+ * on a busy machine and is then repeated.
  */
 export async function computeVerdict(world: World): Promise<Verdict> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,6 +1,6 @@
 import type { Ledger } from '../load/ledger.js';
 import { FOLDS, isMetered, type EventBody, type UsageMeter } from '../load/usage-meter.js';
-import { sayingOf, type Saying } from './read-log.js';
+import { eventTextOf, type EventText } from './read-log.js';
 
 const MINUTE_MS = 60_000;
 
@@ -12,8 +12,8 @@ function customerKeyOf(body: EventBody): string {
 }
 
 /** What the log and the stores must say of an event. */
-export function sayingOfBody(body: EventBody): Saying {
-  return sayingOf({
+export function eventTextOfBody(body: EventBody): EventText {
+  return eventTextOf({
     name: body.event_name,
     external: body.external_customer_id ?? null,
     internal: body.customer_id ?? null,

@@ -25,13 +25,13 @@ const record = z.object({
 });
 
 /** What one occurrence of an event in the log says, as a text that is equal for equal events. */
-export type Saying = string;
+export type EventText = string;
 
-export type Occurrence = { readonly saying: Saying; readonly receivedAtMs: number };
+export type Occurrence = { readonly text: EventText; readonly receivedAtMs: number };
 
 /** Whether an occurrence of an id says something else than the first one. */
 export function isConflict(found: Occurrence, [first]: readonly Occurrence[]): boolean {
-  return found.saying !== first?.saying;
+  return found.text !== first?.text;
 }
 
 /** A record that is none of an event, where it stands and what it holds. */
@@ -49,14 +49,14 @@ export type LogContent = {
 };
 
 /** The text under which two events are the same: everything but the id, properties in order. */
-export function sayingOf(event: {
+export function eventTextOf(event: {
   readonly name: string;
   readonly external: string | null;
   readonly internal: string | null;
   readonly source: string;
   readonly timestampMs: number;
   readonly properties: Readonly<Record<string, string>>;
-}): Saying {
+}): EventText {
   const { name, external, internal, source, timestampMs, properties } = event;
   const sorted = Object.entries(properties).sort();
   return JSON.stringify([name, external, internal, source, timestampMs, sorted]);
@@ -89,8 +89,8 @@ function note(content: Gathered, found: MalformedRecord): void {
   const environment = ENVIRONMENTS.findIndex((known) => known.environmentId === data.e);
   for (const [id, name, external, internal, source, timestampMs, , properties] of data.events) {
     const identity = identityOf(environment, id);
-    const saying = sayingOf({ name, external, internal, source, timestampMs, properties });
-    const occurrence = { saying, receivedAtMs: data.r };
+    const text = eventTextOf({ name, external, internal, source, timestampMs, properties });
+    const occurrence = { text, receivedAtMs: data.r };
     const known = content.events.get(identity);
     if (known === undefined) content.events.set(identity, [occurrence]);
     else known.push(occurrence);

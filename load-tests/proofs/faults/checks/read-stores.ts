@@ -5,7 +5,7 @@ import { withSession } from '../../../../sql/session.js';
 import { identityOf } from '../load/ledger.js';
 import { ENVIRONMENTS, STORED_AS, type UsageMeter } from '../load/usage-meter.js';
 import type { World } from '../world/world.js';
-import { sayingOf, type Saying } from './read-log.js';
+import { eventTextOf, type EventText } from './read-log.js';
 
 const eventRow = z.object({
   environment_id: z.string(),
@@ -51,7 +51,7 @@ function environmentIndex(environmentId: string): number {
 /** Rows of `events_v1` by identity; a well kept store has one each. */
 export async function readEvents(
   clickhouse: ClickHouse,
-): Promise<ReadonlyMap<string, readonly Saying[]>> {
+): Promise<ReadonlyMap<string, readonly EventText[]>> {
   const rows = await clickhouse.query(
     `SELECT environment_id, event_id, event_name, customer_key, customer_id, source,
             toUnixTimestamp64Milli(timestamp) AS timestamp_ms, properties
@@ -59,10 +59,10 @@ export async function readEvents(
     {},
     eventRow,
   );
-  const found = new Map<string, Saying[]>();
+  const found = new Map<string, EventText[]>();
   for (const row of rows) {
     const isExternal = row.customer_key.startsWith('e:');
-    const saying = sayingOf({
+    const text = eventTextOf({
       name: row.event_name,
       external: isExternal ? row.customer_key.slice(2) : null,
       internal: row.customer_id,
@@ -71,7 +71,7 @@ export async function readEvents(
       properties: row.properties,
     });
     const identity = identityOf(environmentIndex(row.environment_id), row.event_id);
-    found.set(identity, [...(found.get(identity) ?? []), saying]);
+    found.set(identity, [...(found.get(identity) ?? []), text]);
   }
   return found;
 }

@@ -8,9 +8,9 @@ import { readGenerations } from './read-stores.js';
 
 const SAMPLE_MS = 200;
 
-/** A reader that never stops looking while things break. */
+/** A reader that polls usage while faults happen. */
 export type Sampler = {
-  /** Ends it; what it saw that may never be seen, and how often it could look. */
+  /** Ends it; returns the wrong totals that it saw, and how often it could read. */
   stop(): Promise<{ readonly problems: readonly string[]; readonly samples: number }>;
 };
 

@@ -24,7 +24,7 @@ export type FaultEngines = {
   readonly postgres: MortalEngine;
   readonly clickhouse: MortalEngine;
   readonly kafka: BrokerOffer;
-  /** Addresses for the checks, which do not go through the proxies. */
+  /** Addresses for the checks, past the proxies. */
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   readonly postgresProxy: FaultProxy;
@@ -34,7 +34,7 @@ export type FaultEngines = {
   close(): Promise<void>;
 };
 
-/** A broker that is killed often is better started quickly than made fast. */
+/** The broker is killed often, so a quick start matters more than its speed. */
 const JAVA_QUICK_START = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto';
 
 async function startBroker(directory: string): Promise<BrokerOffer> {

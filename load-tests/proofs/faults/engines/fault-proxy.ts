@@ -4,23 +4,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inSmallChunks } from './small-chunks.js';
 
 /**
- * What may befall a request on its way. `drop`: it never arrives, and its sender loses the
+ * What can happen to a request on its way. `drop`: it never arrives, and its sender loses the
  * connection. `lose_reply`: it has its effect and nobody hears of it. `hold`: its sender loses the
  * connection at once, and it reaches the server later. `split`: as hold, but its first bytes go at
  * once, so that it runs at the server when its sender gives up. `slow`: it arrives late, and its
  * sender waits for it.
  */
-export type Mischief = {
+export type Disturbance = {
   readonly kind: 'drop' | 'lose_reply' | 'hold' | 'split' | 'slow';
   /** Which request: tested on its first bytes as text. */
   readonly match: RegExp;
-  /** How many requests it befalls. */
+  /** The number of requests that it disturbs. */
   readonly times: number;
   /** How late the held bytes arrive. */
   readonly holdMs?: number;
 };
 
-type Armed = { readonly mischief: Mischief; left: number };
+type Armed = { readonly disturbance: Disturbance; left: number };
 
 /** Bytes of one request follow each other at once; a pause this long is its end. */
 const REQUEST_END_MS = 60;
@@ -57,22 +57,22 @@ class Link {
       this.#held.push(chunk);
       return;
     }
-    const mischief = this.proxy.mischiefOf(chunk);
-    if (mischief === null) {
+    const disturbance = this.proxy.disturbanceOf(chunk);
+    if (disturbance === null) {
       this.server.write(chunk);
       return;
     }
-    if (mischief.kind === 'drop') {
+    if (disturbance.kind === 'drop') {
       this.destroy();
       return;
     }
-    if (mischief.kind === 'lose_reply') {
+    if (disturbance.kind === 'lose_reply') {
       this.#isReplyLost = true;
       this.server.write(chunk);
       return;
     }
     this.#held = [chunk];
-    this.proxy.track(this.#deliverLate(mischief));
+    this.proxy.track(this.#deliverLate(disturbance));
   }
 
   #onReply(chunk: Buffer): void {
@@ -93,7 +93,7 @@ class Link {
     return (this.#held ?? []).reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
-  async #deliverLate({ kind, holdMs = 1_000 }: Mischief): Promise<void> {
+  async #deliverLate({ kind, holdMs = 1_000 }: Disturbance): Promise<void> {
     const gathered = await this.#gather();
     const bytes = kind === 'split' ? inSmallChunks(gathered) : gathered;
     const early = kind === 'split' ? bytes.subarray(0, SPLIT_BYTES) : Buffer.alloc(0);
@@ -143,8 +143,8 @@ export class FaultProxy {
     return address.href;
   }
 
-  arm(mischief: Mischief): void {
-    this.#armed.push({ mischief, left: mischief.times });
+  disturb(disturbance: Disturbance): void {
+    this.#armed.push({ disturbance, left: disturbance.times });
   }
 
   /** Whether everything that was armed has happened. */
@@ -163,14 +163,14 @@ export class FaultProxy {
     for (const link of this.#links) link.destroy();
   }
 
-  mischiefOf(chunk: Buffer): Mischief | null {
+  disturbanceOf(chunk: Buffer): Disturbance | null {
     if (this.#armed.length === 0) return null;
     const text = chunk.toString('latin1');
-    const armed = this.#armed.find(({ mischief }) => mischief.match.test(text));
+    const armed = this.#armed.find(({ disturbance }) => disturbance.match.test(text));
     if (armed === undefined) return null;
     armed.left -= 1;
     if (armed.left === 0) this.#armed = this.#armed.filter((other) => other !== armed);
-    return armed.mischief;
+    return armed.disturbance;
   }
 
   track(late: Promise<void>): void {

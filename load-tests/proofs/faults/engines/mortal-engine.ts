@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isProcessAlive } from '../../../../runtime/process.js';
 
-/** An engine that runs; whoever started it may end it at any instant. */
+/** A running engine, which may be killed at any time. */
 export type RunningEngine = {
   readonly pid: number;
   readonly exited: Promise<void>;
@@ -12,7 +12,7 @@ export type RunningEngine = {
 const START_ATTEMPTS = 120;
 const START_PAUSE_MS = 250;
 
-/** An engine that dies by SIGKILL and comes back at the same address with what it had synced. */
+/** An engine that can be killed and started again at the same address with its data. */
 export class MortalEngine {
   #running: RunningEngine | null = null;
 

@@ -26,7 +26,7 @@ process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
 
-/** Before one that could not start is started again, as a supervisor does. */
+/** The pause before a program that could not start is started again, as a supervisor would. */
 const RESTART_PAUSE_MS = 300;
 /** A minute and a half of them: engines that were killed are back within half a minute. */
 const RESTARTS_MAX = 300;
@@ -43,8 +43,9 @@ const COULD_NOT_START = [
 ] as const;
 
 /**
- * One process of the product, at the mercy of the tests. It ends when we end it. One that could not
- * start because an engine was away is started again and counted; any other end is a finding.
+ * One process of the product under the control of the tests. It ends when we end it. One that
+ * could not start because an engine was away is started again and counted; any other end is a
+ * finding.
  */
 export class Program {
   readonly exited: Promise<void>;
@@ -160,7 +161,7 @@ export class Program {
     return `${this.order.name} ${how}, ${status}: ${said.slice(-LAST_WORDS_MAX)}`;
   }
 
-  /** A doomed aggregator kills itself, after it has said where. */
+  /** A crashing aggregator kills itself, after it has said where. */
   #isMeant(code: number | null, said: string): boolean {
     const { lastWords } = this.order;
     return code === null && lastWords !== undefined && said.includes(lastWords);

@@ -4,7 +4,7 @@ import { identityOf, type Ledger } from './ledger.js';
 import type { PlannedRequest } from './plan-load.js';
 
 /** Where events go and with which key, by environment. */
-export type IngestAddress = {
+export type IngestTarget = {
   /** Of every ingest process: requests take turns, and a repeat goes to the next one. */
   readonly urls: readonly string[];
   readonly apiKeys: readonly string[];
@@ -33,18 +33,14 @@ async function readAnswer(response: Response, request: PlannedRequest): Promise<
   return accepted === request.events.length ? 'accepted' : { wrong: text.slice(0, 200) };
 }
 
-async function post(
-  address: IngestAddress,
-  request: PlannedRequest,
-  turn: number,
-): Promise<Answer> {
-  const url = address.urls[turn % address.urls.length] ?? '';
+async function post(target: IngestTarget, request: PlannedRequest, turn: number): Promise<Answer> {
+  const url = target.urls[turn % target.urls.length] ?? '';
   const events = request.events.map(({ body }) => body);
   try {
     const response = await fetch(`${url}/v1/events${request.isBulk ? '/bulk' : ''}`, {
       method: 'POST',
       headers: {
-        'x-api-key': address.apiKeys[request.environment] ?? '',
+        'x-api-key': target.apiKeys[request.environment] ?? '',
         'content-type': 'application/json',
       },
       body: JSON.stringify(request.isBulk ? { events } : events[0]),
@@ -63,7 +59,7 @@ async function post(
  * @throws Error when it is not accepted for minutes, or answered 4xx.
  */
 export async function sendUntilAccepted(
-  address: IngestAddress,
+  target: IngestTarget,
   ledger: Ledger,
   { turn, ...request }: PlannedRequest & { readonly turn: number },
 ): Promise<void> {
@@ -75,7 +71,7 @@ export async function sendUntilAccepted(
   const deadline = Date.now() + GIVE_UP_AFTER_MS;
   for (let attempt = 0; ; attempt += 1) {
     ledger.noteSending(environment, events);
-    const answer = await post(address, request, turn + attempt);
+    const answer = await post(target, request, turn + attempt);
     if (answer === 'accepted') {
       ledger.noteAccepted(environment, events);
       return;
@@ -83,13 +79,13 @@ export async function sendUntilAccepted(
     if (answer !== 'unknown') throw new Error(`an answer that is none: ${answer.wrong}`);
     ledger.unknownOutcomes += 1;
     if (Date.now() > deadline) throw new Error('a request was not accepted for minutes');
-    await delay(RETRY_PAUSE_MS, undefined, { signal: address.signal });
+    await delay(RETRY_PAUSE_MS, undefined, { signal: target.signal });
   }
 }
 
 /** Sends all requests at their times, whatever becomes of the others. */
 export async function sendLoad(
-  address: IngestAddress,
+  target: IngestTarget,
   ledger: Ledger,
   requests: readonly PlannedRequest[],
 ): Promise<void> {
@@ -97,7 +93,7 @@ export async function sendLoad(
   await Promise.all(
     requests.map(async (request, turn) => {
       await delay(Math.max(0, request.atMs - (performance.now() - startedAt)));
-      await sendUntilAccepted(address, ledger, { ...request, turn });
+      await sendUntilAccepted(target, ledger, { ...request, turn });
     }),
   ).catch((error: unknown) => {
     ledger.wrongAnswers.push(messageOf(error));

@@ -92,7 +92,7 @@ export const FIRST_METERS: readonly UsageMeter[] = [
   { ...COUNT, meterId: 'b_largest', environment: 2, aggregation: 'MAX' },
 ];
 
-/** A meter for whoever wants to create one while events flow. */
+/** A meter that scenarios create while events flow. */
 export const LATE_METER: UsageMeter = {
   ...COUNT,
   meterId: 'a_late_reads',

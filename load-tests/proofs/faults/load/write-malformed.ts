@@ -4,7 +4,7 @@ import type { SeededRandom } from '../../../harness/seeded-random.js';
 import type { World } from '../world/world.js';
 
 /** A record that no client of ingest could have caused. */
-export type MalformedWish = {
+export type MalformedRecordToWrite = {
   readonly partition: number;
   /** Told apart by their text: no two of a world are equal. */
   readonly value: string;
@@ -20,7 +20,10 @@ function recordWith(members: object): string {
 }
 
 /** One record of each kind that cannot be decoded, with a mark that tells it apart. */
-export function malformedOfEachKind(mark: number, partitions: number): readonly MalformedWish[] {
+export function malformedOfEachKind(
+  mark: number,
+  partitions: number,
+): readonly MalformedRecordToWrite[] {
   const ofKinds = [
     ['not_json', `{"v":1,"t":"tenant_a" and no end ${mark}`],
     ['unknown_version', recordWith({ v: 99, mark })],
@@ -35,7 +38,7 @@ export function malformedOfEachKind(mark: number, partitions: number): readonly 
 }
 
 /** A malformed record of a random run. */
-export type PlannedMalformed = { readonly atMs: number; readonly wish: MalformedWish };
+export type PlannedMalformed = { readonly atMs: number; readonly record: MalformedRecordToWrite };
 
 const PLANNED_MAX = 6;
 
@@ -46,15 +49,15 @@ export function planMalformed(
 ): readonly PlannedMalformed[] {
   return Array.from({ length: random.between(0, PLANNED_MAX) }, (_, mark) => ({
     atMs: random.below(lastsMs),
-    wish: random.pick(malformedOfEachKind(mark, partitions)),
+    record: random.pick(malformedOfEachKind(mark, partitions)),
   }));
 }
 
 const REPEAT_PAUSE_MS = 200;
 const ATTEMPTS = 300;
 
-async function writeUntilAcknowledged(world: World, wish: MalformedWish): Promise<void> {
-  const { partition, value, reason } = wish;
+async function writeUntilAcknowledged(world: World, record: MalformedRecordToWrite): Promise<void> {
+  const { partition, value, reason } = record;
   const written = { reason, acknowledged: 0, attempts: 0 };
   world.ledger.malformed.set(value, written);
   while (written.acknowledged === 0) {
@@ -77,9 +80,9 @@ export async function writeMalformed(
   planned: readonly PlannedMalformed[],
 ): Promise<void> {
   await Promise.all(
-    planned.map(async ({ atMs, wish }) => {
+    planned.map(async ({ atMs, record }) => {
       await delay(atMs);
-      await writeUntilAcknowledged(world, wish);
+      await writeUntilAcknowledged(world, record);
     }),
   );
 }

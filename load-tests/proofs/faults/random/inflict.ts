@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MortalEngine } from '../engines/mortal-engine.js';
 import { LATE_METER } from '../load/usage-meter.js';
-import type { Crew } from '../world/crew.js';
+import type { Supervisor } from '../world/supervisor.js';
 import type { World } from '../world/world.js';
 import type { Fault } from './plan-faults.js';
 
@@ -22,23 +22,27 @@ async function freezeEngine(engine: MortalEngine, downMs: number): Promise<void>
   engine.thaw();
 }
 
-async function kill(world: World, crew: Crew, fault: Fault & { kind: 'kill' }): Promise<void> {
+async function kill(
+  world: World,
+  supervisor: Supervisor,
+  fault: Fault & { kind: 'kill' },
+): Promise<void> {
   const { engines } = world.options;
   const { victim, downMs } = fault;
-  if (victim === 'ingest') return crew.killIngest(downMs);
+  if (victim === 'ingest') return supervisor.killIngest(downMs);
   if (victim === 'aggregator') {
-    const place = crew.aggregators[0];
-    return place === undefined ? undefined : crew.kill(place, downMs);
+    const place = supervisor.aggregators[0];
+    return place === undefined ? undefined : supervisor.kill(place, downMs);
   }
   const engine = victim === 'broker' ? engines.kafka.broker : engines[victim];
   if (engine !== null) await killEngine(engine, downMs);
 }
 
-/** SIGSTOP until others have its partitions, then SIGCONT: it wakes believing that it owns them. */
-async function pauseAggregator(crew: Crew): Promise<void> {
-  const place = crew.aggregators[0];
+/** SIGSTOP until others own its partitions, then SIGCONT: it still believes that it owns them. */
+async function pauseAggregator(supervisor: Supervisor): Promise<void> {
+  const place = supervisor.aggregators[0];
   if (place === undefined) return;
-  if (crew.aggregators.length < 2) crew.join();
+  if (supervisor.aggregators.length < 2) supervisor.join();
   const { program } = place;
   program.freeze();
   await delay(PAUSE_MS);
@@ -68,25 +72,27 @@ async function addMeter(world: World): Promise<void> {
 
 // One case a kind of fault: the list is complete because the compiler says so.
 // eslint-disable-next-line complexity
-async function perform(world: World, crew: Crew, fault: Fault): Promise<void> {
+async function perform(world: World, supervisor: Supervisor, fault: Fault): Promise<void> {
   const { engines } = world.options;
   switch (fault.kind) {
     case 'kill':
-      return kill(world, crew, fault);
+      return kill(world, supervisor, fault);
     case 'freeze': {
       const engine = fault.victim === 'broker' ? engines.kafka.broker : engines.clickhouse;
       return engine === null ? undefined : freezeEngine(engine, fault.downMs);
     }
     case 'pause_aggregator':
-      return pauseAggregator(crew);
+      return pauseAggregator(supervisor);
     case 'join':
-      return crew.join();
+      return supervisor.join();
     case 'leave': {
-      const place = crew.aggregators.at(-1);
-      return place !== undefined && crew.aggregators.length > 1 ? crew.leave(place) : undefined;
+      const place = supervisor.aggregators.at(-1);
+      return place !== undefined && supervisor.aggregators.length > 1
+        ? supervisor.leave(place)
+        : undefined;
     }
     case 'crash_at_step':
-      crew.joinDoomed(fault.crash);
+      supervisor.joinCrashing(fault.stopPoint);
       return undefined;
     case 'full_disk':
       return fillDisk(world, fault.downMs);
@@ -94,9 +100,11 @@ async function perform(world: World, crew: Crew, fault: Fault): Promise<void> {
       return (
         fault.engine === 'postgres' ? engines.postgresProxy : engines.clickhouseProxy
       ).sever();
-    case 'mischief': {
-      const { engine, mischief } = fault;
-      (engine === 'postgres' ? engines.postgresProxy : engines.clickhouseProxy).arm(mischief);
+    case 'disturbance': {
+      const { engine, disturbance } = fault;
+      (engine === 'postgres' ? engines.postgresProxy : engines.clickhouseProxy).disturb(
+        disturbance,
+      );
       return undefined;
     }
     case 'new_meter':
@@ -105,17 +113,21 @@ async function perform(world: World, crew: Crew, fault: Fault): Promise<void> {
 }
 
 /** Lets the faults happen at their times; resolves when the last is over. */
-export async function inflict(world: World, crew: Crew, faults: readonly Fault[]): Promise<void> {
+export async function inflict(
+  world: World,
+  supervisor: Supervisor,
+  faults: readonly Fault[],
+): Promise<void> {
   const startedAt = performance.now();
   await Promise.all(
     faults.map(async (fault) => {
       await delay(Math.max(0, fault.atMs - (performance.now() - startedAt)));
-      await perform(world, crew, fault);
+      await perform(world, supervisor, fault);
     }),
   );
 }
 
-/** Every engine up, nothing armed, nothing held, the disk free: what a next run may rely on. */
+/** Restores what the next run relies on: engines run, proxies disturb nothing, the disk is free. */
 export async function restoreEngines(world: World): Promise<void> {
   const { engines } = world.options;
   engines.disk.disk?.free();

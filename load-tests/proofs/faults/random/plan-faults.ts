@@ -1,8 +1,8 @@
 import type { LogKind } from '../engines/fault-engines.js';
-import type { Mischief } from '../engines/fault-proxy.js';
+import type { Disturbance } from '../engines/fault-proxy.js';
 import type { SeededRandom } from '../../../harness/seeded-random.js';
 import { REQUESTS } from '../scenarios/requests.js';
-import type { CrashPoint } from '../world/world.js';
+import type { StopPoint } from '../world/world.js';
 
 /** One thing that goes wrong, at a time from the start of the load. */
 export type Fault = { readonly atMs: number } & (
@@ -16,13 +16,13 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'pause_aggregator' }
   | { readonly kind: 'join' }
   | { readonly kind: 'leave' }
-  | { readonly kind: 'crash_at_step'; readonly crash: CrashPoint }
+  | { readonly kind: 'crash_at_step'; readonly stopPoint: StopPoint }
   | { readonly kind: 'full_disk'; readonly downMs: number }
   | { readonly kind: 'sever'; readonly engine: 'clickhouse' | 'postgres' }
   | {
-      readonly kind: 'mischief';
+      readonly kind: 'disturbance';
       readonly engine: 'clickhouse' | 'postgres';
-      readonly mischief: Mischief;
+      readonly disturbance: Disturbance;
     }
   | { readonly kind: 'new_meter' }
 );
@@ -42,20 +42,22 @@ const TARGETS = {
   postgres: [...[REQUESTS.intend, REQUESTS.finish, REQUESTS.take, REQUESTS.append, REQUESTS.read]],
 } as const;
 
-function drawMischief(random: SeededRandom): Omit<Extract<Fault, { kind: 'mischief' }>, 'atMs'> {
+function drawDisturbance(
+  random: SeededRandom,
+): Omit<Extract<Fault, { kind: 'disturbance' }>, 'atMs'> {
   const engine = random.pick(['clickhouse', 'clickhouse', 'postgres'] as const);
-  const mischief: Mischief = {
+  const disturbance: Disturbance = {
     kind: random.pick(['drop', 'lose_reply', 'lose_reply', 'hold', 'slow'] as const),
     match: random.pick<RegExp>(TARGETS[engine]),
     times: random.between(1, 3),
     holdMs: random.between(200, 1_500),
   };
-  return { kind: 'mischief', engine, mischief };
+  return { kind: 'disturbance', engine, disturbance };
 }
 
 type Drawn = Fault extends infer One ? (One extends Fault ? Omit<One, 'atMs'> : never) : never;
 
-function drawCrashPoint(random: SeededRandom): CrashPoint {
+function drawStopPoint(random: SeededRandom): StopPoint {
   const moment = random.pick(['before', 'after'] as const);
   return { step: random.pick(STEPS), moment, act: 'kill' };
 }
@@ -68,7 +70,7 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
     victim,
     downMs: downMs(),
   });
-  const mischief = (): Drawn => drawMischief(random);
+  const disturbance = (): Drawn => drawDisturbance(random);
   return [
     ...[kill('ingest'), kill('aggregator'), kill('clickhouse'), kill('postgres')],
     ...[kill('clickhouse'), kill(log === 'kafka' ? 'broker' : 'postgres')],
@@ -80,12 +82,12 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
     () => ({ kind: 'pause_aggregator' }),
     () => ({ kind: 'join' }),
     () => ({ kind: 'leave' }),
-    () => ({ kind: 'crash_at_step', crash: drawCrashPoint(random) }),
-    () => ({ kind: 'crash_at_step', crash: drawCrashPoint(random) }),
+    () => ({ kind: 'crash_at_step', stopPoint: drawStopPoint(random) }),
+    () => ({ kind: 'crash_at_step', stopPoint: drawStopPoint(random) }),
     () => ({ kind: 'full_disk', downMs: downMs() }),
     () => ({ kind: 'sever', engine: random.pick(['clickhouse', 'postgres']) }),
     () => ({ kind: 'new_meter' }),
-    ...[mischief, mischief, mischief],
+    ...[disturbance, disturbance, disturbance],
   ];
 }
 
@@ -115,9 +117,9 @@ export function nameOfFault(fault: Fault): string {
     case 'freeze':
       return `${fault.kind} ${fault.victim} ${fault.downMs}ms`;
     case 'crash_at_step':
-      return `crash ${fault.crash.moment} ${fault.crash.step}`;
-    case 'mischief':
-      return `${fault.mischief.kind} ${fault.mischief.times} ${nameOfRequest(fault.mischief.match)}`;
+      return `crash ${fault.stopPoint.moment} ${fault.stopPoint.step}`;
+    case 'disturbance':
+      return `${fault.disturbance.kind} ${fault.disturbance.times} ${nameOfRequest(fault.disturbance.match)}`;
     case 'full_disk':
       return `full disk ${fault.downMs}ms`;
     case 'sever':

@@ -8,7 +8,7 @@ import { planLoad, SHORT_LOAD } from '../load/plan-load.js';
 import { sendLoad } from '../load/send-load.js';
 import { planMalformed, writeMalformed } from '../load/write-malformed.js';
 import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
-import { Crew } from '../world/crew.js';
+import { Supervisor } from '../world/supervisor.js';
 import { World } from '../world/world.js';
 import { inflict, restoreEngines } from './inflict.js';
 import { nameOfFault, planFaults, type Fault } from './plan-faults.js';
@@ -46,16 +46,16 @@ async function makeWorld(options: RunOptions, random: SeededRandom): Promise<Wor
   });
 }
 
-async function verdictOf(
+async function checkRun(
   world: World,
-  crew: Crew,
+  supervisor: Supervisor,
   options: RunOptions,
 ): Promise<{ verdict: Verdict; unsettled: string | null }> {
   const [unsettled] = await Promise.all([
     settle(world, options.settleTimeoutMs),
     world.startBillingApi(),
   ]);
-  await crew.dismiss();
+  await supervisor.stop();
   return { verdict: await computeVerdict(world), unsettled };
 }
 
@@ -69,17 +69,17 @@ async function performRun(
   const aggregators = random.between(1, 3);
   const { lastsMs } = SHORT_LOAD;
   const malformed = planMalformed(random, { lastsMs, partitions: world.options.partitions });
-  const crew = new Crew(world);
+  const supervisor = new Supervisor(world);
   try {
-    await crew.start(aggregators);
+    await supervisor.start(aggregators);
     const sampler = startSampler(world);
     await Promise.all([
-      sendLoad(world.ingestAddress, world.ledger, requests),
+      sendLoad(world.ingestTarget, world.ledger, requests),
       writeMalformed(world, malformed),
-      inflict(world, crew, faults),
+      inflict(world, supervisor, faults),
     ]);
     await restoreEngines(world);
-    const { verdict, unsettled } = await verdictOf(world, crew, options);
+    const { verdict, unsettled } = await checkRun(world, supervisor, options);
     const seen = await sampler.stop();
     const problems = [...(unsettled === null ? [] : [unsettled]), ...verdict.problems];
     problems.push(...seen.problems);
@@ -92,7 +92,7 @@ async function performRun(
         problems.length === 0 ? null : await keepEvidence(world, `${options.log}-${options.seed}`),
     };
   } finally {
-    await crew.dismiss();
+    await supervisor.stop();
   }
 }
 

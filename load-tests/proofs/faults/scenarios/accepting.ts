@@ -3,12 +3,12 @@ import type { World } from '../world/world.js';
 import { asBulks, asSingles, eventsOf, inWorld, send, until, type Scenario } from './scenario.js';
 import { REQUESTS } from './requests.js';
 
-/** The log takes its time over every append, as a busy disk or a slow replica would. */
+/** Slows every append to the log down, as a busy disk or a slow replica would. */
 function slowLog(world: World): void {
   const { log, engines } = world.options;
   if (log === 'kafka') engines.kafka.broker?.freeze();
   else {
-    engines.postgresProxy.arm({ kind: 'slow', match: REQUESTS.append, times: 50, holdMs: 300 });
+    engines.postgresProxy.disturb({ kind: 'slow', match: REQUESTS.append, times: 50, holdMs: 300 });
   }
 }
 
@@ -18,7 +18,7 @@ async function quickLog(world: World): Promise<void> {
   else await engines.postgresProxy.calm();
 }
 
-/** What clients are told, and what must be true from then on. */
+/** What must be true once a client has been answered. */
 export const ACCEPTING: readonly Scenario[] = [
   {
     name: 'kills ingest after the answer: no accepted event is lost',
@@ -83,8 +83,8 @@ export const ACCEPTING: readonly Scenario[] = [
         world.startAggregator();
         await send(world, asSingles(eventsOf(5, 0), 0));
         const { postgresProxy } = world.options.engines;
-        postgresProxy.arm({ kind: 'lose_reply', match: REQUESTS.append, times: 2 });
-        postgresProxy.arm({ kind: 'hold', match: REQUESTS.append, times: 1, holdMs: 700 });
+        postgresProxy.disturb({ kind: 'lose_reply', match: REQUESTS.append, times: 2 });
+        postgresProxy.disturb({ kind: 'hold', match: REQUESTS.append, times: 1, holdMs: 700 });
         await send(world, asSingles(eventsOf(60, 100), 300));
         expect(postgresProxy.isSpent, 'no append was disturbed');
         expect(world.ledger.unknownOutcomes > 0, 'every append was answered');

@@ -7,7 +7,7 @@ import { LOSING_REPLIES } from './losing-replies.js';
 import { OWNING } from './owning.js';
 import type { Scenario } from './scenario.js';
 
-/** Every story with a name, in the order in which they are told. */
+/** All scenarios, in the order in which they are played. */
 export const SCENARIOS: readonly Scenario[] = [
   ...ACCEPTING,
   ...COUNTING,

@@ -80,7 +80,7 @@ export const AUDITING: readonly Scenario[] = [
         await Promise.all([world.startIngest(), world.startBillingApi()]);
         const customer = await makeBilledCustomer(world, CUSTOMER);
         const first = world.startAggregator();
-        clickhouseProxy.arm({ kind: 'lose_reply', match: REQUESTS.insertUsage, times: 1 });
+        clickhouseProxy.disturb({ kind: 'lose_reply', match: REQUESTS.insertUsage, times: 1 });
         const sending = send(world, asSingles(eventsOf(300, 0, billedShape), 2_000));
         // Strangers and repeats: the hours have every figure.
         const others = send(world, asBulks([...eventsOf(60, 1_000), ...eventsOf(60, 1_000)]));
@@ -110,7 +110,7 @@ export const AUDITING: readonly Scenario[] = [
         const sending = send(world, asSingles(eventsOf(250, 0), 2_000));
         const marks = Array.from({ length: 10 }, (_, mark) => mark);
         const planned = marks.flatMap((mark) =>
-          malformedOfEachKind(mark, partitions).map((wish) => ({ atMs: mark * 200, wish })),
+          malformedOfEachKind(mark, partitions).map((record) => ({ atMs: mark * 200, record })),
         );
         const writing = writeMalformed(world, planned);
         await delay(500);

@@ -2,7 +2,7 @@ import { settle } from '../checks/settle.js';
 import type { Verdict } from '../checks/verdict.js';
 import type { PlannedEvent } from '../load/plan-load.js';
 import { STEPS } from '../random/plan-faults.js';
-import type { CrashPoint, World } from '../world/world.js';
+import type { StopPoint, World } from '../world/world.js';
 import { REQUESTS } from './requests.js';
 import {
   asBulks,
@@ -17,8 +17,8 @@ import {
 
 /** Steps of recovery, met only when the owner before died with an unfinished intent. */
 const RECOVERY_STEPS = ['refetch', 'check_presence'] as const;
-/** Crashes that leave something behind, for the short form. */
-const TELLING: readonly CrashPoint[] = [
+/** Crashes that leave an unfinished batch behind; the short form plays these. */
+const CRASHES_OF_SHORT_FORM: readonly StopPoint[] = [
   { step: 'intend', moment: 'after', act: 'kill' },
   { step: 'insert events', moment: 'after', act: 'kill' },
   { step: 'insert ids', moment: 'after', act: 'kill' },
@@ -27,14 +27,14 @@ const TELLING: readonly CrashPoint[] = [
   { step: 'finish', moment: 'after', act: 'kill' },
 ];
 
-function everyCrash(): readonly CrashPoint[] {
+function everyCrash(): readonly StopPoint[] {
   const moments = ['before', 'after'] as const;
-  const around = (step: string): readonly CrashPoint[] =>
+  const crash = (step: string): readonly StopPoint[] =>
     moments.map((moment) => ({ step, moment, act: 'kill' }));
-  const prepare: CrashPoint = { step: 'insert events', moment: 'after', act: 'kill' };
+  const prepare: StopPoint = { step: 'insert events', moment: 'after', act: 'kill' };
   return [
-    ...STEPS.flatMap(around),
-    ...RECOVERY_STEPS.flatMap(around).flatMap((crash) => [prepare, crash]),
+    ...STEPS.flatMap(crash),
+    ...RECOVERY_STEPS.flatMap(crash).flatMap((stopPoint) => [prepare, stopPoint]),
   ];
 }
 
@@ -44,10 +44,10 @@ function chunkOf(index: number): readonly PlannedEvent[] {
   return [...eventsOf(40, index * 40), ...duplicates];
 }
 
-async function crashOnce(world: World, crash: CrashPoint, notes: Notes): Promise<void> {
-  const program = world.startDoomedAggregator(crash);
-  const isThere = await program.says(`at ${crash.step}`);
-  notes.expect(isThere, `no aggregator came to ${crash.step}: ${program.output}`);
+async function crashOnce(world: World, stopPoint: StopPoint, notes: Notes): Promise<void> {
+  const program = world.startCrashingAggregator(stopPoint);
+  const isThere = await program.says(`at ${stopPoint.step}`);
+  notes.expect(isThere, `no aggregator came to ${stopPoint.step}: ${program.output}`);
   await program.kill();
   await world.forgetDeadMembers();
 }
@@ -56,16 +56,16 @@ function crashAtSteps(bench: Bench): Promise<Verdict> {
   return inWorld(bench, { partitions: 1 }, async (world, notes) => {
     await world.startIngest();
     let index = 0;
-    for (const crash of bench.isLong ? everyCrash() : TELLING) {
+    for (const stopPoint of bench.isLong ? everyCrash() : CRASHES_OF_SHORT_FORM) {
       await send(world, asBulks(chunkOf(index)));
-      await crashOnce(world, crash, notes);
+      await crashOnce(world, stopPoint, notes);
       index += 1;
     }
     world.startAggregator();
   });
 }
 
-/** Processes and engines that die, whatever they were doing. */
+/** Processes and engines that are killed at any step. */
 export const CRASHING: readonly Scenario[] = [
   {
     name: 'consumer killed between every two steps: nothing is missing, nothing is double',
@@ -84,7 +84,7 @@ export const CRASHING: readonly Scenario[] = [
         await send(world, asBulks(eventsOf(20, 0)));
         await settle(world, bench.settleTimeoutMs);
         const { clickhouseProxy } = world.options.engines;
-        clickhouseProxy.arm({ kind: 'drop', match: REQUESTS.insertEvents, times: 1 });
+        clickhouseProxy.disturb({ kind: 'drop', match: REQUESTS.insertEvents, times: 1 });
         await send(world, asBulks(eventsOf(60, 100)));
         await settle(world, bench.settleTimeoutMs);
         expect(clickhouseProxy.isSpent, 'no insert failed');

@@ -1,17 +1,17 @@
 import { settle } from '../checks/settle.js';
-import type { Mischief } from '../engines/fault-proxy.js';
+import type { Disturbance } from '../engines/fault-proxy.js';
 import { REQUESTS } from './requests.js';
 import { asBulks, eventsOf, inWorld, send, type Scenario } from './scenario.js';
 
 const HOLD_MS = 2_500;
 
-type Disturbance = Omit<Mischief, 'times' | 'match'>;
+type KindOfDisturbance = Omit<Disturbance, 'times' | 'match'>;
 
 /** Disturbs one request of each kind, in turns, each while a batch of its own is written. */
 function disturbing(
   name: string,
   engine: 'clickhouse' | 'postgres',
-  disturbance: Disturbance & { readonly requests: readonly RegExp[] },
+  disturbance: KindOfDisturbance & { readonly requests: readonly RegExp[] },
 ): Scenario {
   const { requests, ...kind } = disturbance;
   return {
@@ -27,7 +27,7 @@ function disturbing(
         await send(world, asBulks(eventsOf(40, 0)));
         await settle(world, bench.settleTimeoutMs);
         for (const [index, match] of requests.entries()) {
-          proxy.arm({ ...kind, match, times: 1 });
+          proxy.disturb({ ...kind, match, times: 1 });
           const first = 100 * (index + 1);
           // Ids of the chunk before among them, so that duplicates are written too.
           await send(world, asBulks([...eventsOf(40, first), ...eventsOf(5, 0)]));
@@ -40,7 +40,7 @@ function disturbing(
 
 const { insertEvents, insertIds, insertUsage, insertDuplicates, intend, finish } = REQUESTS;
 
-/** Requests whose senders are told nothing, or give up before they land. */
+/** Requests whose replies are lost, or that arrive after their senders gave up. */
 export const LOSING_REPLIES: readonly Scenario[] = [
   disturbing('insert whose reply is lost: its rows are not written again', 'clickhouse', {
     kind: 'lose_reply',
@@ -74,7 +74,7 @@ export const LOSING_REPLIES: readonly Scenario[] = [
           external_customer_id: `customer with a rather long name ${index}`,
         });
         await send(world, asBulks(eventsOf(6_000, 0, shape), 1_000));
-        clickhouseProxy.arm({ kind: 'split', match: insertUsage, times: 1, holdMs: HOLD_MS });
+        clickhouseProxy.disturb({ kind: 'split', match: insertUsage, times: 1, holdMs: HOLD_MS });
         world.startAggregator();
         await settle(world, bench.settleTimeoutMs);
         expect(clickhouseProxy.isSpent, 'no insert was split');

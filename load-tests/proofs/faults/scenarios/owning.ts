@@ -20,14 +20,14 @@ const FENCED_MS = 2_500;
 
 /** Starts an aggregator that freezes before a step of its batch, and waits until it is there. */
 async function freezeBefore(world: World, step: string, notes: Notes): Promise<Program> {
-  const program = world.startDoomedAggregator({ step, moment: 'before', act: 'freeze' });
+  const program = world.startCrashingAggregator({ step, moment: 'before', act: 'freeze' });
   const isThere = await program.says(`at ${step}`);
   notes.expect(isThere, `no aggregator came to ${step}`);
   await world.forgetDeadMembers();
   return program;
 }
 
-/** Something happens to the owner of the first events; more follow, and all of them count once. */
+/** Does something to the owner of the first events, then sends more: all of them count once. */
 function whileOwned(
   name: string,
   happens: (world: World, notes: Notes, bench: Bench) => Promise<void>,
@@ -46,7 +46,7 @@ function whileOwned(
   };
 }
 
-/** A paused owner, a successor that does all the work, and the owner's awakening. */
+/** An owner is paused, its successor processes everything, and the owner continues. */
 function pausedBefore(step: string): Scenario {
   return whileOwned(
     `owner paused before ${step} wakes after its partition was taken: it changes nothing`,
@@ -70,7 +70,7 @@ function activatedBefore(step: string, name: string): Scenario {
   });
 }
 
-/** Who owns a partition, and what those can do who believe it and are wrong. */
+/** Ownership of partitions, and processes that wrongly believe that they are owners. */
 export const OWNING: readonly Scenario[] = [
   ...['insert events', 'insert ids', 'insert usage', 'finish'].map(pausedBefore),
   whileOwned('intent of an owner that was replaced: it is refused', async (world, notes) => {

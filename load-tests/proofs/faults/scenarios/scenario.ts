@@ -20,12 +20,12 @@ export type Bench = {
   readonly isLong: boolean;
 };
 
-/** A named guarantee and the story that would break it. */
+/** A named guarantee and the steps that would break it. */
 export type Scenario = {
   readonly name: string;
   /** It leaves engines and proxies alone, so that others may run beside it. */
   readonly isCalm: boolean;
-  /** It depends on which log there is: the short form tells it on each, the others once. */
+  /** It depends on the kind of log: the short form plays it on each log, and the others once. */
   readonly isAboutLog: boolean;
   /** What of it a machine may lack; the reason, or null. */
   readonly skipReason?: (bench: Bench) => string | null;
@@ -34,24 +34,24 @@ export type Scenario = {
 
 type Shape = Partial<Omit<WorldOptions, 'engines' | 'log' | 'buildRoot'>>;
 
-/** What a scenario notes besides the verdict. */
+/** Collects what a scenario itself finds wrong, besides the comparison of the stores. */
 export type Notes = { readonly expect: (isSo: boolean, problem: string) => void };
 
-/** Long enough for an owner that was fenced to try what it still had in hand. */
+/** Long enough for a fenced owner to attempt the rest of its batch. */
 const GRACE_MS = 300;
 
-/** Plays a story in a world of its own, lets it come to rest and compares everything. */
+/** Plays a scenario in a world of its own, waits until all is processed and compares everything. */
 export async function inWorld(
   bench: Bench,
   shape: Shape,
-  story: (world: World, notes: Notes) => Promise<void>,
+  play: (world: World, notes: Notes) => Promise<void>,
 ): Promise<Verdict> {
   const { engines, log, buildRoot, settleTimeoutMs } = bench;
   const defaults = { partitions: 2, flushDelayMs: 50, batchEventsMax: 50_000 };
   const world = await World.make({ engines, log, buildRoot, ...defaults, ...shape });
   const problems: string[] = [];
   try {
-    await story(world, {
+    await play(world, {
       expect: (isSo, problem) => {
         if (!isSo) problems.push(problem);
       },
@@ -72,7 +72,7 @@ export async function inWorld(
   }
 }
 
-/** A connection that a very busy machine lets time out, once in a while; no program that loops. */
+/** On a very busy machine a connection may time out; a program that loops exceeds this number. */
 export const CALM_RESTARTS_MAX = 5;
 
 /**
@@ -134,12 +134,12 @@ export function asBulks(events: readonly PlannedEvent[], size = 200): readonly P
 }
 
 export function send(world: World, requests: readonly PlannedRequest[]): Promise<void> {
-  return sendLoad(world.ingestAddress, world.ledger, requests);
+  return sendLoad(world.ingestTarget, world.ledger, requests);
 }
 
 const WAIT_MS = 20;
 
-/** Waits for a fact; false when the time was over. */
+/** Polls until the condition holds; false when the time is over. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   timeoutMs: number,

@@ -13,7 +13,7 @@ import { withAdmin } from '../../../harness/kafka-tools.js';
 import type { FaultEngines } from '../engines/fault-engines.js';
 import { ENVIRONMENTS, VALUE_FIELD, type UsageMeter } from '../load/usage-meter.js';
 
-/** Empty stores of one run, as the checks reach them. */
+/** Empty stores of one run, reached past the proxies. */
 export type FreshStores = {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
@@ -94,7 +94,7 @@ export async function activateMeter(databaseUrl: string, meter: UsageMeter): Pro
 
 const TOPIC_TIMEOUT_MS = 10_000;
 
-/** A log that holds nothing: the next program to start creates the topic anew. */
+/** Deletes the topic; the next program that starts creates it again, empty. */
 async function dropTopic(brokers: string): Promise<void> {
   const { topic } = await describeTopic(brokers, USAGE_EVENTS_TOPIC, TOPIC_TIMEOUT_MS);
   if (topic === null) return;

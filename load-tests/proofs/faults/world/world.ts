@@ -15,7 +15,7 @@ import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
 import { reservePort } from '../engines/reserve-port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
-import type { IngestAddress } from '../load/send-load.js';
+import type { IngestTarget } from '../load/send-load.js';
 import { FIRST_METERS, type UsageMeter } from '../load/usage-meter.js';
 import { activateMeter, makeFreshStores, type FreshStores } from './fresh-stores.js';
 
@@ -34,8 +34,8 @@ export type WorldOptions = {
   readonly ingests?: number;
 };
 
-/** Where and how a doomed aggregator ends (doomed-aggregator.ts). */
-export type CrashPoint = {
+/** Where and how a crashing aggregator ends (crashing-aggregator.ts). */
+export type StopPoint = {
   readonly step: string;
   readonly moment: 'before' | 'after';
   readonly act: 'kill' | 'freeze';
@@ -75,14 +75,14 @@ export class World {
     const brokers = log === 'kafka' ? brokersOf(engines) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
     const ingest = [];
-    for (let address = 0; address < (options.ingests ?? 1); address += 1)
+    for (let count = 0; count < (options.ingests ?? 1); count += 1)
       ingest.push(await reservePort());
     const world = new World(options, stores, { ingest, billingApi: await reservePort() });
     for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
     return world;
   }
 
-  get ingestAddress(): IngestAddress {
+  get ingestTarget(): IngestTarget {
     const { signal } = this.#sending;
     const urls = this.ports.ingest.map(addressOf);
     return { urls, apiKeys: this.stores.apiKeys, signal };
@@ -126,16 +126,16 @@ export class World {
    * Starts an ingest process and waits for it; a later call, after a kill, starts it at the same
    * address.
    */
-  async startIngest(address = 0): Promise<Program> {
-    const port = assertPresent(this.ports.ingest[address], 'the port of an ingest process');
+  async startIngest(index = 0): Promise<Program> {
+    const port = assertPresent(this.ports.ingest[index], 'the port of an ingest process');
     const program = this.#startServer('ingest', port);
     this.#ingests.push(program);
-    await this.#whenUp(program, () => this.isIngestUp(address));
+    await this.#whenUp(program, () => this.isIngestUp(index));
     return program;
   }
 
-  isIngestUp(address = 0): Promise<boolean> {
-    return isUp(this.ports.ingest[address] ?? 0);
+  isIngestUp(index = 0): Promise<boolean> {
+    return isUp(this.ports.ingest[index] ?? 0);
   }
 
   /** Starts the API that answers what was counted and what it costs, and waits for it. */
@@ -161,8 +161,8 @@ export class World {
   }
 
   /** One that dies or freezes at a step of the protocol. */
-  startDoomedAggregator({ step, moment, act }: CrashPoint): Program {
-    return this.#startAggregator('load-tests/proofs/faults/doomed-aggregator', {
+  startCrashingAggregator({ step, moment, act }: StopPoint): Program {
+    return this.#startAggregator('load-tests/proofs/faults/crashing-aggregator', {
       arguments: ['--step', step, '--moment', moment, '--act', act],
       ...(act === 'kill' ? { lastWords: `at ${step}` } : {}),
     });

@@ -13,11 +13,11 @@ import { createMetrics } from '../../../runtime/metrics.js';
 import { createDatabase } from '../../../sql/pool.js';
 
 /**
- * An aggregator that crashes or freezes at a step of the protocol: `--step "insert usage" --moment
+ * An aggregator that dies or freezes at a step of the protocol: `--step "insert usage" --moment
  * before|after --act kill|freeze`. After a step is before the next one of its partition: what lies
  * between has no effect outside. It says `at <step>` on standard output before it dies or freezes.
  */
-const { values: crash } = parseArgs({
+const { values: stopPoint } = parseArgs({
   options: {
     step: { type: 'string', default: '' },
     moment: { type: 'string', default: 'before' },
@@ -35,15 +35,15 @@ function nameOf(command: Command): string {
 let passedIn: number | null = null;
 let isOver = false;
 
-const crashAtPoint: InjectFailure = (command, partition) => {
+const stopAtPoint: InjectFailure = (command, partition) => {
   if (isOver) return null;
-  const isAtStep = nameOf(command) === crash.step && passedIn === null;
-  const isNow = crash.moment === 'before' ? isAtStep : passedIn === partition;
+  const isAtStep = nameOf(command) === stopPoint.step && passedIn === null;
+  const isNow = stopPoint.moment === 'before' ? isAtStep : passedIn === partition;
   if (isAtStep) passedIn = partition;
   if (!isNow) return null;
   isOver = true;
-  writeSync(1, `at ${crash.step}\n`);
-  process.kill(process.pid, crash.act === 'freeze' ? 'SIGSTOP' : 'SIGKILL');
+  writeSync(1, `at ${stopPoint.step}\n`);
+  process.kill(process.pid, stopPoint.act === 'freeze' ? 'SIGSTOP' : 'SIGKILL');
   return null;
 };
 
@@ -67,13 +67,13 @@ const aggregator = new Aggregator({
   database: await createDatabase(databaseUrl, { poolSize: 8 }),
   clickhouse: createClickHouse(required(config, 'CLICKHOUSE_URL')),
   log: await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }),
-  logger: createLog('doomed', config.MINUTEBOOK_LOG_LEVEL),
+  logger: createLog('crashing', config.MINUTEBOOK_LOG_LEVEL),
   metrics: createMetrics(),
   limits: {
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
     flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
   },
-  injectFailure: crashAtPoint,
+  injectFailure: stopAtPoint,
 });
 await aggregator.start();
 process.on(

@@ -1,19 +1,19 @@
 import type { Program } from '../engines/program.js';
-import type { CrashPoint, World } from './world.js';
+import type { StopPoint, World } from './world.js';
 
-const TEND_MS = 150;
+const RESTART_POLL_MS = 150;
 
-type Place = { program: Program; wakesAtMs: number };
+type Member = { program: Program; wakesAtMs: number };
 
 /**
  * Keeps a product running as a supervisor would: what ended is started again, at the earliest when
  * the fault that ended it is over.
  */
-export class Crew {
-  readonly #aggregators = new Set<Place>();
-  #ingest: Place | null = null;
+export class Supervisor {
+  readonly #aggregators = new Set<Member>();
+  #ingest: Member | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #tending: Promise<void> = Promise.resolve();
+  #restarting: Promise<void> = Promise.resolve();
 
   constructor(private readonly world: World) {}
 
@@ -21,12 +21,12 @@ export class Crew {
     this.#ingest = { program: await this.world.startIngest(), wakesAtMs: 0 };
     for (let count = 0; count < aggregators; count += 1) this.join();
     this.#timer = setInterval(() => {
-      this.#tending = this.#tending.then(() => this.#tend());
-    }, TEND_MS);
+      this.#restarting = this.#restarting.then(() => this.#restartEnded());
+    }, RESTART_POLL_MS);
   }
 
-  /** Aggregators that somebody may be cruel to. */
-  get aggregators(): readonly Place[] {
+  /** Aggregators that a fault may hit. */
+  get aggregators(): readonly Member[] {
     return [...this.#aggregators];
   }
 
@@ -36,19 +36,19 @@ export class Crew {
   }
 
   /** One more that ends at a step; a common one takes its place afterwards. */
-  joinDoomed(crash: CrashPoint): Program {
-    const program = this.world.startDoomedAggregator(crash);
+  joinCrashing(stopPoint: StopPoint): Program {
+    const program = this.world.startCrashingAggregator(stopPoint);
     this.#aggregators.add({ program, wakesAtMs: 0 });
     return program;
   }
 
   /** SIGTERM, for good. */
-  async leave(place: Place): Promise<void> {
+  async leave(place: Member): Promise<void> {
     this.#aggregators.delete(place);
     await place.program.stop();
   }
 
-  async kill(place: Place, downMs: number): Promise<void> {
+  async kill(place: Member, downMs: number): Promise<void> {
     place.wakesAtMs = Date.now() + downMs;
     await place.program.kill();
   }
@@ -58,13 +58,13 @@ export class Crew {
   }
 
   /** No more restarts. */
-  async dismiss(): Promise<void> {
+  async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#tending;
+    await this.#restarting;
   }
 
-  async #tend(): Promise<void> {
-    const isDown = (place: Place): boolean =>
+  async #restartEnded(): Promise<void> {
+    const isDown = (place: Member): boolean =>
       !place.program.isRunning && place.wakesAtMs <= Date.now();
     if (this.#ingest !== null && isDown(this.#ingest)) {
       this.#ingest.program = await this.world.startIngest();
