@@ -138,12 +138,15 @@ export class World {
     return isUp(this.ports.ingest[index] ?? 0);
   }
 
-  /** Starts the API that answers what was counted and what it costs, and waits for it. */
+  /**
+   * Starts the billing API and waits for it. @throws Error with its output when it does not start.
+   */
   async startBillingApi(): Promise<void> {
     const { billingApi: port } = this.ports;
     const program = this.#startServer('billing-api', port);
     this.#billingApi = program;
     await this.#whenUp(program, () => isUp(port));
+    if (!(await isUp(port))) throw new Error(`billing-api did not start: ${program.output}`);
   }
 
   get hasBillingApi(): boolean {
