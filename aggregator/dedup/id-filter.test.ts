@@ -119,7 +119,9 @@ describe('IdFilter', () => {
     store(table, 0, 100);
     table.missingAtEnd = 1;
     const filter = filterOf(table);
-    await expect(filter.warm(100, LIVING)).rejects.toThrow('returned 99 ids and should have returned 100');
+    await expect(filter.warm(100, LIVING)).rejects.toThrow(
+      'returned 99 ids and should have returned 100',
+    );
     table.missingAtEnd = 0;
     await filter.warm(100, LIVING);
     expect(forgotten(filter, table, 100)).toEqual([]);

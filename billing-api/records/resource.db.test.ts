@@ -158,7 +158,10 @@ describe('a stored record', () => {
     expect(results).toMatchObject([
       { code: 'invalid_operation', message: 'the plan is needed' },
       { status: 'archived' },
-      { code: 'invalid_operation', message: 'the plan is archived and can no longer be changed or used' },
+      {
+        code: 'invalid_operation',
+        message: 'the plan is archived and can no longer be changed or used',
+      },
     ]);
   });
 });
