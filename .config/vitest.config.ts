@@ -47,6 +47,8 @@ const projectsOf = (isNightly: boolean): TestProjectConfiguration[] => [
       hookTimeout: 120_000,
       // Every file has databases of its own; more workers than this only wait for the disk.
       maxWorkers: 2,
+      // Loading the API takes seconds of a core, and 40 files need it.
+      isolate: false,
       sequence: { groupOrder: 1 },
     },
   },

@@ -114,13 +114,19 @@ function build() {
   stamp('built', wanted);
 }
 
-/** Runs the command as a child. The terminal sends it Ctrl-C; other signals are passed on. */
-function handOver(command, parameters) {
+/**
+ * Runs the command as a child and exits as it does, after `besides` has ended. The terminal sends it
+ * Ctrl-C; other signals are passed on.
+ */
+function handOver(command, parameters, besides = Promise.resolve()) {
   const child = spawn(command, parameters, { cwd: root, stdio: 'inherit' });
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  child.on('exit', (code, signal) => {
+    void besides.then(() => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+  return child;
 }
 
 const cached = (name) => ['--cache', '--cache-location', join(stamps, name)];
@@ -170,10 +176,19 @@ function runCheck([name, tool, parameters]) {
   });
 }
 
-/** Checks style, imports and dead code in parallel. Exits with 1 when a check fails. */
+/** Checks style, imports and dead code in parallel. Resolves to whether all passed. */
 async function check() {
   const results = await Promise.all(CHECKS.map(runCheck));
-  if (results.includes(false)) process.exit(1);
+  return !results.includes(false);
+}
+
+/** Runs the checks beside all tests. A check that fails ends the tests at once. */
+async function checkAndTest(config) {
+  const checks = check();
+  const tests = handOver(join(binaries, 'vitest'), ['run', '--config', config], checks);
+  if (await checks) return;
+  tests.kill('SIGTERM');
+  process.exit(1);
 }
 
 /** Long runs that live in load-tests, each with a folder of its own. */
@@ -195,11 +210,11 @@ async function main() {
   if (verb === 'build') return;
   const config = join(root, '.config', 'vitest.config.ts');
   if (verb === 'check') {
-    await check();
+    if (!(await check())) process.exit(1);
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, '--project', 'fast']);
   }
   if (verb === 'test') {
-    if (parameters.length === 0) await check();
+    if (parameters.length === 0) return checkAndTest(config);
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
   if (verb === 'examples') {

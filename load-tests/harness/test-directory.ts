@@ -27,3 +27,13 @@ export async function makeTestDirectory(): Promise<TestDirectory> {
   const path = await mkdtemp(join(await roomiestParent(), 'minutebook-test-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
+
+/** Runs the work with a test directory of its own, and removes the directory afterwards. */
+export async function inTestDirectory(work: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await makeTestDirectory();
+  try {
+    await work(directory.path);
+  } finally {
+    await directory.remove();
+  }
+}

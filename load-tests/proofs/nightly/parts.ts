@@ -81,7 +81,7 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     '1,000 sequences',
     tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
   ],
-  ['kafka', 'kill -9 and ownership on Kafka', tests(['--project', 'e2e'])],
+  ['products', 'the demo; kill -9 and ownership on both logs', tests(['--project', 'e2e'])],
 ];
 
 /** All long proofs; the random ones start at `seed`. */

@@ -93,7 +93,7 @@ export const ACCEPTING: readonly Scenario[] = [
   {
     name: 'ClickHouse away: every event is accepted meanwhile and counted afterwards',
     isCalm: false,
-    isAboutLog: true,
+    isAboutLog: false,
     run: (bench) =>
       inWorld(bench, {}, async (world) => {
         const { clickhouse } = world.options.engines;

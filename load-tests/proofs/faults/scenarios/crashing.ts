@@ -93,7 +93,7 @@ export const CRASHING: readonly Scenario[] = [
   {
     name: 'sink killed while it writes: nothing is counted twice',
     isCalm: false,
-    isAboutLog: true,
+    isAboutLog: false,
     run: (bench) =>
       inWorld(bench, { flushDelayMs: 20, batchEventsMax: 40 }, async (world) => {
         const { clickhouse } = world.options.engines;
