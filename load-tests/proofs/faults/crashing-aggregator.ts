@@ -8,6 +8,7 @@ import type { InjectFailure } from '../../../aggregator/ownership/run-partition.
 import { createClickHouse } from '../../../clickhouse/client.js';
 import { openEventLogReader } from '../../../event-log/open-log.js';
 import { readConfig, required } from '../../../runtime/config.js';
+import { messageOf } from '../../../runtime/failure.js';
 import { createLog } from '../../../runtime/log.js';
 import { createMetrics } from '../../../runtime/metrics.js';
 import { createDatabase } from '../../../sql/pool.js';
@@ -62,26 +63,41 @@ const config = readConfig(
   process.env,
 );
 
-const databaseUrl = required(config, 'DATABASE_URL');
-const aggregator = new Aggregator({
-  database: await createDatabase(databaseUrl, { poolSize: 8 }),
-  clickhouse: createClickHouse(required(config, 'CLICKHOUSE_URL')),
-  log: await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }),
-  logger: createLog('crashing', config.MINUTEBOOK_LOG_LEVEL),
-  metrics: createMetrics(),
-  limits: {
-    eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
-    flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
-  },
-  injectFailure: stopAtPoint,
-});
-await aggregator.start();
-process.on(
-  'SIGTERM',
-  () =>
-    void aggregator
-      .close()
-      .then(() => delay(50))
-      .then(() => process.exit(0)),
-);
-await aggregator.failure;
+const logger = createLog('crashing', config.MINUTEBOOK_LOG_LEVEL);
+
+async function run(): Promise<never> {
+  const databaseUrl = required(config, 'DATABASE_URL');
+  const aggregator = new Aggregator({
+    database: await createDatabase(databaseUrl, { poolSize: 8 }),
+    clickhouse: createClickHouse(required(config, 'CLICKHOUSE_URL')),
+    log: await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }),
+    logger,
+    metrics: createMetrics(),
+    limits: {
+      eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,
+      flushDelayMs: config.MINUTEBOOK_FLUSH_DELAY_MS,
+    },
+    injectFailure: stopAtPoint,
+  });
+  await aggregator.start();
+  process.on(
+    'SIGTERM',
+    () =>
+      void aggregator
+        .close()
+        .then(() => delay(50))
+        .then(() => process.exit(0)),
+  );
+  return aggregator.failure;
+}
+
+try {
+  await run();
+} catch (error) {
+  // As the product's own program does: an engine that was away at the start is no crash.
+  logger.fatal(
+    { error: messageOf(error), stack: error instanceof Error ? error.stack : null },
+    'stopped',
+  );
+  process.exit(1);
+}
