@@ -3,7 +3,7 @@ import { drawSeed } from '../../../harness/draw-seed.js';
 import { runAgreement } from './agreement-run.js';
 
 /** By count and not by time, so that a run is the same everywhere. */
-const CASES = 200;
+const CASES = 100;
 /** Beside them, cases that no run had before; the name of the test says which. */
 const FRESH_CASES = 50;
 const TIMEOUT_MS = 120_000;
