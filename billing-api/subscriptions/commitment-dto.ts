@@ -32,9 +32,9 @@ export interface CommitmentTimeBucketBody {
   commitment_type: CommitmentTypeDto;
   /** Per window; greater than 0. */
   commitment_value: DecimalText;
-  /** Multiplies what goes beyond the commitment; 1 or more. @maximum 1000000000000 */
+  /** Multiplies the charge beyond the commitment (overage); 1 or more. @maximum 1000000000000 */
   overage_factor: number;
-  /** Whether what is missing to the commitment is charged. @default false */
+  /** Whether the unused part of the commitment is charged (true-up). @default false */
   true_up_enabled?: boolean;
   /** A usage price of the line's meter; either this or `price`. */
   price_id?: string;
@@ -54,9 +54,9 @@ export interface LineItemCommitmentBody {
   commitment_quantity?: DecimalText;
   /** The billing period when absent, or a whole multiple of it. */
   commitment_duration?: BillingPeriod;
-  /** Multiplies what goes beyond the commitment; 1 or more. */
+  /** Multiplies the charge beyond the commitment (overage); 1 or more. */
   commitment_overage_factor?: DecimalText;
-  /** Whether what is missing to the commitment is charged. @default false */
+  /** Whether the unused part of the commitment is charged (true-up). @default false */
   commitment_true_up_enabled?: boolean;
   /** The commitment holds for every bucket of the meter by itself. @default false */
   commitment_windowed?: boolean;
@@ -71,11 +71,11 @@ export interface LineItemCommitmentBody {
 export interface SubscriptionCommitmentBody {
   /** In money, of all usage lines together; not beside `line_item_commitments`. */
   commitment_amount?: DecimalText;
-  /** Multiplies what goes beyond the commitment; 1, which has no effect, or more. */
+  /** Multiplies the charge beyond the commitment (overage); 1, which has no effect, or more. */
   overage_factor?: DecimalText;
   /** The billing period when absent, or a whole multiple of it. */
   commitment_duration?: BillingPeriod;
-  /** Whether what is missing to the commitment is charged. @default false */
+  /** Whether the unused part of the commitment is charged (true-up). @default false */
   enable_true_up?: boolean;
 }
 

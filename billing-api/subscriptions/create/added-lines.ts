@@ -18,7 +18,7 @@ import { lineQuantity, readQuantity } from '../lines/line-quantity.js';
 import { NO_COMMITMENT, type NewLine } from '../lines/new-line.js';
 import { readRequestedPrice, type RequestedPrice } from '../lines/requested-price.js';
 
-/** A line of the subscription that its plan does not bring. */
+/** A line that the subscription has in addition to those of its plan. */
 export interface AddedLineItemBody {
   /** A price that matches the subscription; either this or `price`. */
   price_id?: string;
@@ -100,7 +100,7 @@ function newAddedLine(added: AddedLine, context: LineContext): NewLine | Refusal
   };
 }
 
-/** The lines of a request that no plan brings, in its order. */
+/** The additional lines of a request, in its order. */
 export function newAddedLines(
   lines: readonly AddedLine[],
   context: LineContext,

@@ -1,6 +1,6 @@
 import type { MemberReader } from '../../records/member-rules.js';
 
-/** What is absent stays as the plan has it. */
+/** An absent member keeps the value of the plan. */
 export interface OverrideEntitlementBody {
   /** A published entitlement of the plan. */
   parent_entitlement_id: string;
