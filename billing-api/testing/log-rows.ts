@@ -30,11 +30,13 @@ export type LogDuplicate = {
   readonly place?: LogEvent['place'];
 };
 
-let nextOffset = 0;
+/** Of each test's database: tests of other files use the same modules. */
+const lastOffsets = new WeakMap<ClickHouse, number>();
 
-function placeColumns(place: LogEvent['place']): object {
-  nextOffset += 1;
-  const { logId, partition, offset } = place ?? { logId: 'log', partition: 0, offset: nextOffset };
+function placeColumns(client: ClickHouse, place: LogEvent['place']): object {
+  const next = (lastOffsets.get(client) ?? 0) + 1;
+  lastOffsets.set(client, next);
+  const { logId, partition, offset } = place ?? { logId: 'log', partition: 0, offset: next };
   return { log_id: logId, log_partition: partition, log_offset: offset, record_index: 0 };
 }
 
@@ -52,7 +54,7 @@ export async function storeLogEvents(
   events: readonly LogEvent[],
 ): Promise<void> {
   const rows = events.map((event) => {
-    const place = placeColumns(event.place);
+    const place = placeColumns(client, event.place);
     const { externalCustomerId, customerId } = event.customer;
     const receivedAt = time(event.receivedAt ?? event.at);
     const appended = { appended_at: receivedAt };
@@ -102,7 +104,7 @@ export async function storeLogDuplicates(
   const rows = duplicates.map((duplicate) =>
     JSON.stringify({
       ...environmentColumns(environment),
-      ...placeColumns(duplicate.place),
+      ...placeColumns(client, duplicate.place),
       event_id: duplicate.id,
       is_conflict: duplicate.payload !== null,
       payload: duplicate.payload === null ? '' : JSON.stringify(duplicate.payload),

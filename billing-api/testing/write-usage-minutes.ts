@@ -35,7 +35,8 @@ export type UsageTarget = {
 /** The customer of events that name none. */
 const CUSTOMER_KEY = 'e:acme';
 
-let nextEvent = 0;
+/** How many events were written to each test's database, which numbers them. */
+const writtenEvents = new WeakMap<ClickHouse, number>();
 
 const clickHouseTime = (text: string): string => text.replace('T', ' ').replace('Z', '');
 
@@ -81,8 +82,9 @@ export async function storeEvents(
   const raw: string[] = [];
   const minutes: string[] = [];
   for (const event of events) {
-    nextEvent += 1;
-    const eventId = `event-${nextEvent}`;
+    const number = (writtenEvents.get(client) ?? 0) + 1;
+    writtenEvents.set(client, number);
+    const eventId = `event-${number}`;
     raw.push(
       JSON.stringify({
         tenant_id: environment.tenantId,
@@ -97,7 +99,7 @@ export async function storeEvents(
         is_timestamp_given: true,
         log_id: 'log',
         log_partition: 0,
-        log_offset: event.offset ?? nextEvent,
+        log_offset: event.offset ?? number,
         record_index: 0,
         appended_at: '2026-11-01 00:00:00.000',
       }),
