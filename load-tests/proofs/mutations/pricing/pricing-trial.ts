@@ -12,7 +12,8 @@ const CORE = 'billing-api/domain';
 /** What the tests of the core are made of. */
 const COPIED = [
   ...[CORE, 'billing-api/testing', 'contract'],
-  ...['.config', 'package.json', 'tsconfig.json'],
+  // The configuration of the tests names files of the harness.
+  ...['.config', 'load-tests/harness', 'package.json', 'tsconfig.json'],
 ];
 
 /** Runs the tests whose path holds a text, in a copy of the core. */
