@@ -40,6 +40,9 @@ const LAST_WORDS_MAX = 1_500;
 const COULD_NOT_START = [
   /"level":60[^\n]*"msg":"could not start"/,
   /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/,
+  // When its pool opens, slonik 47 asks for types on a connection without a listener for errors: a
+  // server that is shut down at this moment (57P01) ends the process. We cannot reach that client.
+  /Emitted 'error' event on Client instance[\s\S]*code: '57P01'/,
 ] as const;
 
 /**
