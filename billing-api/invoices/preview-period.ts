@@ -2,6 +2,7 @@ import { formatInstant, type InstantMs, type Interval } from '../../contract/ins
 import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { MemberReader } from '../records/member-rules.js';
+import { readRequestedPeriod } from './requested-period.js';
 
 export type PreviewRequest = {
   readonly subscription_id: string;
@@ -36,12 +37,10 @@ export function readPreviewPeriod(
   request: Pick<PreviewRequest, 'period_start' | 'period_end'>,
   previewed: Previewed & { readonly now: InstantMs },
 ): Interval {
-  const current = currentPeriod(previewed.terms, previewed.now);
-  const startMs = reader.instant('period_start', request.period_start) ?? current.startMs;
-  const endMs = reader.instant('period_end', request.period_end) ?? current.endMs;
-  const interval = { startMs, endMs };
-  if (endMs <= startMs) reader.note('period_end', 'must be later than period_start');
-  else if (request.period_start !== undefined || request.period_end !== undefined) {
+  const { period_start: start, period_end: end } = request;
+  const given = { start: ['period_start', start], end: ['period_end', end] } as const;
+  const interval = readRequestedPeriod(reader, given, previewed);
+  if (interval.endMs > interval.startMs && (start !== undefined || end !== undefined)) {
     const problem = intervalProblem(interval, previewed);
     reader.note('period_start', problem);
     reader.note('period_end', problem);

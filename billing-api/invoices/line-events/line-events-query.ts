@@ -1,5 +1,4 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { currentPeriod } from '../../domain/calendar/billing-periods.js';
 import { readEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -13,6 +12,7 @@ import { findLineItem } from '../../subscriptions/subscriptions-store.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
+import { readRequestedPeriod } from '../requested-period.js';
 
 export type LineEventsRequest = {
   readonly id: string;
@@ -51,15 +51,15 @@ export async function findLineEventsQuery(
   if (isRefusal(found)) return found;
   const { row, loaded } = found;
   const reader = new MemberReader();
-  const current = currentPeriod(termsFromRow(loaded.subscription), now);
-  const startMs = reader.instant('period_start', request.period_start) ?? current.startMs;
-  const endMs = reader.instant('period_end', request.period_end) ?? current.endMs;
-  if (endMs <= startMs) reader.note('period_end', 'must be later than period_start');
+  const period = readRequestedPeriod(
+    reader,
+    { start: ['period_start', request.period_start], end: ['period_end', request.period_end] },
+    { terms: termsFromRow(loaded.subscription), now },
+  );
   const after = request.cursor === undefined ? null : readEventPageKey(request.cursor);
   if (request.cursor !== undefined && after === null) {
     reader.note('cursor', 'must be a cursor of an earlier answer');
   }
-  const period = { startMs, endMs };
   const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false };
   return reader.refusal() ?? { loaded, period, ...shown, now, after };
 }
