@@ -29,7 +29,7 @@ const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A batch costs three inserts of about 15 ms; with more partitions each gathers for longer. */
 const PARTITIONS_PER_FLUSH_DELAY = 4;
-/** A batch may always hold this many events: the inserts of smaller ones cost too much. */
+/** The event limit of a batch never falls below this: inserts of smaller batches cost too much. */
 const EVENTS_MIN = 1_000;
 
 /** The limits of one batch when this many partitions share memory and inserts. */

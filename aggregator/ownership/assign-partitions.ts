@@ -19,13 +19,13 @@ export type Sharing = {
 export type Claim = { readonly partition: number; readonly from: string | null };
 
 export type SharingPlan = {
-  /** Owned by this member, and stays so. */
+  /** Partitions that this member owns and keeps. */
   readonly keep: readonly number[];
-  /** Owned by this member, and due to another. */
+  /** Partitions that this member owns and must release to another member. */
   readonly give: readonly number[];
-  /** Due to this member, and without a live owner. */
+  /** Partitions assigned to this member that have no live owner. */
   readonly claim: readonly Claim[];
-  /** Due to this member; its live owner is about to release it. */
+  /** Partitions assigned to this member whose live owner must release them first. */
   readonly awaited: readonly Claim[];
 };
 

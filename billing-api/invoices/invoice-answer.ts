@@ -46,8 +46,8 @@ function dueDateToDto({ query, invoice }: InvoicePreview): string {
 }
 
 /**
- * An invoice that is not stored, so it has neither id nor number. With a page of windows every line
- * explains its amount.
+ * A computed invoice. It is not stored, so it has neither id nor number. When a page of windows is
+ * given, every line explains its amount.
  */
 export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage | null): InvoiceDto {
   const { query, customer, invoice } = preview;

@@ -43,9 +43,9 @@ export interface SearchSubscriptionsBody extends SearchBody {
   subscription_status?: SubscriptionStatus[];
   /** @maxItems 5 */
   subscription_type?: SubscriptionType[];
-  /** Current period ends at or before, or cancelled at or before this instant. */
+  /** Only subscriptions whose current period ends, or that were cancelled, by this instant. */
   effective_date_for_update?: DateTime;
-  /** Has a trial that ends at or before this instant. */
+  /** Only subscriptions with a trial that ends at or before this instant. */
   trial_end_due_lte?: DateTime;
   /** @default false */
   with_line_items?: boolean;

@@ -44,7 +44,10 @@ export function ownerOfPrices({ subscriptionId }: Pick<LineContext, 'subscriptio
   return { entityType: 'SUBSCRIPTION', entityId: subscriptionId } as const;
 }
 
-/** The price as one of the subscription, whose parent is the root (docs/domain.md 9.5). */
+/**
+ * The price of the line as a price of the subscription. Its parent is the root price of the plan
+ * (docs/domain.md 9.5).
+ */
 export function priceOfSubscription(price: LinePrice, context: LineContext): NewPrice {
   if (price.kind === 'new') return price.price;
   return {
@@ -82,7 +85,7 @@ export function namedPrice(id: string, context: LineContext): LinePrice | Refusa
     : { kind: 'stored', row };
 }
 
-/** The SUBSCRIPTION price that replaces a plan's price; its parent is the root. */
+/** The SUBSCRIPTION price that replaces a plan's price; its parent is the plan's root price. */
 export function overridingPrice(
   base: PriceRow,
   model: PriceModelBody,

@@ -97,7 +97,7 @@ export function eventKeyColumns(
   };
 }
 
-/** The greatest by timestamp, receipt and id, as contract/minute-values.ts compares them. */
+/** The latest event, in the order of contract/minute-values.ts: timestamp, receipt, id. */
 const GREATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
 const LATEST_EVENT = `[toString(tupleElement(${GREATEST_EVENT}, 1)),
     toString(tupleElement(${GREATEST_EVENT}, 2)), tupleElement(${GREATEST_EVENT}, 3)]`;

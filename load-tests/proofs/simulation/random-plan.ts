@@ -8,7 +8,7 @@ export type Dangers = {
   readonly giveUp: number;
   readonly server: number;
   readonly meters: number;
-  /** That an owner is not chosen for a long time. */
+  /** How likely it is that an owner takes no step for a long time. */
   readonly pause: number;
 };
 

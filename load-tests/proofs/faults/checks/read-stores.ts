@@ -115,7 +115,7 @@ export async function readTotals(clickhouse: ClickHouse): Promise<StoreTotals> {
   return row;
 }
 
-/** What is kept of records that could not be decoded, as the log has them. */
+/** The dead letters: records of the log that could not be decoded, with their places in the log. */
 export function readDeadLetters(clickhouse: ClickHouse) {
   return clickhouse.query(
     `SELECT log_partition AS partition, log_offset AS offset, reason, payload AS value
