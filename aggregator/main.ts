@@ -4,11 +4,13 @@ import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogReader } from '../event-log/open-log.js';
 import { readConfig, required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
+import { endOnUncaughtErrors, endProgram } from '../runtime/fatal-end.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { operationalPage } from '../runtime/operational-pages.js';
 import { createReadiness } from '../runtime/readiness.js';
+import { outageOf } from '../sql/outage.js';
 import { createDatabase } from '../sql/pool.js';
 import { Aggregator } from './aggregator.js';
 
@@ -37,6 +39,7 @@ const config = readConfig(
 const logger = createLog('aggregator', config.MINUTEBOOK_LOG_LEVEL);
 const lifecycle = new Lifecycle(logger);
 lifecycle.closeOnSignals();
+endOnUncaughtErrors(logger, outageOf);
 // When another of our programs has started this one, it must end with that program.
 process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
 
@@ -92,9 +95,5 @@ try {
   await run();
 } catch (error) {
   // The intent of the batch under way stays, and the next owner completes the batch.
-  logger.fatal(
-    { error: messageOf(error), stack: error instanceof Error ? error.stack : null },
-    'stopped',
-  );
-  process.exit(1);
+  endProgram(error, logger);
 }

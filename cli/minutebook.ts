@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError } from '../runtime/config.js';
 import { DependencyError, messageOf } from '../runtime/failure.js';
+import { outageOf } from '../sql/outage.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
@@ -26,10 +27,17 @@ program
   .action((options: string[]) => runKafkaVerb(options));
 addDeadLettersVerb(program);
 
-try {
-  await program.parseAsync();
-} catch (error) {
+/** One sentence for what an operator can mend; everything for a bug. */
+function endWith(error: unknown): never {
   const isOperational = error instanceof ConfigError || error instanceof DependencyError;
   console.error(isOperational ? messageOf(error) : error);
   process.exit(1);
+}
+
+// What a library reports to nobody, such as a server that goes away while a pool opens.
+process.on('uncaughtException', (error) => endWith(outageOf(error)));
+try {
+  await program.parseAsync();
+} catch (error) {
+  endWith(error);
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { endsWithin, startAndAbandon } from '../load-tests/harness/abandoned-process.js';
 import { test } from '../load-tests/harness/fixtures.js';
+import { findFreePort } from '../runtime/port.js';
 import { createClickHouse } from './client.js';
 import { startEmbeddedClickHouse } from './embedded.js';
 import { migrateClickHouse } from './migrate.js';
@@ -107,6 +108,18 @@ describe('embedded ClickHouse', () => {
       `port ${port} on 127.0.0.1 is taken`,
     );
     other.close();
+  });
+
+  test('leaves no server behind when its start fails at the end, as on a full disk', async ({
+    directory,
+  }) => {
+    const port = (await findFreePort(0)) ?? 0;
+    // The file with the owner's process id cannot be written where a folder is.
+    await mkdir(join(directory, 'owner.pid'));
+    await expect(startEmbeddedClickHouse({ directory, port })).rejects.toThrow('EISDIR');
+    await rm(join(directory, 'owner.pid'), { recursive: true });
+    const next = await startEmbeddedClickHouse({ directory, port });
+    await next.stop();
   });
 
   test('names the directory that another instance has, and leaves that one alone', async ({

@@ -260,11 +260,17 @@ export async function startEmbeddedClickHouse(options: {
     token: randomBytes(12).toString('hex'),
   };
   const server = await startOnFreeDirectory(directory, order);
-  await markOwner(directory);
   const exited =
     server.exitCode === null && server.signalCode === null
       ? once(server, 'exit').then(() => undefined)
       : Promise.resolve();
+  try {
+    await markOwner(directory);
+  } catch (error) {
+    // The disk is full, for instance. A server that nobody knows of would keep port and directory.
+    await endServer(server, exited);
+    throw error;
+  }
   return {
     url: `${order.httpUrl}/${DATABASE}`,
     pid: server.pid ?? 0,

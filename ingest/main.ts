@@ -1,11 +1,12 @@
 import { EVENT_LOG_SETTINGS, openEventLogWriter } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
-import { messageOf } from '../runtime/failure.js';
+import { endOnUncaughtErrors, endProgram } from '../runtime/fatal-end.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { outageOf } from '../sql/outage.js';
 import { createDatabase } from '../sql/pool.js';
 import { createIngest } from './create-ingest.js';
 import { createOperations } from './http/operations.js';
@@ -26,6 +27,7 @@ const POOL_SIZE = 4;
 const config = readConfig(SETTINGS, process.env);
 const log = createLog('ingest', config.MINUTEBOOK_LOG_LEVEL);
 const lifecycle = new Lifecycle(log);
+endOnUncaughtErrors(log, outageOf);
 
 /** The event routes as a separate program; `npm start` runs them in the process of the API. */
 async function start(databaseUrl: string): Promise<void> {
@@ -60,7 +62,6 @@ try {
   }
   await start(config.DATABASE_URL);
 } catch (error) {
-  log.fatal({ error: messageOf(error) }, 'could not start');
   await lifecycle.close();
-  process.exitCode = 1;
+  endProgram(error, log);
 }

@@ -8,9 +8,10 @@ import type { InjectFailure } from '../../../aggregator/ownership/run-partition.
 import { createClickHouse } from '../../../clickhouse/client.js';
 import { openEventLogReader } from '../../../event-log/open-log.js';
 import { readConfig, required } from '../../../runtime/config.js';
-import { messageOf } from '../../../runtime/failure.js';
+import { endOnUncaughtErrors, endProgram } from '../../../runtime/fatal-end.js';
 import { createLog } from '../../../runtime/log.js';
 import { createMetrics } from '../../../runtime/metrics.js';
+import { outageOf } from '../../../sql/outage.js';
 import { createDatabase } from '../../../sql/pool.js';
 
 /**
@@ -64,6 +65,7 @@ const config = readConfig(
 );
 
 const logger = createLog('crashing', config.MINUTEBOOK_LOG_LEVEL);
+endOnUncaughtErrors(logger, outageOf);
 
 async function run(): Promise<never> {
   const databaseUrl = required(config, 'DATABASE_URL');
@@ -95,9 +97,5 @@ try {
   await run();
 } catch (error) {
   // As the product's own program does: an engine that was away at the start is no crash.
-  logger.fatal(
-    { error: messageOf(error), stack: error instanceof Error ? error.stack : null },
-    'stopped',
-  );
-  process.exit(1);
+  endProgram(error, logger);
 }

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import pc from 'picocolors';
 import { tableLines } from '../../../cli/demo/tables.js';
 import { drawSeed } from '../../harness/draw-seed.js';
-import { nightlyParts, type NightlyPart } from './parts.js';
+import { nightlyParts, type NightlyPart, type PartKind } from './parts.js';
 
 /**
  * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]
- * [--seconds N] [--mutations TEXT]`: the long proofs one after the other, each a program of its
- * own. `--only` keeps the parts whose name begins with one of the words. A part that fails does not
- * keep the next from running; the table at the end says what each did, with which seed and for how
- * long, and the status is 1 when one of them found something.
+ * [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own. Those that start
+ * products run one after the other, and beside them those that only compute. `--only` keeps the
+ * parts whose name begins with one of the words. A part that fails does not keep the next from
+ * running; the table at the end says what each did, with which seed and for how long, and the
+ * status is 1 when one of them found something.
  */
 const { values } = parseArgs({
   options: {
@@ -30,19 +32,22 @@ type Result = {
   readonly seconds: number;
 };
 
-/** Runs a part; its output goes to our output. */
+/** Runs a part; each line of its output goes to our output, with its name in front. */
 async function run(part: NightlyPart): Promise<Result> {
-  console.log(pc.bold(`\n=== ${part.name}: ${part.what}`));
+  console.log(pc.bold(`=== ${part.name}: ${part.what}`));
   const startedAt = performance.now();
-  const child = spawn(process.execPath, part.parameters, {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const child = spawn(process.execPath, part.parameters, { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface({ input: output }).on('line', (line) => {
+      console.log(`${pc.dim(part.name)} ${line}`);
+    });
+  }
   const status = await new Promise<number | null>((resolve) => {
     child.once('error', (error) => {
       console.log(error.message);
       resolve(null);
     });
-    child.once('exit', resolve);
+    child.once('close', resolve);
   });
   return { part, isRight: status === 0, seconds: (performance.now() - startedAt) / 1000 };
 }
@@ -63,8 +68,16 @@ if (wanted.length === 0) {
   const names = nightlyParts(sizes, seed).map(({ name }) => name);
   throw new Error(`--only takes beginnings of ${names.join(', ')}`);
 }
-const results: Result[] = [];
-for (const part of wanted) results.push(await run(part));
+
+async function runInTurn(parts: readonly NightlyPart[]): Promise<readonly Result[]> {
+  const done: Result[] = [];
+  for (const part of parts) done.push(await run(part));
+  return done;
+}
+
+const kinds: readonly PartKind[] = ['product', 'core'];
+const turns = kinds.map((kind) => runInTurn(wanted.filter((part) => part.kind === kind)));
+const results = (await Promise.all(turns)).flat();
 const rows = results.map(({ part, isRight, seconds }) => [
   part.name,
   part.what,

@@ -37,13 +37,7 @@ const LAST_WORDS_MAX = 1_500;
  * What programs say when they end by themselves because an engine is away at their start: the one
  * exit that the design allows. The aggregator reports it as an outage, since it ends on bugs, too.
  */
-const COULD_NOT_START = [
-  /"level":60[^\n]*"msg":"could not start"/,
-  /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/,
-  // When its pool opens, slonik 47 asks for types on a connection without a listener for errors: a
-  // server that is shut down at this moment (57P01) ends the process. We cannot reach that client.
-  /Emitted 'error' event on Client instance[\s\S]*code: '57P01'/,
-] as const;
+const COULD_NOT_START = /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/;
 
 /**
  * One process of the product under the control of the tests. It ends when we end it. One that
@@ -157,7 +151,7 @@ export class Program {
 
   /** What is wrong about an end that nobody asked for; null when it is to be started again. */
   #findingOf(code: number | null, said: string): string | null {
-    const isOutage = code === 1 && COULD_NOT_START.some((words) => words.test(said));
+    const isOutage = code === 1 && COULD_NOT_START.test(said);
     if (isOutage && this.restarts < RESTARTS_MAX) return null;
     const how = isOutage ? `could not start ${this.restarts + 1} times` : 'ended by itself';
     const status = code === null ? 'by a signal' : `with status ${code}`;

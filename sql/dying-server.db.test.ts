@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { describe, expect } from 'vitest';
+import { test } from '../load-tests/harness/fixtures.js';
+import { builtModule } from '../runtime/project.js';
+
+/** A message of PostgreSQL's protocol: a letter, the length with itself, the content. */
+function message(letter: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(content.length + 4);
+  return Buffer.concat([Buffer.from(letter), length, content]);
+}
+
+const SHUT_DOWN =
+  'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
+
+/**
+ * A server that accepts every client and is shut down before the first question: all in one piece,
+ * so that the client reads the end before anybody can wait for an answer.
+ */
+async function startDyingServer(): Promise<Server> {
+  const greeting = Buffer.concat([
+    message('R', Buffer.from([0, 0, 0, 0])),
+    message('Z', Buffer.from('I')),
+    message('E', Buffer.from(SHUT_DOWN)),
+  ]);
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(greeting));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+type End = { readonly status: number | null; readonly said: string };
+
+async function endOf(program: string, databaseUrl: string): Promise<End> {
+  const child = spawn(process.execPath, [builtModule(program)], {
+    env: {
+      ...{ PATH: process.env['PATH'], MINUTEBOOK_PORT: '0', MINUTEBOOK_METRICS_PORT: '0' },
+      ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: 'http://127.0.0.1:1' },
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += String(chunk)));
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, said };
+}
+
+describe('a PostgreSQL that shuts down while a pool opens', () => {
+  test.for(['ingest/main', 'aggregator/main', 'billing-api/main'])(
+    'ends %s with one line that names it',
+    async (program) => {
+      const server = await startDyingServer();
+      const { port } = server.address() as AddressInfo;
+      const { status, said } = await endOf(program, `postgres://a:b@127.0.0.1:${port}/c`);
+      server.close();
+      expect(status).toBe(1);
+      const lines = said.trim().split('\n');
+      expect(lines).toHaveLength(1);
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        level: 60,
+        msg: 'stopped',
+        error: 'PostgreSQL: terminating connection due to administrator command',
+      });
+    },
+  );
+});
