@@ -62,7 +62,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     ['faults-kafka', 'product', `${runs} random runs`, faults('kafka')],
     ['scenarios-postgres', 'product', 'long form of all', scenarios('postgres')],
     ['scenarios-kafka', 'product', 'long form of all', scenarios('kafka')],
-    ['mutations-event-path', 'core', 'all', mutations('event-path')],
+    ['mutations-event-path', 'product', 'all', mutations('event-path')],
     ['mutations-simulation', 'core', 'all', mutations('simulation')],
     ['mutations-pricing', 'core', 'all', mutations('pricing')],
     [
