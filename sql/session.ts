@@ -16,9 +16,10 @@ export async function withSession<T>(
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A lost connection fails the running statement. Without a listener the error event would end
-  // the process.
-  session.on('error', () => undefined);
+  // Without a listener the event would end the process. A connection that was lost between two
+  // statements fails the next one with an error that does not say why, so the first one is kept.
+  const losses: Error[] = [];
+  session.on('error', (error) => losses.push(error));
   try {
     await session.connect();
   } catch (error) {
@@ -28,7 +29,7 @@ export async function withSession<T>(
   try {
     return await work(session);
   } catch (error) {
-    throw outageOf(error);
+    throw losses.length === 0 ? outageOf(error) : connectOutageOf(losses[0]);
   } finally {
     await session.end().catch(() => undefined);
   }
