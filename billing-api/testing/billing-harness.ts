@@ -13,7 +13,7 @@ import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
-import { OpenApiContract } from './openapi-contract.js';
+import { documentContract } from './openapi-contract.js';
 import { createPostgresDataUntil } from '../usage/data-until.js';
 import type { LazyEventLog } from '../events/pending-log.js';
 
@@ -90,7 +90,7 @@ async function send(url: string, method: string, options: RequestOptions): Promi
 }
 
 function createCall(url: string): BillingUnderTest['call'] {
-  const contract = new OpenApiContract();
+  const contract = documentContract();
   return async (method, path, options = {}) => {
     const answer = await send(`${url}${path}`, method, options);
     const { status, headers, body } = answer;

@@ -54,7 +54,7 @@ const DECLARED_HEADERS = ['etag', 'retry-after', 'idempotency-replayed'];
  * Checks answers against the OpenAPI document: the operation and the status are in it, the body has
  * exactly the members that it says, and the headers are those of the response.
  */
-export class OpenApiContract {
+class OpenApiContract {
   readonly #ajv: Ajv;
   readonly #paths: readonly { readonly pattern: RegExp; readonly path: string }[];
   readonly #document: Json;
@@ -90,7 +90,7 @@ export class OpenApiContract {
   /** Problems of the refusal of a request that no operation is documented for. */
   problemsOfUndocumented(answer: AnswerToCheck): readonly string[] {
     if (this.#operationOf(answer) !== null) return ['the operation is documented'];
-    const validate = this.#ajv.compile({ $ref: `${DOCUMENT}#/components/schemas/ErrorDto` });
+    const validate = this.#compile(['components', 'schemas', 'ErrorDto']);
     if (validate(answer.body)) return [];
     return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
   }
@@ -137,21 +137,31 @@ export class OpenApiContract {
   }
 
   #validatorOf(place: readonly string[]): ValidateFunction | null {
-    const name = place.join(' ');
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
     const response = this.#responseAt(place);
     const content = this.#at([...response, 'content']);
     // An answer has one form: JSON, or what else the operation says.
     const [mediaType] = isJson(content) ? Object.keys(content) : [];
     if (mediaType === undefined) return null;
     const members = [...response, 'content', mediaType, 'schema'];
-    if (this.#at(members) === undefined) return null;
-    const pointer = members.map((m) =>
-      encodeURIComponent(m.replaceAll('~', '~0').replaceAll('/', '~1')),
-    );
-    const validate = this.#ajv.compile({ $ref: `${DOCUMENT}#/${pointer.join('/')}` });
-    this.#known.set(name, validate);
+    return this.#at(members) === undefined ? null : this.#compile(members);
+  }
+
+  #compile(members: readonly string[]): ValidateFunction {
+    const pointer = members
+      .map((member) => encodeURIComponent(member.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const known = this.#known.get(pointer);
+    if (known !== undefined) return known;
+    const validate = this.#ajv.compile({ $ref: `${DOCUMENT}#/${pointer}` });
+    this.#known.set(pointer, validate);
     return validate;
   }
+}
+
+let contract: OpenApiContract | null = null;
+
+/** The document's contract; made once, since compiling its schemas takes seconds. */
+export function documentContract(): OpenApiContract {
+  contract ??= new OpenApiContract();
+  return contract;
 }
