@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import '../load-tests/harness/provided-context.js';
+import { LongestFirst } from './longest-first.js';
 import { SummaryReporter } from './summary-reporter.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -45,8 +46,8 @@ const projectsOf = (isNightly: boolean): TestProjectConfiguration[] => [
       globalSetup,
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Every file has databases of its own; more workers than this only wait for the disk.
-      maxWorkers: 2,
+      // Every file has databases of its own, and a third of the time it waits for them.
+      maxWorkers: 3,
       // Loading the API takes seconds of a core, and 40 files need it.
       isolate: false,
       sequence: { groupOrder: 1 },
@@ -88,6 +89,7 @@ export default defineConfig(({ mode }) => {
       setupFiles: [`${root}load-tests/harness/repeat-seed.ts`],
       provide: { isNightly },
       reporters: ['default', new SummaryReporter()],
+      sequence: { sequencer: LongestFirst },
       projects: projectsOf(isNightly),
     },
   };

@@ -97,17 +97,29 @@ function fingerprint(folder, hash) {
   }
 }
 
-function build() {
+/** Runs Node to its end with its output on ours. Exits with its exit code when that is not 0. */
+async function runNode(parameters) {
+  const child = spawn(process.execPath, parameters, { cwd: root, stdio: 'inherit' });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  if (code !== 0) process.exit(code ?? 1);
+}
+
+/** Builds what has changed. `onRoutes` is called once, when all generated files are there. */
+async function build(onRoutes = () => undefined) {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   hash.update(readFileSync(join(root, 'tsconfig.json')));
   for (const folder of SOURCE_FOLDERS) fingerprint(join(root, folder), hash);
   const wanted = hash.digest('hex');
   const program = join(root, 'dist', 'cli', 'minutebook.js');
-  if (isStamped('built', wanted) && existsSync(program) && existsSync(TESTS_STAMP)) return;
+  if (isStamped('built', wanted) && existsSync(program) && existsSync(TESTS_STAMP)) {
+    onRoutes();
+    return;
+  }
   const startedAt = new Date();
   say('Building …');
-  run(process.execPath, [join(root, 'cli', 'build-routes.mjs')]);
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
+  await runNode([join(root, 'cli', 'build-routes.mjs')]);
+  onRoutes();
+  await runNode([join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
   // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
   writeFileSync(TESTS_STAMP, '');
   utimesSync(TESTS_STAMP, startedAt, startedAt);
@@ -163,6 +175,7 @@ function runCheck([name, tool, parameters]) {
   const startedAt = Date.now();
   return new Promise((resolve) => {
     const child = spawn(join(binaries, tool), parameters, { cwd: root });
+    process.once('exit', () => child.kill());
     let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
@@ -176,15 +189,19 @@ function runCheck([name, tool, parameters]) {
   });
 }
 
-/** Checks style, imports and dead code in parallel. Resolves to whether all passed. */
+/**
+ * Checks style, imports and dead code, one after the other beside what else happens. Resolves to
+ * whether all passed, at the first one that did not.
+ */
 async function check() {
-  const results = await Promise.all(CHECKS.map(runCheck));
-  return !results.includes(false);
+  for (const each of CHECKS) {
+    if (!(await runCheck(each))) return false;
+  }
+  return true;
 }
 
-/** Runs the checks beside all tests. A check that fails ends the tests at once. */
-async function checkAndTest(config) {
-  const checks = check();
+/** Runs all tests beside the checks. A check that fails ends the tests at once. */
+async function testBeside(checks, config) {
   const tests = handOver(join(binaries, 'vitest'), ['run', '--config', config], checks);
   if (await checks) return;
   tests.kill('SIGTERM');
@@ -206,15 +223,20 @@ async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
   install();
-  build();
+  // The checks need the generated files but not what the compiler writes.
+  const isChecked = verb === 'check' || (verb === 'test' && parameters.length === 0);
+  let checks = Promise.resolve(true);
+  await build(() => {
+    if (isChecked) checks = check();
+  });
   if (verb === 'build') return;
   const config = join(root, '.config', 'vitest.config.ts');
   if (verb === 'check') {
-    if (!(await check())) process.exit(1);
+    if (!(await checks)) process.exit(1);
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, '--project', 'fast']);
   }
   if (verb === 'test') {
-    if (parameters.length === 0) return checkAndTest(config);
+    if (isChecked) return testBeside(checks, config);
     return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
   }
   if (verb === 'examples') {

@@ -1,13 +1,17 @@
 import PQueue from 'p-queue';
 import { sql } from 'slonik';
-import { describe, expect, test as base } from 'vitest';
+import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { Database } from '../../sql/pool.js';
 import { createId } from '../../runtime/ids.js';
 import { OPERATIONS } from '../generated/operations.js';
-import { withFreshClickHouse, withFreshDatabase } from '../../load-tests/harness/fixtures.js';
+import {
+  test as base,
+  withFreshClickHouse,
+  withFreshDatabase,
+} from '../../load-tests/harness/fixtures.js';
 import { withBillingApi, type BillingUnderTest } from '../testing/billing-harness.js';
 import { makeKey } from '../testing/billing-test.js';
 import {
@@ -104,10 +108,10 @@ async function makeWorld(
 // One world for both tests, since it is what takes the time.
 const test = base.extend<{ world: World }>({
   world: [
-    async ({}, use) => {
+    async ({ clickhouseDatabases }, use) => {
       const clock = { now: () => Date.parse(FILLED_AT) };
       await withFreshDatabase(({ database }) =>
-        withFreshClickHouse(({ client }) =>
+        withFreshClickHouse(clickhouseDatabases, ({ client }) =>
           withBillingApi({ database, clickhouse: client, clock }, async (api) => {
             await use(await makeWorld(api, database, client));
           }),

@@ -5,7 +5,6 @@ import { migrationsFolder, readMigrations } from '../../runtime/migrations.js';
 import { startEmbeddedPostgres } from '../../sql/embedded.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import { withAdvisoryLock } from '../../sql/session.js';
-import { startContainers } from './containers.js';
 import { makeTestDirectory } from './test-directory.js';
 
 /** A server that a test run has at its disposal. */
@@ -53,6 +52,8 @@ async function startServers(): Promise<Servers> {
   const databaseUrl = process.env['TEST_DATABASE_URL'];
   const clickhouseUrl = process.env['TEST_CLICKHOUSE_URL'];
   if (process.env['TEST_CONTAINERS'] === '1') {
+    // Loading the library takes a second, in every worker.
+    const { startContainers } = await import('./containers.js');
     const containers = await startContainers();
     if (containers !== null) return containers;
   }

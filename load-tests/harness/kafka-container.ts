@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { GenericContainer, Wait } from 'testcontainers';
 import { findFreePort } from '../../runtime/port.js';
 import type { TestKafka } from './kafka.js';
@@ -6,17 +5,8 @@ import type { TestKafka } from './kafka.js';
 const IMAGE = 'apache/kafka:4.1.1';
 const CONTROLLER_PORT = 9093;
 
-async function hasDocker(): Promise<boolean> {
-  if (process.env['DOCKER_HOST'] !== undefined) return true;
-  return access('/var/run/docker.sock').then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Apache Kafka in a container; null when no Docker engine answers. */
-export async function startKafkaContainer(): Promise<TestKafka | null> {
-  if (!(await hasDocker())) return null;
+/** Apache Kafka in a container of the Docker engine. */
+export async function startKafkaContainer(): Promise<TestKafka> {
   // Clients come back to the advertised port, so it must be the same inside and outside.
   const port = (await findFreePort(0)) ?? 0;
   const container = await new GenericContainer(IMAGE)

@@ -1,8 +1,8 @@
+import { access } from 'node:fs/promises';
 import { KafkaUnavailable } from '../../cli/kafka/kafka-jars.js';
 import { startLocalKafka } from '../../cli/kafka/local-kafka.js';
 import { loadRdKafka } from '../../event-log/kafka/rdkafka.js';
 import { ConfigError } from '../../runtime/config.js';
-import { startKafkaContainer } from './kafka-container.js';
 import { makeTestDirectory } from './test-directory.js';
 
 /** A broker that tests may use. */
@@ -60,8 +60,19 @@ export async function obtainKafka(): Promise<KafkaOffer> {
   }
 }
 
+async function hasDocker(): Promise<boolean> {
+  if (process.env['DOCKER_HOST'] !== undefined) return true;
+  return access('/var/run/docker.sock').then(
+    () => true,
+    () => false,
+  );
+}
+
 async function start(): Promise<TestKafka> {
   const brokers = process.env['KAFKA_BROKERS'] ?? '';
   if (brokers !== '') return { brokers, outage: null, stop: () => Promise.resolve() };
-  return (await startKafkaContainer()) ?? startLocal();
+  if (!(await hasDocker())) return startLocal();
+  // Loading the library takes a second.
+  const { startKafkaContainer } = await import('./kafka-container.js');
+  return startKafkaContainer();
 }

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import PQueue from 'p-queue';
 import pc from 'picocolors';
 import { tableLines } from '../../../cli/demo/tables.js';
 import { drawSeed } from '../../harness/draw-seed.js';
-import { nightlyParts, type NightlyPart, type PartKind } from './parts.js';
+import { nightlyParts, type NightlyPart } from './parts.js';
 
 /**
  * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]
- * [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own. Those that start
- * products run one after the other, and beside them those that only compute. `--only` keeps the
- * parts whose name begins with one of the words. A part that fails does not keep the next from
- * running; the table at the end says what each did, with which seed and for how long, and the
- * status is 1 when one of them found something.
+ * [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own, two at a time.
+ * `--only` keeps the parts whose name begins with one of the words. A part that fails does not
+ * keep the others from running; the table at the end says what each did, with which seed and for
+ * how long, and the status is 1 when one of them found something.
  */
 const { values } = parseArgs({
   options: {
@@ -25,6 +25,9 @@ const { values } = parseArgs({
     seed: { type: 'string' },
   },
 });
+
+/** A proof with engines waits half of the time, and one without them fills a core. */
+const AT_A_TIME = 2;
 
 type Result = {
   readonly part: NightlyPart;
@@ -69,15 +72,8 @@ if (wanted.length === 0) {
   throw new Error(`--only takes beginnings of ${names.join(', ')}`);
 }
 
-async function runInTurn(parts: readonly NightlyPart[]): Promise<readonly Result[]> {
-  const done: Result[] = [];
-  for (const part of parts) done.push(await run(part));
-  return done;
-}
-
-const kinds: readonly PartKind[] = ['product', 'core'];
-const turns = kinds.map((kind) => runInTurn(wanted.filter((part) => part.kind === kind)));
-const results = (await Promise.all(turns)).flat();
+const queue = new PQueue({ concurrency: AT_A_TIME });
+const results = await queue.addAll(wanted.map((part) => () => run(part)));
 const rows = results.map(({ part, isRight, seconds }) => [
   part.name,
   part.what,

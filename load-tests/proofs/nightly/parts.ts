@@ -12,16 +12,11 @@ export type NightlySizes = {
   readonly only: string;
 };
 
-/** Products and their engines wait half of the time; proofs without engines fill a core. */
-export type PartKind = 'product' | 'core';
-
 /** One long proof: a program of its own, so that it cannot harm the next. */
 export type NightlyPart = {
   readonly name: string;
   /** What it does and how much of it, for the table. */
   readonly what: string;
-  /** Parts of one kind run one after the other; the two kinds run beside each other. */
-  readonly kind: PartKind;
   /** Command-line arguments of Node. */
   readonly parameters: readonly string[];
 };
@@ -38,12 +33,7 @@ function tests(parameters: readonly string[]): readonly string[] {
   return [vitest, 'run', '--config', config, '--mode', 'nightly', ...parameters];
 }
 
-type Described = readonly [
-  name: string,
-  kind: PartKind,
-  what: string,
-  parameters: readonly string[],
-];
+type Described = readonly [name: string, what: string, parameters: readonly string[]];
 
 function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   const { runs, pricingCases, oracleCases, simulatedSeconds, only } = sizes;
@@ -58,32 +48,29 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     program('simulation/main', parameters);
   const first = ['--first-seed', String(seed)];
   return [
-    ['faults-postgres', 'product', `${runs} random runs`, faults('postgres')],
-    ['faults-kafka', 'product', `${runs} random runs`, faults('kafka')],
-    ['scenarios-postgres', 'product', 'long form of all', scenarios('postgres')],
-    ['scenarios-kafka', 'product', 'long form of all', scenarios('kafka')],
-    ['mutations-event-path', 'product', 'all', mutations('event-path')],
-    ['mutations-simulation', 'core', 'all', mutations('simulation')],
-    ['mutations-pricing', 'core', 'all', mutations('pricing')],
+    ['faults-postgres', `${runs} random runs`, faults('postgres')],
+    ['faults-kafka', `${runs} random runs`, faults('kafka')],
+    [
+      'simulation',
+      `random worlds for ${simulatedSeconds} s`,
+      simulate(['--seconds', String(simulatedSeconds), ...first]),
+    ],
+    ['scenarios-postgres', 'long form of all', scenarios('postgres')],
+    ['scenarios-kafka', 'long form of all', scenarios('kafka')],
+    ['mutations-event-path', 'all', mutations('event-path')],
+    ['mutations-simulation', 'all', mutations('simulation')],
+    ['mutations-pricing', 'all', mutations('pricing')],
     [
       'pricing',
-      'core',
       `${pricingCases} cases`,
       program('pricing-oracle/main', ['--runs', String(pricingCases), ...seeded]),
     ],
     [
       'oracle',
-      'product',
       `${oracleCases} cases`,
       program('usage-oracle/main', ['--runs', String(oracleCases), ...seeded]),
     ],
-    [
-      'simulation',
-      'core',
-      `random worlds for ${simulatedSeconds} s`,
-      simulate(['--seconds', String(simulatedSeconds), ...first]),
-    ],
-    ['simulation-larger', 'core', 'every order, larger worlds too', simulate(['--larger'])],
+    ['simulation-larger', 'every order, larger worlds too', simulate(['--larger'])],
   ];
 }
 
@@ -91,20 +78,14 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
 const TESTS_OF_NIGHT: readonly Described[] = [
   [
     'simulation-conformance',
-    'core',
     '1,000 sequences',
     tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
   ],
-  [
-    'products',
-    'product',
-    'the demo; kill -9 and ownership on both logs',
-    tests(['--project', 'e2e']),
-  ],
+  ['products', 'the demo; kill -9 and ownership on both logs', tests(['--project', 'e2e'])],
 ];
 
-/** All long proofs; the random ones start at `seed`. */
+/** All long proofs, the longest first; the random ones start at `seed`. */
 export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
   const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT];
-  return described.map(([name, kind, what, parameters]) => ({ name, kind, what, parameters }));
+  return described.map(([name, what, parameters]) => ({ name, what, parameters }));
 }

@@ -1,12 +1,13 @@
 import { afterAll, describe } from 'vitest';
 import { startFaultEngines } from './engines/fault-engines.js';
 import { testRandomRuns, testScenarios } from './test-scenarios.js';
+import { LOSING_REPLIES } from './scenarios/losing-replies.js';
 
 const engines = await startFaultEngines(['postgres']);
 afterAll(() => engines.close());
 
-describe('the product on the postgres log, engines disturbed', () => {
+describe('the product on the postgres log, replies lost and late', () => {
   const ground = { engines, log: 'postgres' } as const;
-  testScenarios(ground, ({ isCalm }) => !isCalm);
+  testScenarios(ground, (scenario) => LOSING_REPLIES.includes(scenario));
   testRandomRuns(ground);
 });
