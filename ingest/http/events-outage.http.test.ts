@@ -17,6 +17,23 @@ function faultyWriter(
   };
 }
 
+/** A log that acknowledges when it is told to. */
+function heldWriter() {
+  let acknowledge = (): void => undefined;
+  let say = (): void => undefined;
+  /** Resolves when it has got records. */
+  const hasRecords = new Promise<void>((resolve) => {
+    say = resolve;
+  });
+  const writer = faultyWriter(() => {
+    say();
+    return new Promise((resolve) => {
+      acknowledge = resolve;
+    });
+  });
+  return { writer, hasRecords, acknowledge: () => acknowledge() };
+}
+
 const outage = (): DependencyError =>
   new DependencyError('the secret address 10.0.0.1 is down', {
     dependency: 'event-log',
@@ -96,17 +113,12 @@ describe('500 internal_error', () => {
 
 describe('202', () => {
   test('is not sent before the log has acknowledged', async ({ database }) => {
-    let acknowledge = (): void => undefined;
-    const writer = faultyWriter(
-      () =>
-        new Promise((resolve) => {
-          acknowledge = resolve;
-        }),
-    );
+    const { writer, hasRecords, acknowledge } = heldWriter();
     const ingest = await startTestIngest(database, { writer });
     let isAnswered = false;
     const reply = ingest.send(JSON.stringify(EVENT)).finally(() => (isAnswered = true));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await hasRecords;
+    await new Promise((resolve) => setTimeout(resolve, 200));
     expect(isAnswered).toBe(false);
     acknowledge();
     expect(await reply).toMatchObject({ status: 202 });
@@ -116,16 +128,10 @@ describe('202', () => {
 
 describe('closing', () => {
   test('answers running requests and accepts no new connection', async ({ database }) => {
-    let acknowledge = (): void => undefined;
-    const writer = faultyWriter(
-      () =>
-        new Promise((resolve) => {
-          acknowledge = resolve;
-        }),
-    );
+    const { writer, hasRecords, acknowledge } = heldWriter();
     const ingest = await startTestIngest(database, { writer });
     const inFlight = ingest.send(JSON.stringify(EVENT));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await hasRecords;
     const closingSince = performance.now();
     const closed = ingest.close();
     await expect(ingest.send(JSON.stringify(EVENT))).rejects.toThrow('ECONNREFUSED');
