@@ -6,7 +6,7 @@ export type DiscountTrace = {
   readonly couponAssociationId: string;
   /** What the discount was computed from, over all lines it applies to. */
   readonly base: Decimal;
-  /** Of this line. */
+  /** The share of this line. */
   readonly amount: Decimal;
 };
 
@@ -15,9 +15,9 @@ export type AdjustedLine = {
   /** Null for a line of the plan as a whole, such as a true-up. */
   readonly lineItem: { readonly id: string; readonly price: { readonly type: PriceType } } | null;
   readonly amount: Decimal;
-  /** By coupons on the line item. */
+  /** Taken off by coupons on the line item. */
   readonly lineItemDiscount: Decimal;
-  /** Its share of coupons on the invoice. */
+  /** The line's share of what coupons on the invoice take off. */
   readonly invoiceLevelDiscount: Decimal;
   readonly prepaidCreditsApplied: Decimal;
   readonly trace: { readonly discounts: readonly DiscountTrace[] };

@@ -44,7 +44,7 @@ export type TaxLevel = 'invoice' | 'subscription' | 'customer' | 'tenant';
 
 export type TaxRateTerms = {
   readonly id: string;
-  /** ACTIVE and published. */
+  /** Whether the rate is ACTIVE and published. */
   readonly isActive: boolean;
 } & (
   | { readonly type: 'percentage'; readonly percentage: Decimal }
@@ -55,12 +55,12 @@ export type TaxRateTerms = {
 export type TaxAssociation = {
   readonly id: string;
   readonly level: TaxLevel;
-  /** The record of that level. */
+  /** Id of the invoice, subscription, customer or tenant, as `level` says. */
   readonly entityId: string;
   readonly rate: TaxRateTerms;
   /** Lower comes first. */
   readonly priority: number;
-  /** Lower case; null for all. */
+  /** Lower case; null for every currency. */
   readonly currency: string | null;
   /** `Infinity` without an end. */
   readonly validity: Interval;

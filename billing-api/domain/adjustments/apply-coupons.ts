@@ -27,7 +27,7 @@ export type CouponContext = {
   readonly currency: string;
 };
 
-/** Cadence and dates of docs/domain.md 14.4. */
+/** Whether cadence and dates let a coupon apply (docs/domain.md 14.4). */
 function isApplicable(association: CouponAssociation, period: Interval): boolean {
   const { coupon, validity, applicationCount } = association;
   if (overlapOf(validity, period) === null) return false;
@@ -48,7 +48,7 @@ function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): 
   return kinds || starts || compareTexts(left.id, right.id);
 }
 
-/** docs/domain.md 14.5: never above the base. */
+/** The discount of a coupon on a base; never above the base (docs/domain.md 14.5). */
 function discountOf(coupon: CouponTerms, base: Decimal, currency: string): Decimal {
   switch (coupon.type) {
     case 'fixed':

@@ -7,7 +7,7 @@ import type { AppliedTax, TaxAssociation, TaxLevel, TaxRateTerms } from './adjus
 export type TaxContext = {
   readonly taxes: readonly TaxAssociation[];
   readonly currency: string;
-  /** The finalization, or now. */
+  /** The instant of finalization; now for an invoice that is not finalized. */
   readonly atMs: InstantMs;
 };
 

@@ -39,7 +39,7 @@ export function wholePeriodsIn(longer: BilledEvery, shorter: BilledEvery): numbe
   return long.count / short.count;
 }
 
-/** Whether one period is two or more whole periods of the other. */
+/** Whether `period` is as long as two or more whole periods of `than`. */
 export function isLonger(period: BilledEvery, than: BilledEvery): boolean {
   return (wholePeriodsIn(period, than) ?? 1) > 1;
 }

@@ -6,7 +6,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 /** A wall-clock date and time without a zone. */
 export type LocalDateTime = Temporal.PlainDateTime;
 
-/** Units of which periods and windows are whole multiples. */
+/** Units by which `moveLocal` moves a local time. */
 export type LocalUnit = 'hours' | 'days' | 'months';
 
 /** Parses a local time such as `2001-01-01T00:00`. */

@@ -11,7 +11,7 @@ import {
   stretchAt,
 } from './local-time.js';
 
-/** Sizes whose windows end at a clock change, because the UTC offset identifies the window. */
+/** Sizes whose windows end at a clock change, because a new UTC offset begins a new window. */
 export type SlotSize = 'MINUTE' | '15MIN' | '30MIN' | 'HOUR';
 
 /** Sizes measured by the wall clock: a clock change makes the window shorter or longer. */
@@ -103,8 +103,8 @@ function slotIn(stretch: OffsetStretch, instant: InstantMs, slotMs: number): Int
 /**
  * Windows are contiguous intervals. Where the clock is set back across the boundary of two windows
  * (America/St_Johns, 2010-11-07, 00:01 became 23:01), local time shows the earlier window, one
- * minute of the later one, and the earlier one again; that minute counts as the earlier window. The
- * loop skips windows that a clock change left empty, such as a date that does not exist.
+ * minute of the later one, and the earlier one again; that minute is part of the earlier window.
+ * The loop skips windows that a clock change left empty, such as a date that does not exist.
  */
 function wallClockWindowAt(instant: InstantMs, clock: WallClock, timezone: string): Interval {
   let start = clock.startOf(localDateTimeAt(instant, timezone));
@@ -230,7 +230,7 @@ function* wallClockWindowsIn(
 
 /**
  * The latest boundary, in local time as if it were UTC, at which a window can end before the next
- * clock change: it must be shown before the change, and the change must not show it again.
+ * clock change: the clock must show it before the change and must not show it again afterwards.
  */
 function lastEdgeOf({ endMs, offsetMs }: OffsetStretch, timezone: string): number {
   return Math.min(endMs - 1 + offsetMs, endMs + stretchAt(endMs, timezone).offsetMs);

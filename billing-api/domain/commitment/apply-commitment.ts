@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 
-/** What is left of a commitment, and what happens beyond it. */
+/** What is left of a commitment, and the terms of its overage and true-up. */
 export type RemainingCommitment = {
   /** The money of the commitment that is not used up; 0 or more. */
   readonly available: Decimal;

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { CommitmentType } from './commitment.js';
 
-/** The share of a commitment in a line (docs/domain.md 11). */
+/** How a commitment changed the charge of a line (docs/domain.md 11). */
 export type CommitmentTrace = {
   readonly level: 'subscription' | 'line';
   readonly type: CommitmentType;
@@ -15,6 +15,6 @@ export type CommitmentTrace = {
   readonly overageFactor: Decimal;
   readonly overage: Decimal;
   readonly trueUp: Decimal;
-  /** The whole charge of which this line is one of two parts; null for a whole one. */
+  /** The charge before it was split into this line and another; null if it was not split. */
   readonly splitOf: Decimal | null;
 };

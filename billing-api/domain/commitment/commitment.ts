@@ -34,7 +34,7 @@ export type CommitmentTimeBucket = {
 
 /** The commitment of a usage line (docs/domain.md 11.3 to 11.5). */
 export type LineCommitment = {
-  /** Null exactly where only time buckets commit. */
+  /** Null exactly when only time buckets have a commitment. */
   readonly terms: CommitmentTerms | null;
   /** Whether the terms apply to every bucket by itself (11.4) instead of the whole period. */
   readonly isWindowed: boolean;

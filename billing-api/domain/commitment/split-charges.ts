@@ -4,7 +4,7 @@ import { allocate, roundMoney } from '../money.js';
 /** The quantity and the charge of a usage line, before the commitment of its subscription. */
 export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal };
 
-/** What is left of a commitment before the first line, and what happens beyond it. */
+/** What is left of a commitment before the first line, and the factor for charges beyond it. */
 export type CommitmentBalance = {
   /** R of docs/domain.md 11.1, whole minor units. */
   readonly available: Decimal;
@@ -66,8 +66,9 @@ function amountsOf(parts: readonly Unrounded[], currency: string): readonly Deci
  * Applies the commitment of a subscription to its usage charges in line order (docs/domain.md
  * 11.1): charges within the commitment stay as they are, the charge that exceeds it is split by
  * money, and everything beyond is multiplied by the overage factor. When the charges exhaust the
- * commitment, the parts within it are a largest-remainder split of exactly what was available, and
- * the parts beyond it of their rounded sum; otherwise every charge is rounded by itself.
+ * commitment, two sums are split by largest remainders: exactly what was available over the parts
+ * within it, and the rounded overage over the parts beyond it. Otherwise every charge is rounded by
+ * itself.
  * @returns the parts of every charge, in the order of the charges.
  */
 export function splitCharges(

@@ -1,28 +1,28 @@
 import { ZERO, maxOf, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 
-/** What one line uses of a reset window, and which events it counts. */
+/** A line that shares the allowance of a reset window: its events, its time, the usage before. */
 export type PoolDraw = {
-  /** Lines with the same text count the same events: one may follow another in time. */
+  /** Equal for lines that count the same events, where one line may replace another in time. */
   readonly stream: string;
   /** The usage window of the line. */
   readonly line: Interval;
-  /** Usage of the reset window before the line. */
+  /** Usage of these events in the reset window, before the line begins. */
   readonly before: Decimal;
 };
 
 type Stream = { readonly untilMs: InstantMs; readonly used: Decimal };
 
 /**
- * One reset window of an allowance that several lines may share (docs/domain.md 10.2): how much of
- * it the lines so far have used, and the usage before them.
+ * One reset window of an allowance that several lines may share (docs/domain.md 10.2): the usage so
+ * far, in total and for each set of events, including the usage before the first line.
  */
 export type AllowancePool = {
   readonly used: Decimal;
   readonly streams: ReadonlyMap<string, Stream>;
 };
 
-/** The pool before its first line: the usage before the earliest line of every stream. */
+/** Before the first line: for each set of events, the usage before the earliest line of it. */
 export function openPool(draws: readonly PoolDraw[]): AllowancePool {
   const streams = new Map<string, Stream>();
   for (const { stream, line, before } of draws) {
@@ -33,14 +33,14 @@ export function openPool(draws: readonly PoolDraw[]): AllowancePool {
   return { used, streams };
 }
 
-/** The pool before a line: after an earlier line of its stream it includes the usage between. */
+/** Before a line; adds the usage between an earlier line of the same events and this one. */
 export function poolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
   const stream = pool.streams.get(draw.stream);
   if (stream === undefined || draw.line.startMs < stream.untilMs) return pool;
   return { ...pool, used: pool.used.plus(draw.before).minus(stream.used) };
 }
 
-/** The pool after a line. */
+/** After a line: its usage is added. */
 export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): AllowancePool {
   const stream = { untilMs: draw.line.endMs, used: draw.before.plus(usage) };
   return {

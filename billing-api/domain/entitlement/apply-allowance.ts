@@ -150,7 +150,8 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
 /**
  * The part of each line's usage that is billed (docs/domain.md 10.2). Lines of one meter share its
  * allowance, in line order. Usage beyond an allowance is billed in the reset window in which it
- * happened. When a line follows another line of the same events, the earlier usage counts.
+ * happened. When a line follows another that counts the same events, the usage of the earlier one
+ * has already used up its part of the allowance.
  */
 export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
   const meterIds = new Set(lines.map(({ meterId }) => meterId));

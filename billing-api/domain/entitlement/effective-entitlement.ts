@@ -24,7 +24,7 @@ function countingSources(
     .sort(bySourceOrder);
 }
 
-/** Sum of the limits; null, unlimited, if one of them is. */
+/** Sum of the limits; null (unlimited) if one of them is unlimited. */
 function limitOf(sources: readonly EntitlementSource[]): Decimal | null {
   let sum = ZERO;
   for (const { usageLimit } of sources) {

@@ -27,7 +27,7 @@ export type EntitlementSource = {
   /** Null means the billing period. */
   readonly usageResetPeriod: UsageResetPeriod | null;
   readonly staticValue: string | null;
-  /** With `entitlementId` the order of sources. */
+  /** Orders the sources; equal ones are ordered by `entitlementId`. */
   readonly createdAtMs: InstantMs;
   /** Its own dates and those of its addon association; `Infinity` without an end. */
   readonly validity: Interval;
@@ -42,6 +42,6 @@ export type EffectiveEntitlement = {
   readonly usageLimit: Decimal | null;
   readonly isSoftLimit: boolean;
   readonly usageResetPeriod: UsageResetPeriod | null;
-  /** Different values in source order; empty unless the feature is static. */
+  /** The distinct values in source order; empty unless the feature is static. */
   readonly staticValues: readonly string[];
 };

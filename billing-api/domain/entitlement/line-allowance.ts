@@ -16,7 +16,7 @@ export type ResetWindow = {
   readonly until: Interval;
 };
 
-/** What a usage line has free (docs/domain.md 10.2). */
+/** The quantity that an entitlement makes free on a usage line (docs/domain.md 10.2). */
 export type LineAllowance = {
   /** Null means unlimited. */
   readonly limit: Decimal | null;
@@ -46,7 +46,7 @@ function resetWindowOf(window: Interval, { window: used, terms }: AllowanceQuery
   };
 }
 
-/** The sum of the limits of all features of the meter; null, unlimited, if one of them is. */
+/** The sum of the limits of all features of the meter; null (unlimited) if one is unlimited. */
 function sumOf(limits: readonly (Decimal | null)[]): Decimal | null {
   return limits.reduce((sum, limit) => (sum === null || limit === null ? null : sum.plus(limit)));
 }
