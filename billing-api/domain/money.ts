@@ -17,10 +17,11 @@ export function minorDigitsOf(currency: string): number {
 }
 
 /**
- * Quotients are cut at the last digit of the precision, so a sum of them may miss the half of a
- * minor unit that it stands for by that digit. No exact value of a billing run has as many fraction
- * digits as these (a value, a price and a factor of 18 each, a price unit's rate), and no fraction
- * of seconds comes as near to a half without being one.
+ * A quotient is cut at the last digit of the precision. So a sum of quotients that should be half a
+ * minor unit can come out a little lower, and would be rounded down. Rounding to this many fraction
+ * digits beforehand corrects that, and changes no other amount: an exact value has fewer digits (18
+ * each for a value, a price and a factor, and those of a price unit's rate), and no share of a
+ * period comes that close to a half without being one.
  */
 const SETTLED_DIGITS = 100;
 
@@ -63,12 +64,14 @@ function minorUnit(currency: string): Decimal {
 }
 
 /**
- * A share of an amount in minor units, cut into whole units and the rest; the rest is comparable.
+ * A share of an amount, cut into whole minor units and a remainder. Only remainders of one split
+ * can be compared with each other.
  */
 type Cut = { readonly whole: Decimal; readonly rest: Decimal };
 
 /**
- * Gives one unit each to the greatest rests until the amount is reached; ties go to the earlier.
+ * Gives one unit each to the greatest remainders until the amount is reached; ties go to the
+ * earlier share.
  */
 function dealOut(units: Decimal, cuts: readonly Cut[]): Decimal[] {
   const missing = units.minus(cuts.reduce((sum, cut) => sum.plus(cut.whole), ZERO)).toNumber();
@@ -114,9 +117,10 @@ export function allocate(
 
 /**
  * Largest-remainder split of an amount in proportion to weights, none negative and one at least
- * positive. The remainders are compared as whole numerators of one fraction, so equal remainders
- * are equal and go to the earlier line; divided remainders would differ in their last digit.
- * @throws RangeError for an amount with finer digits than the currency, or for such weights.
+ * positive. The remainders are compared before they are divided by the sum of the weights, so equal
+ * ones stay equal and the unit goes to the earlier line; quotients could differ in the last digit.
+ * @throws RangeError for an amount with finer digits than the currency, or for weights that are
+ *   negative or all 0.
  */
 export function allocateByWeight(
   amount: Decimal,
@@ -146,9 +150,9 @@ function moneyOf(units: Decimal, unit: Decimal): Decimal {
 }
 
 /**
- * A price's amount for people (docs/domain.md 8): the narrow symbol directly before the amount, or
- * the upper-case code and a space where the currency has none. The amount is a rate and keeps its
- * own digits: `$0.0025`.
+ * A price's amount as people read it (docs/domain.md 8): the narrow symbol directly before the
+ * amount, or the upper-case code and a space where the currency has none. The amount is a rate and
+ * keeps its own digits: `$0.0025`.
  */
 export function displayAmount(amount: Decimal, currency: string): string {
   const code = currency.toUpperCase();

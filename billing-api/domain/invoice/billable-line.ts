@@ -21,7 +21,7 @@ export type BillableUsageLine = {
   readonly period: Interval;
   readonly proration: null;
   readonly meter: LineMeter;
-  /** What the line has free; null where no entitlement applies. */
+  /** The allowance of the line; null where no entitlement applies. */
   readonly allowance: LineAllowance | null;
 };
 

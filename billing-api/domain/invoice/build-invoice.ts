@@ -20,9 +20,10 @@ export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
 
 /**
  * Prices the lines that `selectLines` selected from the same inputs. Preview, draft and final
- * invoices are this one computation.
+ * invoices are all computed here.
  * @throws TypeError when a usage line has no entry in `usage`, or lacks a part of the usage that it
- *   requires: no usage is an entry of 0, and a failed read must never become an amount of 0.
+ *   requires. A line without usage has an entry of 0; a failed read must never become an amount of
+ *   0.
  */
 export function priceInvoice(
   selected: readonly BillableLine[],

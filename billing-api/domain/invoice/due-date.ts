@@ -11,7 +11,7 @@ export function netDaysOf(paymentTerms: string | null): number | null {
 }
 
 /**
- * The due date of an invoice of a subscription (docs/domain.md 16): so many days of 24 hours after
+ * The due date of an invoice of a subscription (docs/domain.md 16): `days` days of 24 hours after
  * the end of its period, or after its start for an opening invoice.
  */
 export function dueDateOf(

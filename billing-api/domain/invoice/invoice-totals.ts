@@ -13,8 +13,8 @@ export type TotalsInputs = Pick<
 >;
 
 /**
- * The sums of an invoice (docs/domain.md 13.2), CREDIT invoices apart: the total is never negative,
- * prepaid credits lower it but not the taxable amount, adjustments lower what is due.
+ * The sums of an invoice that is not a CREDIT invoice (docs/domain.md 13.2): the total is never
+ * negative, prepaid credits lower it but not the taxable amount, adjustments lower what is due.
  */
 export function invoiceTotals(inputs: TotalsInputs): InvoiceTotals {
   const { subtotal, totalDiscount, totalPrepaidCreditsApplied, totalTax } = inputs;

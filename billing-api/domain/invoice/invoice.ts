@@ -73,7 +73,7 @@ export type InvoiceInputs = LineSelectionInputs & {
 /** Money of a part of a line: the costs of all parts add up to the line's amount (13.6). */
 type CostShare = {
   readonly cost: Decimal;
-  /** Of the usage of all parts, half-up to 2 digits. */
+  /** Share of the usage of all parts in percent, half-up to 2 digits. */
   readonly percentage: Decimal;
 };
 export type UsageAnalyticsRow = SourceUsage & CostShare;
@@ -83,7 +83,10 @@ export type UsageBreakdownRow = GroupedUsage & CostShare;
 export type CommitmentInfo = {
   /** This and the next four are null when only time buckets have a commitment. */
   readonly type: CommitmentType | null;
-  /** C in money, exact; per window as it was configured, null for a quantity. */
+  /**
+   * C in money, exact. For a windowed commitment the amount per window as it was configured; null
+   * if a quantity was configured.
+   */
   readonly amount: Decimal | null;
   /** Null for a commitment of an amount. */
   readonly quantity: Decimal | null;
@@ -117,9 +120,9 @@ export type InvoiceLine = {
   readonly amount: Decimal;
   /** The amount in the price's own unit (docs/domain.md 8.6); null for FIAT prices. */
   readonly priceUnitAmount: Decimal | null;
-  /** By coupons on the line item. */
+  /** Taken off by coupons on the line item. */
   readonly lineItemDiscount: Decimal;
-  /** Its share of coupons on the invoice. */
+  /** The line's share of what coupons on the invoice take off. */
   readonly invoiceLevelDiscount: Decimal;
   readonly prepaidCreditsApplied: Decimal;
   /** Null unless the line item has a commitment. */

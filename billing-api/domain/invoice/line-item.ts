@@ -7,7 +7,7 @@ import type { LineMeter } from '../usage/line-meter.js';
 /** A subscription line item: one price of the subscription over the time `[startMs, endMs)`. */
 export type LineItem = {
   readonly id: string;
-  /** With `id` the line order of docs/domain.md 1. */
+  /** Decides the line order; equal ones are ordered by `id` (docs/domain.md 1). */
   readonly createdAtMs: InstantMs;
   readonly entityType: 'plan' | 'addon' | 'subscription';
   readonly entityId: string;

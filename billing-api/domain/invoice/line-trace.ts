@@ -14,7 +14,7 @@ export type LineTrace = {
   readonly timezone: string;
   /** Usage window or charged period. */
   readonly window: Interval;
-  /** Null unless the line is of usage. */
+  /** Null unless it is a usage line. */
   readonly usage: UsageTrace | null;
   /** Null for a line that is priced by `windows`, and for a true-up line. */
   readonly pricing: PricingTrace | null;
@@ -32,7 +32,7 @@ export type UsageTrace = {
   readonly meterVersion: number;
   readonly eventName: string;
   readonly aggregationType: AggregationType;
-  /** Of the meter; an event counts when it passes these and the price's own. */
+  /** Of the meter; an event counts when it passes these and the `filterValues` of the price. */
   readonly filters: readonly MeterFilter[];
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
   readonly eventCount: number;

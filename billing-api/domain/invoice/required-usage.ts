@@ -16,8 +16,8 @@ function bucketsOf(line: BillableUsageLine, grid: BillingGrid): readonly Interva
 }
 
 /**
- * The intervals that decide about an allowance and differ from the usage window. With a bucketed
- * meter, the buckets show what a reset window holds of the usage window.
+ * The intervals whose usage an allowance depends on, other than the usage window itself. With a
+ * bucketed meter, usage inside the usage window is known from the buckets.
  */
 function intervalsOf({ meter, period, allowance }: BillableUsageLine): readonly Interval[] {
   const intervals = (allowance?.windows ?? []).flatMap(({ before, until }) => [

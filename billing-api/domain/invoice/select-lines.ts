@@ -26,7 +26,7 @@ export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[
     .map((line) => withMeter(line, inputs));
 }
 
-/** A usage line has its meter and its allowance beside it (docs/domain.md 10.2). */
+/** Adds the meter and the allowance to a usage line (docs/domain.md 10.2). */
 function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLine {
   const { lineItem, period } = line;
   if (lineItem.price.type !== 'USAGE') return { ...line, meter: null };
@@ -69,7 +69,8 @@ function advanceTarget(inputs: LineSelectionInputs): Interval | null {
 
 /**
  * A ONETIME charge is due on the first invoice whose ADVANCE period ends after its start, or else
- * on the last invoice of the subscription; `isInvoiced` drops it later. Its period is empty.
+ * on the last invoice of the subscription; later invoices drop it by `isInvoiced`. Its period is
+ * empty.
  */
 function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonly SelectedLine[] {
   const { startMs, endMs } = lineItem;
@@ -92,8 +93,8 @@ function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonl
 
 /**
  * The period that is charged in advance, or the line's own longer period if it starts at the same
- * time. Before it comes the period in which the item was added, if that is ending (docs/domain.md
- * 27).
+ * time. If the item was added during the ending period, that partial period comes first
+ * (docs/domain.md 27).
  */
 function advancePeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const periods: Interval[] = [];
@@ -106,7 +107,7 @@ function advancePeriods(lineItem: LineItem, inputs: LineSelectionInputs): readon
   return own !== null && own.startMs === target.startMs ? [...periods, own] : periods;
 }
 
-/** The line's period that was running when the item was added inside the ending period. */
+/** The line's period in which the item was added; null if not added in the invoice period. */
 function periodOfAddition(lineItem: LineItem, inputs: LineSelectionInputs): Interval | null {
   const { subscription, referencePoint, period } = inputs;
   const wasAddedInside =

@@ -3,7 +3,7 @@ import { wholePeriodsIn } from '../calendar/billing-length.js';
 import type { Price } from './price.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 
-/** What a subscription asks of a price. */
+/** The terms of a subscription that its prices must match. */
 export type PriceMatch = {
   /** Lower case. */
   readonly currency: string;
@@ -11,7 +11,7 @@ export type PriceMatch = {
   readonly billingPeriodCount: number;
 };
 
-/** A price that still sells: published, and not ended at `now` (docs/domain.md 9.4). */
+/** Whether a price is live: published, and not ended at `now` (docs/domain.md 9.4). */
 export function isLive(price: Pick<Price, 'status' | 'endMs'>, now: InstantMs): boolean {
   return price.status === 'published' && (price.endMs === null || price.endMs > now);
 }
@@ -19,7 +19,7 @@ export function isLive(price: Pick<Price, 'status' | 'endMs'>, now: InstantMs): 
 /**
  * The prices that attach to a subscription (docs/domain.md 9.4), in the order given: live, of the
  * same currency, and either ONETIME or of a length that is a whole multiple of the subscription's.
- * None of a plan is a refusal, which the caller makes.
+ * If no price of a plan matches, the caller must refuse the request.
  */
 export function matchingPrices(
   prices: readonly Price[],

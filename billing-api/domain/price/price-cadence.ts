@@ -64,7 +64,7 @@ export function cadenceFrom(body: PriceCadenceBody, meterId: string | null): Pri
   };
 }
 
-/** ONETIME of one implies ONETIME of the other; what a body says of both is kept and checked. */
+/** A member that is absent becomes ONETIME if the other is; `hasOneCadence` checks given ones. */
 function periodFrom({
   billing_cadence: cadence,
   billing_period: period,

@@ -18,7 +18,8 @@ export interface TierBody {
 }
 
 /**
- * One step of a tiered price; the last tier of a price, and only the last, is open (`upTo` null).
+ * A range of quantity with its own amounts. The last tier of a price, and only the last, has no
+ * upper bound (`upTo` null).
  */
 export type Tier = {
   readonly unitAmount: Decimal;

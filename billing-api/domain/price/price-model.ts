@@ -61,7 +61,7 @@ export type PriceModel = {
 /** A model, with the figures of a CUSTOM price in its own unit; null for FIAT. */
 export type PriceModelTerms = PriceModel & { readonly priceUnitFigures: PriceUnitFigures | null };
 
-/** Reads how the price of a body turns a quantity into money; a CUSTOM price converted to fiat. */
+/** Reads how a price turns a quantity into money; the figures of a CUSTOM price become fiat. */
 export function modelFrom(
   body: PriceModelBody & PriceUnitBody,
   context: PriceUnitContext,

@@ -14,8 +14,8 @@ export interface PriceOwnerBody {
 }
 
 /**
- * The owner that a request names; without a type it follows the kind of record (docs/domain.md
- * 9.2).
+ * The owner that a request names. A type that the request does not give is that of the record
+ * (docs/domain.md 9.2).
  */
 export type RequestedOwner = {
   readonly entityId: string;

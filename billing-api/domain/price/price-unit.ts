@@ -6,7 +6,7 @@ import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 export const PRICE_UNIT_TYPES = ['FIAT', 'CUSTOM'] as const;
 export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
 
-/** Price units are not available yet: refused when given. */
+/** Prices in a price unit are not available yet: refused when given. */
 export interface PriceUnitConfigBody {
   /** Code of the price unit. */
   readonly price_unit: string;

@@ -4,8 +4,8 @@ export const PROPERTY_KEY_LENGTH_MAX = 255;
 const TEXTS_MAX = 1_000;
 
 /**
- * What is wrong with filters by property key, or null. Every key is a condition on every event of
- * a question, so that their number decides what one question costs; a key without texts would
+ * What is wrong with filters by property key, or null. Every key is a condition on every event that
+ * a query reads, so the number of keys decides what the query costs. A key without texts would
  * match no event at all.
  */
 export function propertyFiltersProblem(

@@ -4,9 +4,9 @@ import type { Price } from '../price/price.js';
 import { ratePrice } from './rate-price.js';
 
 /**
- * The cost of a quantity at a price, rounded like an invoice line. Null for buckets with a price
- * that charges each bucket by itself (docs/domain.md 8.5): the sum of the buckets does not
- * determine it.
+ * The cost of a quantity at a price, rounded like an invoice line. Null for buckets whose price is
+ * not FLAT_FEE: it charges each bucket by itself (docs/domain.md 8.5), so their sum does not
+ * determine the cost.
  */
 export function costOfUsage(
   price: Price,

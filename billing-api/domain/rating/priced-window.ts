@@ -8,7 +8,7 @@ export type WindowRule = {
   readonly price: PriceModel & { readonly id: string };
   /** Null outside of all time buckets. */
   readonly bucketId: string | null;
-  /** The commitment of every window; null for plain usage. */
+  /** The commitment of every window; null without a commitment. */
   readonly committed: WindowCommitment | null;
 };
 

@@ -10,9 +10,8 @@ import { rateTieredVolume } from './rate-tiered-volume.js';
 /**
  * The charge of a price for a quantity (docs/domain.md 8), unrounded, with the steps it is the sum
  * of. Quantity 0 costs nothing in every model: no flat amount, no package.
- * @throws RangeError for a negative quantity; TypeError for a price that lacks what its model
- *   needs,
- *   which `completePrice` never makes.
+ * @throws RangeError for a negative quantity.
+ * @throws TypeError for a price that lacks what its model needs; `completePrice` never makes one.
  */
 export function ratePrice(price: PriceModel, quantity: Decimal): RatedCharge {
   if (quantity.isZero()) return { amount: ZERO, trace: emptyTrace(price) };

@@ -21,9 +21,9 @@ function slabSteps(tiers: readonly Tier[], quantity: Decimal): PricingStep[] {
 }
 
 /**
- * docs/domain.md 8.3, SLAB: every tier charges the part of the quantity between the bound below it
- * and its own; a flat amount is added once for each tier that is entered. The quantity is greater
- * than 0 and is not rounded before.
+ * docs/domain.md 8.3, SLAB: every tier charges the part of the quantity between the bound of the
+ * tier below and its own; a flat amount is added once for each tier that is entered. The quantity
+ * is greater than 0 and is not rounded before.
  */
 export function rateTieredSlab(tiers: readonly Tier[], quantity: Decimal): RatedCharge {
   const steps = slabSteps(tiers, quantity);

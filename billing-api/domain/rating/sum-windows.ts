@@ -12,7 +12,7 @@ type Recurring = { readonly side: Side; count: number };
 type RuleSums = {
   readonly within: Side;
   readonly beyond: Side;
-  /** By identity, because equal counts share one amount (`createCharger`). */
+  /** Keyed by the amount's identity, because equal counts share one amount (`createCharger`). */
   readonly recurring: Map<Decimal, Recurring>;
 };
 

@@ -13,7 +13,7 @@ import {
 import { addCells, EMPTY_CELL, type WindowCell } from './window-cell.js';
 import { valueOfWindow, valueWithHistory } from './window-value.js';
 
-/** A cell of one slot; of a bucketed aggregation with the text of its group. */
+/** A cell of one slot, with the text of its group if the buckets have groups. */
 type SlotCell = {
   readonly slotMs: InstantMs;
   readonly group: string;
@@ -56,7 +56,7 @@ function createIndexFinder(intervals: readonly Interval[]): (instant: InstantMs)
   };
 }
 
-/** The key of a series reduced to what is split by; cells may have been read with a finer key. */
+/** The part of a key that the answer is split by; cells may have been read with a finer key. */
 function keyIn({ split }: UsageSlicing, { source, group, texts }: UsageKey): UsageKey {
   return {
     source: split.source ? source : '',
@@ -168,7 +168,7 @@ function figuresOf(value: Decimal, window: Interval, cell: WindowCell): WindowFi
   return { window, value, eventCount, unreadableCount };
 }
 
-/** One row per window; windows without events only with history or without a split. */
+/** One row per window; without events only if the meter never resets or nothing is split. */
 function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly WindowFigures[] {
   const hasEveryWindow = !isSplit(slicing.split) || spec.resetUsage === 'NEVER';
   const rows: WindowFigures[] = [];

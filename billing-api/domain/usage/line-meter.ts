@@ -14,6 +14,6 @@ export type LineMeter = {
   readonly resetUsage: ResetUsage;
   /** Cuts the usage window into buckets that are priced one by one; null without buckets. */
   readonly bucketSize: WindowSize | null;
-  /** Property that cuts every bucket further; only with `bucketSize`. */
+  /** Property by whose text every bucket is split into groups; only with `bucketSize`. */
   readonly groupBy: string | null;
 };

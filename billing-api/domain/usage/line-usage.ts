@@ -47,8 +47,8 @@ export type LineUsage = UsageShare & {
   readonly buckets: readonly BucketUsage[] | null;
   /** The usage of every required interval, in any order. */
   readonly intervals: readonly IntervalUsage[];
-  /** Filled when the reader asked for `group_by` source, else empty. */
+  /** Filled when the request has `group_by` source, else empty. */
   readonly bySource: readonly SourceUsage[];
-  /** Filled when the reader asked for any other `group_by`, one row per combination of keys. */
+  /** Filled when the request has any other `group_by`: one row per combination of values. */
   readonly byGrouping: readonly GroupedUsage[];
 };

@@ -44,7 +44,7 @@ function copyValue<Name extends AddedValueName>(
   cell[name] = from[name];
 }
 
-/** The cell of events whose values have been added up. Their texts are counted by the server. */
+/** The cell of events whose values have been added up. ClickHouse counts their distinct texts. */
 export function windowCellOf(type: AggregationType, events: UsageCell): WindowCell {
   const cell = { ...EMPTY_CELL, eventCount: events.eventCount };
   for (const name of ADDED_NAMES[type]) copyValue(cell, name, events);

@@ -19,7 +19,7 @@ export type CommitmentQuery = {
 export type CommitmentPeriod = {
   /** What earlier invoices of the window used up. */
   readonly usedBefore: Decimal;
-  /** Whether a true-up is due. */
+  /** Whether the invoice is the last of the window; only then can a true-up be due. */
   readonly isLast: boolean;
 };
 

@@ -9,13 +9,14 @@ import type { MeasuredUsage } from './rated-line.js';
 
 /**
  * The usage that was read for a line.
- * @throws TypeError when it is missing, or is not in buckets although its meter is, or vice versa.
+ * @throws TypeError when it is missing, or when it is in buckets and the meter has none, or vice
+ *   versa.
  */
 function usageOf({ lineItem, meter }: BillableUsageLine, inputs: InvoiceInputs): LineUsage {
   const usage = inputs.usage.get(lineItem.id);
   if (usage === undefined) throw new TypeError(`no usage was read for line item ${lineItem.id}`);
   if ((usage.buckets === null) !== (meter.bucketSize === null)) {
-    throw new TypeError(`the usage of line item ${lineItem.id} is not in buckets as its meter is`);
+    throw new TypeError(`line item ${lineItem.id}: usage and meter must both have buckets or none`);
   }
   return usage;
 }

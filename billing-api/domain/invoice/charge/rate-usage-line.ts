@@ -9,7 +9,7 @@ import { commitLine, committedWindows } from './commit-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { MeasuredUsage, RatedLine } from './rated-line.js';
 
-/** The charge before a commitment for the period, or with a commitment for every window. */
+/** The charge: before a commitment for the whole period, but after one for every window. */
 type Priced = Pick<RatedLine, 'charge' | 'pricing' | 'windows' | 'committed'>;
 
 function priceQuantity(billable: BillableLine, quantity: Decimal): Priced {

@@ -14,7 +14,10 @@ export type RatedLine = {
   readonly billable: BillableLine;
   /** Null exactly for FIXED lines. */
   readonly measured: MeasuredUsage | null;
-  /** The usage before the allowance, so that the events behind a line add up to it. */
+  /**
+   * The quantity of a FIXED line; else the usage before the allowance, so that the events behind a
+   * line add up to it.
+   */
   readonly quantity: Decimal;
   readonly charge: Decimal;
   /** Null when windows were priced. */
