@@ -1,6 +1,6 @@
 /**
- * Optional enumerations, for which an empty text means absent (docs/domain.md 3.1); references end
- * in `_id`.
+ * Names of optional enumerations. An empty text means that the member is absent (docs/domain.md
+ * 3.1), as it does for references, whose names end in `_id`.
  */
 const ENUMERATIONS = new Set([
   'type',

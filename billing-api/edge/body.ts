@@ -106,7 +106,7 @@ export const parseJson: RequestHandler = express.json({
   limit: BODY_BYTES_MAX,
   type: 'application/json',
   verify: (_request, _response, bytes) => {
-    // Decoding would replace such bytes silently.
+    // Decoding would silently replace bytes that are not UTF-8.
     if (!isUtf8(bytes)) throw new Error('not UTF-8');
   },
 });

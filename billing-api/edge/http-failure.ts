@@ -48,7 +48,10 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
   return new HttpFailure(statusOf(code), code, { message, details, ...wait });
 }
 
-/** The value of an operation. @throws HttpFailure when it was refused. */
+/**
+ * The value of an operation.
+ * @throws HttpFailure when the operation was refused.
+ */
 export function accepted<T>(result: T | Refusal): T {
   if (isRefusal(result)) throw failureOfRefusal(result);
   return result;

@@ -9,7 +9,7 @@ export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Whole path with parameters in braces: `/v1/plans/{id}`. */
   readonly path: string;
-  /** What permissions are about; null for public operations. */
+  /** The name of its resource in permissions; null for public operations. */
   readonly entity: string | null;
   readonly access: Access;
   /** Class of its rate limit (docs/http.md 1.10). */
@@ -36,7 +36,7 @@ export type OperationTable = {
   readonly find: (method: string, path: string) => OperationMatch;
 };
 
-/** A segment of all paths that begin alike. */
+/** A segment that all paths with the same beginning share. */
 type Node = {
   readonly literals: Map<string, Node>;
   parameter: Node | null;

@@ -61,7 +61,7 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
-/** Health and metrics; any other path goes on. */
+/** Health and metrics; any other path is left to the handlers that follow. */
 function createPages(operations: Operations): RequestHandler {
   return async (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD';

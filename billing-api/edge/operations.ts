@@ -40,7 +40,7 @@ export const requireOperation: RequestHandler = (request, _response, next) => {
   }
 };
 
-/** Answers 404 to the event routes where ingest does not stand in front of this program. */
+/** Answers 404 to the event routes: they get here only without ingest in front of this program. */
 export const refuseElsewhere: RequestHandler = (request) => {
   const message = `${request.method} ${request.path} is served by another program`.slice(0, 300);
   throw new HttpFailure(404, 'not_found', { message });

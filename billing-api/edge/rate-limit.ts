@@ -38,7 +38,7 @@ function setHeaders(response: Response, policy: Policy, result: RateLimiterRes):
   response.set('RateLimit', `"${policy.name}";r=${remaining};t=${secondsOf(result.msBeforeNext)}`);
 }
 
-/** Takes one point; the failure when none is left. The headers are set in both cases. */
+/** Counts a request; returns a failure if the quota is used up. Sets the headers in both cases. */
 async function consume(
   policy: Policy,
   key: string,

@@ -85,7 +85,7 @@ class StrictValidationService extends ValidationService {
     return super.validateModel({ ...input, value: Object.fromEntries(known) });
   }
 
-  /** The texts of a union of nothing but texts are an enumeration. */
+  /** A union that lists all its values is an enumeration, so the message can list them too. */
   override validateUnion(
     name: string,
     value: unknown,
@@ -111,7 +111,7 @@ class StrictValidationService extends ValidationService {
     return found;
   }
 
-  /** All values of an enumeration, however it is put together; null when it is none. */
+  /** All values of an enumeration, however it is put together; null for any other schema. */
   #membersOf(schema: TsoaRoute.PropertySchema): (string | number | boolean | null)[] | null {
     if (schema.enums !== undefined) return schema.enums;
     if (schema.subSchemas !== undefined && schema.dataType === 'union') {
@@ -124,7 +124,8 @@ class StrictValidationService extends ValidationService {
   }
 
   /**
-   * tsoa names an element without the members around the list, and checks elements of any number.
+   * tsoa leaves the path of the list out of an element's name, and checks every element of a list
+   * that is too long.
    */
   override validateArray(
     name: string,

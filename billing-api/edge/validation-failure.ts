@@ -23,7 +23,7 @@ function nameOf(path: string): string {
   return member === '' ? path : member;
 }
 
-/** The member that tsoa found too many: it says the key, and a path that ends in it. */
+/** The path of an unknown member; null for other problems. tsoa's message names its key only. */
 function unknownMember(path: string, message: string): string | null {
   const key = EXCESS.exec(message)?.[1];
   if (key === undefined) return null;
@@ -54,7 +54,7 @@ export function failureOfValidation(error: ValidateError): HttpFailure {
   const problems = problemsOf(error.fields);
   const [name, problem] = problems[0] ?? ['request', 'is not valid'];
   const message = problem === UNKNOWN ? `${name} ${problem}` : `${name}: ${problem}`;
-  // Own properties whatever they are called, also one that is called __proto__.
+  // This makes own properties, even of a member that is called __proto__.
   const details = Object.fromEntries(problems);
   return new HttpFailure(400, 'validation_error', { message: message.slice(0, 500), details });
 }

@@ -16,13 +16,13 @@ export function expectedVersions(request: Request): (version: number) => boolean
   return (version) => isMatch(header, version);
 }
 
-/** Answers a record that was written with its version as `ETag`. */
+/** Sets `ETag` to the version of a record that was written. */
 export function tagVersion(controller: Controller, version: number): void {
   controller.setHeader('ETag', `"${version}"`);
 }
 
 /**
- * Answers a record that was read with its version as `ETag`.
+ * Sets `ETag` to the version of a record that was read.
  * @throws HttpFailure 409 when `If-Match` names other versions (docs/http.md 1.4).
  */
 export function tagReadVersion(controller: Controller, request: Request, version: number): void {

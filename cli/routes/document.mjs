@@ -36,8 +36,9 @@ function typeOf(schema, schemas) {
 const withNull = (values) => (values === undefined ? {} : { enum: [...values, null] });
 
 /**
- * In OpenAPI 3.0 `nullable` needs a type beside it and cannot widen what it refers to, as tsoa
- * writes it. A reference to a scalar is written out; any other becomes one of two choices.
+ * In OpenAPI 3.0 `nullable` needs a type beside it and has no effect beside a reference, where tsoa
+ * writes it. A reference to a scalar is replaced by the scalar; any other becomes a choice between
+ * the reference and null.
  */
 export function withStrictNulls(spec) {
   const { schemas } = spec.components;
@@ -170,7 +171,7 @@ export function completedPaths(paths, operations, examples) {
   );
 }
 
-/** A path may have operations of both, such as GET and POST /events. */
+/** The paths of two documents. A path may be in both, such as /events with GET and with POST. */
 export function mergedPaths(left, right) {
   const names = [...new Set([...Object.keys(left), ...Object.keys(right)])].sort();
   return Object.fromEntries(names.map((path) => [path, { ...left[path], ...right[path] }]));

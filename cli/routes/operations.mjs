@@ -36,8 +36,8 @@ function contradictionOf({ method, path }, declared) {
   }
   if (access === 'write' && method === 'get') return 'is a GET and must not write';
   if (access === 'read' && ['put', 'delete'].includes(method)) return `is a ${method} and writes`;
-  if (repeatable === true && access === 'read') return 'is a read, to which no key applies';
-  if (versioned === true && method === 'delete') return 'is a DELETE and answers no version';
+  if (repeatable === true && access === 'read') return 'is a read and cannot be repeatable';
+  if (versioned === true && method === 'delete') return 'is a DELETE and cannot be versioned';
   return entityProblem(path, declared.entity);
 }
 
@@ -96,12 +96,12 @@ export function operationsOf(paths) {
   );
 }
 
-/** `/v1/plans/{id}` of the routes' `/v1/plans/:id`. */
+/** Turns the path of a route, `/v1/plans/:id`, into `/v1/plans/{id}`. */
 function templateOf(route) {
   return route.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** A path that a template matches, and that no literal segment of another template equals. */
+/** Whether all paths of the later template match the earlier one, which would then take them. */
 function couldHide(earlier, later) {
   const [left, right] = [earlier, later].map((template) => template.split('/'));
   if (left.length !== right.length || earlier === later) return false;

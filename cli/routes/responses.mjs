@@ -75,13 +75,17 @@ function error(code, status, message, details) {
   return { code, http_status_code: status, message, ...(details && { details }) };
 }
 
-const KEY_TAKEN = error('already_exists', 409, 'the Idempotency-Key was used for another request');
+const KEY_TAKEN = error(
+  'already_exists',
+  409,
+  'the Idempotency-Key was used for another request; send a new one',
+);
 const STILL_RUNNING = error(
   'version_conflict',
   409,
-  'the first request with this Idempotency-Key is still running',
+  'the first request with this Idempotency-Key is still running; try again later',
 );
-const OTHER_VERSION = error('version_conflict', 409, 'the record has version 2');
+const OTHER_VERSION = error('version_conflict', 409, 'the record has version 2; read it again');
 
 /** The shared responses, each with an example that the product really answers. */
 export const ERROR_RESPONSES = {
@@ -124,7 +128,11 @@ export const ERROR_RESPONSES = {
   ),
   TooManyRequests: errorResponse(
     'Too many requests',
-    error('too_many_requests', 429, 'more than 500 requests of the default class in a second'),
+    error(
+      'too_many_requests',
+      429,
+      'this key may send 500 default requests per second; wait and try again',
+    ),
     { ...RATE, ...RETRY },
   ),
   InternalError: errorResponse(

@@ -9,8 +9,8 @@ import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 const KEPT_MS = 24 * HOUR_MS;
 /**
- * A claim that is older belongs to a process that died. Taking it over is safe at any age, since
- * the write of the old claim rolls itself back; waiting spares requests that are merely slow.
+ * A claim that is older is taken to belong to a process that died. Taking it over is safe at any
+ * age, because the old request then rolls its write back; waiting spares requests that are slow.
  */
 const CLAIM_LEASE_MS = 90_000;
 
@@ -24,7 +24,7 @@ export type RequestIdentity = {
   readonly bodyHash: string;
 };
 
-/** A success as it was given. */
+/** The answer to a successful request, as it was sent. */
 export type StoredAnswer = {
   readonly status: number;
   /** ETag and Location, if it had them. */
@@ -34,8 +34,9 @@ export type StoredAnswer = {
 
 /**
  * What to do with a request: carry it out under a claim, give the stored answer again, or refuse:
- * `other-request` (the key names another one), `running` (the first call is still at work), `lost`
- * (it was carried out, but died before its answer was stored).
+ * `other-request` (the key was used for another request), `running` (the first request is still
+ * being carried out), `lost` (the first request was carried out, but its process ended before the
+ * answer was stored).
  */
 export type ClaimOutcome =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }

@@ -35,7 +35,7 @@ describe('Idempotency-Key', () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test('judges a refused request anew', async ({ api }) => {
+  test('carries out a refused request when it is sent again', async ({ api }) => {
     const price = { entity_id: 'plan_x', currency: 'usd', amount: '1' };
     const invalid = { body: { ...price, colour: 1 }, headers: KEY };
     for (let count = 0; count < 2; count += 1) {

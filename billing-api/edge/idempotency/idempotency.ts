@@ -60,7 +60,7 @@ function storedHeadersOf(response: Response): StoredAnswer['headers'] {
   return Object.fromEntries(given);
 }
 
-/** Runs `before` when the answer is complete, and sends it only then. */
+/** Runs `before` when the answer is complete, and sends the answer afterwards. */
 function holdAnswer(response: Response, before: (answer: StoredAnswer) => Promise<void>): void {
   const end = response.end.bind(response) as (...parameters: unknown[]) => Response;
   const held = (...parameters: unknown[]): Response => {

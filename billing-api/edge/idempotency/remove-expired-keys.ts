@@ -5,10 +5,10 @@ import { removeExpiredKeys } from './idempotency-store.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /**
- * Removes stored answers of Idempotency-Keys that are older than 24 hours, once an hour. Expired
- * ones are never replayed in between; this only keeps the table small. Safe in any number of
- * processes.
- * @returns what ends it.
+ * Removes stored answers of Idempotency-Keys that are older than 24 hours, once an hour. An expired
+ * answer is never sent, even before it is removed; this only keeps the table small. Safe in any
+ * number of processes.
+ * @returns a function that stops it and waits for a removal in progress.
  */
 export function startKeyRemoval(dependencies: {
   readonly database: BillingDatabase;
@@ -19,7 +19,7 @@ export function startKeyRemoval(dependencies: {
   let running: Promise<void> = Promise.resolve();
   const remove = (): void => {
     running = removeExpiredKeys(database, clock.now()).catch((error: unknown) => {
-      log.warn({ err: error }, 'expired idempotency keys stay for another hour');
+      log.warn({ err: error }, 'expired idempotency keys not removed; next attempt in an hour');
     });
   };
   const timer = setInterval(remove, HOUR_MS);
