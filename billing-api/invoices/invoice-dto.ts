@@ -28,7 +28,7 @@ export interface PreviewInvoiceBody {
    */
   group_by?: string[];
   /**
-   * Adds to every line how it came about.
+   * Adds to every line an explanation of its amount.
    * @default false
    */
   explain?: boolean;
@@ -101,7 +101,7 @@ export interface InvoiceLineItemDto {
   commitment_info: CommitmentInfoDto | null;
   usage_analytics: UsageAnalyticsDto[];
   usage_breakdown: UsageBreakdownDto[];
-  /** Only on request. */
+  /** Only with `explain`. */
   explanation?: ExplanationDto;
   metadata: MetadataDto;
   status: RecordStatusDto;

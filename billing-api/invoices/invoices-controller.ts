@@ -16,7 +16,7 @@ export class InvoicesController extends Controller {
 
   /**
    * The invoice of a period as it stands now: usage and arrear charges of the period, advance
-   * charges of the next. With `explain` every line says how it came about. Nothing is stored.
+   * charges of the next. With `explain` every line explains its amount. Nothing is stored.
    * @summary Preview an invoice
    */
   @Post('preview')

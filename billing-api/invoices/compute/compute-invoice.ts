@@ -16,7 +16,7 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
 > & {
   readonly query: Query;
   readonly invoice: InvoiceResult;
-  /** Events received before it are included. */
+  /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
 };
 
@@ -31,12 +31,12 @@ function priceLines(
 }
 
 /**
- * Computes the invoice of a subscription as it stands now: loads its records, plans its lines,
+ * Computes the invoice of a subscription as it stands now: loads its records, selects its lines,
  * reads their usage and prices them. Nothing is stored.
  *
  * Everything that comes from PostgreSQL, also what `findQuery` reads, is one snapshot: no change
  * made meanwhile is seen in one record and missed in another. The snapshot names the generations
- * of minutes to read, so usage is read after it (docs/architecture.md, invoice watermark).
+ * of minutes to read, so usage is read after it (docs/architecture.md 4.2).
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
 export async function computeInvoice<Query extends InvoiceQuery>(

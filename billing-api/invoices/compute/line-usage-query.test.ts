@@ -13,7 +13,7 @@ describe('withoutOverlap', () => {
     expect(withoutOverlap([])).toEqual([]);
   });
 
-  it('keeps every interval once, in lists that a view can show', () => {
+  it('keeps every interval once, in lists without overlaps', () => {
     fc.assert(
       fc.property(fc.array(interval, { maxLength: 12 }), (intervals) => {
         const lists = withoutOverlap(intervals);

@@ -27,7 +27,7 @@ export type LineUsageQuery = {
   readonly grid: BillingGrid;
 };
 
-/** What an invoice reads of a line; intervals that overlap are in different lists. */
+/** Names of what an invoice reads of a line; intervals that overlap are in different lists. */
 export type LineSlicing = GroupingSlicing | 'buckets' | `intervals-${number}`;
 
 /** Distributes intervals over lists without overlap, in the order of time: one slicing per list. */
@@ -50,9 +50,9 @@ function bucketsOf(interval: Interval, { meter, grid }: LineUsageQuery): readonl
 }
 
 /**
- * The whole buckets whose values add up; null for divisible ones, whose sum is the same however
- * they are cut. The intervals of whole buckets precede the usage window and do not overlap; each is
- * cut by itself.
+ * The buckets to add up when their values cannot be divided (docs/domain.md 7.8); null for other
+ * buckets, whose sum is the same however they are cut. The further intervals of a bucketed line end
+ * before the usage window and do not overlap, so each is cut into buckets by itself.
  */
 function addedBuckets(line: LineUsageQuery): readonly Interval[] | null {
   const { requirement, meter } = line;

@@ -15,5 +15,5 @@ export function refuseLongLines(lines: readonly BillableLine[]): Refusal | null 
   if (long === undefined) return null;
   const { id } = long.lineItem.price;
   const message = `the period of price ${id} has more than ${BUCKETS_MAX} buckets of its meter`;
-  return new Refusal('validation_error', `${message}; take a shorter one`);
+  return new Refusal('validation_error', `${message}; take a shorter period`);
 }

@@ -17,7 +17,7 @@ export interface ExplainedMeterDto {
   version: number;
   event_name: string;
   filters: MeterFilterDto[];
-  /** By which the price narrows the meter. */
+  /** The filters that the price adds to those of the meter. */
   filter_values: FilterValuesDto;
   aggregation: AggregationDto;
 }
@@ -46,7 +46,7 @@ export interface ExplainedQuantityDto {
   billed: DecimalText;
 }
 
-/** amount = unit_amount × quantity + flat_amount; of a package price the packages are counted. */
+/** amount = unit_amount × quantity + flat_amount. A PACKAGE price counts packages as quantity. */
 export interface ExplainedStepDto {
   /** @isInt */
   tier: number;
@@ -74,12 +74,12 @@ export interface ExplainedWindowDto {
   group: string | null;
   quantity: DecimalText;
   price_id: string;
-  /** The time bucket of the window; null outside of all. */
+  /** The time bucket of the window; null outside of all time buckets. */
   bucket_id: string | null;
   usage_amount: DecimalText;
-  /** In money; null where nothing commits. */
+  /** In money; null without a commitment. */
   commitment: DecimalText | null;
-  /** Share of the commitment that holds for a window which is cut; null for a whole one. */
+  /** Share of the commitment that a cut window has; null for a whole window. */
   scale: DecimalText | null;
   utilized: DecimalText;
   overage: DecimalText;
@@ -97,7 +97,7 @@ export interface ExplainedCommitmentDto {
   type: CommitmentTypeDto;
   /** In money. */
   amount: DecimalText;
-  /** Of it, on earlier invoices and by earlier lines of this one. */
+  /** The part of it that earlier invoices and earlier lines of this one used. */
   used_before: DecimalText;
   in_commitment: DecimalText;
   /** What goes beyond the commitment, at the normal price. */
@@ -105,7 +105,7 @@ export interface ExplainedCommitmentDto {
   overage_factor: DecimalText;
   overage: DecimalText;
   true_up: DecimalText;
-  /** The whole charge of which the line is one of two parts. */
+  /** The charge before it was split into this line and another; null if it was not split. */
   split_of: DecimalText | null;
 }
 

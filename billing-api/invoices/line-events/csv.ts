@@ -1,5 +1,5 @@
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
-/** A spreadsheet takes a cell that begins so for a formula. */
+/** A spreadsheet takes a cell that begins like this for a formula. */
 const FORMULA = /^[=+\-@]/;
 
 /** A cell (docs/domain.md 33.4): quoted where it must be, and never taken for a formula. */

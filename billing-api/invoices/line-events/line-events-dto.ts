@@ -14,9 +14,9 @@ export interface LineEventDto {
   source: string;
   /** Null where a MIN meter cannot read the value: the event takes no part. */
   value: DecimalText | null;
-  /** Start of the bucket that it counts in; without buckets of the usage window. */
+  /** Start of the bucket in which it counts; without buckets, start of the usage window. */
   window_start: DateTime;
-  /** The text by which buckets are cut further. */
+  /** Its text of the meter's `group_by` property; null without `group_by`. */
   group: string | null;
   /** The text that a COUNT_UNIQUE meter counts. */
   text: string | null;
@@ -29,7 +29,7 @@ export interface LineEventsDto {
   next_cursor: string | null;
   /** Of all pages. @isInt */
   event_count: number;
-  /** What all pages come to when they are aggregated again. */
+  /** The aggregate of the events of all pages. */
   quantity: DecimalText;
 }
 

@@ -28,7 +28,7 @@ export class LineItemsController extends Controller {
     super();
   }
 
-  // Each query parameter is an argument: so tsoa wants it.
+  // tsoa requires that each query parameter is an argument.
   /* eslint-disable max-params */
   /**
    * The events that an invoice of the period counts on this line, by timestamp and id. All pages
@@ -57,8 +57,8 @@ export class LineItemsController extends Controller {
   }
 
   /**
-   * The same as CSV with a header line. `X-Next-Cursor` is the `cursor` of the next page, as an
-   * address holds it; the last page has none.
+   * The same as CSV with a header line. `X-Next-Cursor` is the `cursor` of the next page, encoded
+   * for a URL; the last page has none.
    * @summary Download the events behind a usage line
    * @param period_start The current billing period when absent, as in an invoice preview.
    * @param cursor `X-Next-Cursor` of the page before.
