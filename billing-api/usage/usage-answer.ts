@@ -13,6 +13,7 @@ import {
 } from '../domain/usage/aggregation-spec.js';
 import { invalid, type Refusal } from '../records/refusal.js';
 import type { UsageQuery } from './read-usage.js';
+import { CELLS_MAX } from './store/cell-query.js';
 
 /** Keeps an answer below a few tens of megabytes. */
 const RESULTS_MAX = 100_000;
@@ -94,6 +95,6 @@ export function resultsOf(
 export function tooManyCells(spec: Pick<AggregationSpec, 'buckets'>): Refusal {
   const member = spec.buckets === null ? 'group_by' : 'bucket_size';
   return invalid({
-    [member]: 'there are more than 1000000 groups and windows; narrow the query',
+    [member]: `there are more than ${CELLS_MAX} groups and windows; narrow the query`,
   });
 }

@@ -49,7 +49,7 @@ export function ownerOfCommand({ body }: PriceCommand): RequestedOwner | Refusal
   return isPriceRefusal(owner) ? refusalOfPrice(owner) : owner;
 }
 
-/** The price of a command; price units are not available yet, so none can be named. */
+/** The price of a command. Prices in a price unit are not available yet, so none can be named. */
 export function termsOfCommand(
   { body, startMs, endMs }: PriceCommand,
   owner: PriceOwner,

@@ -20,7 +20,7 @@ export type CouponAssociation = {
   readonly lineItemId: string | null;
   /** `Infinity` without an end. */
   readonly validity: Interval;
-  /** Applications on other invoices that are neither VOIDED nor SKIPPED (14.4). */
+  /** Applications on other invoices that are neither VOIDED nor SKIPPED (docs/domain.md 14.4). */
   readonly applicationCount: number;
 };
 

@@ -62,7 +62,10 @@ function leftOf({ amount, lineItem, invoice }: LineDiscounts): Decimal {
   return amount.minus(lineItem).minus(invoice);
 }
 
-/** Indexes of the lines that a coupon applies to; lines of 0 or less are left out (14.5). */
+/**
+ * Indexes of the lines that a coupon applies to; lines of 0 or less are left out (docs/domain.md
+ * 14.5).
+ */
 function targetsOf(
   { lineItemId }: CouponAssociation,
   lines: readonly AdjustedLine[],
@@ -77,8 +80,8 @@ function targetsOf(
 type Taken = { readonly base: Decimal; readonly left: Decimal; readonly discount: Decimal };
 
 /**
- * A line coupon is computed from the full amounts and takes at most what is left of them (14.6); an
- * invoice coupon is computed from what is left (14.7).
+ * A line coupon is computed from the full amounts and takes at most what is left of them
+ * (docs/domain.md 14.6); an invoice coupon is computed from what is left (docs/domain.md 14.7).
  */
 function takenBy(
   association: CouponAssociation,

@@ -14,7 +14,10 @@ export type TaxContext = {
 /** The most specific level first; associations of the tenant count only if auto-applied. */
 const LEVELS: readonly TaxLevel[] = ['subscription', 'customer', 'tenant'];
 
-/** Associations of the invoice and those of the most specific level that has any (15). */
+/**
+ * Associations of the invoice and those of the most specific level that has any (docs/domain.md
+ * 15).
+ */
 function associationsOf(taxes: readonly TaxAssociation[]): readonly TaxAssociation[] {
   const of = (wanted: TaxLevel): readonly TaxAssociation[] =>
     taxes.filter(

@@ -36,7 +36,10 @@ export type CommitmentTimeBucket = {
 export type LineCommitment = {
   /** Null exactly when only time buckets have a commitment. */
   readonly terms: CommitmentTerms | null;
-  /** Whether the terms apply to every bucket by itself (11.4) instead of the whole period. */
+  /**
+   * Whether the terms apply to every bucket by itself (docs/domain.md 11.4) instead of the whole
+   * period.
+   */
   readonly isWindowed: boolean;
   /** As requested; null means the billing period. */
   readonly duration: BillingPeriod | null;

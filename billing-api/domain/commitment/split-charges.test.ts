@@ -4,7 +4,7 @@ import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { roundMoney } from '../money.js';
 import { splitCharges, type CommitmentBalance, type UsageCharge } from './split-charges.js';
 
-const pot = (available: string, overageFactor: string): CommitmentBalance => ({
+const balanceOf = (available: string, overageFactor: string): CommitmentBalance => ({
   available: decimalOf(available),
   overageFactor: decimalOf(overageFactor),
   currency: 'usd',
@@ -25,45 +25,45 @@ const split = (charges: readonly UsageCharge[], from: CommitmentBalance): string
 
 describe('walk by money (11.1)', () => {
   it('C 100, f 1.5, 500 units at 0.30: 100.00 in commitment and 75.00 of overage', () => {
-    expect(split([charge('150', '500')], pot('100', '1.5'))).toEqual([
+    expect(split([charge('150', '500')], balanceOf('100', '1.5'))).toEqual([
       ['333.333333333333 100.00', '+ 166.666666666667 75.00'],
     ]);
   });
 
   it('C 10, f 2, charges 3.335 and 8.005: 3.34 + 6.66, not 3.34 + 6.67, and 2.68 (34.8)', () => {
-    expect(split([charge('3.335'), charge('8.005')], pot('10', '2'))).toEqual([
+    expect(split([charge('3.335'), charge('8.005')], balanceOf('10', '2'))).toEqual([
       ['3.335 3.34'],
       ['6.665 6.66', '+ 1.34 2.68'],
     ]);
   });
 
   it('a charge that meets the edge is not split, and the next is all overage', () => {
-    expect(split([charge('100'), charge('5')], pot('100', '1.5'))).toEqual([
+    expect(split([charge('100'), charge('5')], balanceOf('100', '1.5'))).toEqual([
       ['100 100.00'],
       ['+ 5 7.50'],
     ]);
   });
 
   it('a charge of 0 beyond the edge stays as it is', () => {
-    expect(split([charge('100'), charge('0')], pot('100', '1.5'))).toEqual([
+    expect(split([charge('100'), charge('0')], balanceOf('100', '1.5'))).toEqual([
       ['100 100.00'],
       ['0 0.00'],
     ]);
   });
 
   it('without anything left all of it is overage', () => {
-    expect(split([charge('60')], pot('0', '1.2'))).toEqual([['+ 60 72.00']]);
+    expect(split([charge('60')], balanceOf('0', '1.2'))).toEqual([['+ 60 72.00']]);
   });
 
   it('below the edge every charge is rounded by itself', () => {
-    expect(split([charge('0.004'), charge('0.004')], pot('10', '2'))).toEqual([
+    expect(split([charge('0.004'), charge('0.004')], balanceOf('10', '2'))).toEqual([
       ['0.004 0.00'],
       ['0.004 0.00'],
     ]);
   });
 
   it('says what earlier lines used, and what each part is at the normal price', () => {
-    const parts = splitCharges([charge('40'), charge('70')], pot('100', '1.5')).flat();
+    const parts = splitCharges([charge('40'), charge('70')], balanceOf('100', '1.5')).flat();
     expect(
       parts.map(({ base, exact, usedBefore }) => [base, exact, usedBefore].map(plain)),
     ).toEqual([
@@ -83,7 +83,7 @@ describe('laws', () => {
         quantity: new Decimal(quantity).plus(millis === 0 ? 0 : 1),
       })),
     );
-  const pots = fc.tuple(fc.nat(1_000_000), fc.nat(3000)).map(([cents, millis]) => ({
+  const balances = fc.tuple(fc.nat(1_000_000), fc.nat(3000)).map(([cents, millis]) => ({
     available: new Decimal(cents).dividedBy(100),
     overageFactor: new Decimal(millis).dividedBy(1000).plus(1),
     currency: 'usd',
@@ -93,7 +93,7 @@ describe('laws', () => {
 
   it('charges beyond the commitment cost C + Round((u − C) × f) in all', () => {
     fc.assert(
-      fc.property(charges, pots, (drawn, from) => {
+      fc.property(charges, balances, (drawn, from) => {
         const usage = sum(drawn.map((one) => one.charge));
         fc.pre(usage.greaterThanOrEqualTo(from.available));
         const amounts = splitCharges(drawn, from).flat();
@@ -106,7 +106,7 @@ describe('laws', () => {
 
   it('the parts of a charge have its quantity and its normal price', () => {
     fc.assert(
-      fc.property(charges, pots, (drawn, from) => {
+      fc.property(charges, balances, (drawn, from) => {
         const parts = splitCharges(drawn, from);
         expect(parts.map((of) => plain(sum(of.map(({ quantity }) => quantity))))).toEqual(
           drawn.map(({ quantity }) => plain(quantity)),
@@ -120,7 +120,7 @@ describe('laws', () => {
 
   it('more usage never costs less before rounding', () => {
     fc.assert(
-      fc.property(charges, pots, fc.nat(5), (drawn, from, index) => {
+      fc.property(charges, balances, fc.nat(5), (drawn, from, index) => {
         const raised = drawn.map((one, at) =>
           at === index ? { ...one, charge: one.charge.plus('0.7') } : one,
         );
@@ -134,7 +134,7 @@ describe('laws', () => {
 
   it('every amount is its exact value rounded down or up', () => {
     fc.assert(
-      fc.property(charges, pots, (drawn, from) => {
+      fc.property(charges, balances, (drawn, from) => {
         for (const { amount, exact } of splitCharges(drawn, from).flat()) {
           expect(amount.minus(exact).abs().lessThan('0.01')).toBe(true);
         }

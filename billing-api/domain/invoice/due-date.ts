@@ -1,7 +1,10 @@
 import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
 import type { ReferencePoint } from './invoice.js';
 
-/** Days until an invoice is due, unless the subscription or settings say otherwise (16). */
+/**
+ * Days until an invoice is due, unless the subscription or settings say otherwise (docs/domain.md
+ * 16).
+ */
 export const DUE_DAYS_DEFAULT = 1;
 
 /** Days of payment terms such as `15 NET`; null where there are none. */

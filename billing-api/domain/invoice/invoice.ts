@@ -70,7 +70,10 @@ export type InvoiceInputs = LineSelectionInputs & {
   readonly hideZeroCharges: boolean;
 };
 
-/** Money of a part of a line: the costs of all parts add up to the line's amount (13.6). */
+/**
+ * Money of a part of a line: the costs of all parts add up to the line's amount (docs/domain.md
+ * 13.6).
+ */
 type CostShare = {
   readonly cost: Decimal;
   /** Share of the usage of all parts in percent, half-up to 2 digits. */

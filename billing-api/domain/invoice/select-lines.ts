@@ -16,7 +16,8 @@ type SelectedLine = Omit<BillableFixedLine, 'meter'>;
 
 /**
  * The lines of an invoice and the period of each, before any usage is read (docs/domain.md 13.1.2
- * a): line items by reference point (13.3), without those already invoiced (13.5), in line order.
+ * a): line items by reference point (docs/domain.md 13.3), without those already invoiced
+ * (docs/domain.md 13.5), in line order.
  * @throws TypeError for a usage line without a meter.
  */
 export function selectLines(inputs: LineSelectionInputs): readonly BillableLine[] {
@@ -51,7 +52,10 @@ function selectItem(lineItem: LineItem, inputs: LineSelectionInputs): readonly S
   return periods.flatMap((period) => selectPeriod(lineItem, period, inputs.subscription));
 }
 
-/** Whether an overlapping period, or for a ONETIME item any period, is invoiced (13.5). */
+/**
+ * Whether an overlapping period, or for a ONETIME item any period, is invoiced (docs/domain.md
+ * 13.5).
+ */
 function isInvoiced(line: SelectedLine, invoiced: readonly InvoicedLine[]): boolean {
   const { lineItem, period } = line;
   return invoiced.some((earlier) => {
@@ -81,7 +85,10 @@ function selectOnetime(lineItem: LineItem, inputs: LineSelectionInputs): readonl
   return isDue ? [{ lineItem, period: { startMs, endMs: startMs }, proration: null }] : [];
 }
 
-/** The ended period, or the line's own longer period if it ends at the same time (13.3). */
+/**
+ * The ended period, or the line's own longer period if it ends at the same time (docs/domain.md
+ * 13.3).
+ */
 function arrearPeriods(lineItem: LineItem, inputs: LineSelectionInputs): readonly Interval[] {
   const { subscription, referencePoint } = inputs;
   const period = overlapOf(inputs.period, lifeOf(subscription));

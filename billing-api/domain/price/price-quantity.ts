@@ -22,7 +22,10 @@ export interface PriceQuantityBody {
 export type PriceQuantity = {
   /** Present for USAGE; a FIXED price may carry one, which is never billed. */
   readonly meterId: string | null;
-  /** Property key to accepted texts; empty when the price takes all events of its meter (9.3). */
+  /**
+   * Property key to accepted texts; empty when the price takes all events of its meter
+   * (docs/domain.md 9.3).
+   */
   readonly filterValues: Readonly<Record<string, readonly string[]>>;
   /** Default quantity of a FIXED line, never a minimum charge (docs/domain.md 9.1). */
   readonly minQuantity: Decimal | null;

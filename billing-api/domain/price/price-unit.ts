@@ -21,7 +21,10 @@ export interface PriceUnitBody {
   readonly price_unit_config?: PriceUnitConfigBody;
 }
 
-/** The figures of a CUSTOM price in its own unit; the price itself carries them in fiat (8.6). */
+/**
+ * The figures of a CUSTOM price in its own unit; the price itself carries them in fiat
+ * (docs/domain.md 8.6).
+ */
 export type PriceUnitFigures = Figures & {
   readonly priceUnitId: string;
   readonly priceUnit: string;

@@ -25,7 +25,10 @@ export type CommittedWindows = {
 
 const NO_GROUPS: readonly BucketGroup[] = [];
 
-/** Whether a window without usage is charged: with a true-up it costs its commitment (11.5). */
+/**
+ * Whether a window without usage is charged: with a true-up it costs its commitment (docs/domain.md
+ * 11.5).
+ */
 function chargesEmpty({ committed }: WindowRule): boolean {
   return committed?.isTrueUpEnabled ?? false;
 }

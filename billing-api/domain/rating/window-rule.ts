@@ -5,7 +5,10 @@ import type { WindowRule } from './priced-window.js';
 import type { BucketGroup } from '../usage/line-usage.js';
 import type { Charger } from './create-charger.js';
 
-/** The sums over the groups of a window; packages and tiers start anew in each group (8.5). */
+/**
+ * The sums over the groups of a window; packages and tiers start anew in each group (docs/domain.md
+ * 8.5).
+ */
 export type WindowUsage = { readonly quantity: Decimal; readonly usageAmount: Decimal };
 
 const NO_USAGE: WindowUsage = { quantity: ZERO, usageAmount: ZERO };

@@ -2,6 +2,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { LineUsage } from '../../domain/usage/line-usage.js';
 import { Refusal } from '../../records/refusal.js';
 import { readUsage, type UsageOwner } from '../../usage/read-usage.js';
+import { CELLS_MAX } from '../../usage/store/cell-query.js';
 import type { UsageReader } from '../../usage/store/usage-reader.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 import { usageOfLine } from './line-usage-answer.js';
@@ -34,7 +35,7 @@ export async function readLineUsage(
     queries.map(({ query }) => query),
   );
   if (answers === null) {
-    const message = 'the lines have more than 1000000 buckets and groups';
+    const message = `the lines have more than ${CELLS_MAX} buckets and groups`;
     return new Refusal('validation_error', `${message}; take fewer groups or a shorter period`);
   }
   return new Map(

@@ -23,7 +23,10 @@ export type CommitmentPeriod = {
   readonly isLast: boolean;
 };
 
-/** The prior use of a commitment, and whether the invoice is the last of its window (11.2). */
+/**
+ * The prior use of a commitment, and whether the invoice is the last of its window (docs/domain.md
+ * 11.2).
+ */
 export function commitmentPeriodOf(
   inputs: InvoiceInputs,
   query: CommitmentQuery,

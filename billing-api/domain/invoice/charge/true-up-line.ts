@@ -32,7 +32,10 @@ function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineT
   };
 }
 
-/** The FIXED line of quantity 1 for the unused part of a subscription's commitment (11.1). */
+/**
+ * The FIXED line of quantity 1 for the unused part of a subscription's commitment (docs/domain.md
+ * 11.1).
+ */
 export function trueUpLine(trueUp: TrueUp, inputs: InvoiceInputs): InvoiceLine {
   const { commitment, utilized, amount } = trueUp;
   const { currency } = inputs.subscription;
