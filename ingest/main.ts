@@ -1,8 +1,7 @@
 import { EVENT_LOG_SETTINGS, openEventLogWriter } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
-import { endOnUncaughtErrors, endProgram } from '../runtime/fatal-end.js';
-import { Lifecycle } from '../runtime/lifecycle.js';
+import { endOnUncaughtErrors, endProgram, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';

@@ -8,7 +8,7 @@ import type { InjectFailure } from '../../../aggregator/ownership/run-partition.
 import { createClickHouse } from '../../../clickhouse/client.js';
 import { openEventLogReader } from '../../../event-log/open-log.js';
 import { readConfig, required } from '../../../runtime/config.js';
-import { endOnUncaughtErrors, endProgram } from '../../../runtime/fatal-end.js';
+import { endOnUncaughtErrors, endProgram } from '../../../runtime/lifecycle.js';
 import { createLog } from '../../../runtime/log.js';
 import { createMetrics } from '../../../runtime/metrics.js';
 import { outageOf } from '../../../sql/outage.js';
