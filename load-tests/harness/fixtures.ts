@@ -34,14 +34,15 @@ async function withNewDatabase(
 ): Promise<void> {
   const serverUrl = inject('databaseUrl');
   const name = freshName();
-  await withSession(serverUrl, (session) =>
-    session.query(`CREATE DATABASE ${name} TEMPLATE ${template}`),
-  );
-  try {
-    await work(withDatabase(serverUrl, name));
-  } finally {
-    await withSession(serverUrl, (session) => session.query(`DROP DATABASE ${name} WITH (FORCE)`));
-  }
+  await withSession(serverUrl, async (session) => {
+    // Half the time of a copy through the server's log, which tests do not need.
+    await session.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+    try {
+      await work(withDatabase(serverUrl, name));
+    } finally {
+      await session.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  });
 }
 
 /** An empty database, without any migration; dropped after use. */
