@@ -5,6 +5,7 @@ export const KAFKA_ERROR = {
   fatal: -150,
   queueFull: -184,
   allBrokersDown: -187,
+  unknownTopic: 3,
   recordTooLarge: 10,
   topicExists: 36,
 } as const;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/config.js';
-import { DependencyError } from '../../runtime/failure.js';
+import { codeOf, DependencyError } from '../../runtime/failure.js';
 import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
@@ -80,9 +80,23 @@ async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   }
 }
 
+/** The settings of the topic. A broker may learn of a new topic later than the one that made it. */
+async function readSettings(at: KafkaTopic): Promise<ReadonlyMap<string, string | null>> {
+  const deadlineMs = performance.now() + CREATED_WITHIN_MS;
+  for (;;) {
+    try {
+      return await topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+    } catch (error) {
+      const code = error instanceof DependencyError ? codeOf(error.cause) : null;
+      if (code !== String(KAFKA_ERROR.unknownTopic) || performance.now() > deadlineMs) throw error;
+    }
+    await sleep(CREATED_POLL_MS);
+  }
+}
+
 /** What is wrong with the topic. With other settings a record could change its time or vanish. */
 async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<string[]> {
-  const settings = await topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+  const settings = await readSettings(at);
   const problems: string[] = [];
   for (const [name, wanted] of [
     ['message.timestamp.type', 'LogAppendTime'],
