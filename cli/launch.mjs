@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The entry point of every command of the repository. It is plain Node without dependencies, so that it runs in a fresh
 // clone: it installs packages, builds when sources have changed, and starts the command. Everything else is TypeScript.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -50,10 +50,11 @@ function requireNode() {
 }
 
 /** Runs a tool to its end with its output on ours. Exits with its exit code when that is not 0. */
-function run(command, parameters, options = {}) {
-  const result = spawnSync(command, parameters, { cwd: root, stdio: 'inherit', ...options });
-  if (result.error) fail(`${command}: ${result.error.message}`);
-  if (result.status !== 0) process.exit(result.status ?? 1);
+async function run(command, parameters, options = {}) {
+  const child = spawn(command, parameters, { cwd: root, stdio: 'inherit', ...options });
+  child.once('error', (error) => fail(`${command}: ${error.message}`));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  if (code !== 0) process.exit(code ?? 1);
 }
 
 function isStamped(name, value) {
@@ -67,7 +68,7 @@ function stamp(name, value) {
 }
 
 /** `npm ci` once per lock file and Node ABI: native modules are built for one ABI only. */
-function install() {
+async function install() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   const wanted = `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}`;
   if (isStamped('installed', wanted)) return;
@@ -75,11 +76,15 @@ function install() {
     'Installing npm packages (the Kafka client is compiled: two minutes, on a busy machine up to eight) …',
   );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  run(npm, ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'], {
-    env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
-    // Standard output is only for what the command prints.
-    stdio: ['inherit', process.stderr, 'inherit'],
-  });
+  await run(
+    npm,
+    ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'],
+    {
+      env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
+      // Standard output is only for what the command prints.
+      stdio: ['inherit', process.stderr, 'inherit'],
+    },
+  );
   stamp('installed', wanted);
 }
 
@@ -97,13 +102,6 @@ function fingerprint(folder, hash) {
   }
 }
 
-/** Runs Node to its end with its output on ours. Exits with its exit code when that is not 0. */
-async function runNode(parameters) {
-  const child = spawn(process.execPath, parameters, { cwd: root, stdio: 'inherit' });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  if (code !== 0) process.exit(code ?? 1);
-}
-
 /** Builds what has changed. `onRoutes` is called once, when all generated files are there. */
 async function build(onRoutes = () => undefined) {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
@@ -117,9 +115,9 @@ async function build(onRoutes = () => undefined) {
   }
   const startedAt = new Date();
   say('Building …');
-  await runNode([join(root, 'cli', 'build-routes.mjs')]);
+  await run(process.execPath, [join(root, 'cli', 'build-routes.mjs')]);
   onRoutes();
-  await runNode([join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
   // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
   writeFileSync(TESTS_STAMP, '');
   utimesSync(TESTS_STAMP, startedAt, startedAt);
@@ -222,7 +220,7 @@ const PROOFS = new Map([
 async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
-  install();
+  await install();
   // The checks need the generated files but not what the compiler writes.
   const isChecked = verb === 'check' || (verb === 'test' && parameters.length === 0);
   let checks = Promise.resolve(true);

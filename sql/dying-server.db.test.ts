@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../load-tests/harness/fixtures.js';
 import { builtModule } from '../runtime/project.js';
 
-/** A message of PostgreSQL's protocol: a letter, the length with itself, the content. */
+/** A message of PostgreSQL's protocol: a letter, a length that counts its own 4 bytes, content. */
 function message(letter: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(content.length + 4);
@@ -16,8 +16,8 @@ const SHUT_DOWN =
   'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
 
 /**
- * A server that accepts every client and is shut down before the first question: all in one piece,
- * so that the client reads the end before anybody can wait for an answer.
+ * A server that accepts every client and is shut down before the first statement. It sends all of
+ * this at once, so that the client reads of the end before a statement can wait for its answer.
  */
 async function startDyingServer(): Promise<Server> {
   const greeting = Buffer.concat([

@@ -1,5 +1,5 @@
 import { messageOf } from '../../runtime/failure.js';
-import { kafkaFailureOf } from './kafka-failure.js';
+import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import { askBroker, WireWriter, type BrokerAddress, type WireReader } from './wire.js';
 
 /** A description of the cluster and one topic. */
@@ -121,14 +121,14 @@ function readLeader(answer: WireReader): number {
 }
 
 /**
- * The settings of a topic by name, defaults included.
+ * The settings of a topic by name, defaults included; null when the broker does not know the topic.
  * @throws DependencyError when no broker answers in time or the broker reports an error.
  */
 export async function topicSettings(
   brokers: string,
   topic: string,
   timeoutMs: number,
-): Promise<ReadonlyMap<string, string | null>> {
+): Promise<ReadonlyMap<string, string | null> | null> {
   const body = new WireWriter()
     .int32(1)
     .int8(TOPIC_RESOURCE)
@@ -146,6 +146,7 @@ export async function topicSettings(
     answer.string();
     return { code, message, settings: answer.array(() => readSetting(answer)) };
   });
+  if (resource?.code === KAFKA_ERROR.unknownTopic) return null;
   if (resource === undefined || resource.code !== 0) {
     const refusal = Object.assign(new Error(resource?.message ?? 'no answer'), {
       code: resource?.code ?? -1,

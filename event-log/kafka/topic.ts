@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/config.js';
-import { codeOf, DependencyError } from '../../runtime/failure.js';
+import { DependencyError } from '../../runtime/failure.js';
 import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
@@ -62,11 +62,12 @@ async function createTopic(
   }
 }
 
-async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
+/** Asks until brokers know the topic: they learn of a new one after the broker that made it. */
+async function askUntilKnown<T>(at: KafkaTopic, ask: () => Promise<T | null>): Promise<T> {
   const deadlineMs = performance.now() + CREATED_WITHIN_MS;
   for (;;) {
-    const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
-    if (description.topic?.isReady === true) return description;
+    const answer = await ask();
+    if (answer !== null) return answer;
     if (performance.now() > deadlineMs) {
       throw new DependencyError(
         `event log in Kafka: topic ${at.topic} was created but is not ready`,
@@ -80,23 +81,18 @@ async function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   }
 }
 
-/** The settings of the topic. A broker may learn of a new topic later than the one that made it. */
-async function readSettings(at: KafkaTopic): Promise<ReadonlyMap<string, string | null>> {
-  const deadlineMs = performance.now() + CREATED_WITHIN_MS;
-  for (;;) {
-    try {
-      return await topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
-    } catch (error) {
-      const code = error instanceof DependencyError ? codeOf(error.cause) : null;
-      if (code !== String(KAFKA_ERROR.unknownTopic) || performance.now() > deadlineMs) throw error;
-    }
-    await sleep(CREATED_POLL_MS);
-  }
+function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
+  return askUntilKnown(at, async () => {
+    const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+    return description.topic?.isReady === true ? description : null;
+  });
 }
 
 /** What is wrong with the topic. With other settings a record could change its time or vanish. */
 async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<string[]> {
-  const settings = await readSettings(at);
+  const settings = await askUntilKnown(at, () =>
+    topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS),
+  );
   const problems: string[] = [];
   for (const [name, wanted] of [
     ['message.timestamp.type', 'LogAppendTime'],

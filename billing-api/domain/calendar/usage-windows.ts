@@ -11,7 +11,7 @@ import {
   stretchAt,
 } from './local-time.js';
 
-/** Sizes whose windows end at a clock change, because a new UTC offset begins a new window. */
+/** Sizes of windows that also end when the clocks change: a new window begins at that moment. */
 export type SlotSize = 'MINUTE' | '15MIN' | '30MIN' | 'HOUR';
 
 /** Sizes measured by the wall clock: a clock change makes the window shorter or longer. */

@@ -42,6 +42,6 @@ export type EffectiveEntitlement = {
   readonly usageLimit: Decimal | null;
   readonly isSoftLimit: boolean;
   readonly usageResetPeriod: UsageResetPeriod | null;
-  /** The distinct values in source order; empty unless the feature is static. */
+  /** The different values, in the order of their sources; empty unless the feature is STATIC. */
   readonly staticValues: readonly string[];
 };

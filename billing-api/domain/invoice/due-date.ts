@@ -14,8 +14,8 @@ export function netDaysOf(paymentTerms: string | null): number | null {
 }
 
 /**
- * The due date of an invoice of a subscription (docs/domain.md 16): `days` days of 24 hours after
- * the end of its period, or after its start for an opening invoice.
+ * The due date of an invoice of a subscription (docs/domain.md 16). It lies `days` times 24 hours
+ * after the end of its period, or after its start for an opening invoice.
  */
 export function dueDateOf(
   period: Interval,

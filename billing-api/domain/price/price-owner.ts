@@ -14,8 +14,8 @@ export interface PriceOwnerBody {
 }
 
 /**
- * The owner that a request names. A type that the request does not give is that of the record
- * (docs/domain.md 9.2).
+ * The owner of a price, as a request names it. If the request gives no type, the record with this
+ * id decides it (docs/domain.md 9.2).
  */
 export type RequestedOwner = {
   readonly entityId: string;

@@ -16,7 +16,7 @@ export interface LineEventDto {
   value: DecimalText | null;
   /** Start of the bucket in which it counts; without buckets, start of the usage window. */
   window_start: DateTime;
-  /** Its text of the meter's `group_by` property; null without `group_by`. */
+  /** The event's text of the property that its meter groups by; null if it groups by none. */
   group: string | null;
   /** The text that a COUNT_UNIQUE meter counts. */
   text: string | null;

@@ -18,7 +18,7 @@ export type LineEvent = {
   readonly value: Decimal | null;
   /** Where the window that it counts in begins: its bucket, else the usage window. */
   readonly windowStartMs: InstantMs;
-  /** Its text of the meter's `group_by` property; null without `group_by`. */
+  /** The event's text of the property that its meter groups by; null if it groups by none. */
   readonly group: string | null;
   /** The text that a COUNT_UNIQUE counts; null for every other meter, and without the property. */
   readonly text: string | null;

@@ -50,6 +50,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   return [
     ['faults-postgres', `${runs} random runs`, faults('postgres')],
     ['faults-kafka', `${runs} random runs`, faults('kafka')],
+    ['mutations-event-path', 'all', mutations('event-path')],
     [
       'simulation',
       `random worlds for ${simulatedSeconds} s`,
@@ -57,7 +58,6 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     ],
     ['scenarios-postgres', 'long form of all', scenarios('postgres')],
     ['scenarios-kafka', 'long form of all', scenarios('kafka')],
-    ['mutations-event-path', 'all', mutations('event-path')],
     ['mutations-simulation', 'all', mutations('simulation')],
     ['mutations-pricing', 'all', mutations('pricing')],
     [
@@ -84,7 +84,7 @@ const TESTS_OF_NIGHT: readonly Described[] = [
   ['products', 'the demo; kill -9 and ownership on both logs', tests(['--project', 'e2e'])],
 ];
 
-/** All long proofs, the longest first; the random ones start at `seed`. */
+/** All long proofs, those of many minutes first; the random ones start at `seed`. */
 export function nightlyParts(sizes: NightlySizes, seed: number): readonly NightlyPart[] {
   const described = [...programs(sizes, seed), ...TESTS_OF_NIGHT];
   return described.map(([name, what, parameters]) => ({ name, what, parameters }));

@@ -35,7 +35,7 @@ const LAST_WORDS_MAX = 1_500;
 
 /**
  * What programs say when they end by themselves because an engine is away at their start: the one
- * exit that the design allows. The aggregator reports it as an outage, since it ends on bugs, too.
+ * exit that the design allows. Programs end on bugs in the same way, so only an outage counts here.
  */
 const COULD_NOT_START = /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/;
 
