@@ -1,75 +1,66 @@
-import type { FeatureRow } from '../catalog/features/feature.resource.js';
-import { holdPublishedPlan, lockPublishedPlans } from '../catalog/plans/plans-store.js';
-import { invalid, notFound, type Refusal } from '../records/refusal.js';
+import { lockPlans } from '../catalog/plans/plans-store.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { notFound, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
-import { lockSubscription } from '../subscriptions/subscriptions-store.js';
+import { lockSubscriptions } from '../subscriptions/subscriptions-store.js';
 import type { EntitlementOwner } from './entitlement-request.js';
-import type { EntitlementReset } from './entitlement.resource.js';
-import { findResetsOfMeter } from './entitlements-store.js';
 
 /** The record that owns an entitlement; `planId` is its own, or that of the subscription. */
 export type Owner = {
   readonly entityType: 'PLAN' | 'SUBSCRIPTION';
   readonly id: string;
   readonly planId: string;
+  /** Entitlements of a plan do not meet those of a cancelled subscription. */
+  readonly isCancelled: boolean;
 };
 
-/**
- * Finds the owner and keeps others from giving it entitlements until the transaction ends, so that
- * two of them cannot meet unseen.
- */
-export async function lockOwner(
-  unit: Unit,
-  { id, type }: EntitlementOwner,
-): Promise<Owner | Refusal> {
+type Found = {
+  readonly publishedPlans: ReadonlySet<string>;
+  readonly subscriptions: Awaited<ReturnType<typeof lockSubscriptions>>;
+};
+
+function ownerFound({ id, type }: EntitlementOwner, found: Found): Owner | Refusal {
   if (type === 'ADDON') return notFound('addon', id);
   if (type !== 'SUBSCRIPTION') {
-    const plan = (await lockPublishedPlans(unit.tx, [id])).get(id);
-    if (plan !== undefined) return { entityType: 'PLAN', id, planId: id };
+    if (found.publishedPlans.has(id)) {
+      return { entityType: 'PLAN', id, planId: id, isCancelled: false };
+    }
     if (type === 'PLAN') return notFound('plan', id);
   }
-  const subscription = await lockSubscription(unit.tx, id);
-  if (subscription === null) {
+  const subscription = found.subscriptions.get(id);
+  if (subscription === undefined) {
     return notFound(type === null ? 'plan or subscription' : 'subscription', id);
   }
-  await holdPublishedPlan(unit.tx, subscription.plan_id);
-  return { entityType: 'SUBSCRIPTION', id, planId: subscription.plan_id };
+  const isCancelled = subscription.subscription_status === 'cancelled';
+  return { entityType: 'SUBSCRIPTION', id, planId: subscription.plan_id, isCancelled };
 }
 
-/** Locks the owners of a request once each, in the order of their ids: requests cannot deadlock. */
+/**
+ * Finds the owners of a request and keeps others from giving them entitlements until the
+ * transaction ends, so that two of them cannot meet unseen. Subscriptions come first, in the order
+ * of their ids, then all plans, those of the subscriptions too, in the order of theirs: requests
+ * wait for each other and never deadlock.
+ * @returns by `keyOf` the owner.
+ */
 export async function lockOwners(
-  unit: Unit,
+  { tx }: Unit,
   owners: readonly EntitlementOwner[],
 ): Promise<ReadonlyMap<string, Owner | Refusal>> {
-  const byKey = new Map(owners.map((owner) => [keyOf(owner), owner] as const));
-  const locked = new Map<string, Owner | Refusal>();
-  for (const [key, owner] of [...byKey].sort(([left], [right]) => (left < right ? -1 : 1))) {
-    locked.set(key, await lockOwner(unit, owner));
-  }
-  return locked;
+  const idsOf = (kind: 'PLAN' | 'SUBSCRIPTION'): readonly string[] =>
+    owners.flatMap(({ id, type }) => (type === null || type === kind ? [id] : []));
+  const subscriptions = await lockSubscriptions(tx, idsOf('SUBSCRIPTION'));
+  const ofSubscriptions = [...subscriptions.values()].map((one) => one.plan_id);
+  const plans = await lockPlans(tx, { changed: idsOf('PLAN'), held: ofSubscriptions });
+  const published = [...plans.values()].filter(({ status }) => status === 'published');
+  const found = { publishedPlans: new Set(published.map(({ id }) => id)), subscriptions };
+  return new Map(owners.map((owner) => [keyOf(owner), ownerFound(owner, found)]));
+}
+
+/** As `lockOwners`, for one. */
+export async function lockOwner(unit: Unit, owner: EntitlementOwner): Promise<Owner | Refusal> {
+  const owners = await lockOwners(unit, [owner]);
+  return assertPresent(owners.get(keyOf(owner)), 'the owner of an entitlement');
 }
 
 /** What tells owners of a request apart: one id may be named with a type and without. */
 export const keyOf = ({ id, type }: EntitlementOwner): string => `${id} ${type ?? ''}`;
-
-/**
- * One meter has one kind of reset window: entitlements to several features of it share their limit
- * (docs/domain.md 10.2).
- */
-export async function resetRefusal(
-  unit: Unit,
-  entitlement: {
-    readonly feature: FeatureRow;
-    readonly entityId: string;
-    readonly reset: EntitlementReset;
-  },
-): Promise<Refusal | null> {
-  const { feature, entityId, reset } = entitlement;
-  if (feature.meter_id === null) return null;
-  const met = await findResetsOfMeter(unit.tx, { featureId: feature.id, entityId });
-  const other = met.find((one) => one.usage_reset_period !== reset);
-  if (other === undefined) return null;
-  const period = other.usage_reset_period ?? 'absent';
-  const reason = `feature ${other.feature_id} has the same meter and this reset period here`;
-  return invalid({ usage_reset_period: `must be ${period}, because ${reason}` });
-}

@@ -23,29 +23,47 @@ export type ResetOfMeter = {
   readonly usage_reset_period: EntitlementReset;
 };
 
+/** A reset window that an entitlement to a feature is to have at an owner. */
+type MeetingWindow = {
+  readonly featureId: string;
+  readonly entityId: string;
+  readonly reset: EntitlementReset;
+};
+
 /**
- * The published entitlements to other features of the same meter that meet those of an owner: its
- * own, of a subscription those of its plan, and of a plan those of its subscriptions that have not
- * been cancelled.
+ * For each window the oldest published entitlement, to another feature of the same meter, that
+ * meets it and has another reset period. Those of an owner meet its own, of a subscription those of
+ * its plan, and of a plan those of its subscriptions that have not been cancelled.
+ * @returns by the index of the window; nothing for one that meets no other.
  */
-export async function findResetsOfMeter(
+export async function findOtherResetsOfMeters(
   transaction: Transaction,
-  meeting: { readonly featureId: string; readonly entityId: string },
-): Promise<readonly ResetOfMeter[]> {
+  windows: readonly MeetingWindow[],
+): Promise<ReadonlyMap<number, ResetOfMeter>> {
+  if (windows.length === 0) return new Map();
   const row = z.object({
+    place: z.number().int(),
     feature_id: ENTITLEMENTS.columns.feature_id.schema,
     usage_reset_period: ENTITLEMENTS.columns.usage_reset_period.schema,
   });
-  return transaction.any(sql.type(row)`
-    SELECT entitlements.feature_id, entitlements.usage_reset_period
-    FROM features AS own
+  const rows = await transaction.any(sql.type(row)`
+    SELECT DISTINCT ON (place) place, entitlements.feature_id, entitlements.usage_reset_period
+    FROM jsonb_to_recordset(${JSON.stringify(windows.map(wanted))}::jsonb)
+      AS wanted (place integer, feature_id text, entity_id text, reset text)
+    JOIN features AS own ON own.id = wanted.feature_id
     JOIN features AS other ON other.meter_id = own.meter_id AND other.id <> own.id
     JOIN entitlements ON entitlements.feature_id = other.id
-    WHERE own.id = ${meeting.featureId} AND entitlements.status = 'published'
-      AND (entitlements.entity_id = ${meeting.entityId}
+    WHERE entitlements.status = 'published'
+      AND entitlements.usage_reset_period IS DISTINCT FROM wanted.reset
+      AND (entitlements.entity_id = wanted.entity_id
         OR EXISTS (SELECT FROM subscriptions
           WHERE subscription_status <> 'cancelled'
-            AND ((subscriptions.id = ${meeting.entityId} AND plan_id = entitlements.entity_id)
-              OR (plan_id = ${meeting.entityId} AND subscriptions.id = entitlements.entity_id))))
-    ORDER BY entitlements.created_at, entitlements.id`);
+            AND ((subscriptions.id = wanted.entity_id AND plan_id = entitlements.entity_id)
+              OR (plan_id = wanted.entity_id AND subscriptions.id = entitlements.entity_id))))
+    ORDER BY place, entitlements.created_at, entitlements.id`);
+  return new Map(rows.map(({ place, ...found }) => [place, found]));
+}
+
+function wanted({ featureId, entityId, reset }: MeetingWindow, place: number) {
+  return { place, feature_id: featureId, entity_id: entityId, reset };
 }

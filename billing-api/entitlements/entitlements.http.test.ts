@@ -100,7 +100,7 @@ describe('POST /entitlements', () => {
   });
 
   test('answers 404 for records that are unknown or of others', async ({ api, database }) => {
-    const { planId, callsId } = await catalogOf(api);
+    const { id, planId, callsId } = await catalogOf(api);
     const statusOf = async (change: object, headers = {}): Promise<number> => {
       const body = { feature_id: callsId, plan_id: planId, ...change };
       return (await api.call('POST', '/v1/entitlements', { body, headers })).status;
@@ -110,10 +110,35 @@ describe('POST /entitlements', () => {
     expect(await statusOf({ plan_id: undefined, entity_id: 'subs_x' })).toBe(404);
     const addon = { plan_id: undefined, entity_id: 'addon_x', entity_type: 'ADDON' };
     expect(await statusOf(addon)).toBe(404);
-    expect(await statusOf({ parent_entitlement_id: 'ent_x' })).toBe(404);
+    const ofSubscription = { plan_id: undefined, entity_id: id, parent_entitlement_id: 'ent_x' };
+    expect(await statusOf(ofSubscription)).toBe(404);
     const { apiKey } = await makeKey(database.database, {});
     expect(await statusOf({}, { 'x-api-key': apiKey })).toBe(404);
     expect(await statusOf({})).toBe(201);
+  });
+
+  test('takes a parent for a subscription only, which alone replaces one', async ({ api }) => {
+    const { id, planId, callsId } = await catalogOf(api);
+    const calls = { feature_id: callsId };
+    const parent = await api.make('/v1/entitlements', { ...calls, plan_id: planId });
+    const child = { ...calls, parent_entitlement_id: parent.id };
+    await expectRefusals(api, '/v1/entitlements', [
+      ['of a plan', { ...child, plan_id: planId }, 'parent_entitlement_id'],
+      ['of a plan by its id', { ...child, entity_id: planId }, 'parent_entitlement_id'],
+      [
+        'unknown, of a plan',
+        { ...calls, plan_id: planId, parent_entitlement_id: 'ent_x' },
+        'parent_entitlement_id',
+      ],
+    ]);
+    const items = [
+      { ...child, entity_id: id },
+      { ...child, plan_id: planId },
+    ];
+    await expectRefusals(api, '/v1/entitlements/bulk', [
+      ['the second', { items }, 'items.1.parent_entitlement_id'],
+    ]);
+    expect((await api.make('/v1/entitlements', items[0])).parent_entitlement_id).toBe(parent.id);
   });
 
   test('gives one meter one kind of reset window, wherever entitlements meet', async ({ api }) => {
@@ -175,6 +200,38 @@ describe('POST /entitlements/bulk', () => {
     expect((await api.call('GET', `${list}?limit=0`)).status).toBe(400);
     const none = await api.call('POST', '/v1/entitlements/bulk', { body: { items: [] } });
     expect(none.status).toBe(400);
+  });
+});
+
+describe('POST /entitlements/bulk where reset windows meet', () => {
+  test('compares the items of one request with each other', async ({ api }) => {
+    const catalog = await catalogOf(api);
+    const { id, planId, callsId, requestsId } = catalog;
+    const calls = { feature_id: callsId, usage_limit: 5, usage_reset_period: 'DAILY' };
+    const requests = { feature_id: requestsId, usage_limit: 5 };
+    const ofPlan = { plan_id: planId };
+    const ofSubscription = { entity_id: id };
+    for (const [first, second] of [
+      [ofPlan, ofPlan],
+      [ofPlan, ofSubscription],
+      [ofSubscription, ofPlan],
+      [ofSubscription, ofSubscription],
+    ]) {
+      const items = [
+        { ...calls, ...first },
+        { ...requests, ...second },
+      ];
+      await expectRefusals(api, '/v1/entitlements/bulk', [
+        [JSON.stringify([first, second]), { items }, 'items.1.usage_reset_period'],
+      ]);
+    }
+    const other = await api.make('/v1/plans', { name: 'Other' });
+    const apart = [
+      { ...calls, ...ofPlan },
+      { ...requests, plan_id: other.id },
+      { ...calls, ...ofPlan, usage_reset_period: 'WEEKLY' },
+    ];
+    expect((await api.make('/v1/entitlements/bulk', { items: apart })).items).toHaveLength(3);
   });
 });
 
@@ -333,5 +390,53 @@ describe('POST /subscriptions with entitlements', () => {
     expect(await ownOf(body)).toEqual([]);
     clock.set('2026-08-01T00:00:00Z');
     expect(await ownOf({ ...prorated, billing_cycle: 'anniversary' })).toEqual([]);
+  });
+
+  test('keeps the dates of what it scales, within the first period (22.2)', async ({
+    api,
+    clock,
+  }) => {
+    clock.set('2026-08-15T00:00:00Z');
+    const catalog = await catalogOf(api);
+    const { planId, callsId } = catalog;
+    const [start, end] = ['2026-08-15T00:00:00.000Z', '2026-09-01T00:00:00.000Z'];
+    const [before, inside, later] = ['2026-08-01', '2026-08-20', '2026-09-10'].map(
+      (day) => `${day}T00:00:00.000Z`,
+    );
+    const sources: readonly (readonly [object, object | null])[] = [
+      [{}, { start_date: start, end_date: end }],
+      [{ start_date: before }, { start_date: start, end_date: end }],
+      [{ start_date: inside }, { start_date: inside, end_date: end }],
+      [{ end_date: inside }, { start_date: start, end_date: inside }],
+      [{ end_date: later }, { start_date: start, end_date: end }],
+      [{ start_date: later }, null],
+      [{ start_date: end }, null],
+      [{ end_date: start }, null],
+      [{ end_date: before }, null],
+      [{ start_date: inside, end_date: inside }, null],
+      [{ is_enabled: false }, { start_date: start, end_date: end, is_enabled: false }],
+    ];
+    const expected = new Map<string, object | null>();
+    for (const [dates, copy] of sources) {
+      const body = { feature_id: callsId, plan_id: planId, usage_limit: 1000, ...dates };
+      expected.set((await api.make('/v1/entitlements', body)).id, copy);
+    }
+    const { id } = await api.make('/v1/subscriptions', {
+      ...partiesOf(catalog),
+      billing_cycle: 'calendar',
+      proration_behavior: 'create_prorations',
+    });
+    const own = await api.make('/v1/entitlements/search', { entity_ids: [id] });
+    const copies = new Map<string, object>(
+      own.items.map((item: { parent_entitlement_id: string }) => [
+        item.parent_entitlement_id,
+        item,
+      ]),
+    );
+    for (const [parentId, copy] of expected) {
+      const found = copies.get(parentId) ?? null;
+      if (copy === null) expect(found).toBeNull();
+      else expect(found).toMatchObject({ usage_limit: 548, ...copy });
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { lockRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import { LINE_ITEMS, type LineItemRow } from './line-item.resource.js';
 import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
@@ -11,13 +12,12 @@ export async function findSubscription(
     SELECT * FROM subscriptions WHERE id = ${id}`);
 }
 
-/** As `findSubscription`; until the transaction ends nobody else changes it. */
-export async function lockSubscription(
+/** Locks subscriptions in the order of their ids; nobody else changes them then. */
+export function lockSubscriptions(
   transaction: Transaction,
-  id: string,
-): Promise<SubscriptionRow | null> {
-  return transaction.maybeOne(sql.type(SUBSCRIPTIONS.row)`
-    SELECT * FROM subscriptions WHERE id = ${id} FOR UPDATE`);
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, SubscriptionRow>> {
+  return lockRecords({ tx: transaction }, SUBSCRIPTIONS, ids);
 }
 
 /** The subscriptions of a customer that are or were in force, oldest first. */

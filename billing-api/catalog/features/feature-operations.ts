@@ -46,10 +46,32 @@ function checkMeterReference(reader: MemberReader, body: CreateFeatureBody): voi
   }
 }
 
+function checkUnits(reader: MemberReader, body: CreateFeatureBody): void {
+  if ((body.unit_singular === undefined) !== (body.unit_plural === undefined)) {
+    reader.note('unit_plural', 'give unit_singular and unit_plural together');
+  }
+  if (body.reporting_unit !== undefined && !(body.reporting_unit.conversion_rate > 0)) {
+    reader.note('reporting_unit.conversion_rate', 'must be greater than 0');
+  }
+}
+
+/** Why these levels of an alert do not go together (docs/domain.md 31); null when they do. */
+function warningProblem({ critical, warning }: AlertSettingsBody): string | null {
+  if (warning === undefined) return null;
+  if (critical === undefined) return 'needs critical';
+  const { condition, threshold } = critical;
+  if (warning.condition !== condition) return `must have the condition of critical, ${condition}`;
+  const isInOrder =
+    condition === 'above' ? threshold >= warning.threshold : threshold <= warning.threshold;
+  if (isInOrder) return null;
+  const bound = condition === 'above' ? 'at most' : 'at least';
+  return `must have a threshold of ${bound} ${threshold}, that of critical`;
+}
+
 function newAlertSettings(settings: AlertSettingsBody | undefined) {
   if (settings === undefined) return null;
   return {
-    alert_enabled: settings.alert_enabled ?? false,
+    alert_enabled: settings.alert_enabled ?? true,
     critical: settings.critical ?? null,
     warning: settings.warning ?? null,
     info: settings.info ?? null,
@@ -62,12 +84,8 @@ function newFeature(body: CreateFeatureBody) {
   const name = reader.name('name', body.name);
   checkMeterReference(reader, body);
   reader.rejectUnsupported(body, ['group_id']);
-  if ((body.unit_singular === undefined) !== (body.unit_plural === undefined)) {
-    reader.note('unit_plural', 'give unit_singular and unit_plural together');
-  }
-  if (body.reporting_unit !== undefined && !(body.reporting_unit.conversion_rate > 0)) {
-    reader.note('reporting_unit.conversion_rate', 'must be greater than 0');
-  }
+  checkUnits(reader, body);
+  reader.note('alert_settings.warning', warningProblem(body.alert_settings ?? {}));
   const feature = {
     name,
     description: body.description ?? null,

@@ -79,9 +79,12 @@ export interface AlertLevelDto {
   threshold: number;
 }
 
+/** Nothing evaluates alerts yet: they are stored. */
 export interface AlertSettingsBody {
+  /** @default true */
   alert_enabled?: boolean;
   critical?: AlertLevelDto;
+  /** Needs `critical` with the same condition, and is reached no later than it. */
   warning?: AlertLevelDto;
   info?: AlertLevelDto;
 }

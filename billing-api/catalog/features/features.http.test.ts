@@ -40,6 +40,44 @@ describe('POST /features', () => {
     });
   });
 
+  test('evaluates alerts unless it is told not to', async ({ api }) => {
+    const critical = { condition: 'above', threshold: 10 };
+    const alertsOf = async (name: string, alert_settings: object) =>
+      (await api.make('/v1/features', { name, type: 'boolean', alert_settings })).alert_settings;
+    expect(await alertsOf('A', { critical })).toMatchObject({ alert_enabled: true, critical });
+    expect(await alertsOf('B', {})).toMatchObject({ alert_enabled: true, critical: null });
+    expect(await alertsOf('C', { alert_enabled: false, critical })).toMatchObject({
+      alert_enabled: false,
+    });
+  });
+
+  test('takes levels of alerts in their order only, equal ones too', async ({ api }) => {
+    const level = (condition: 'above' | 'below') => (threshold: number) => ({
+      condition,
+      threshold,
+    });
+    const [above, below] = [level('above'), level('below')];
+    const settings: readonly (readonly [object, string | null])[] = [
+      [{ info: above(3) }, null],
+      [{ critical: above(10), info: below(3) }, null],
+      [{ critical: above(10), warning: above(9.5) }, null],
+      [{ critical: above(10), warning: above(10) }, null],
+      [{ critical: above(10), warning: above(10.5) }, 'alert_settings.warning'],
+      [{ critical: below(10), warning: below(10.5) }, null],
+      [{ critical: below(10), warning: below(10) }, null],
+      [{ critical: below(10), warning: below(-10) }, 'alert_settings.warning'],
+      [{ critical: above(10), warning: below(20) }, 'alert_settings.warning'],
+      [{ warning: above(10) }, 'alert_settings.warning'],
+      [{ alert_enabled: false, warning: above(10), info: above(1) }, 'alert_settings.warning'],
+    ];
+    for (const [index, [alert_settings, member]] of settings.entries()) {
+      const body = { name: `Alerts ${index}`, type: 'boolean', alert_settings };
+      const { status, body: answer } = await api.call('POST', '/v1/features', { body });
+      const named = status === 201 ? null : Object.keys(answer.details)[0];
+      expect([alert_settings, named]).toEqual([alert_settings, member]);
+    }
+  });
+
   test('answers 409 for a lookup key that is taken and stores no meter', async ({ api }) => {
     await api.make('/v1/features', { name: 'Seat', type: 'boolean' });
     const body = { ...METERED, name: 'seat' };

@@ -32,7 +32,10 @@ export type CouponApplication = {
   readonly discountType: 'fixed' | 'percentage';
   /** Null for a fixed discount. */
   readonly discountPercentage: Decimal | null;
-  /** What earlier coupons left of the lines that this one applies to. */
+  /**
+   * What the discount was computed from: of a line coupon the full lines, of an invoice coupon what
+   * earlier ones left of them.
+   */
   readonly originalPrice: Decimal;
   /** The discount; greater than 0. */
   readonly discountedAmount: Decimal;

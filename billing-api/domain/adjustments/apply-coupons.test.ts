@@ -155,6 +155,22 @@ describe('discounts (14.5, 14.8)', () => {
     ]);
   });
 
+  it('tell the base that they were computed from: of a line coupon the full lines', () => {
+    const rowsOf = (...coupons: readonly CouponAssociation[]): readonly (readonly string[])[] =>
+      apply(linesOf('80'), ...coupons).applications.map((row) =>
+        [row.originalPrice, row.discountedAmount, row.finalPrice].map((money) => money.toFixed(2)),
+      );
+    const sixty = percentage('60');
+    expect(rowsOf(coupon('a', sixty, ofLine), coupon('b', sixty, ofLine))).toEqual([
+      ['80.00', '48.00', '32.00'],
+      ['80.00', '32.00', '48.00'],
+    ]);
+    expect(rowsOf(coupon('a', sixty), coupon('b', sixty))).toEqual([
+      ['80.00', '48.00', '32.00'],
+      ['32.00', '19.20', '12.80'],
+    ]);
+  });
+
   it('are in the trace of their lines, with the base they were computed from', () => {
     const coupons = [coupon('a', percentage('10'), ofLine), coupon('b', fixed('9'))];
     const traces = apply(linesOf('80', '18'), ...coupons).lines.map(({ trace }) => trace.discounts);

@@ -77,7 +77,7 @@ function targetsOf(
   });
 }
 
-type Taken = { readonly base: Decimal; readonly left: Decimal; readonly discount: Decimal };
+type Taken = { readonly base: Decimal; readonly discount: Decimal };
 
 /**
  * A line coupon is computed from the full amounts and takes at most what is left of them
@@ -91,7 +91,7 @@ function takenBy(
   const left = sumOf(targets.map(leftOf));
   const isOfLine = association.lineItemId !== null;
   const base = isOfLine ? sumOf(targets.map(({ amount }) => amount)) : left;
-  return { base, left, discount: minOf(discountOf(association.coupon, base, currency), left) };
+  return { base, discount: minOf(discountOf(association.coupon, base, currency), left) };
 }
 
 function withShare(
@@ -116,9 +116,9 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
     lineItemId,
     discountType: coupon.type,
     discountPercentage: coupon.type === 'percentage' ? coupon.percentageOff : null,
-    originalPrice: taken.left,
+    originalPrice: taken.base,
     discountedAmount: taken.discount,
-    finalPrice: taken.left.minus(taken.discount),
+    finalPrice: taken.base.minus(taken.discount),
   };
 }
 

@@ -9,7 +9,8 @@ import type { Transaction } from '../../records/unit.js';
 function sourceFrom(row: EntitlementRow, meterId: string | null): EntitlementSource {
   return {
     entitlementId: row.id,
-    parentEntitlementId: row.parent_entitlement_id,
+    // Earlier versions took a parent for a plan as well, where it means nothing.
+    parentEntitlementId: row.entity_type === 'SUBSCRIPTION' ? row.parent_entitlement_id : null,
     featureId: row.feature_id,
     featureType: row.feature_type,
     meterId,
