@@ -19,6 +19,7 @@ const programWalls = programs.map((program) => ({
 /** The folders of the pure core in the order in which they may import each other. */
 const domainFolders = [
   'calendar',
+  'ledger',
   'price',
   'usage',
   'entitlement',

@@ -6,22 +6,23 @@ import type { InvoiceQuery } from './compute/invoice-query.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../usage/usage-grouping.js';
 import { MemberReader } from '../records/member-rules.js';
-import { loadSubscription, type LoadedSubscription } from '../subscriptions/loaded-subscription.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../subscriptions/loaded-subscription.js';
 import { isRefusal, Refusal } from '../records/refusal.js';
-import { termsFromRow } from '../subscriptions/subscription-terms.js';
 import type { UsageReadDependencies } from '../usage/usage-customers.js';
 
 export type InvoicePreview = ComputedInvoice<InvoiceQuery>;
 
 function queryFrom(
   request: PreviewRequest,
-  loaded: LoadedSubscription,
+  loaded: BilledSubscription,
   now: InstantMs,
 ): InvoiceQuery | Refusal {
-  const { subscription, related } = loaded;
+  const { terms, related } = loaded;
   const { lineItems, prices } = related;
   const hasFixedLines = lineItems.some(({ price_id: id }) => prices.get(id)?.type === 'FIXED');
-  const terms = termsFromRow(subscription);
   const reader = new MemberReader();
   const period = readPreviewPeriod(reader, request, { terms, hasFixedLines, now });
   const grouping = readGroups(reader, request.group_by ?? []);
@@ -41,7 +42,7 @@ export function previewInvoice(
 ): Promise<InvoicePreview | Refusal> {
   const now = dependencies.clock.now();
   return computeInvoice(dependencies, caller, async (unit) => {
-    const loaded = await loadSubscription(unit, request.subscription_id);
+    const loaded = await loadBilledSubscription(unit, request.subscription_id);
     if (isRefusal(loaded)) return loaded;
     const { subscription } = loaded;
     if (isPreviewable(subscription)) return queryFrom(request, loaded, now);

@@ -1,24 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
+import { subscriptionOf } from '../testing/invoice-samples.js';
 import { MemberReader } from '../records/member-rules.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 
 const at = (text: string): number => Date.parse(text);
 
-const TERMS: SubscriptionTerms = {
-  billingCycle: 'anniversary',
-  billingPeriod: 'MONTHLY',
-  billingPeriodCount: 1,
-  billingAnchorMs: at('2026-09-01T00:00:00Z'),
-  timezone: 'UTC',
-  currency: 'usd',
-  billingCadence: 'RECURRING',
-  startMs: at('2026-09-01T00:00:00Z'),
-  endMs: null,
-  trialEndMs: null,
-  prorationBehavior: 'none',
-  commitment: null,
-};
+const START = at('2026-09-01T00:00:00Z');
+const TERMS = subscriptionOf({ startMs: START, billingAnchorMs: START });
 const NOW = at('2026-11-15T00:00:00Z');
 
 type Members = Pick<PreviewRequest, 'period_start' | 'period_end'>;

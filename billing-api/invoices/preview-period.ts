@@ -1,6 +1,6 @@
 import { formatInstant, type InstantMs, type Interval } from '../../contract/instant.js';
-import { currentPeriod, periodContaining } from '../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
+import { currentPeriod, periodAt } from '../domain/ledger/ledger-periods.js';
+import type { PeriodLedger } from '../domain/ledger/period-ledger.js';
 import type { MemberReader } from '../records/member-rules.js';
 import { readRequestedPeriod } from './requested-period.js';
 
@@ -13,7 +13,7 @@ export type PreviewRequest = {
 };
 
 type Previewed = {
-  readonly terms: SubscriptionTerms;
+  readonly terms: PeriodLedger;
   readonly hasFixedLines: boolean;
 };
 
@@ -23,7 +23,7 @@ type Previewed = {
  */
 function intervalProblem(interval: Interval, { terms, hasFixedLines }: Previewed): string | null {
   if (!hasFixedLines) return null;
-  const own = periodContaining(terms, interval.startMs);
+  const own = periodAt(terms, interval.startMs);
   if (own !== null && interval.endMs <= own.endMs) return null;
   const { startMs, endMs } = currentPeriod(terms, interval.startMs);
   const example = `${formatInstant(startMs)} to ${formatInstant(endMs)}`;

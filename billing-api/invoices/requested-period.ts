@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../contract/instant.js';
-import { currentPeriod } from '../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
+import { currentPeriod } from '../domain/ledger/ledger-periods.js';
+import type { PeriodLedger } from '../domain/ledger/period-ledger.js';
 import type { MemberReader } from '../records/member-rules.js';
 
 /** A member of a request with its text. */
@@ -13,7 +13,7 @@ type Given = readonly [member: string, text: string | undefined];
 export function readRequestedPeriod(
   reader: MemberReader,
   given: { readonly start: Given; readonly end: Given },
-  { terms, now }: { readonly terms: SubscriptionTerms; readonly now: InstantMs },
+  { terms, now }: { readonly terms: PeriodLedger; readonly now: InstantMs },
 ): Interval {
   const current = currentPeriod(terms, now);
   const startMs = reader.instant(...given.start) ?? current.startMs;

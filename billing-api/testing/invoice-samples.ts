@@ -4,6 +4,7 @@ import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
 import type { Price } from '../domain/price/price.js';
 import type { LineItem } from '../domain/invoice/line-item.js';
 import type { LineMeter } from '../domain/usage/line-meter.js';
+import { openLedger } from '../domain/ledger/ledger-rows.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { InvoiceInputs } from '../domain/invoice/invoice.js';
 import type { LineUsage } from '../domain/usage/line-usage.js';
@@ -17,8 +18,11 @@ export function day(date: string): number {
   return instant;
 }
 
-/** Monthly from 1 January 2026, without an end. */
-export const MONTHLY: SubscriptionTerms = {
+/** A subscription as it is when it begins. */
+export type OpenedSubscription = Omit<SubscriptionTerms, 'periods'> &
+  Parameters<typeof openLedger>[1];
+
+const OPENED: OpenedSubscription = {
   currency: 'usd',
   billingCadence: 'RECURRING',
   billingCycle: 'anniversary',
@@ -32,6 +36,16 @@ export const MONTHLY: SubscriptionTerms = {
   prorationBehavior: 'none',
   commitment: null,
 };
+
+/** A subscription with its first period: monthly from 1 January 2026, but for what is changed. */
+export function subscriptionOf(change: Partial<OpenedSubscription> = {}): SubscriptionTerms {
+  const { startMs, billingAnchorMs, trialEndMs, ...terms } = { ...OPENED, ...change };
+  const { periods } = openLedger(terms, { startMs, billingAnchorMs, trialEndMs });
+  return { ...terms, periods };
+}
+
+/** Monthly from 1 January 2026, without an end. */
+export const MONTHLY: SubscriptionTerms = subscriptionOf();
 
 /** 0.0025 usd per unit, monthly in arrear. */
 export const USAGE_PRICE: Price = {
@@ -99,6 +113,7 @@ export const TEN_FREE: EntitlementSource = {
 };
 
 const LINE: Omit<LineItem, 'id' | 'price' | 'quantity' | 'meter'> = {
+  predecessorId: null,
   createdAtMs: day('2026-01-01'),
   entityType: 'plan',
   entityId: 'plan_1',

@@ -20,17 +20,3 @@ export type BillingGrid = {
   /** An IANA name; fixed for the life of the subscription (docs/domain.md 12.6). */
   readonly timezone: string;
 };
-
-/** The part of a subscription that decides its billing periods. */
-export type PeriodTerms = BillingGrid & {
-  readonly billingCadence: BillingCadence;
-  readonly startMs: InstantMs;
-  /**
-   * The instant at which the subscription ceases to exist: the earlier of `end_date` and the
-   * effective cancellation (with `cancel_at_period_end`, the end of the current period); null while
-   * it has no end.
-   */
-  readonly endMs: InstantMs | null;
-  /** End of the trial; usage before it is not billed. Null where there was no trial. */
-  readonly trialEndMs: InstantMs | null;
-};

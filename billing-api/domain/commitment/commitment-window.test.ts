@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../contract/instant.js';
-import { MONTHLY, day } from '../../testing/invoice-samples.js';
+import {
+  MONTHLY,
+  day,
+  subscriptionOf,
+  type OpenedSubscription,
+} from '../../testing/invoice-samples.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
-import type { PeriodTerms } from '../calendar/billing-grid.js';
 import { commitmentWindowAt, isLastOf } from './commitment-window.js';
 
 const window = (
   date: string,
   duration: BillingPeriod | null,
-  change: Partial<PeriodTerms> = {},
+  change: Partial<OpenedSubscription> = {},
 ): string => {
-  const { startMs, endMs } = commitmentWindowAt(day(date), duration, { ...MONTHLY, ...change });
+  const terms = subscriptionOf(change);
+  const span = { duration, every: terms, steps: 1 };
+  const { startMs, endMs } = commitmentWindowAt(terms, day(date), span);
   return [startMs, endMs].map((ms) => formatInstant(ms).slice(0, 10)).join(' ');
 };
 
@@ -63,7 +69,7 @@ describe('last period of a window (11.2)', () => {
   });
 
   it('an end of the subscription makes the running period the last one', () => {
-    const ending = { ...MONTHLY, endMs: day('2025-06-20') };
+    const ending = subscriptionOf({ endMs: day('2025-06-20') });
     expect(isLastOf(year, period('2025-06-15', '2025-06-20'), ending)).toBe(true);
     expect(isLastOf(year, period('2025-05-15', '2025-06-15'), ending)).toBe(false);
   });

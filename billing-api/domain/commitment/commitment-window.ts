@@ -1,7 +1,20 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { isLonger, onePeriod } from '../calendar/billing-length.js';
-import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
-import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
+import type { BillingPeriod } from '../calendar/billing-grid.js';
+import { isLonger, onePeriod, type BilledEvery } from '../calendar/billing-length.js';
+import { gridPeriodAt } from '../calendar/billing-boundaries.js';
+import { billedFromMs, currentPeriod, lifeOf } from '../ledger/ledger-periods.js';
+import { ownPeriodAt } from '../ledger/own-periods.js';
+import type { PeriodLedger } from '../ledger/period-ledger.js';
+
+/** What a commitment belongs to, and how long it lasts. */
+export type CommitmentSpan = {
+  /** As requested; null means the billing period. */
+  readonly duration: BillingPeriod | null;
+  /** The billing period of the line; that of the subscription for its own commitment. */
+  readonly every: BilledEvery;
+  /** Its length in billing periods of the subscription. */
+  readonly steps: number;
+};
 
 /**
  * The commitment window for an instant (docs/domain.md 11.2): the billing period that contains it,
@@ -10,16 +23,16 @@ import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
  * of the subscription, or from the end of its trial, and clamped to short months.
  */
 export function commitmentWindowAt(
+  ledger: PeriodLedger,
   instant: InstantMs,
-  duration: BillingPeriod | null,
-  terms: PeriodTerms,
+  { duration, every, steps }: CommitmentSpan,
 ): Interval {
-  const period = periodContaining(terms, instant) ?? gridPeriodAt(terms, instant);
-  if (duration === null || !isLonger(onePeriod(duration), terms)) return period;
+  const period = ownPeriodAt(ledger, steps, instant) ?? currentPeriod(ledger, instant);
+  if (duration === null || !isLonger(onePeriod(duration), every)) return period;
   const grid = {
-    timezone: terms.timezone,
+    timezone: ledger.timezone,
     billingCycle: 'anniversary' as const,
-    billingAnchorMs: terms.trialEndMs ?? terms.startMs,
+    billingAnchorMs: billedFromMs(ledger),
     billingPeriod: duration,
     billingPeriodCount: 1,
   };
@@ -30,6 +43,6 @@ export function commitmentWindowAt(
  * Whether a period is the last of a commitment window, so that a true-up is due: it ends with or
  * after the window, or with the subscription (docs/domain.md 11.2).
  */
-export function isLastOf(window: Interval, period: Interval, terms: PeriodTerms): boolean {
-  return period.endMs >= Math.min(window.endMs, lifeOf(terms).endMs);
+export function isLastOf(window: Interval, period: Interval, ledger: PeriodLedger): boolean {
+  return period.endMs >= Math.min(window.endMs, lifeOf(ledger).endMs);
 }

@@ -52,10 +52,7 @@ function lineOf(bucketSize: WindowSize, events: readonly Event[]) {
     entitlements: [TEN_A_DAY],
   };
   const usage = new Map(
-    requiredUsage(selectLines(plan), plan.subscription).map((each) => [
-      each.lineItemId,
-      usageOf(each, events),
-    ]),
+    requiredUsage(selectLines(plan)).map((each) => [each.lineItemId, usageOf(each, events)]),
   );
   const [line] = buildInvoice({ ...JANUARY, ...plan, usage }).lines;
   const windows = line?.trace.windows ?? [];

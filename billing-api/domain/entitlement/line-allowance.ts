@@ -1,8 +1,9 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
+import { billedFromMs } from '../ledger/ledger-periods.js';
+import type { PeriodLedger } from '../ledger/period-ledger.js';
 import type { LineMeter } from '../usage/line-meter.js';
-import type { PeriodTerms } from '../calendar/billing-grid.js';
 import { effectiveEntitlements } from './effective-entitlement.js';
 import type { EntitlementSource, UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
@@ -32,13 +33,13 @@ export type LineAllowance = {
 export type AllowanceQuery = {
   readonly meter: LineMeter;
   readonly window: Interval;
-  readonly terms: PeriodTerms;
+  readonly ledger: PeriodLedger;
   readonly entitlements: readonly EntitlementSource[];
 };
 
 /** Usage before the start of the subscription or the end of its trial does not count. */
-function resetWindowOf(window: Interval, { window: used, terms }: AllowanceQuery): ResetWindow {
-  const startMs = Math.max(window.startMs, terms.trialEndMs ?? terms.startMs);
+function resetWindowOf(window: Interval, { window: used, ledger }: AllowanceQuery): ResetWindow {
+  const startMs = Math.max(window.startMs, billedFromMs(ledger));
   return {
     window,
     before: overlapOf({ startMs, endMs: window.endMs }, { startMs, endMs: used.startMs }),
@@ -56,7 +57,7 @@ function sumOf(limits: readonly (Decimal | null)[]): Decimal | null {
  * features of the meter have one, validation makes their reset periods equal; the first is taken.
  */
 export function allowanceOfLine(query: AllowanceQuery): LineAllowance | null {
-  const { meter, window, terms } = query;
+  const { meter, window, ledger } = query;
   const entitled = effectiveEntitlements(query.entitlements, window.endMs - 1).filter(
     ({ featureType, meterId }) => featureType === 'metered' && meterId === meter.id,
   );
@@ -64,7 +65,7 @@ export function allowanceOfLine(query: AllowanceQuery): LineAllowance | null {
   const limit = sumOf(entitled.map(({ usageLimit }) => usageLimit));
   const resetPeriod = entitled.find((one) => one.usageResetPeriod !== null)?.usageResetPeriod;
   const isReset = limit !== null && meter.resetUsage === 'BILLING_PERIOD';
-  const windows = isReset ? resetWindowsIn(window, resetPeriod ?? null, terms) : [];
+  const windows = isReset ? resetWindowsIn(window, resetPeriod ?? null, ledger) : [];
   return {
     limit,
     resetPeriod: resetPeriod ?? null,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
-import { MONTHLY } from '../../testing/invoice-samples.js';
-import type { PeriodTerms } from '../calendar/billing-grid.js';
+import { MONTHLY, subscriptionOf, type OpenedSubscription } from '../../testing/invoice-samples.js';
 import type { UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
 
@@ -15,10 +14,10 @@ const shown = (instant: number): string => formatInstant(instant).replace(':00.0
 const windows = (
   interval: readonly [string, string],
   resetPeriod: UsageResetPeriod | null,
-  change: Partial<PeriodTerms> = {},
+  change: Partial<OpenedSubscription> = {},
 ): string[] => {
   const [startMs, endMs] = [at(interval[0]), at(interval[1])];
-  return resetWindowsIn({ startMs, endMs }, resetPeriod, { ...MONTHLY, ...change }).map(
+  return resetWindowsIn({ startMs, endMs }, resetPeriod, subscriptionOf(change)).map(
     (window) =>
       `${shown(window.startMs)} ${window.endMs === Infinity ? 'open' : shown(window.endMs)}`,
   );
@@ -69,9 +68,9 @@ describe('reset windows (10.2)', () => {
   it('longer than the billing period: from the anchor, clamped to short months', () => {
     const anchored = { billingAnchorMs: at('2025-11-30T00:00:00Z') };
     expect(windows(JANUARY, 'QUARTERLY', anchored)).toEqual([
-      '2025-11-30T00:00Z 2026-02-28T00:00Z',
+      '2026-01-01T00:00Z 2026-02-28T00:00Z',
     ]);
-    expect(windows(JANUARY, 'ANNUAL', anchored)).toEqual(['2025-11-30T00:00Z 2026-11-30T00:00Z']);
+    expect(windows(JANUARY, 'ANNUAL', anchored)).toEqual(['2026-01-01T00:00Z 2026-11-30T00:00Z']);
   });
 
   it('shorter than the billing period: several', () => {

@@ -1,18 +1,15 @@
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { onePeriod, wholePeriodsIn } from '../calendar/billing-length.js';
-import { gridPeriodAt, lifeOf, periodContaining } from '../calendar/billing-periods.js';
+import { billedFromMs, lifeOf } from '../ledger/ledger-periods.js';
+import { anchoredPeriodAt, ownPeriodAt } from '../ledger/own-periods.js';
+import type { PeriodLedger } from '../ledger/period-ledger.js';
 import { windowsIn } from '../calendar/usage-windows.js';
-import type { BillingPeriod, PeriodTerms } from '../calendar/billing-grid.js';
 import type { UsageResetPeriod } from './entitlement.js';
-
-function isBillingPeriod(period: BillingPeriod, terms: PeriodTerms): boolean {
-  return wholePeriodsIn(onePeriod(period), terms) === 1;
-}
 
 /** The consecutive periods from the start of an interval to its end. */
 function periodsIn(
   interval: Interval,
-  periodAt: (instant: number) => Interval | null,
+  periodAt: (instant: InstantMs) => Interval | null,
 ): readonly Interval[] {
   const periods: Interval[] = [];
   let instant = interval.startMs;
@@ -26,25 +23,25 @@ function periodsIn(
 }
 
 /**
- * The reset windows of an allowance that overlap an interval of the subscription's life, uncut and
- * in the order of time (docs/domain.md 10.2). DAILY windows are local dates; WEEKLY to ANNUAL
- * windows are counted from the billing anchor and keep its time of day. Without a reset period, or
- * with the billing period, they are the billing periods as they would be without threshold
- * invoices.
+ * The reset windows of an allowance that overlap an interval of the subscription's billed life,
+ * uncut and in the order of time (docs/domain.md 10.2). DAILY windows are local dates. Windows of a
+ * whole number of billing periods go on where the anchor moves; all others are counted from the
+ * anchor in force and keep its time of day. Without a reset period they are the billing periods as
+ * they would be without threshold invoices.
  */
 export function resetWindowsIn(
   interval: Interval,
   resetPeriod: UsageResetPeriod | null,
-  terms: PeriodTerms,
+  ledger: PeriodLedger,
 ): readonly Interval[] {
-  if (resetPeriod === 'NEVER') return [lifeOf(terms)];
-  if (resetPeriod === null || isBillingPeriod(resetPeriod, terms)) {
-    return periodsIn(interval, (instant) => periodContaining(terms, instant));
+  if (resetPeriod === 'NEVER') {
+    return [{ startMs: billedFromMs(ledger), endMs: lifeOf(ledger).endMs }];
   }
-  const { timezone } = terms;
-  if (resetPeriod === 'DAILY') {
+  const steps = resetPeriod === null ? 1 : wholePeriodsIn(onePeriod(resetPeriod), ledger);
+  if (steps !== null) return periodsIn(interval, (instant) => ownPeriodAt(ledger, steps, instant));
+  if (resetPeriod === null || resetPeriod === 'DAILY') {
+    const { timezone } = ledger;
     return windowsIn(interval, { size: 'DAY', timezone, anchorMs: null });
   }
-  const grid = { ...terms, billingPeriod: resetPeriod, billingPeriodCount: 1 };
-  return periodsIn(interval, (instant) => gridPeriodAt(grid, instant));
+  return periodsIn(interval, (instant) => anchoredPeriodAt(ledger, resetPeriod, instant));
 }

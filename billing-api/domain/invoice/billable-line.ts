@@ -1,4 +1,5 @@
 import type { Interval } from '../../../contract/instant.js';
+import type { WindowGrid } from '../calendar/usage-windows.js';
 import type { Proration } from '../calendar/proration.js';
 import type { LineAllowance } from '../entitlement/line-allowance.js';
 import type { LineMeter } from '../usage/line-meter.js';
@@ -21,6 +22,8 @@ export type BillableUsageLine = {
   readonly period: Interval;
   readonly proration: null;
   readonly meter: LineMeter;
+  /** How a bucketed meter cuts the usage window; null without buckets. */
+  readonly bucketGrid: WindowGrid | null;
   /** The allowance of the line; null where no entitlement applies. */
   readonly allowance: LineAllowance | null;
 };

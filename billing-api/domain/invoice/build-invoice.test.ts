@@ -15,6 +15,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
+  subscriptionOf,
 } from '../../testing/invoice-samples.js';
 
 const usages = (entries: Readonly<Record<string, LineUsage>>): ReadonlyMap<string, LineUsage> =>
@@ -129,12 +130,11 @@ describe('partial periods (13.4)', () => {
       period: { startMs: start, endMs: day('2026-09-01') },
       lineItems: [fixedLine('base', { startMs: start })],
     };
-    const calendar = {
-      ...MONTHLY,
+    const calendar = subscriptionOf({
       billingCycle: 'calendar' as const,
       startMs: start,
       billingAnchorMs: day('2026-09-01'),
-    };
+    });
     const prorating = { ...calendar, prorationBehavior: 'create_prorations' as const };
     expect(billed({ ...opening, subscription: prorating })).toEqual(['base 1 54.84']);
     expect(billed({ ...opening, subscription: calendar })).toEqual(['base 1 100.00']);
@@ -148,12 +148,11 @@ describe('partial periods (13.4)', () => {
 
   it('counts the seconds of a month with a clock change', () => {
     const midnight = Date.UTC(2026, 1, 28, 23);
-    const subscription = {
-      ...MONTHLY,
+    const subscription = subscriptionOf({
       timezone: 'Europe/Berlin',
       startMs: midnight,
       billingAnchorMs: midnight,
-    };
+    });
     // From 16 March 00:00 local: 1 378 800 of 2 674 800 seconds (23.6).
     const startMs = Date.UTC(2026, 2, 15, 23);
     const invoice = buildInvoice({

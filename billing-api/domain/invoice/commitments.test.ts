@@ -16,6 +16,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
+  subscriptionOf,
 } from '../../testing/invoice-samples.js';
 
 /** A usage line at 1.00 per unit, unless another amount is given. */
@@ -208,9 +209,8 @@ describe('longer duration (11.2)', () => {
     },
   ];
   const yearFrom = (start: string, change: Partial<SubscriptionCommitment> = {}) => ({
-    ...committed('1200', '1.2', { duration: 'ANNUAL', ...change }),
-    startMs: day(start),
-    billingAnchorMs: day(start),
+    ...subscriptionOf({ startMs: day(start), billingAnchorMs: day(start) }),
+    commitment: committed('1200', '1.2', { duration: 'ANNUAL', ...change }).commitment,
   });
   const calls = (usage: string): Partial<InvoiceInputs> => ({
     lineItems: [used('calls', '1.00', { startMs: day('2024-01-01') })],
@@ -321,11 +321,8 @@ describe('commitment of a line (11.3)', () => {
   });
 
   it('a longer duration leaves what earlier invoices used, and trues up in its last period', () => {
-    const from = (date: string) => ({
-      ...MONTHLY,
-      startMs: day(date),
-      billingAnchorMs: day(date),
-    });
+    const from = (date: string) =>
+      subscriptionOf({ startMs: day(date), billingAnchorMs: day(date) });
     const period = { startMs: day('2025-12-01'), endMs: day('2026-01-01') };
     const prior = (amount: string) => ({
       priorCommitments: [

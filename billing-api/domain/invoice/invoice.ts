@@ -17,11 +17,11 @@ import type { LineTrace } from './line-trace.js';
 import type { GroupedUsage, LineUsage, SourceUsage } from '../usage/line-usage.js';
 
 /**
- * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal and preview, ARREAR
- * lines of the period and ADVANCE lines of the next. `period_start`: opening invoices, ADVANCE
- * lines of the period.
+ * Which lines an invoice takes (docs/domain.md 13.3). `period_end`: renewal, cancellation and
+ * preview, ARREAR lines of the period and ADVANCE lines of the next. `period_start`: opening
+ * invoices, ADVANCE lines of the period. `threshold`: usage of the period.
  */
-export type ReferencePoint = 'period_start' | 'period_end';
+export type ReferencePoint = 'period_start' | 'period_end' | 'threshold';
 
 /** A line of an earlier DRAFT or FINALIZED invoice of the subscription (docs/domain.md 13.5). */
 export type InvoicedLine = {
@@ -33,7 +33,7 @@ export type InvoicedLine = {
 /** What the lines of an invoice are selected from, before any usage is read. */
 export type LineSelectionInputs = {
   readonly subscription: SubscriptionTerms;
-  /** The period the invoice is for: a billing period of the subscription, or a part of one. */
+  /** What the invoice is for: a row of the ledger, or for a preview any interval. */
   readonly period: Interval;
   readonly referencePoint: ReferencePoint;
   /** In any order; the result is in line order (docs/domain.md 1). */
@@ -47,7 +47,7 @@ export type LineSelectionInputs = {
 export type PriorCommitment = {
   /** Of that invoice. */
   readonly period: Interval;
-  /** The line item that used it or, if it was replaced, its present successor. */
+  /** The line item that used it; its successors share the commitment (docs/domain.md 11.3). */
   readonly lineItemId: string;
   /** In-commitment amount, rounded. */
   readonly amount: Decimal;

@@ -7,6 +7,8 @@ import type { LineMeter } from '../usage/line-meter.js';
 /** A subscription line item: one price of the subscription over the time `[startMs, endMs)`. */
 export type LineItem = {
   readonly id: string;
+  /** The line item that this one continues (docs/domain.md 27); null for the first of a lineage. */
+  readonly predecessorId: string | null;
   /** Decides the line order; equal ones are ordered by `id` (docs/domain.md 1). */
   readonly createdAtMs: InstantMs;
   readonly entityType: 'plan' | 'addon' | 'subscription';

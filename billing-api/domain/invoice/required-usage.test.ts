@@ -13,6 +13,7 @@ import {
   day,
   fixedLine,
   usageLine,
+  subscriptionOf,
 } from '../../testing/invoice-samples.js';
 
 const shown = ({ startMs, endMs }: Interval): string =>
@@ -21,8 +22,7 @@ const bucketed = (change: Partial<LineMeter>): { readonly meter: LineMeter } => 
   meter: { ...METER, aggregationType: 'MAX', ...change },
 });
 const plan = (change: Partial<LineSelectionInputs>) => {
-  const inputs = { ...JANUARY, ...change };
-  return requiredUsage(selectLines(inputs), inputs.subscription);
+  return requiredUsage(selectLines({ ...JANUARY, ...change }));
 };
 const intervals = (change: Partial<LineSelectionInputs>): string[] =>
   plan(change).flatMap((line) => line.intervals.map(shown));
@@ -50,7 +50,7 @@ describe('requiredUsage', () => {
   });
 
   it('begins MONTH buckets on the day of the billing anchor', () => {
-    const subscription = { ...MONTHLY, billingAnchorMs: day('2026-01-15') };
+    const subscription = subscriptionOf({ billingAnchorMs: day('2026-01-15') });
     const lineItems = [usageLine('calls', bucketed({ bucketSize: 'MONTH' }))];
     const buckets = plan({ lineItems, subscription })[0]?.buckets?.map(shown);
     expect(buckets).toEqual(['01-01 00:00 - 01-15 00:00', '01-15 00:00 - 02-01 00:00']);
@@ -97,9 +97,9 @@ describe('usage that an allowance asks for (10.2)', () => {
   it('is never from before the subscription or the end of its trial', () => {
     const yearly = { billingAnchorMs: day('2025-07-01') };
     const change = entitled({ usageResetPeriod: 'ANNUAL' });
-    const started = { ...MONTHLY, ...yearly };
+    const started = subscriptionOf(yearly);
     expect(intervals({ ...change, subscription: started })[0]).toBe('01-01 00:00 - 01-10 00:00');
-    const tried = { ...started, trialEndMs: day('2026-01-08') };
+    const tried = subscriptionOf({ ...yearly, trialEndMs: day('2026-01-08') });
     expect(intervals({ ...change, subscription: tried })[0]).toBe('01-08 00:00 - 01-10 00:00');
   });
 

@@ -1,18 +1,14 @@
 import type { Interval } from '../../../contract/instant.js';
-import type { BillingGrid } from '../calendar/billing-grid.js';
 import { windowsWithin } from '../calendar/usage-windows.js';
 import { bucketCutsOf, cutBuckets } from '../entitlement/cut-buckets.js';
 import type { UsageRequirement } from '../usage/line-usage.js';
 import type { BillableLine, BillableUsageLine } from './billable-line.js';
 
 /** The buckets of a bucketed meter in the usage window; null without buckets. */
-function bucketsOf(line: BillableUsageLine, grid: BillingGrid): readonly Interval[] | null {
-  const { meter, period } = line;
-  const { bucketSize: size } = meter;
-  if (size === null) return null;
-  const { timezone, billingAnchorMs: anchorMs } = grid;
-  const buckets = windowsWithin(period, { size, timezone, anchorMs });
-  return cutBuckets(buckets, bucketCutsOf(line));
+function bucketsOf(line: BillableUsageLine): readonly Interval[] | null {
+  const { bucketGrid, period } = line;
+  if (bucketGrid === null) return null;
+  return cutBuckets(windowsWithin(period, bucketGrid), bucketCutsOf(line));
 }
 
 /**
@@ -33,16 +29,14 @@ function intervalsOf({ meter, period, allowance }: BillableUsageLine): readonly 
  * Which usage must be read before the lines of an invoice can be priced: one requirement for every
  * usage line, in line order. All of it may be read in one round trip.
  */
-export function requiredUsage(
-  lines: readonly BillableLine[],
-  grid: BillingGrid,
-): readonly UsageRequirement[] {
+export function requiredUsage(lines: readonly BillableLine[]): readonly UsageRequirement[] {
   return lines
     .filter((line) => line.meter !== null)
     .map((line) => ({
       lineItemId: line.lineItem.id,
       window: line.period,
-      buckets: bucketsOf(line, grid),
+      bucketGrid: line.bucketGrid,
+      buckets: bucketsOf(line),
       intervals: intervalsOf(line),
     }));
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decimalOf } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import type { Price } from '../price/price.js';
 import type { LineItem } from './line-item.js';
@@ -13,6 +14,7 @@ import {
   day,
   fixedLine,
   usageLine,
+  subscriptionOf,
 } from '../../testing/invoice-samples.js';
 
 const date = (instant: number): string => formatInstant(instant).slice(0, 10);
@@ -44,7 +46,7 @@ describe('reference point period_end (13.3)', () => {
   });
 
   it('has no ADVANCE line where the subscription ends with the period', () => {
-    const subscription = { ...MONTHLY, endMs: day('2026-02-01') };
+    const subscription = subscriptionOf({ endMs: day('2026-02-01') });
     expect(planned({ subscription, ...lines(usageLine('a'), fixedLine('b')) })).toEqual([
       'a 2026-01-01 2026-02-01',
     ]);
@@ -58,14 +60,13 @@ describe('reference point period_end (13.3)', () => {
   });
 
   it('bills no usage of a trial (7.7)', () => {
-    const trialed = { ...MONTHLY, trialEndMs: day('2026-01-15') };
-    const items = lines(usageLine('a'), fixedLine('b'));
-    expect(planned({ subscription: trialed, ...items })).toEqual([
-      'a 2026-01-15 2026-02-01',
-      'b 2026-02-01 2026-03-01',
+    const subscription = subscriptionOf({ trialEndMs: day('2026-01-15') });
+    const period = { startMs: day('2026-01-01'), endMs: day('2026-02-15') };
+    expect(planned({ subscription, period, ...lines(usageLine('a')) })).toEqual([
+      'a 2026-01-15 2026-02-15',
     ]);
-    const running = { ...trialed, trialEndMs: day('2026-02-01') };
-    expect(planned({ subscription: running, ...lines(usageLine('a')) })).toEqual([]);
+    const trial = { ...period, endMs: day('2026-01-15') };
+    expect(planned({ subscription, period: trial, ...lines(usageLine('a')) })).toEqual([]);
   });
 
   it('cuts a line to the time in which its item exists (7.7)', () => {
@@ -79,7 +80,7 @@ describe('reference point period_end (13.3)', () => {
   });
 
   it('cuts a line to the time in which the subscription exists', () => {
-    const subscription = { ...MONTHLY, startMs: day('2026-01-05'), endMs: day('2026-01-20') };
+    const subscription = subscriptionOf({ startMs: day('2026-01-05'), endMs: day('2026-01-20') });
     expect(planned({ subscription, ...lines(usageLine('a')) })).toEqual([
       'a 2026-01-05 2026-01-20',
     ]);
@@ -120,7 +121,7 @@ describe('ONETIME lines (13.3)', () => {
   });
 
   it('is on the last invoice when no ADVANCE period reaches its start', () => {
-    const subscription = { ...MONTHLY, endMs: day('2026-02-01') };
+    const subscription = subscriptionOf({ endMs: day('2026-02-01') });
     expect(planned({ subscription, ...lines(item('2026-03-01')) })).toEqual([
       'o 2026-03-01 2026-03-01',
     ]);
@@ -135,7 +136,7 @@ describe('ONETIME lines (13.3)', () => {
   });
 
   it('is not billed when it was ended before it began', () => {
-    const ended = fixedLine('o', { price: onetime, endMs: MONTHLY.startMs });
+    const ended = fixedLine('o', { price: onetime, endMs: JANUARY.period.startMs });
     expect(planned(lines(ended))).toEqual([]);
   });
 });
@@ -166,7 +167,7 @@ describe('lines with a longer period than the subscription (13.3)', () => {
   });
 
   it('ARREAR: with the subscription when that ends earlier, for its part of the period', () => {
-    const subscription = { ...MONTHLY, endMs: day('2026-02-15') };
+    const subscription = subscriptionOf({ endMs: day('2026-02-15') });
     const february = monthOf('2026-02-01', '2026-02-15');
     const item = lines(fixedLine('b', { price: quarterlyArrear }));
     expect(planned({ subscription, ...february, ...item })).toEqual(['b 2026-01-01 2026-02-15']);
@@ -182,11 +183,36 @@ describe('lines with a longer period than the subscription (13.3)', () => {
   });
 
   it('counts MONTHLY × 3 as QUARTERLY', () => {
-    const quarterly = { ...MONTHLY, billingPeriod: 'QUARTERLY' as const };
+    const quarterly = subscriptionOf({ billingPeriod: 'QUARTERLY' });
     const price: Price = { ...FIXED_PRICE, billingPeriodCount: 3 };
     const item = lines(fixedLine('b', { price }));
     expect(planned({ subscription: quarterly, referencePoint: 'period_start', ...item })).toEqual([
-      'b 2026-01-01 2026-02-01',
+      'b 2026-01-01 2026-04-01',
+    ]);
+  });
+
+  it('begun late, with a billing period: from there on, in advance', () => {
+    const quarterly: Price = {
+      ...FIXED_PRICE,
+      billingPeriod: 'QUARTERLY',
+      amount: decimalOf('300'),
+    };
+    const item = lines(fixedLine('b', { price: quarterly, startMs: day('2026-02-01') }));
+    expect(planned(item)).toEqual(['b 2026-02-01 2026-04-01']);
+    expect(scaled(item)).toEqual(['59/90']);
+    const alreadyInvoiced = [
+      {
+        lineItemId: 'b',
+        priceId: FIXED_PRICE.id,
+        period: { startMs: day('2026-02-01'), endMs: day('2026-04-01') },
+      },
+    ];
+    const february = { ...monthOf('2026-02-01', '2026-03-01'), ...item };
+    expect(planned({ ...february, alreadyInvoiced })).toEqual([]);
+    // Nobody has billed it yet, as for an item that was added when January was closed.
+    expect(planned(february)).toEqual(['b 2026-02-01 2026-04-01']);
+    expect(planned({ ...monthOf('2026-03-01', '2026-04-01'), ...item })).toEqual([
+      'b 2026-04-01 2026-07-01',
     ]);
   });
 
@@ -198,12 +224,11 @@ describe('lines with a longer period than the subscription (13.3)', () => {
 });
 
 describe('partial periods (13.4)', () => {
-  const calendar = {
-    ...MONTHLY,
+  const calendar = subscriptionOf({
     billingCycle: 'calendar' as const,
     startMs: day('2026-08-15'),
     billingAnchorMs: day('2026-09-01'),
-  };
+  });
   const opening = {
     referencePoint: 'period_start' as const,
     period: { startMs: day('2026-08-15'), endMs: day('2026-09-01') },
@@ -220,7 +245,7 @@ describe('partial periods (13.4)', () => {
   });
 
   it('an end date scales the last period whatever the proration behavior', () => {
-    const subscription = { ...MONTHLY, endMs: day('2026-02-15') };
+    const subscription = subscriptionOf({ endMs: day('2026-02-15') });
     expect(scaled({ subscription, ...lines(fixedLine('b')) })).toEqual(['14/28']);
   });
 

@@ -1,9 +1,9 @@
-import type { PeriodTerms } from '../calendar/billing-grid.js';
 import type { ProrationBehavior } from '../calendar/proration.js';
 import type { SubscriptionCommitment } from '../commitment/commitment.js';
+import type { PeriodLedger } from '../ledger/period-ledger.js';
 
-/** The part of a subscription that decides its periods and its charges. */
-export type SubscriptionTerms = PeriodTerms & {
+/** The part of a subscription that decides its charges, with its periods. */
+export type SubscriptionTerms = PeriodLedger & {
   /** Lower case. */
   readonly currency: string;
   readonly prorationBehavior: ProrationBehavior;

@@ -1,5 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import type { WindowGrid } from '../calendar/usage-windows.js';
 
 /**
  * The usage of a line that must be read before the line can be priced: usage of its meter, narrowed
@@ -9,6 +10,8 @@ export type UsageRequirement = {
   readonly lineItemId: string;
   /** The usage window (docs/domain.md 7.7). */
   readonly window: Interval;
+  /** How the meter cuts time into buckets; null without buckets. */
+  readonly bucketGrid: WindowGrid | null;
   /**
    * The buckets of a bucketed meter, cut to the window, in the order of time; else null. A bucket
    * whose parts add up is also cut where its allowance resets.

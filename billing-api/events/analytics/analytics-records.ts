@@ -3,18 +3,23 @@ import {
   findFeaturesOfMeters,
   findUnknownFeatureIds,
 } from '../../catalog/features/features-store.js';
+import type { PeriodLedger } from '../../domain/ledger/period-ledger.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
 import { findCustomerByExternalId } from '../../customers/customers-store.js';
 import { notFound, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findLineRecords, type LineRecords } from '../../subscriptions/related-records.js';
 import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
+import { findPeriods } from '../../subscriptions/periods/periods-store.js';
+import { ledgerFrom } from '../../subscriptions/subscription-terms.js';
 import { findSubscriptionsOfCustomer } from '../../subscriptions/subscriptions-store.js';
 
 /** The stored records that analytics of a customer are made from. */
 export type AnalyticsRecords = {
   readonly customer: CustomerRow;
   readonly subscriptions: readonly SubscriptionRow[];
+  /** Of each subscription, by id. */
+  readonly ledgers: ReadonlyMap<string, PeriodLedger>;
   readonly related: LineRecords;
   readonly features: readonly FeatureRow[];
 };
@@ -35,5 +40,12 @@ export async function findAnalyticsRecords(
   const related = await findLineRecords(tx, subscriptions);
   const meterIds = related.lineItems.flatMap((item) => item.meter_id ?? []);
   const features = await findFeaturesOfMeters(tx, meterIds);
-  return { customer, subscriptions, related, features };
+  const periods = await findPeriods(
+    tx,
+    subscriptions.map(({ id }) => id),
+  );
+  const ledgers = new Map(
+    subscriptions.map((row) => [row.id, ledgerFrom(row, periods.get(row.id))]),
+  );
+  return { customer, subscriptions, ledgers, related, features };
 }

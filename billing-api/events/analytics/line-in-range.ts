@@ -1,12 +1,11 @@
 import type { Interval } from '../../../contract/instant.js';
 import type { FeatureRow } from '../../catalog/features/feature.resource.js';
-import { lifeOf } from '../../domain/calendar/billing-periods.js';
+import { lifeOf } from '../../domain/ledger/ledger-periods.js';
 import { overlapOf } from '../../domain/calendar/interval.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
 import type { Metering } from '../../subscriptions/lines/metering.js';
-import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import type { AnalyticsRecords } from './analytics-records.js';
 
@@ -39,8 +38,10 @@ export function lineInRange(
   },
 ): readonly AnalyticsLine[] {
   const subscription = found.subscriptions.find(({ id }) => id === row.subscription_id);
-  if (subscription === undefined || row.price_type !== 'USAGE') return [];
-  const life = overlapOf(query.range, lifeOf(termsFromRow(subscription)));
+  const ledger = found.ledgers.get(row.subscription_id);
+  if (subscription === undefined || ledger === undefined) return [];
+  if (row.price_type !== 'USAGE') return [];
+  const life = overlapOf(query.range, lifeOf(ledger));
   const existence = { startMs: row.start_date, endMs: row.end_date ?? Infinity };
   const range = life === null ? null : overlapOf(life, existence);
   const features = found.features.filter((feature) => feature.meter_id === row.meter_id);

@@ -1,12 +1,12 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { meterMatches } from '../../../contract/meter.js';
-import { periodContaining } from '../../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import { lineBillingOf } from '../../domain/invoice/line-billing.js';
+import { billedFromMs, periodAt } from '../../domain/ledger/ledger-periods.js';
+import { ownPeriodAt } from '../../domain/ledger/own-periods.js';
 import { findMeteredLines, type MeteredLine } from './metered-lines.js';
 import type { StoredEvent } from '../events-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import type { Transaction } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 
 /** A line item that bills an event, and where its usage window begins. */
 export type EventLine = {
@@ -16,18 +16,14 @@ export type EventLine = {
   readonly windowStartMs: InstantMs;
 };
 
-/** The subscription's terms with the length of the line's own periods (docs/domain.md 13.4). */
-function termsOf({ subscription, item }: MeteredLine): SubscriptionTerms {
-  const terms = termsFromRow(subscription);
-  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = item;
-  return billingPeriod === 'ONETIME' ? terms : { ...terms, billingPeriod, billingPeriodCount };
-}
-
 /** The start of the line's usage window that contains the instant (docs/domain.md 7.7), or null. */
-function windowStartOf(line: MeteredLine, instant: InstantMs): InstantMs | null {
-  const { start_date: startMs, end_date: endMs } = line.item;
-  if (instant < startMs || (endMs !== null && instant >= endMs)) return null;
-  const period = periodContaining(termsOf(line), instant);
+function windowStartOf({ item, ledger }: MeteredLine, instant: InstantMs): InstantMs | null {
+  const { start_date: startMs, end_date: endMs } = item;
+  if (instant < Math.max(startMs, billedFromMs(ledger))) return null;
+  if (endMs !== null && instant >= endMs) return null;
+  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = item;
+  const { steps } = lineBillingOf({ billingPeriod, billingPeriodCount }, ledger);
+  const period = steps === 1 ? periodAt(ledger, instant) : ownPeriodAt(ledger, steps, instant);
   return period === null ? null : Math.max(period.startMs, startMs);
 }
 

@@ -1,6 +1,8 @@
 import { sql } from 'slonik';
+import type { PeriodLedger } from '../../domain/ledger/period-ledger.js';
+import { findPeriods } from '../../subscriptions/periods/periods-store.js';
+import { ledgerFrom } from '../../subscriptions/subscription-terms.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
-import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { SUBSCRIPTIONS } from '../../subscriptions/subscription.resource.js';
 import { CUSTOMERS, type CustomerRow } from '../../customers/customer.resource.js';
@@ -20,7 +22,7 @@ export async function findCustomersOfKey(
 }
 
 export type MeteredLine = {
-  readonly subscription: SubscriptionRow;
+  readonly ledger: PeriodLedger;
   readonly item: LineItemRow;
 };
 
@@ -38,10 +40,12 @@ export async function findMeteredLines(
     ORDER BY created_at, id`);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   const items = await findLineItems(transaction, [...byId.keys()]);
+  const periods = await findPeriods(transaction, [...byId.keys()]);
   const meters = new Set(meterIds);
   return items.flatMap((item) => {
     const subscription = byId.get(item.subscription_id);
     const isPriced = item.meter_id !== null && meters.has(item.meter_id);
-    return subscription !== undefined && isPriced ? [{ subscription, item }] : [];
+    if (subscription === undefined || !isPriced) return [];
+    return [{ ledger: ledgerFrom(subscription, periods.get(subscription.id)), item }];
   });
 }

@@ -1,11 +1,11 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 
 /** Which invoice is computed. */
 export type InvoiceQuery = {
-  readonly loaded: LoadedSubscription;
+  readonly loaded: BilledSubscription;
   /** A billing period, or an interval that was checked. */
   readonly period: Interval;
   /** The line items of the subscription that take part. */

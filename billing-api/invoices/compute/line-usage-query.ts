@@ -1,6 +1,5 @@
 import type { Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import type { BillingGrid } from '../../domain/calendar/billing-grid.js';
 import { windowsWithin } from '../../domain/calendar/usage-windows.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
 import {
@@ -24,7 +23,6 @@ export type LineUsageQuery = {
   readonly requirement: UsageRequirement;
   readonly lineItem: LineItem;
   readonly meter: EffectiveMeter;
-  readonly grid: BillingGrid;
 };
 
 /** Names of what an invoice reads of a line; intervals that overlap are in different lists. */
@@ -42,11 +40,9 @@ export function withoutOverlap(intervals: readonly Interval[]): readonly (readon
 }
 
 /** The buckets of an interval, cut to it (docs/domain.md 7.8). */
-function bucketsOf(interval: Interval, { meter, grid }: LineUsageQuery): readonly Interval[] {
-  const { bucketSize: size } = meter;
-  if (size === null) return [];
-  const { timezone, billingAnchorMs: anchorMs } = grid;
-  return windowsWithin(interval, { size, timezone, anchorMs });
+function bucketsOf(interval: Interval, { requirement }: LineUsageQuery): readonly Interval[] {
+  const { bucketGrid } = requirement;
+  return bucketGrid === null ? [] : windowsWithin(interval, bucketGrid);
 }
 
 /**

@@ -5,7 +5,6 @@ import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import type { Refusal } from '../../records/refusal.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
-import { billingTermsOf } from './billing-terms.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import type { BillingRecords } from './load-billing-records.js';
@@ -20,14 +19,13 @@ export type InvoicePlan = {
 
 function usageQueriesOf(
   lines: readonly BillableLine[],
-  { subscription: grid }: LineSelectionInputs,
   { metering }: BillingRecords,
 ): readonly LineUsageQuery[] {
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
-  return requiredUsage(lines, grid).map((requirement) => {
+  return requiredUsage(lines).map((requirement) => {
     const lineItem = assertPresent(lineItems.get(requirement.lineItemId), 'a selected line item');
     const meter = metering.effectiveMeters.get(lineItem.meter?.id ?? '');
-    return { requirement, lineItem, meter: assertPresent(meter, 'the meter of a line'), grid };
+    return { requirement, lineItem, meter: assertPresent(meter, 'the meter of a line') };
   });
 }
 
@@ -38,7 +36,7 @@ export function planInvoice(
 ): InvoicePlan | Refusal {
   const { prices } = loaded.related;
   const inputs: LineSelectionInputs = {
-    subscription: billingTermsOf(loaded),
+    subscription: loaded.terms,
     period,
     referencePoint: 'period_end',
     lineItems: lineItems.map((row) => lineItemFromRow(row, prices, records.metering)),
@@ -47,5 +45,5 @@ export function planInvoice(
     entitlements: records.entitlements,
   };
   const lines = selectLines(inputs);
-  return refuseLongLines(lines) ?? { inputs, lines, usage: usageQueriesOf(lines, inputs, records) };
+  return refuseLongLines(lines) ?? { inputs, lines, usage: usageQueriesOf(lines, records) };
 }

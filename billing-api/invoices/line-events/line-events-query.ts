@@ -3,10 +3,9 @@ import { readEventPageKey, type EventPageKey } from '../../events/event-page-key
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 import {
-  loadSubscription,
-  type LoadedSubscription,
+  loadBilledSubscription,
+  type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { findLineItem } from '../../subscriptions/subscriptions-store.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
@@ -28,7 +27,7 @@ export type LineEventsQuery = InvoiceQuery & { readonly after: EventPageKey | nu
 async function findLine(
   unit: ReadUnit,
   id: string,
-): Promise<{ readonly row: LineItemRow; readonly loaded: LoadedSubscription } | Refusal> {
+): Promise<{ readonly row: LineItemRow; readonly loaded: BilledSubscription } | Refusal> {
   const row = await findLineItem(unit.tx, id);
   if (row === null) return notFound('line item', id);
   if (row.price_type !== 'USAGE') {
@@ -37,7 +36,7 @@ async function findLine(
       `a ${row.price_type} line has no events; name a USAGE line`,
     );
   }
-  const loaded = await loadSubscription(unit, row.subscription_id);
+  const loaded = await loadBilledSubscription(unit, row.subscription_id);
   return isRefusal(loaded) ? loaded : { row, loaded };
 }
 
@@ -54,7 +53,7 @@ export async function findLineEventsQuery(
   const period = readRequestedPeriod(
     reader,
     { start: ['period_start', request.period_start], end: ['period_end', request.period_end] },
-    { terms: termsFromRow(loaded.subscription), now },
+    { terms: loaded.terms, now },
   );
   const after = request.cursor === undefined ? null : readEventPageKey(request.cursor);
   if (request.cursor !== undefined && after === null) {

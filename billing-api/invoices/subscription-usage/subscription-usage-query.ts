@@ -2,10 +2,9 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { termsFromRow } from '../../subscriptions/subscription-terms.js';
 import {
-  loadSubscription,
-  type LoadedSubscription,
+  loadBilledSubscription,
+  type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
@@ -19,15 +18,15 @@ export type SubscriptionUsageRequest = {
 
 function queryFrom(
   request: SubscriptionUsageRequest,
-  loaded: LoadedSubscription,
+  loaded: BilledSubscription,
   now: InstantMs,
 ): InvoiceQuery | Refusal {
-  const { subscription, related } = loaded;
+  const { terms, related } = loaded;
   const reader = new MemberReader();
   const period = readRequestedPeriod(
     reader,
     { start: ['start_time', request.start_time], end: ['end_time', request.end_time] },
-    { terms: termsFromRow(subscription), now },
+    { terms, now },
   );
   const lineItems = related.lineItems.filter((row) => row.price_type === 'USAGE');
   const shown = { grouping: NO_GROUPING, hideZeroCharges: false };
@@ -40,6 +39,6 @@ export async function findUsageQuery(
   request: SubscriptionUsageRequest,
   now: InstantMs,
 ): Promise<InvoiceQuery | Refusal> {
-  const loaded = await loadSubscription(unit, request.subscription_id);
+  const loaded = await loadBilledSubscription(unit, request.subscription_id);
   return isRefusal(loaded) ? loaded : queryFrom(request, loaded, now);
 }

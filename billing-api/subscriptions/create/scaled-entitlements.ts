@@ -5,10 +5,9 @@ import {
   wholePeriodsIn,
   type BilledEvery,
 } from '../../domain/calendar/billing-length.js';
-import { gridPeriodAt } from '../../domain/calendar/billing-periods.js';
 import { overlapOf } from '../../domain/calendar/interval.js';
 import { scaleAllowance } from '../../domain/entitlement/scale-allowance.js';
-import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import type { LedgerPeriod } from '../../domain/ledger/period-ledger.js';
 import type {
   EntitlementReset,
   EntitlementRow,
@@ -51,19 +50,22 @@ function validityOf({ start_date: startMs, end_date: endMs }: EntitlementRow): I
 
 /**
  * With create_prorations a short first period has its share of the plan's allowances that renew
- * with the billing period (docs/domain.md 22.2); none without it, or for a full first period. A
+ * with the billing period (docs/domain.md 22.2); none for a full first period. A
  * copy counts while its original does and only in that period: outside of both it would replace
  * the original with an allowance that the plan does not give then.
  */
 export function scaledEntitlements(
   ofPlan: readonly EntitlementRow[],
-  terms: SubscriptionTerms,
-  first: { readonly subscriptionId: string; readonly period: Interval },
+  first: {
+    readonly subscriptionId: string;
+    readonly every: BilledEvery;
+    readonly period: LedgerPeriod;
+  },
 ): readonly NewEntitlement[] {
-  const { period, subscriptionId } = first;
-  const full = gridPeriodAt(terms, period.startMs);
+  const { period, every, subscriptionId } = first;
+  const { grid: full } = period;
   const isShort = period.startMs > full.startMs || period.endMs < full.endMs;
-  if (terms.prorationBehavior === 'none' || !isShort) return [];
+  if (!isShort) return [];
   const share = {
     coveredMs: period.endMs - period.startMs,
     fullMs: full.endMs - full.startMs,
@@ -72,7 +74,7 @@ export function scaledEntitlements(
     const { usage_limit: limit, usage_reset_period: reset } = parent;
     if (limit === null || parent.feature_type !== 'metered') return [];
     const validity = overlapOf(validityOf(parent), period);
-    if (!resetsWithPeriod(reset, terms) || validity === null) return [];
+    if (!resetsWithPeriod(reset, every) || validity === null) return [];
     return {
       ...replacementOf(parent, subscriptionId),
       usage_limit: scaleAllowance(new Decimal(limit), share).toNumber(),

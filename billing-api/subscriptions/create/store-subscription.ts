@@ -9,7 +9,8 @@ import { findLineContext } from './line-context.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 import { storeEntitlements } from './subscription-entitlements.js';
 import { newSubscriptionLines } from './subscription-lines.js';
-import { newSubscriptionRow, termsOfCommand } from './subscription-row.js';
+import { insertPeriod } from '../periods/periods-store.js';
+import { ledgerOfCommand, newSubscriptionRow } from './subscription-row.js';
 
 /** Stores the subscription of a command with its lines, their prices and its entitlements. */
 export async function storeSubscription(
@@ -23,14 +24,17 @@ export async function storeSubscription(
   const context = await findLineContext(unit, { command, subscriptionId }, planPrices);
   const lines = newSubscriptionLines(command, planPrices, context);
   if (isRefusal(lines)) return lines;
-  const terms = termsOfCommand(command, customer, unit.now);
-  const row = { ...newSubscriptionRow(command, parties, terms), id: subscriptionId };
+  const ledger = ledgerOfCommand(command, customer, unit.now);
+  const [period] = ledger.periods;
+  const row = { ...newSubscriptionRow(command, parties, ledger), id: subscriptionId };
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
   if (isRefusal(subscription)) return subscription;
-  const entitled = { subscriptionId, planId: plan.id, terms };
+  await insertPeriod(unit, subscriptionId, period);
+  const { prorationBehavior } = command;
+  const entitled = { subscriptionId, planId: plan.id, ledger, prorationBehavior };
   const refusal = await storeEntitlements(unit, entitled, command.entitlements);
   if (refusal !== null) return refusal;
-  const owner = { subscriptionId, customerId: customer.id, startMs: terms.startMs, plan };
+  const owner = { subscriptionId, customerId: customer.id, startMs: period.startMs, plan };
   const stored = await storeLines(unit, owner, { lines, meters: context.meters });
   if (isRefusal(stored)) return stored;
   const customers = new Map([[customer.id, customer]]);

@@ -1,5 +1,5 @@
-import { firstPeriod } from '../../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import type { ProrationBehavior } from '../../domain/calendar/proration.js';
+import type { PeriodLedger } from '../../domain/ledger/period-ledger.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import {
   ENTITLEMENTS,
@@ -37,20 +37,22 @@ function overriddenEntitlements(
 type EntitledSubscription = {
   readonly subscriptionId: string;
   readonly planId: string;
-  readonly terms: SubscriptionTerms;
+  readonly ledger: PeriodLedger;
+  readonly prorationBehavior: ProrationBehavior;
 };
 
 /** Stores the entitlements that the subscription has in place of those of its plan. */
 export async function storeEntitlements(
   unit: Unit,
-  { subscriptionId, planId, terms }: EntitledSubscription,
+  { subscriptionId, planId, ledger, prorationBehavior }: EntitledSubscription,
   overrides: readonly OverrideEntitlementBody[],
 ): Promise<Refusal | null> {
   const ofPlan = await findEntitlementsOf(unit.tx, [planId]);
   const overridden = overriddenEntitlements(ofPlan, overrides, subscriptionId);
   if (isRefusal(overridden)) return overridden;
-  const first = { subscriptionId, period: firstPeriod(terms) };
-  const items = [...overridden, ...scaledEntitlements(ofPlan, terms, first)];
+  const first = { subscriptionId, every: ledger, period: ledger.periods[0] };
+  const scaled = prorationBehavior === 'create_prorations' ? scaledEntitlements(ofPlan, first) : [];
+  const items = [...overridden, ...scaled];
   const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk: false });
   return isRefusal(stored) ? stored : null;
 }

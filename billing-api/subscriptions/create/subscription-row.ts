@@ -1,49 +1,46 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { PlanRow } from '../../catalog/plans/plan.resource.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
-import { firstPeriod, resolveBillingAnchor } from '../../domain/calendar/billing-periods.js';
-import type { SubscriptionTerms } from '../../domain/invoice/subscription-terms.js';
+import { resolveBillingAnchor } from '../../domain/calendar/billing-boundaries.js';
+import { openLedger } from '../../domain/ledger/ledger-rows.js';
+import type { PeriodLedger } from '../../domain/ledger/period-ledger.js';
 import type { NewSubscriptionRow } from '../subscription.resource.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 
-/** What decides the periods and charges of the new subscription. */
-export function termsOfCommand(
+/** The ledger of the new subscription, with its first period. */
+export function ledgerOfCommand(
   command: SubscriptionCommand,
   customer: CustomerRow,
   now: InstantMs,
-): SubscriptionTerms {
+): PeriodLedger {
   const { billingCycle, billingPeriod } = command;
   const timezone = command.customerTimezone ?? customer.timezone ?? 'UTC';
   const startMs = command.startMs ?? now;
-  return {
-    currency: command.currency,
+  const terms = {
     billingCadence: command.billingCadence,
     billingCycle,
     billingPeriod,
     billingPeriodCount: command.billingPeriodCount,
-    billingAnchorMs: resolveBillingAnchor({
-      billingCycle,
-      billingPeriod,
-      startMs,
-      billingAnchorMs: command.billingAnchorMs,
-      timezone,
-    }),
     timezone,
-    startMs,
     endMs: command.endMs,
-    trialEndMs: null,
-    prorationBehavior: command.prorationBehavior,
-    commitment: null,
   };
+  const billingAnchorMs = resolveBillingAnchor({
+    billingCycle,
+    billingPeriod,
+    startMs,
+    billingAnchorMs: command.billingAnchorMs,
+    timezone,
+  });
+  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: null });
 }
 
 /** The row of a new, active subscription. */
 export function newSubscriptionRow(
   command: SubscriptionCommand,
   { customer, plan }: { readonly customer: CustomerRow; readonly plan: PlanRow },
-  terms: SubscriptionTerms,
+  ledger: PeriodLedger,
 ): NewSubscriptionRow {
-  const period = firstPeriod(terms);
+  const [period] = ledger.periods;
   return {
     ...command.passthrough,
     customer_id: customer.id,
@@ -52,19 +49,19 @@ export function newSubscriptionRow(
     parent_subscription_id: null,
     subscription_status: 'active',
     subscription_type: 'standalone',
-    currency: terms.currency,
-    billing_cadence: terms.billingCadence,
-    billing_cycle: terms.billingCycle,
-    billing_period: terms.billingPeriod,
-    billing_period_count: terms.billingPeriodCount,
-    billing_anchor: terms.billingAnchorMs,
-    start_date: terms.startMs,
+    currency: command.currency,
+    billing_cadence: ledger.billingCadence,
+    billing_cycle: ledger.billingCycle,
+    billing_period: ledger.billingPeriod,
+    billing_period_count: ledger.billingPeriodCount,
+    billing_anchor: period.anchor.atMs,
+    start_date: period.startMs,
     end_date: command.endMs,
     current_period_start: period.startMs,
     current_period_end: period.endMs,
-    customer_timezone: terms.timezone,
+    customer_timezone: ledger.timezone,
     auto_invoice_threshold: null,
-    proration_behavior: terms.prorationBehavior,
+    proration_behavior: command.prorationBehavior,
     synced_price_sequence: plan.price_sequence,
     cancel_at: null,
     cancel_at_period_end: false,

@@ -16,6 +16,8 @@ export function lineItemFromRow(
   const price = assertPresent(prices.get(row.price_id), 'the line price');
   return {
     id: row.id,
+    // No operation replaces a line item yet.
+    predecessorId: null,
     createdAtMs: row.created_at,
     entityType: row.entity_type,
     entityId: row.entity_id,

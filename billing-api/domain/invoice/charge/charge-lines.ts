@@ -123,9 +123,10 @@ export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs):
   }
   const period = commitmentPeriodOf(inputs, {
     duration: commitment.duration,
-    terms,
+    every: terms,
+    steps: 1,
     startMs: invoicePeriod.startMs,
-    lineItemId: null,
+    lineItemIds: null,
   });
   const available = restOf(commitment.amount, period.usedBefore);
   const usage = rated.filter(({ measured }) => measured !== null);

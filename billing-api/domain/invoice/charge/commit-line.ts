@@ -6,7 +6,8 @@ import { commitmentPeriodOf, restOf } from './commitment-period.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
-import { lineBillingTerms } from '../line-billing-terms.js';
+import { lineBillingOf } from '../line-billing.js';
+import { lineageOf, usedOf, type UsedOnInvoice } from './lineage.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */
 export type CommittedCharge = {
@@ -32,7 +33,8 @@ export function committedWindows(
 
 /**
  * Applies the commitment of a line to its usage charge (docs/domain.md 11.3). The commitment covers
- * the billing period; if it lasts longer, what earlier invoices left of it is available.
+ * the billing period, or several; what the line and its predecessors left of it is available. Only
+ * the last committed line of a lineage is trued up.
  */
 export function commitLine(
   usageAmount: Decimal,
@@ -41,21 +43,24 @@ export function commitLine(
     readonly commitment: LineCommitment;
     readonly terms: CommitmentTerms;
     readonly inputs: InvoiceInputs;
+    readonly used: UsedOnInvoice;
   },
 ): CommittedCharge {
-  const { commitment, terms, inputs } = committed;
+  const { commitment, terms, inputs, used } = committed;
   const { overageFactor, isTrueUpEnabled } = terms;
   const money = commitmentMoney(terms, lineItem.price);
-  const { usedBefore, isLast } = commitmentPeriodOf(inputs, {
+  const { ids, hasSuccessorIn } = lineageOf(lineItem, inputs);
+  const { window, isLast, ...prior } = commitmentPeriodOf(inputs, {
+    ...lineBillingOf(lineItem.price, inputs.subscription),
     duration: commitment.duration,
-    terms: lineBillingTerms(lineItem, inputs.subscription),
     startMs: period.startMs,
-    lineItemId: lineItem.id,
+    lineItemIds: ids,
   });
+  const usedBefore = prior.usedBefore.plus(usedOf(used, ids));
   const split = applyCommitment(usageAmount, {
     available: restOf(money, usedBefore),
     overageFactor,
-    isTrueUpDue: isTrueUpEnabled && isLast,
+    isTrueUpDue: isTrueUpEnabled && isLast && !hasSuccessorIn(window),
   });
   const { utilized, overageBase, overage, trueUp, charge } = split;
   return {

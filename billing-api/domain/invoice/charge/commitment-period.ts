@@ -1,22 +1,22 @@
 import { ZERO, maxOf, type Decimal } from '../../../../contract/decimal.js';
-import type { InstantMs } from '../../../../contract/instant.js';
-import { commitmentWindowAt, isLastOf } from '../../commitment/commitment-window.js';
-import type { BillingPeriod } from '../../calendar/billing-grid.js';
-import type { SubscriptionTerms } from '../subscription-terms.js';
+import type { InstantMs, Interval } from '../../../../contract/instant.js';
+import {
+  commitmentWindowAt,
+  isLastOf,
+  type CommitmentSpan,
+} from '../../commitment/commitment-window.js';
 import type { InvoiceInputs } from '../invoice.js';
 
 /** A commitment, and a billing period inside the wanted commitment window. */
-export type CommitmentQuery = {
-  readonly duration: BillingPeriod | null;
-  /** The subscription, with the line's own billing period for a line. */
-  readonly terms: SubscriptionTerms;
+export type CommitmentQuery = CommitmentSpan & {
   readonly startMs: InstantMs;
-  /** Null for the commitment of the whole subscription. */
-  readonly lineItemId: string | null;
+  /** Whose use counts: the line and its predecessors; null for the whole subscription. */
+  readonly lineItemIds: ReadonlySet<string> | null;
 };
 
 /** The state of a commitment before an invoice. */
 export type CommitmentPeriod = {
+  readonly window: Interval;
   /** What earlier invoices of the window used up. */
   readonly usedBefore: Decimal;
   /** Whether the invoice is the last of the window; only then can a true-up be due. */
@@ -31,17 +31,19 @@ export function commitmentPeriodOf(
   inputs: InvoiceInputs,
   query: CommitmentQuery,
 ): CommitmentPeriod {
-  const { duration, terms, startMs, lineItemId } = query;
-  const window = commitmentWindowAt(startMs, duration, terms);
+  const { lineItemIds } = query;
+  const { subscription: ledger, period } = inputs;
+  const window = commitmentWindowAt(ledger, query.startMs, query);
   const earlier = inputs.priorCommitments.filter(
     (prior) =>
-      (lineItemId === null || prior.lineItemId === lineItemId) &&
+      (lineItemIds === null || lineItemIds.has(prior.lineItemId)) &&
       prior.period.startMs >= window.startMs &&
-      prior.period.startMs < inputs.period.startMs,
+      prior.period.startMs < period.startMs,
   );
   return {
+    window,
     usedBefore: earlier.reduce((sum, { amount }) => sum.plus(amount), ZERO),
-    isLast: isLastOf(window, inputs.period, terms),
+    isLast: isLastOf(window, period, ledger),
   };
 }
 

@@ -33,14 +33,11 @@ function streamOf({ lineItem }: BillableLine): string {
 function wholeBuckets(
   line: BillableUsageLine,
   parts: readonly BucketUsage[] | null,
-  { subscription }: InvoiceInputs,
 ): readonly BucketUsage[] | null {
-  const { meter, period } = line;
-  const { bucketSize: size } = meter;
-  if (parts === null || size === null) return parts;
-  const { timezone, billingAnchorMs: anchorMs } = subscription;
+  const { bucketGrid, period } = line;
+  if (parts === null || bucketGrid === null) return parts;
   return joinBuckets(parts, bucketCutsOf(line), (instant) =>
-    cutTo(windowAt(instant, { size, timezone, anchorMs }), period),
+    cutTo(windowAt(instant, bucketGrid), period),
   );
 }
 
@@ -68,7 +65,7 @@ export function measureUsage(
     read.flatMap(({ line, usage }, index) => {
       const bill = bills[index];
       if (bill === undefined) return [];
-      const billed = { ...bill, buckets: wholeBuckets(line, bill.buckets, inputs) };
+      const billed = { ...bill, buckets: wholeBuckets(line, bill.buckets) };
       return [[line, { usage, billed }]];
     }),
   );

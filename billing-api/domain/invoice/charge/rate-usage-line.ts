@@ -6,6 +6,7 @@ import { sumWindows } from '../../rating/sum-windows.js';
 import type { BucketUsage } from '../../usage/line-usage.js';
 import type { BillableLine, BillableUsageLine } from '../billable-line.js';
 import { commitLine, committedWindows } from './commit-line.js';
+import type { UsedOnInvoice } from './lineage.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { MeasuredUsage, RatedLine } from './rated-line.js';
 
@@ -22,14 +23,12 @@ function priceBuckets(
   buckets: readonly BucketUsage[],
   inputs: InvoiceInputs,
 ): Priced {
-  const { lineItem, period, meter } = billable;
+  const { lineItem, period, bucketGrid: grid } = billable;
   const { price, commitment } = lineItem;
-  if (commitment === null || !commitment.isWindowed || meter.bucketSize === null) {
+  if (commitment === null || !commitment.isWindowed || grid === null) {
     const windows = rateBuckets(buckets, price);
     return { charge: sumWindows(windows).charge, pricing: null, windows, committed: null };
   }
-  const { timezone, billingAnchorMs: anchorMs } = inputs.subscription;
-  const grid = { size: meter.bucketSize, timezone, anchorMs };
   const { asOfMs } = inputs;
   const windows = rateCommittedWindows({ price, commitment, period, grid, buckets, asOfMs });
   const committed = committedWindows(commitment, sumWindows(windows));
@@ -40,7 +39,7 @@ function priceBuckets(
 export function rateUsageLine(
   billable: BillableUsageLine,
   measured: MeasuredUsage,
-  inputs: InvoiceInputs,
+  { inputs, used }: { readonly inputs: InvoiceInputs; readonly used: UsedOnInvoice },
 ): RatedLine {
   const { quantity: billed, buckets } = measured.billed;
   const { usage: quantity } = measured.usage;
@@ -50,6 +49,6 @@ export function rateUsageLine(
   const { commitment } = billable.lineItem;
   const terms = commitment?.terms ?? null;
   if (commitment === null || commitment.isWindowed || terms === null) return rated;
-  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs });
+  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs, used });
   return { ...rated, charge: committed.charge, committed };
 }

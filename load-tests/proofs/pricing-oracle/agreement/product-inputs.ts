@@ -1,9 +1,6 @@
 import { decimalOf } from '../../../../contract/decimal.js';
-import type { Interval } from '../../../../contract/instant.js';
-import {
-  firstPeriod,
-  nextPeriod,
-} from '../../../../billing-api/domain/calendar/billing-periods.js';
+import { periodFrom } from '../../../../billing-api/domain/ledger/ledger-periods.js';
+import type { LedgerPeriod } from '../../../../billing-api/domain/ledger/period-ledger.js';
 import type {
   InvoiceInputs,
   InvoicedLine,
@@ -19,10 +16,10 @@ import { productCoupons, productTaxes, productWallets } from './product-adjustme
 import { productEntitlements, productItem, productTerms } from './product-subscription.js';
 import { productUsage } from './product-usage.js';
 
-function periodAt(terms: SubscriptionTerms, index: number): Interval {
-  let period = firstPeriod(terms);
+function rowAt(terms: SubscriptionTerms, index: number): LedgerPeriod {
+  let [period] = terms.periods;
   for (let passed = 0; passed < index; passed += 1) {
-    const next = nextPeriod(terms, period);
+    const next = periodFrom(terms, period.endMs);
     if (next === null) throw new Error(`the product has no period ${passed + 1}`);
     period = next;
   }
@@ -45,18 +42,9 @@ function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLin
   );
 }
 
-/** The item that continues another one and exists before `until`, else the item itself. */
-function presentSuccessor({ items }: Subscription, itemId: string, until: number): string {
-  const successor = items.find(
-    (item) => item.type === 'USAGE' && item.predecessorIds.includes(itemId) && item.start < until,
-  );
-  return successor?.id ?? itemId;
-}
-
 function priorCommitments(
   subscription: Subscription,
   { earlier }: InvoiceQuestion,
-  until: number,
 ): readonly PriorCommitment[] {
   const isOfSubscription = subscription.commitment !== null;
   return earlier.flatMap(({ period, lines }) =>
@@ -66,7 +54,7 @@ function priorCommitments(
         : [
             {
               period: { startMs: period.start, endMs: period.end },
-              lineItemId: presentSuccessor(subscription, itemId, until),
+              lineItemId: itemId,
               amount: decimalOf(isOfSubscription ? inCommitment : utilized),
             },
           ],
@@ -80,7 +68,8 @@ export function productInputs(
   question: InvoiceQuestion,
 ): InvoiceInputs {
   const terms = productTerms(subscription);
-  const period = periodAt(terms, question.periodIndex);
+  const { startMs, endMs } = rowAt(terms, question.periodIndex);
+  const period = { startMs, endMs };
   const isOpening = question.reference === 'period_start';
   const plan: LineSelectionInputs = {
     subscription: terms,
@@ -91,7 +80,7 @@ export function productInputs(
     alreadyInvoiced: invoicedLines(question.earlier).toReversed(),
     entitlements: productEntitlements(subscription).toReversed(),
   };
-  const required = requiredUsage(selectLines(plan), terms);
+  const required = requiredUsage(selectLines(plan));
   const usage = required.map(
     (requirement) => [requirement.lineItemId, productUsage(subscription, requirement)] as const,
   );
@@ -99,7 +88,7 @@ export function productInputs(
     ...plan,
     usage: new Map(usage),
     asOfMs: question.now ?? (isOpening ? period.startMs : period.endMs),
-    priorCommitments: priorCommitments(subscription, question, period.endMs),
+    priorCommitments: priorCommitments(subscription, question),
     coupons: productCoupons(subscription, question.earlier).toReversed(),
     taxes: productTaxes(subscription).toReversed(),
     wallets: productWallets(subscription).toReversed(),

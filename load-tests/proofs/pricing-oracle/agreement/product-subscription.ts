@@ -3,7 +3,8 @@ import type {
   CommitmentTerms,
   LineCommitment as ProductLineCommitment,
 } from '../../../../billing-api/domain/commitment/commitment.js';
-import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-periods.js';
+import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-boundaries.js';
+import { openLedger } from '../../../../billing-api/domain/ledger/ledger-rows.js';
 import type { EntitlementSource as ProductSource } from '../../../../billing-api/domain/entitlement/entitlement.js';
 import type { LineItem as ProductLineItem } from '../../../../billing-api/domain/invoice/line-item.js';
 import type { LineMeter } from '../../../../billing-api/domain/usage/line-meter.js';
@@ -21,19 +22,18 @@ import { productModel, productPrice } from './product-price.js';
 export function productTerms(subscription: Subscription): SubscriptionTerms {
   const { cycle, length, start, end, zone, currency, givenAnchor, commitment } = subscription;
   const grid = { billingCycle: cycle, billingPeriod: length.period, timezone: zone };
-  return {
+  const billingAnchorMs = resolveBillingAnchor({
     ...grid,
-    billingPeriodCount: length.count,
-    billingAnchorMs: resolveBillingAnchor({
-      ...grid,
-      startMs: start,
-      billingAnchorMs: givenAnchor,
-    }),
-    currency,
-    billingCadence: 'RECURRING',
     startMs: start,
-    endMs: end,
-    trialEndMs: null,
+    billingAnchorMs: givenAnchor,
+  });
+  const ledger = openLedger(
+    { ...grid, billingPeriodCount: length.count, billingCadence: 'RECURRING', endMs: end },
+    { startMs: start, billingAnchorMs, trialEndMs: null },
+  );
+  return {
+    ...ledger,
+    currency,
     prorationBehavior: subscription.proration,
     commitment: commitment && {
       amount: decimalOf(commitment.amount),
@@ -95,6 +95,7 @@ export function productItem(subscription: Subscription, item: LineItem): Product
   const isUsage = item.type === 'USAGE';
   return {
     id: item.id,
+    predecessorId: isUsage ? (item.predecessorIds.at(-1) ?? null) : null,
     createdAtMs: item.createdAt,
     entityType: 'plan',
     entityId: 'plan',

@@ -1,7 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { billingLengthOf } from './billing-length.js';
-import { overlapOf } from './interval.js';
-import type { BillingCycle, BillingGrid, BillingPeriod, PeriodTerms } from './billing-grid.js';
+import type { BillingCycle, BillingGrid, BillingPeriod } from './billing-grid.js';
 import type { LocalDateTime } from './local-time.js';
 import {
   daysBetween,
@@ -62,50 +61,6 @@ export function boundaryIndexAt(grid: BillingGrid, instant: InstantMs): number {
 export function gridPeriodAt(grid: BillingGrid, instant: InstantMs): Interval {
   const k = boundaryIndexAt(grid, instant);
   return { startMs: boundaryAt(grid, k), endMs: boundaryAt(grid, k + 1) };
-}
-
-/** `[start, first boundary after start)`, or shorter when the subscription ends before. */
-export function firstPeriod(terms: PeriodTerms): Interval {
-  const { endMs } = gridPeriodAt(terms, terms.startMs);
-  return { startMs: terms.startMs, endMs: Math.min(endMs, terms.endMs ?? Infinity) };
-}
-
-/**
- * The time in which a subscription exists, `Infinity` while it has no end. A ONETIME subscription
- * ends with its only period (docs/domain.md 12.8).
- */
-export function lifeOf(terms: PeriodTerms): Interval {
-  if (terms.billingCadence === 'ONETIME') return firstPeriod(terms);
-  return { startMs: terms.startMs, endMs: terms.endMs ?? Infinity };
-}
-
-/**
- * The billing period that contains an instant (docs/domain.md 12.4); null before the start and from
- * the end on.
- */
-export function periodContaining(terms: PeriodTerms, instant: InstantMs): Interval | null {
-  const life = lifeOf(terms);
-  if (instant < life.startMs || instant >= life.endMs) return null;
-  return overlapOf(gridPeriodAt(terms, instant), life);
-}
-
-/**
- * The billing period that begins where an interval ends; null when none begins there: the
- * subscription has ended, or the interval ends inside a period.
- */
-export function nextPeriod(terms: PeriodTerms, period: Interval): Interval | null {
-  const next = periodContaining(terms, period.endMs);
-  return next?.startMs === period.endMs ? next : null;
-}
-
-/**
- * The current period: the one that contains `now`; before the start the first period, after the end
- * the last one.
- */
-export function currentPeriod(terms: PeriodTerms, now: InstantMs): Interval {
-  const life = lifeOf(terms);
-  const instant = Math.min(Math.max(now, life.startMs), life.endMs - 1);
-  return periodContaining(terms, instant) ?? firstPeriod(terms);
 }
 
 /** A Monday and the first day of a year, so it is a boundary of every calendar period. */

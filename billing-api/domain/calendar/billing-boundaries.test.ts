@@ -2,18 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
 import type { BillingGrid, BillingPeriod } from './billing-grid.js';
-import type { PeriodTerms } from './billing-grid.js';
-import type { AnchorRequest } from './billing-periods.js';
+import type { AnchorRequest } from './billing-boundaries.js';
 import {
   boundaryAt,
   boundaryIndexAt,
-  currentPeriod,
-  firstPeriod,
   gridPeriodAt,
-  nextPeriod,
-  periodContaining,
   resolveBillingAnchor,
-} from './billing-periods.js';
+} from './billing-boundaries.js';
 
 function at(text: string): number {
   const instant = parseInstant(text);
@@ -26,22 +21,16 @@ const shown = (instant: number): string => formatInstant(instant).replace(':00.0
 const dates = (instants: readonly number[]): string[] =>
   instants.map((ms) => shown(ms).slice(0, 10));
 
-const MONTHLY: PeriodTerms = {
-  billingCadence: 'RECURRING',
+const MONTHLY: BillingGrid = {
   billingCycle: 'anniversary',
   billingPeriod: 'MONTHLY',
   billingPeriodCount: 1,
   billingAnchorMs: day('2026-01-01'),
-  startMs: day('2026-01-01'),
-  endMs: null,
   timezone: 'UTC',
-  trialEndMs: null,
 };
 
-/** Terms that start at their anchor. */
-const from = (date: string, change: Partial<PeriodTerms> = {}): PeriodTerms => ({
+const from = (date: string, change: Partial<BillingGrid> = {}): BillingGrid => ({
   ...MONTHLY,
-  startMs: at(date),
   billingAnchorMs: at(date),
   ...change,
 });
@@ -238,8 +227,7 @@ describe('anchor (12.1)', () => {
     const startMs = at('2017-09-15T12:00:00Z');
     const timezone = 'America/Asuncion';
     const billingAnchorMs = resolveBillingAnchor({ ...request, startMs, timezone });
-    const terms = { ...MONTHLY, startMs, billingAnchorMs, timezone, billingCycle: 'calendar' };
-    const grid: PeriodTerms = { ...terms, billingCycle: 'calendar' };
+    const grid: BillingGrid = { ...MONTHLY, billingAnchorMs, timezone, billingCycle: 'calendar' };
     // 01:00 local on 1 October, 00:00 local on 1 September and 1 November.
     expect([-1, 0, 1].map((k) => shown(boundaryAt(grid, k)))).toEqual([
       '2017-09-01T04:00Z',
@@ -253,87 +241,6 @@ describe('anchor (12.1)', () => {
     const billingAnchorMs = day('2026-09-10');
     expect(resolveBillingAnchor({ ...anniversary, billingAnchorMs })).toBe(billingAnchorMs);
     expect(resolveBillingAnchor(anniversary)).toBe(request.startMs);
-  });
-});
-
-describe('periods (12.4, 12.8)', () => {
-  const spanOf = (terms: PeriodTerms, instant: string): string[] | null => {
-    const period = periodContaining(terms, at(instant));
-    return period === null ? null : [shown(period.startMs), shown(period.endMs)];
-  };
-
-  it.each<[Partial<PeriodTerms>, string, string, string]>([
-    [{ billingPeriod: 'ANNUAL' }, '2025-01-10', '2025-06-15', '2025-06-15'],
-    [{ billingPeriodCount: 3 }, '2025-01-10', '2025-02-15', '2025-02-15'],
-    [{}, '2025-01-10', '2025-06-15', '2025-01-15'],
-    [{}, '2025-01-10', '2025-01-10', '2025-02-10'],
-    [{ billingPeriod: 'QUARTERLY' }, '2025-01-10', '2027-01-31', '2025-01-31'],
-  ])('the first ends at the first boundary after the start: %o %s', (...row) => {
-    const [change, start, anchor, end] = row;
-    const startMs = day(start);
-    const terms = { ...MONTHLY, ...change, startMs, billingAnchorMs: day(anchor) };
-    expect(firstPeriod(terms)).toEqual({ startMs, endMs: day(end) });
-  });
-
-  it('a calendar start on 1 Jan 00:00 ends its first period on 1 Feb (34.13)', () => {
-    const startMs = day('2026-01-01');
-    const anchor = { billingCycle: 'calendar', billingPeriod: 'MONTHLY', timezone: 'UTC' } as const;
-    const billingAnchorMs = resolveBillingAnchor({ ...anchor, startMs, billingAnchorMs: null });
-    const terms: PeriodTerms = { ...MONTHLY, billingCycle: 'calendar', billingAnchorMs };
-    expect(firstPeriod(terms)).toEqual({ startMs, endMs: day('2026-02-01') });
-  });
-
-  it('are half-open: a boundary belongs to the later period', () => {
-    expect(spanOf(MONTHLY, '2026-01-31T23:59:59.999Z')).toEqual([
-      '2026-01-01T00:00Z',
-      '2026-02-01T00:00Z',
-    ]);
-    expect(spanOf(MONTHLY, '2026-02-01T00:00:00Z')).toEqual([
-      '2026-02-01T00:00Z',
-      '2026-03-01T00:00Z',
-    ]);
-  });
-
-  it('exist neither before the start nor from the end on', () => {
-    const terms = { ...MONTHLY, endMs: day('2026-03-10') };
-    expect(spanOf(terms, '2025-12-31T23:59:59.999Z')).toBeNull();
-    expect(spanOf(terms, '2026-03-10T00:00:00Z')).toBeNull();
-    expect(spanOf(terms, '2026-03-09T23:59:59.999Z')).toEqual([
-      '2026-03-01T00:00Z',
-      '2026-03-10T00:00Z',
-    ]);
-  });
-
-  it('end with the end date also when it is inside the first one', () => {
-    const terms = { ...MONTHLY, endMs: day('2026-01-20') };
-    expect(firstPeriod(terms)).toEqual({ startMs: MONTHLY.startMs, endMs: day('2026-01-20') });
-    expect(nextPeriod(terms, firstPeriod(terms))).toBeNull();
-  });
-
-  it('a ONETIME subscription has exactly one', () => {
-    const terms: PeriodTerms = { ...MONTHLY, billingCadence: 'ONETIME' };
-    expect(spanOf(terms, '2026-01-15T00:00:00Z')).not.toBeNull();
-    expect(spanOf(terms, '2026-02-01T00:00:00Z')).toBeNull();
-    expect(nextPeriod(terms, firstPeriod(terms))).toBeNull();
-    expect(currentPeriod(terms, day('2027-01-01'))).toEqual(firstPeriod(terms));
-  });
-
-  it('follow one another; no period begins inside another', () => {
-    expect(nextPeriod(MONTHLY, { startMs: day('2026-01-01'), endMs: day('2026-02-01') })).toEqual({
-      startMs: day('2026-02-01'),
-      endMs: day('2026-03-01'),
-    });
-    expect(
-      nextPeriod(MONTHLY, { startMs: day('2026-01-01'), endMs: day('2026-01-15') }),
-    ).toBeNull();
-  });
-
-  it('the current one is the first before the start and the last after the end', () => {
-    const terms = { ...MONTHLY, endMs: day('2026-03-10') };
-    const starts = ['2025-06-01', '2026-02-15', '2027-01-01'].map(
-      (date) => currentPeriod(terms, day(date)).startMs,
-    );
-    expect(dates(starts)).toEqual(['2026-01-01', '2026-02-01', '2026-03-01']);
   });
 });
 
@@ -355,39 +262,10 @@ describe('laws', () => {
       startMs: instants,
       timezone: fc.constantFrom(...zones),
     })
-    .map((members): PeriodTerms => {
+    .map((members): BillingGrid => {
       const billingAnchorMs = resolveBillingAnchor({ ...members, billingAnchorMs: null });
       return { ...MONTHLY, ...members, billingAnchorMs };
     });
-
-  it('every instant is in exactly one period, and periods meet without a gap', () => {
-    fc.assert(
-      fc.property(terms, instants, (subscription, instant) => {
-        fc.pre(instant >= subscription.startMs);
-        const period = periodContaining(subscription, instant);
-        expect(period).not.toBeNull();
-        if (period === null) return;
-        expect(period.startMs <= instant && instant < period.endMs).toBe(true);
-        expect(nextPeriod(subscription, period)?.startMs).toBe(period.endMs);
-        if (period.startMs > subscription.startMs) {
-          expect(periodContaining(subscription, period.startMs - 1)?.endMs).toBe(period.startMs);
-        }
-      }),
-    );
-  });
-
-  it('no period is longer than one step of the calendar', () => {
-    const longestDays = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, QUARTERLY: 92, HALF_YEARLY: 184 };
-    fc.assert(
-      fc.property(terms, (subscription) => {
-        const { startMs, endMs } = firstPeriod(subscription);
-        const days = { ...longestDays, ANNUAL: 366 }[subscription.billingPeriod];
-        const longestMs = days * subscription.billingPeriodCount * DAY_MS + 2 * HOUR_MS;
-        expect(endMs - startMs).toBeLessThanOrEqual(longestMs);
-        expect(endMs).toBeGreaterThan(startMs);
-      }),
-    );
-  });
 
   it('the index of a boundary finds it again', () => {
     const zonesWithoutSkippedDates = terms.filter((grid) => grid.timezone !== 'Pacific/Apia');

@@ -1,0 +1,51 @@
+import { sql } from 'slonik';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { noRows } from '../../../sql/columns.js';
+import type { LedgerPeriod } from '../../domain/ledger/period-ledger.js';
+import type { Transaction, Unit } from '../../records/unit.js';
+import { periodFromRow, periodRow } from './period-row.js';
+
+/** The recorded periods of subscriptions, by subscription, in the order of time. */
+export async function findPeriods(
+  transaction: Transaction,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly LedgerPeriod[]>> {
+  if (subscriptionIds.length === 0) return new Map();
+  const rows = await transaction.any(sql.type(periodRow)`
+    SELECT subscription_id, period_index, kind, period_start, period_end, anchor, anchor_number,
+      grid_number, grid_start, grid_end, pauses
+    FROM subscription_periods
+    WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
+    ORDER BY subscription_id, period_index`);
+  const found = new Map<string, LedgerPeriod[]>();
+  for (const row of rows) {
+    const periods = found.get(row.subscription_id) ?? [];
+    found.set(row.subscription_id, [...periods, periodFromRow(row)]);
+  }
+  return found;
+}
+
+function instant(ms: InstantMs) {
+  return sql.fragment`${formatInstant(ms)}::timestamptz`;
+}
+
+/** Records a period of a subscription. */
+export async function insertPeriod(
+  { tx, caller }: Unit,
+  subscriptionId: string,
+  period: LedgerPeriod,
+): Promise<void> {
+  const { tenantId, environmentId } = caller.environment;
+  const pauses = period.pauses.map(({ startMs, endMs }) => ({
+    start: formatInstant(startMs),
+    end: formatInstant(endMs),
+  }));
+  await tx.query(sql.type(noRows)`
+    INSERT INTO subscription_periods (tenant_id, environment_id, subscription_id, period_index,
+      kind, period_start, period_end, anchor, anchor_number, grid_number, grid_start, grid_end,
+      pauses)
+    VALUES (${tenantId}, ${environmentId}, ${subscriptionId}, ${period.index}, ${period.kind},
+      ${instant(period.startMs)}, ${instant(period.endMs)}, ${instant(period.anchor.atMs)},
+      ${period.anchor.number}, ${period.gridNumber}, ${instant(period.grid.startMs)},
+      ${instant(period.grid.endMs)}, ${JSON.stringify(pauses)}::jsonb)`);
+}
