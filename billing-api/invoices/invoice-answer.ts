@@ -1,6 +1,5 @@
 import { formatInstant } from '../../contract/instant.js';
 import { customerToDto } from '../customers/customer.resource.js';
-import { DUE_DAYS_DEFAULT, dueDateOf, netDaysOf } from '../domain/invoice/due-date.js';
 import { formatMoney } from '../domain/money.js';
 import { instantToDto } from '../records/record-dto.js';
 import { subscriptionToDto } from '../subscriptions/subscription.resource.js';
@@ -40,11 +39,6 @@ function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsD
   };
 }
 
-function dueDateToDto({ query, invoice }: InvoicePreview): string {
-  const days = netDaysOf(query.loaded.subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
-  return formatInstant(dueDateOf(invoice.period, 'period_end', days));
-}
-
 /**
  * A computed invoice. It is not stored, so it has neither id nor number. When a page of windows is
  * given, every line explains its amount.
@@ -72,7 +66,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     currency: invoice.currency,
     description: null,
     issue_date: null,
-    due_date: dueDateToDto(preview),
+    due_date: formatInstant(invoice.dueMs),
     finalized_at: null,
     paid_at: null,
     voided_at: null,

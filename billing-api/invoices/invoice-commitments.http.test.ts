@@ -231,6 +231,30 @@ describe('POST /invoices/preview of entitlements', () => {
     },
   );
 
+  test.for([
+    ['an allowance that never resets', 'BILLING_PERIOD', '2026-10-01T00:00:00.000Z'],
+    ['a meter that never resets', 'NEVER', null],
+  ] as const)('explains %s: its window has no end', async (row, { api, database, clickhouse }) => {
+    const [, reset, start] = row;
+    const meter = { type: 'COUNT', resetUsage: reset } as const;
+    const plan = await makePricedPlan(
+      api,
+      { database, clickhouse },
+      { meter, price: { amount: '1' } },
+    );
+    const metered = { name: 'Calls', type: 'metered', meter_id: plan.meterId };
+    const feature = await api.make('/v1/features', metered);
+    const never = { usage_limit: 2, usage_reset_period: 'NEVER' };
+    await api.make('/v1/entitlements', { feature_id: feature.id, plan_id: plan.planId, ...never });
+    await plan.count(['02', '03', '04'].map((date) => ({ at: `2026-10-${date}T10:00:00.000Z` })));
+    const invoice = await previewOf(api, await plan.subscribe(), { ...OCTOBER, explain: true });
+    const { allowance, billed } = invoice.line_items[0].explanation.quantity;
+    expect(allowance.windows).toEqual([
+      { start, end: null, used_before: '0', used_until: '3', free: '2' },
+    ]);
+    expect(billed).toBe('1');
+  });
+
   test('uses up an allowance by buckets, with those before the period', async ({
     api,
     database,

@@ -90,6 +90,7 @@ export const METER: LineMeter = {
   displayName: 'API calls',
   eventName: 'api_call',
   aggregationType: 'COUNT',
+  eventValue: { field: null, expression: null, multiplier: null },
   filters: [{ key: 'region', values: ['eu', 'us'] }],
   resetUsage: 'BILLING_PERIOD',
   bucketSize: null,
@@ -160,5 +161,6 @@ export const JANUARY: InvoiceInputs = {
   coupons: [],
   taxes: [],
   wallets: [],
+  dueDays: 1,
   hideZeroCharges: false,
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
+import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
 import type { BillingGrid, BillingPeriod } from './billing-grid.js';
 import type { AnchorRequest } from './billing-boundaries.js';
 import {

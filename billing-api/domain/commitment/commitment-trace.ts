@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from './commitment.js';
 
 /** How a commitment changed the charge of a line (docs/domain.md 11). */
@@ -7,6 +8,9 @@ export type CommitmentTrace = {
   readonly type: CommitmentType;
   /** C in money. */
   readonly amount: Decimal;
+  /** The commitment window, and whether this invoice is its last (docs/domain.md 11.2). */
+  readonly window: Interval;
+  readonly isLast: boolean;
   /** The part of C that earlier invoices and earlier lines of this one used up. */
   readonly usedBefore: Decimal;
   readonly inCommitment: Decimal;

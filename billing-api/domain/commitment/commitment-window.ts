@@ -28,7 +28,8 @@ export function commitmentWindowAt(
   { duration, every, steps }: CommitmentSpan,
 ): Interval {
   const period = ownPeriodAt(ledger, steps, instant) ?? currentPeriod(ledger, instant);
-  if (duration === null || !isLonger(onePeriod(duration), every)) return period;
+  const { startMs, endMs } = period;
+  if (duration === null || !isLonger(onePeriod(duration), every)) return { startMs, endMs };
   const grid = {
     timezone: ledger.timezone,
     billingCycle: 'anniversary' as const,
@@ -36,7 +37,7 @@ export function commitmentWindowAt(
     billingPeriod: duration,
     billingPeriodCount: 1,
   };
-  return gridPeriodAt(grid, period.startMs);
+  return gridPeriodAt(grid, startMs);
 }
 
 /**

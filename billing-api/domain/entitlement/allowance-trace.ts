@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import type { UsageResetPeriod } from './entitlement.js';
 
 /** How an allowance lowered the billed quantity of a line (docs/domain.md 10.2). */
@@ -12,7 +12,11 @@ export type AllowanceTrace = {
 };
 
 /** One reset window of an allowance, before and after a line. */
-export type AllowanceWindow = Interval & {
+export type AllowanceWindow = {
+  /** Null: with all of the history, as of a meter that never resets. */
+  readonly startMs: InstantMs | null;
+  /** Null: without an end, as an allowance that never resets. */
+  readonly endMs: InstantMs | null;
   /** Usage of the window before the line, including that of other lines which share it. */
   readonly usedBefore: Decimal;
   readonly usedUntil: Decimal;

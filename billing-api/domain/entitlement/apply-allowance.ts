@@ -1,5 +1,5 @@
 import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { AllowanceTrace, AllowanceWindow } from './allowance-trace.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import {
@@ -75,6 +75,11 @@ type WindowBill = { readonly trace: AllowanceWindow; readonly billed: Decimal };
 
 type Bill = { readonly billed: Decimal; readonly windows: readonly AllowanceWindow[] };
 
+/** The instant; null for one that is never reached. */
+function finite(instant: InstantMs): InstantMs | null {
+  return Number.isFinite(instant) ? instant : null;
+}
+
 /** Bills each reset window of a line; `usageOf` returns the usage of a window. */
 function walk(
   line: UsedLine & { readonly limit: Decimal },
@@ -93,7 +98,13 @@ function walk(
     pools.set(window.startMs, poolAfter(pool, draw, usage));
     return {
       billed: billedOf(line.limit, pool.used, usage),
-      trace: { ...window, usedBefore: pool.used, usedUntil: pool.used.plus(usage), free },
+      trace: {
+        startMs: finite(window.startMs),
+        endMs: finite(window.endMs),
+        usedBefore: pool.used,
+        usedUntil: pool.used.plus(usage),
+        free,
+      },
     };
   });
   const sum = bills.reduce((total, { billed }) => total.plus(billed), ZERO);

@@ -9,7 +9,6 @@ import type { LineUsage } from '../usage/line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,
-  MONTHLY,
   USAGE_PRICE,
   day,
   fixedLine,
@@ -195,6 +194,9 @@ describe('trace', () => {
         meterVersion: 1,
         eventName: 'api_call',
         aggregationType: 'COUNT',
+        eventValue: { field: null, expression: null, multiplier: null },
+        bucketSize: null,
+        groupBy: null,
         filters: [{ key: 'region', values: ['eu', 'us'] }],
         filterValues: { model: ['large'] },
         eventCount: 42,

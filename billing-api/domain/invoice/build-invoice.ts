@@ -2,6 +2,7 @@ import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
 import { applyCoupons } from '../adjustments/apply-coupons.js';
 import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../adjustments/apply-taxes.js';
+import { dueDateOf } from './due-date.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { BillableLine } from './billable-line.js';
 import type { InvoiceInputs, InvoiceLine, InvoiceResult } from './invoice.js';
@@ -48,6 +49,7 @@ export function priceInvoice(
   return {
     currency,
     period,
+    dueMs: dueDateOf(period, inputs.referencePoint, inputs.dueDays),
     lines: shownLines(paid.lines, inputs),
     couponApplications: charged.applications,
     taxes,

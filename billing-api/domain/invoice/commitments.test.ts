@@ -151,7 +151,9 @@ describe('commitment of a subscription (11.1)', () => {
     const rest = { startMs: day('2026-01-20'), endMs: day('2026-02-01') };
     const change = { lineItems: [used('calls')], usage: usages({ calls: '60' }), subscription };
     expect(lines({ ...change, period: threshold })).toEqual(['calls charge 60 60.00']);
-    const priorCommitments = [{ period: threshold, lineItemId: 'calls', amount: decimalOf('60') }];
+    const priorCommitments = [
+      { invoiceId: 'earlier', period: threshold, lineItemId: 'calls', amount: decimalOf('60') },
+    ];
     expect(lines({ ...change, period: rest, priorCommitments })).toEqual([
       'calls charge 40 40.00',
       'calls overage 20 30.00',
@@ -162,7 +164,8 @@ describe('commitment of a subscription (11.1)', () => {
     const change = { lineItems: [used('calls', '0.30')], usage: usages({ calls: '500' }) };
     const subscription = committed('100', '1.5');
     const made = buildInvoice({ ...JANUARY, ...change, subscription });
-    const common = { level: 'subscription', type: 'amount', amount: '100', overageFactor: '1.5' };
+    const terms = { level: 'subscription', type: 'amount', amount: '100', overageFactor: '1.5' };
+    const common = { ...terms, window: JANUARY.period, isLast: true };
     expect(JSON.parse(JSON.stringify(made.lines.map(({ trace }) => trace.commitment)))).toEqual([
       {
         ...common,
@@ -203,6 +206,7 @@ describe('commitment of a subscription (11.1)', () => {
 describe('longer duration (11.2)', () => {
   const prior = (amount: string, date = '2025-12-01'): readonly PriorCommitment[] => [
     {
+      invoiceId: 'earlier',
       period: { startMs: day(date), endMs: day('2026-01-01') },
       lineItemId: 'calls',
       amount: decimalOf(amount),
@@ -326,8 +330,8 @@ describe('commitment of a line (11.3)', () => {
     const period = { startMs: day('2025-12-01'), endMs: day('2026-01-01') };
     const prior = (amount: string) => ({
       priorCommitments: [
-        { period, lineItemId: 'calls', amount: decimalOf(amount) },
-        { period, lineItemId: 'other', amount: decimalOf('999') },
+        { invoiceId: 'earlier', period, lineItemId: 'calls', amount: decimalOf(amount) },
+        { invoiceId: 'earlier', period, lineItemId: 'other', amount: decimalOf('999') },
       ],
     });
     const yearly = line('1200', {}, 'ANNUAL');

@@ -25,6 +25,7 @@ export type ReferencePoint = 'period_start' | 'period_end' | 'threshold';
 
 /** A line of an earlier DRAFT or FINALIZED invoice of the subscription (docs/domain.md 13.5). */
 export type InvoicedLine = {
+  readonly invoiceId: string;
   readonly lineItemId: string;
   readonly priceId: string;
   readonly period: Interval;
@@ -45,6 +46,7 @@ export type LineSelectionInputs = {
 
 /** What an earlier DRAFT or FINALIZED invoice used of a commitment (docs/domain.md 11.2). */
 export type PriorCommitment = {
+  readonly invoiceId: string;
   /** Of that invoice. */
   readonly period: Interval;
   /** The line item that used it; its successors share the commitment (docs/domain.md 11.3). */
@@ -66,6 +68,8 @@ export type InvoiceInputs = LineSelectionInputs & {
   readonly taxes: readonly TaxAssociation[];
   /** Those that pay; none for a draft, which carries no prepaid credits (docs/domain.md 13.1). */
   readonly wallets: readonly PrepaidWallet[];
+  /** Days until the invoice is due (docs/domain.md 16). */
+  readonly dueDays: number;
   /** Leaves lines with amount 0 out of the result; the totals do not change. */
   readonly hideZeroCharges: boolean;
 };
@@ -156,6 +160,7 @@ export type InvoiceTotals = {
 export type InvoiceResult = {
   readonly currency: string;
   readonly period: Interval;
+  readonly dueMs: InstantMs;
   /** In line order; lines of one item by period; a true-up last. */
   readonly lines: readonly InvoiceLine[];
   /** Line coupons first, each kind in the order of application. */

@@ -3,6 +3,8 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { DiscountTrace } from '../adjustments/adjusted-line.js';
+import type { WindowSize } from '../calendar/usage-windows.js';
+import type { MeterValue } from '../usage/line-meter.js';
 import type { Proration } from '../calendar/proration.js';
 import type { CommitmentTrace } from '../commitment/commitment-trace.js';
 import type { AllowanceTrace } from '../entitlement/allowance-trace.js';
@@ -32,6 +34,9 @@ export type UsageTrace = {
   readonly meterVersion: number;
   readonly eventName: string;
   readonly aggregationType: AggregationType;
+  readonly eventValue: MeterValue;
+  readonly bucketSize: WindowSize | null;
+  readonly groupBy: string | null;
   /** Of the meter; an event counts when it passes these and the `filterValues` of the price. */
   readonly filters: readonly MeterFilter[];
   readonly filterValues: Readonly<Record<string, readonly string[]>>;

@@ -8,7 +8,6 @@ import { selectLines } from './select-lines.js';
 import {
   JANUARY,
   METER,
-  MONTHLY,
   TEN_FREE,
   day,
   fixedLine,

@@ -9,7 +9,6 @@ import { selectLines } from './select-lines.js';
 import {
   FIXED_PRICE,
   JANUARY,
-  MONTHLY,
   USAGE_PRICE,
   day,
   fixedLine,
@@ -131,7 +130,9 @@ describe('ONETIME lines (13.3)', () => {
     const later = lines(item('2026-01-20'));
     expect(scaled(later)).toEqual([null]);
     const period = { startMs: day('2026-01-20'), endMs: day('2026-01-20') };
-    const alreadyInvoiced = [{ lineItemId: 'o', priceId: 'price_other', period }];
+    const alreadyInvoiced = [
+      { invoiceId: 'earlier', lineItemId: 'o', priceId: 'price_other', period },
+    ];
     expect(planned({ alreadyInvoiced, ...later })).toEqual([]);
   });
 
@@ -202,6 +203,7 @@ describe('lines with a longer period than the subscription (13.3)', () => {
     expect(scaled(item)).toEqual(['59/90']);
     const alreadyInvoiced = [
       {
+        invoiceId: 'earlier',
         lineItemId: 'b',
         priceId: FIXED_PRICE.id,
         period: { startMs: day('2026-02-01'), endMs: day('2026-04-01') },
@@ -258,7 +260,10 @@ describe('already invoiced (13.5)', () => {
   const item = lines(fixedLine('b'));
   const invoiced = (start: string, end: string, priceId = FIXED_PRICE.id): string[] => {
     const period = { startMs: day(start), endMs: day(end) };
-    return planned({ alreadyInvoiced: [{ lineItemId: 'b', priceId, period }], ...item });
+    return planned({
+      alreadyInvoiced: [{ invoiceId: 'earlier', lineItemId: 'b', priceId, period }],
+      ...item,
+    });
   };
 
   it('skips a line whose period overlaps an earlier one of the same item and price', () => {
@@ -274,6 +279,7 @@ describe('already invoiced (13.5)', () => {
   it('running the plan on its own result adds nothing', () => {
     const items = lines(usageLine('a'), fixedLine('b', { startMs: day('2026-01-10') }));
     const alreadyInvoiced = selectLines({ ...JANUARY, ...items }).map(({ lineItem, period }) => ({
+      invoiceId: 'earlier',
       lineItemId: lineItem.id,
       priceId: lineItem.price.id,
       period,

@@ -1,5 +1,9 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { boundaryAt, boundaryIndexAt, resolveBillingAnchor } from '../calendar/billing-boundaries.js';
+import {
+  boundaryAt,
+  boundaryIndexAt,
+  resolveBillingAnchor,
+} from '../calendar/billing-boundaries.js';
 import {
   gridFrom,
   lastRecorded,

@@ -1,7 +1,10 @@
-import type { AggregationType } from '../../../contract/aggregation.js';
+import type { AggregationType, MeterAggregation } from '../../../contract/aggregation.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { WindowSize } from '../calendar/usage-windows.js';
 import type { ResetUsage } from './aggregation-spec.js';
+
+/** Where the value of an event comes from (docs/domain.md 7.5). */
+export type MeterValue = Pick<MeterAggregation, 'field' | 'expression' | 'multiplier'>;
 
 /** The meter of a usage line as it stands when the invoice is computed. */
 export type LineMeter = {
@@ -10,6 +13,8 @@ export type LineMeter = {
   readonly displayName: string;
   readonly eventName: string;
   readonly aggregationType: AggregationType;
+  /** What the aggregation reads of an event, as the meter names it. */
+  readonly eventValue: MeterValue;
   readonly filters: readonly MeterFilter[];
   readonly resetUsage: ResetUsage;
   /** Cuts the usage window into buckets that are priced one by one; null without buckets. */

@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build-invoice.js';
+import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/due-date.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -23,11 +24,13 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
 function priceLines(
   { inputs, lines }: InvoicePlan,
   usage: UsageOfLines,
-  { now, hideZeroCharges }: InvoiceQuery,
+  { loaded, now, hideZeroCharges }: InvoiceQuery,
 ): InvoiceResult {
   // No invoice is stored yet, and coupons, taxes and wallets cannot be created yet.
   const none = { priorCommitments: [], coupons: [], taxes: [], wallets: [] };
-  return priceInvoice(lines, { ...inputs, ...none, usage, asOfMs: now, hideZeroCharges });
+  const dueDays = netDaysOf(loaded.subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
+  const shown = { asOfMs: now, dueDays, hideZeroCharges };
+  return priceInvoice(lines, { ...inputs, ...none, ...shown, usage });
 }
 
 /**

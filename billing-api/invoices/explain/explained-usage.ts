@@ -1,9 +1,7 @@
 import { plain } from '../../../contract/decimal.js';
-import { formatInstant } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
-import { meterToDto } from '../../catalog/meters/meter.resource.js';
 import type { AllowanceTrace } from '../../domain/entitlement/allowance-trace.js';
 import type { LineTrace, UsageTrace } from '../../domain/invoice/line-trace.js';
+import { instantToDto, rateToDto } from '../../records/record-dto.js';
 import type { InvoicePreview } from '../preview-invoice.js';
 import type {
   ExplainedAllowanceDto,
@@ -11,20 +9,24 @@ import type {
   ExplanationDto,
 } from './explanation-dto.js';
 
-function meterOf(
-  { meterId, meterVersion, eventName, filters, filterValues }: UsageTrace,
-  { metering }: InvoicePreview,
-): ExplainedMeterDto {
-  const meter = assertPresent(metering.meters.get(meterId), 'the meter of a line');
+function meterOf({ meterId, meterVersion, eventName, ...usage }: UsageTrace): ExplainedMeterDto {
+  const { field, expression, multiplier } = usage.eventValue;
   return {
     id: meterId,
     version: meterVersion,
     event_name: eventName,
-    filters: filters.map(({ key, values }) => ({ key, values: [...values] })),
+    filters: usage.filters.map(({ key, values }) => ({ key, values: [...values] })),
     filter_values: Object.fromEntries(
-      Object.entries(filterValues).map(([key, values]) => [key, [...values]]),
+      Object.entries(usage.filterValues).map(([key, values]) => [key, [...values]]),
     ),
-    aggregation: meterToDto(meter).aggregation,
+    aggregation: {
+      type: usage.aggregationType,
+      field,
+      expression,
+      group_by: usage.groupBy,
+      multiplier: multiplier === null ? null : rateToDto(multiplier),
+      bucket_size: usage.bucketSize,
+    },
   };
 }
 
@@ -33,8 +35,8 @@ function allowanceToDto({ limit, resetPeriod, windows }: AllowanceTrace): Explai
     limit: limit === null ? null : plain(limit),
     reset_period: resetPeriod,
     windows: windows.map((window) => ({
-      start: formatInstant(window.startMs),
-      end: formatInstant(window.endMs),
+      start: instantToDto(window.startMs),
+      end: instantToDto(window.endMs),
       used_before: plain(window.usedBefore),
       used_until: plain(window.usedUntil),
       free: plain(window.free),
@@ -49,7 +51,7 @@ export function usageMembers({ usage }: LineTrace, preview: InvoicePreview): Usa
   if (usage === null) return { meter: null, customers: [], event_count: null, quantity: null };
   const { raw, billed, allowance } = usage;
   return {
-    meter: meterOf(usage, preview),
+    meter: meterOf(usage),
     customers: [preview.customer.id],
     event_count: usage.eventCount,
     quantity: {

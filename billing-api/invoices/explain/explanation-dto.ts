@@ -24,8 +24,10 @@ export interface ExplainedMeterDto {
 
 /** A reset window of an allowance; its usage includes that of lines which share it. */
 export interface ExplainedAllowanceWindowDto {
-  start: DateTime;
-  end: DateTime;
+  /** Null: with all of the history, as of a meter that never resets. */
+  start: DateTime | null;
+  /** Null: without an end, as an allowance that never resets. */
+  end: DateTime | null;
   used_before: DecimalText;
   used_until: DecimalText;
   /** What was left for the line. */

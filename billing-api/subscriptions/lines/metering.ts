@@ -8,16 +8,18 @@ import type { Transaction } from '../../records/unit.js';
 import type { LineItemRow } from '../line-item.resource.js';
 
 function lineMeterOf(meter: MeterRow, effective: EffectiveMeter): LineMeter {
+  const { field, expression, multiplier, groupBy } = effective.aggregation;
   return {
     id: meter.id,
     version: effective.version,
     displayName: meter.name,
     eventName: effective.eventName,
-    aggregationType: meter.aggregation_type,
+    aggregationType: effective.aggregation.type,
+    eventValue: { field, expression, multiplier },
     filters: effective.filters,
     resetUsage: meter.reset_usage,
     bucketSize: effective.bucketSize,
-    groupBy: effective.aggregation.groupBy,
+    groupBy,
   };
 }
 

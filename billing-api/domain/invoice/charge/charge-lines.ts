@@ -1,4 +1,5 @@
 import { ONE, ZERO, plain, type Decimal } from '../../../../contract/decimal.js';
+import type { Interval } from '../../../../contract/instant.js';
 import type { SubscriptionCommitment } from '../../commitment/commitment.js';
 import { splitCharges, type ChargePart } from '../../commitment/split-charges.js';
 import { roundMoney } from '../../money.js';
@@ -23,6 +24,7 @@ export type ChargedLine = {
 /** The unused part of a subscription's commitment; greater than 0. */
 export type TrueUp = {
   readonly commitment: SubscriptionCommitment;
+  readonly window: Interval;
   /** The used part of the commitment, by earlier invoices and by the lines of this one. */
   readonly utilized: Decimal;
   readonly amount: Decimal;
@@ -62,6 +64,8 @@ function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
     level: 'subscription',
     type: 'amount',
     amount: commitment.amount,
+    window: period.window,
+    isLast: period.isLast,
     usedBefore: period.usedBefore.plus(usedBefore),
     inCommitment: isOverage ? ZERO : exact,
     overageBase: isOverage ? base : ZERO,
@@ -101,13 +105,13 @@ function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null 
 function trueUpOf(
   lines: readonly ChargedLine[],
   commitment: SubscriptionCommitment,
-  { usedBefore, isLast }: CommitmentPeriod,
+  { window, usedBefore, isLast }: CommitmentPeriod,
 ): TrueUp | null {
   if (!commitment.isTrueUpEnabled || !isLast) return null;
   const within = lines.filter((line) => line.commitment !== null && line.kind === 'charge');
   const utilized = within.reduce((sum, { amount }) => sum.plus(amount), usedBefore);
   const amount = restOf(commitment.amount, utilized);
-  return amount.isZero() ? null : { commitment, utilized, amount };
+  return amount.isZero() ? null : { commitment, window, utilized, amount };
 }
 
 /**

@@ -74,6 +74,8 @@ export function commitLine(
       level: 'line',
       type: terms.type,
       amount: money,
+      window,
+      isLast,
       usedBefore,
       inCommitment: utilized,
       overageBase,

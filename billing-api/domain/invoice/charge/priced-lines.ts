@@ -46,7 +46,7 @@ function rateLines(selected: readonly BillableLine[], inputs: InvoiceInputs): re
 
 /** What a line shows as used of its own commitment, in whole minor units; 0 without one. */
 function utilizedOf({ charge, committed }: RatedLine, { subscription }: InvoiceInputs): Decimal {
-  if (committed?.money == null) return ZERO;
+  if (committed === null || committed.money === null) return ZERO;
   const { currency } = subscription;
   return commitmentInfoOf(committed, roundMoney(charge, currency), currency).utilized;
 }

@@ -6,7 +6,7 @@ import type { LineTrace } from '../line-trace.js';
 import { UNADJUSTED } from './write-line.js';
 
 function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineTrace {
-  const { commitment, utilized, amount } = trueUp;
+  const { commitment, window, utilized, amount } = trueUp;
   const digits = minorDigitsOf(subscription.currency);
   return {
     timezone: subscription.timezone,
@@ -18,6 +18,8 @@ function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineT
       level: 'subscription',
       type: 'amount',
       amount: commitment.amount,
+      window,
+      isLast: true,
       usedBefore: utilized,
       inCommitment: ZERO,
       overageBase: ZERO,

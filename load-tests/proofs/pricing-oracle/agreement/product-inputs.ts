@@ -33,6 +33,7 @@ function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLin
         ? []
         : [
             {
+              invoiceId: 'earlier',
               lineItemId: itemId,
               priceId: `price of ${itemId}`,
               period: { startMs: start, endMs: end },
@@ -53,6 +54,7 @@ function priorCommitments(
         ? []
         : [
             {
+              invoiceId: 'earlier',
               period: { startMs: period.start, endMs: period.end },
               lineItemId: itemId,
               amount: decimalOf(isOfSubscription ? inCommitment : utilized),
@@ -92,6 +94,7 @@ export function productInputs(
     coupons: productCoupons(subscription, question.earlier).toReversed(),
     taxes: productTaxes(subscription).toReversed(),
     wallets: productWallets(subscription).toReversed(),
+    dueDays: 1,
     hideZeroCharges: false,
   };
 }

@@ -55,6 +55,7 @@ function productMeter({ meters }: Subscription, meterId: string): LineMeter {
     displayName: 'Meter',
     eventName: meter.eventName,
     aggregationType: meter.type,
+    eventValue: { field: null, expression: null, multiplier: null },
     filters: meter.filters,
     resetUsage: meter.reset,
     bucketSize: meter.bucketSize,
