@@ -30,16 +30,16 @@ const LONGEST_MS: Readonly<Record<BillingPeriod, number>> = {
 /** The invoice's own period, and the next one unless the subscription has ended. */
 export function invoicePeriodsOf(
   subscription: Subscription,
-  { periodIndex, reference }: InvoiceQuestion,
+  { rowIndex, reference }: InvoiceQuestion,
 ): InvoicePeriods {
   const { start, length } = subscription;
-  const until = start + (periodIndex + 3) * length.count * LONGEST_MS[length.period];
+  const until = start + (rowIndex + 3) * length.count * LONGEST_MS[length.period];
   const periods = periodsUntil(subscription, length, until);
-  const period = periods[periodIndex];
+  const period = periods[rowIndex];
   if (period === undefined) throw new Error('the subscription does not reach that period');
   return {
     period,
-    advance: reference === 'period_start' ? period : (periods[periodIndex + 1] ?? null),
+    advance: reference === 'period_start' ? period : (periods[rowIndex + 1] ?? null),
   };
 }
 

@@ -36,6 +36,8 @@ export const monthly = { period: 'MONTHLY', count: 1 } as const;
 export const plainSubscription: Subscription = {
   start: Date.parse('2026-01-01T00:00:00Z'),
   end: null,
+  trialEnd: null,
+  history: [],
   zone: 'UTC',
   currency: 'usd',
   length: monthly,
@@ -118,6 +120,6 @@ export function invoiceOf(
 ): PricedInvoice {
   return priceInvoice(
     { ...plainSubscription, ...changes },
-    { reference: 'period_end', periodIndex: 0, now: null, earlier: [], ...question },
+    { reference: 'period_end', rowIndex: 0, now: null, earlier: [], ...question },
   );
 }

@@ -60,8 +60,8 @@ export function invoiceChain(
   const links: ChainLink[] = [];
   const earlier: EarlierInvoice[] = [];
   const isForeseen = random.chance(0.5);
-  const ask = (reference: 'period_start' | 'period_end', periodIndex: number): void => {
-    const question = { reference, periodIndex, now: null, earlier: [...earlier] };
+  const ask = (reference: 'period_start' | 'period_end', rowIndex: number): void => {
+    const question = { reference, rowIndex, now: null, earlier: [...earlier] };
     const { period } = invoicePeriodsOf(subscription, question);
     const until = reference === 'period_start' ? period.start + 1 : period.end;
     const items = isForeseen ? subscription.items : knownItems(subscription.items, until);

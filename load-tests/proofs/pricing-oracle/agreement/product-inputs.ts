@@ -80,7 +80,7 @@ export function productInputs(
   question: InvoiceQuestion,
 ): InvoiceInputs {
   const terms = productTerms(subscription);
-  const period = periodAt(terms, question.periodIndex);
+  const period = periodAt(terms, question.rowIndex);
   const isOpening = question.reference === 'period_start';
   const plan: LineSelectionInputs = {
     subscription: terms,

@@ -47,6 +47,8 @@ function randomFrame(random: SeededRandom, { periods }: Theme): Subscription {
   return {
     start,
     end: null,
+    trialEnd: null,
+    history: [],
     zone: scene.zone,
     currency: random.pick(CURRENCIES),
     length,
@@ -113,8 +115,8 @@ function withUsage(random: SeededRandom, outline: Outline): Subscription {
 
 /** Amounts that the invoices come to without a commitment. */
 function amountsNear(subscription: Subscription, periodCount: number): readonly string[] {
-  const amounts = Array.from({ length: periodCount }, (_, periodIndex) => {
-    const question = { reference: 'period_end', periodIndex, now: null, earlier: [] } as const;
+  const amounts = Array.from({ length: periodCount }, (_, rowIndex) => {
+    const question = { reference: 'period_end', rowIndex, now: null, earlier: [] } as const;
     const { lines, totals } = priceInvoice(subscription, question);
     const usage = lines.filter(({ priceType }) => priceType === 'USAGE');
     return [totals.subtotal, ...usage.map(({ amount }) => amount)];
