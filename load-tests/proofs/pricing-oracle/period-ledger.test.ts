@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { anchorOf, periodsUntil } from './billing-periods.js';
-import { advance, type BillingPeriod, type Length } from './billing-grid.js';
+import { firstAnchorOf } from './billing-anchor.js';
+import { advance, timesLonger, type BillingPeriod, type Length } from './billing-grid.js';
 import { instantOf } from './local-time.js';
+import { ownPeriodOf } from './own-periods.js';
+import { rowsBefore } from './period-ledger.js';
 import { plainSubscription } from './plain-subscription.js';
 import type { Subscription } from './subscription.js';
 
@@ -25,9 +27,12 @@ function boundaries(
     start: Date.parse(start),
     givenAnchor: anchor === undefined ? null : Date.parse(anchor),
   };
-  const length = ownLength ?? subscription.length;
-  const periods = periodsUntil(subscription, length, Date.parse(until));
-  return [...periods.map(({ start: each }) => iso(each)), iso(periods.at(-1)?.end ?? 0)];
+  const times = timesLonger(ownLength ?? subscription.length, subscription.length) ?? 1;
+  const periods = rowsBefore(subscription, Date.parse(until)).map((row) =>
+    ownPeriodOf(subscription, row, times),
+  );
+  const starts = periods.map(({ start: each }) => iso(each));
+  return [...new Set([...starts, iso(periods.at(-1)?.end ?? 0)])];
 }
 
 function length(period: BillingPeriod, count = 1): Length {
@@ -94,7 +99,7 @@ describe('boundaries (12)', () => {
   ] as const)('the calendar anchor of %s is local', (period, anchor) => {
     const start = Date.parse('2026-05-15T10:00Z');
     const given = { ...plainSubscription, start, zone: 'Europe/Berlin', length: length(period) };
-    expect(iso(anchorOf({ ...given, cycle: 'calendar' }))).toBe(anchor);
+    expect(iso(firstAnchorOf({ ...given, cycle: 'calendar' }))).toBe(anchor);
   });
 
   test('a local time in the gap moves forward, a repeated one is its first occurrence', () => {
