@@ -6,7 +6,12 @@ import { fixedCharge } from './fixed-charge.js';
 import type { InvoiceQuestion } from './invoice-question.js';
 import { splitAmount } from './largest-remainder.js';
 import { lineParts, type Settlement } from './line-commitment.js';
-import { billsEndedPeriod, chosenLines, invoicePeriodsOf, type ChosenLine } from './line-selection.js';
+import {
+  billsEndedPeriod,
+  chosenLines,
+  invoicePeriodsOf,
+  type ChosenLine,
+} from './line-selection.js';
 import { roundMoney } from './money.js';
 import { settleSubscription, type SettledLine } from './subscription-commitment.js';
 import type {
@@ -144,10 +149,7 @@ function trueUpLine({ period }: Settlement, amount: Fraction): DraftLine {
 }
 
 /** Every line after those of the items that it continues, then in line order. */
-function linesOf(
-  charges: readonly UsageCharge[],
-  settlement: Settlement,
-): readonly DraftLine[] {
+function linesOf(charges: readonly UsageCharge[], settlement: Settlement): readonly DraftLine[] {
   const known = new Map<UsageCharge, DraftLine>();
   const lineOf = (charge: UsageCharge): DraftLine => {
     const { predecessorIds } = charge.line.item;

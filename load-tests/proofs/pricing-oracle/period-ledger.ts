@@ -170,7 +170,7 @@ export function anchorAt(subscription: Subscription, instant: number): number {
   return row?.anchor ?? firstAnchorOf(subscription);
 }
 
-/** The rows that threshold invoices made of one period (docs/domain.md 12.10), the row itself too. */
+/** The rows that threshold invoices made of one period, the row itself too (12.10). */
 export function unsplitRows(subscription: Subscription, row: LedgerRow): readonly LedgerRow[] {
   const rows = [row];
   for (let [first] = rows; first !== undefined && first.index > 0; [first] = rows) {

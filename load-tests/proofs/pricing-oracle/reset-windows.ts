@@ -71,8 +71,7 @@ export function resetWindowsOf(
   if (reset === 'NEVER') return [{ start: billedFrom, end: window.end }];
   const rows = rowsBefore(subscription, window.end).filter(({ kind }) => kind !== 'trial');
   const met = rows.filter(meets);
-  const times =
-    reset === null ? 1 : timesLonger({ period: reset, count: 1 }, subscription.length);
+  const times = reset === null ? 1 : timesLonger({ period: reset, count: 1 }, subscription.length);
   if (times === 1) {
     return withoutRepetitions(met.map((row) => spanOf(unsplitRows(subscription, row))));
   }

@@ -30,16 +30,11 @@ export type UsageCharge = {
 };
 
 /** `anchor` is that of the row in which the usage window starts (docs/domain.md 7.8). */
-export function measuredOf(
-  subscription: Subscription,
-  item: UsageItem,
-  anchor: number,
-): Measured {
+export function measuredOf(subscription: Subscription, item: UsageItem, anchor: number): Measured {
   const { meters, events, zone } = subscription;
   const meter = meters.get(item.meterId);
   if (meter === undefined) throw new Error(`no meter ${item.meterId}`);
-  const division =
-    meter.bucketSize === null ? null : { size: meter.bucketSize, zone, anchor };
+  const division = meter.bucketSize === null ? null : { size: meter.bucketSize, zone, anchor };
   return { meter, division, events: eventsOf(meter, item.filterValues, withoutDuplicates(events)) };
 }
 
@@ -108,10 +103,7 @@ export function usageMoney({ item }: ChosenLine<UsageItem>, remaining: Remaining
 }
 
 /** Lines of one meter over one usage window share an allowance (docs/domain.md 9.3). */
-function chargesSharing(
-  subscription: Subscription,
-  lines: SharingLines,
-): readonly UsageCharge[] {
+function chargesSharing(subscription: Subscription, lines: SharingLines): readonly UsageCharge[] {
   const [first] = lines;
   if (first === undefined) return [];
   const { meterId } = first.item;

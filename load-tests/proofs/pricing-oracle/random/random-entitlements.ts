@@ -75,7 +75,8 @@ function shareTheirLife(items: readonly UsageItem[]): boolean {
 /** What an item and its successors used can be told and added up, whatever they count. */
 function addsUpOverLineages({ meter, items }: Metered): boolean {
   const filters = new Set(items.map(({ filterValues }) => JSON.stringify(filterValues)));
-  const isAlike = filters.size === 1 || items.every(({ predecessorIds }) => predecessorIds.length === 0);
+  const isAlike =
+    filters.size === 1 || items.every(({ predecessorIds }) => predecessorIds.length === 0);
   return isAlike || ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'].includes(meter.type);
 }
 

@@ -22,10 +22,7 @@ type Draw = {
 };
 
 /** Trials of whole days; of the shortest periods short ones, which are dearer. */
-export function randomTrialEnd(
-  random: SeededRandom,
-  { start, length }: Subscription,
-): number {
+export function randomTrialEnd(random: SeededRandom, { start, length }: Subscription): number {
   const daysMax = length.period === 'DAILY' ? 9 : 40;
   const days = random.chance(0.3) ? random.pick([1, 7, 14, 30]) : random.between(1, daysMax);
   return start + Math.min(days, daysMax) * DAY_MS;

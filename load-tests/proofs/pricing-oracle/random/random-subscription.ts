@@ -90,10 +90,7 @@ function randomOutline(random: SeededRandom): Outline {
   const ending = { ...frame, end: randomEnd(random, frame, rowCount) };
   const subscription = randomHistory(random, theme, { subscription: ending, rowCount });
   const periods = firstRows(subscription, runningRow(subscription).index + 1);
-  const edges = [
-    ...periods.flatMap(({ start, end }) => [start, end]),
-    ...edgesOf(subscription),
-  ];
+  const edges = [...periods.flatMap(({ start, end }) => [start, end]), ...edgesOf(subscription)];
   return { theme, subscription, periods, edges };
 }
 
@@ -186,7 +183,10 @@ function withLineCommitments(
   });
 }
 
-/** Commitments on one of the two levels, or none (docs/domain.md 11); none with thresholds (30.1). */
+/**
+ * Commitments on one of the two levels, or none (docs/domain.md 11); none beside threshold invoices
+ * (30.1).
+ */
 function withCommitments(random: SeededRandom, outline: Outline): Subscription {
   const { theme, subscription, periods } = outline;
   const isThresholded = subscription.history.some(({ type }) => type === 'threshold');

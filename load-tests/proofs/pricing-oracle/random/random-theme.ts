@@ -72,7 +72,14 @@ const THEMES: readonly Theme[] = [
     fixedItemsMax: 0,
   },
   // The walk through the subscription's commitment.
-  { ...mixed, bucketed: 0.2, entitled: 0.2, commitsSubscription: 1, fixedItemsMax: 1, thresholds: 0 },
+  {
+    ...mixed,
+    bucketed: 0.2,
+    entitled: 0.2,
+    commitsSubscription: 1,
+    fixedItemsMax: 1,
+    thresholds: 0,
+  },
   // Commitments of lines over several periods.
   {
     ...mixed,
