@@ -348,8 +348,8 @@ describe('POST /invoices/preview', () => {
       await storeEvents(clickhouse.client, api.environment, events);
       const priceIds = made.map(({ priceId }) => priceId);
       const id = await subscribe(api, world, { planId, customer, priceIds });
-      for (const periodIndex of [0, 1]) {
-        const query = { periodIndex, now: null, earlier: [] };
+      for (const rowIndex of [0, 1]) {
+        const query = { rowIndex, now: null, earlier: [] };
         const expected = priceInvoice(writtenDown(world), { reference: 'period_end', ...query });
         const invoice = await api.make('/v1/invoices/preview', {
           subscription_id: id,
@@ -366,9 +366,9 @@ describe('POST /invoices/preview', () => {
           line.adjustedEntitlementQuantity,
           line.amount,
         ]);
-        expect({ seed, periodIndex, lines: shown, total: invoice.total }).toEqual({
+        expect({ seed, rowIndex, lines: shown, total: invoice.total }).toEqual({
           seed,
-          periodIndex,
+          rowIndex,
           lines: meant,
           total: expected.totals.total,
         });

@@ -53,14 +53,14 @@ describe('allowances (10.2)', () => {
   test('a lifetime allowance is used up by the periods before', () => {
     const events = calls(['2026-01-10T00:00Z', '90'], ['2026-02-10T00:00Z', '30']);
     const features = [feature(source('plan', { limit: '100', reset: 'NEVER' }))];
-    const invoice = invoiceOf({ items, events, features }, { periodIndex: 1 });
+    const invoice = invoiceOf({ items, events, features }, { rowIndex: 1 });
     expect(billed(invoice)).toEqual([['30', '20.00', '10']]);
   });
 
   test('an annual allowance is used up across billing periods', () => {
     const events = calls(['2026-01-10T00:00Z', '1150'], ['2026-02-10T00:00Z', '100']);
     const features = [feature(source('plan', { limit: '1200', reset: 'ANNUAL' }))];
-    const invoice = invoiceOf({ items, events, features }, { periodIndex: 1 });
+    const invoice = invoiceOf({ items, events, features }, { rowIndex: 1 });
     expect(billed(invoice)).toEqual([['100', '50.00', '50']]);
   });
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../usage-oracle/calendar.js';
 import { add, zero, type Fraction } from '../usage-oracle/fraction.js';
 import type { Range } from '../usage-oracle/windows.js';
 import { greater, smaller, subtract, sum } from './exact.js';
@@ -15,9 +16,14 @@ export type Remaining = {
 
 type Limited = {
   readonly limit: Fraction;
-  /** In time order, the first cut at the start of the subscription. */
+  /** In time order, the first cut where billing begins. */
   readonly resetWindows: readonly Range[];
+  /** Usage before it does not count. */
+  readonly billedFrom: number;
 };
+
+/** Longer than any bucket. */
+const BUCKET_MS_MAX = 35 * DAY_MS;
 
 function notNegative(value: Fraction): Fraction {
   return greater(value, zero);
@@ -102,22 +108,60 @@ function emptied(line: AllowedLine): readonly BucketUsage[] {
   }));
 }
 
+/** A greatest value cannot be divided: it belongs where its bucket begins (docs/domain.md 10.2). */
+function isIndivisible({ meter, division }: Measured): boolean {
+  return division !== null && meter.type === 'MAX';
+}
+
+function bucketsThatBeginIn(
+  measured: Measured,
+  range: Range,
+  resetWindow: Range,
+): readonly BucketUsage[] {
+  return bucketUsageIn(measured, range).filter(
+    ({ bucket }) => bucket.start >= resetWindow.start && bucket.start < resetWindow.end,
+  );
+}
+
+/** What a reset window has used up before the usage window. */
+function usageBefore(
+  { measured, window }: AllowedLine,
+  resetWindow: Range,
+  billedFrom: number,
+): Fraction {
+  const { start } = resetWindow;
+  if (start >= window.start) return zero;
+  if (!isIndivisible(measured)) return usageBetween(measured, { start, end: window.start });
+  // From so far back that a bucket which only reaches into the reset window is seen to do so.
+  const from = Math.max(billedFrom, start - BUCKET_MS_MAX);
+  const range = { start: from, end: window.start };
+  return billedOfBuckets(bucketsThatBeginIn(measured, range, resetWindow));
+}
+
+function bucketsOfPart(
+  { measured, window }: AllowedLine,
+  resetWindow: Range,
+): readonly BucketUsage[] {
+  return isIndivisible(measured)
+    ? bucketsThatBeginIn(measured, window, resetWindow)
+    : bucketUsageIn(measured, partInside(window, resetWindow));
+}
+
 /** One reset window: the lines take from what is free in their order. */
 function billedInWindow(
   lines: readonly AllowedLine[],
   resetWindow: Range,
-  limit: Fraction,
+  { limit, billedFrom }: Limited,
 ): readonly Remaining[] {
-  const before = lines.map(({ measured, window }) =>
-    usageBetween(measured, { start: resetWindow.start, end: window.start }),
-  );
+  const before = lines.map((line) => usageBefore(line, resetWindow, billedFrom));
   const free = new FreeQuantity(notNegative(subtract(limit, sum(before))));
-  return lines.map(({ measured, window }) => {
-    const part = partInside(window, resetWindow);
+  return lines.map((line) => {
+    const { measured, window } = line;
     if (measured.division === null) {
-      return { billed: free.billedOf(usageBetween(measured, part)), buckets: null };
+      const usage = usageBetween(measured, partInside(window, resetWindow));
+      return { billed: free.billedOf(usage), buckets: null };
     }
-    const buckets = billedBuckets(bucketUsageIn(measured, part), free);
+    const buckets = billedBuckets(bucketsOfPart(line, resetWindow), free);
     return { billed: billedOfBuckets(buckets), buckets };
   });
 }
@@ -145,7 +189,7 @@ export function remainingOf(lines: readonly AllowedLine[], limited: Limited): re
     buckets: line.measured.division === null ? null : emptied(line),
   }));
   return limited.resetWindows.reduce<readonly Remaining[]>((known, resetWindow) => {
-    const next = billedInWindow(lines, resetWindow, limited.limit);
+    const next = billedInWindow(lines, resetWindow, limited);
     return known.map((remaining, index) => addRemaining(remaining, next[index]));
   }, nothing);
 }

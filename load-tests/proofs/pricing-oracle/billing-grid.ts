@@ -69,13 +69,34 @@ export type Grid = {
   readonly length: Length;
 };
 
-/** The last boundary that is not after the instant, and the one that follows it. */
-export function gridPeriodAt({ zone, anchor, anchorLocal, length }: Grid, instant: number) {
-  const boundary = (times: number): number =>
-    times === 0 ? anchor : instantOf(zone, movedLocal(anchorLocal, { length, times }));
-  const longestDays = 31 * (monthsOf(length) ?? 0) + daysOf(length);
-  let times = Math.trunc((instant - anchor) / (longestDays * DAY_MS));
-  while (boundary(times) > instant) times -= 1;
-  while (boundary(times + 1) <= instant) times += 1;
-  return { start: boundary(times), end: boundary(times + 1) };
+/** `b_k`: the anchor moved by k lengths. */
+export function boundaryOf({ zone, anchor, anchorLocal, length }: Grid, times: number): number {
+  return times === 0 ? anchor : instantOf(zone, movedLocal(anchorLocal, { length, times }));
+}
+
+/**
+ * The last boundary that is not after the instant, and the one that follows it; `times` is the k of
+ * the first of the two.
+ */
+export function gridPeriodAt(grid: Grid, instant: number) {
+  const longestDays = 31 * (monthsOf(grid.length) ?? 0) + daysOf(grid.length);
+  let times = Math.trunc((instant - grid.anchor) / (longestDays * DAY_MS));
+  while (boundaryOf(grid, times) > instant) times -= 1;
+  while (boundaryOf(grid, times + 1) <= instant) times += 1;
+  return { times, start: boundaryOf(grid, times), end: boundaryOf(grid, times + 1) };
+}
+
+/**
+ * How many of the shorter lengths are one of the longer, of the same base unit (docs/domain.md
+ * 9.4); null when it is no whole number of them.
+ */
+export function timesLonger(longer: Length, shorter: Length): number | null {
+  const [months, otherMonths] = [monthsOf(longer), monthsOf(shorter)];
+  const isSameUnit =
+    months === null || otherMonths === null
+      ? longer.period === shorter.period
+      : months % otherMonths === 0;
+  if (!isSameUnit) return null;
+  const times = (months ?? longer.count) / (otherMonths ?? shorter.count);
+  return Number.isInteger(times) ? times : null;
 }

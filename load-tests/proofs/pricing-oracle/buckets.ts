@@ -31,8 +31,7 @@ function slotMinuteOf({ size, zone }: Division, firstInstant: number): number {
   return Math.floor(minute / slotMinutes) * slotMinutes;
 }
 
-/** Every bucket that has a part in the usage window, in time order (docs/domain.md 7.8). */
-export function bucketsIn(division: Division, window: Range): readonly Bucket[] {
+function bucketsCut(division: Division, window: Range): readonly Bucket[] {
   const margin = (LONGER_THAN_ANY_DAYS[division.size] ?? 2) * DAY_MS;
   const wider = { start: window.start - margin, end: window.end + margin };
   return windowsOf(division, wider).flatMap(({ identity, parts: whole }) => {
@@ -56,4 +55,18 @@ export function bucketsIn(division: Division, window: Range): readonly Bucket[] 
       },
     ];
   });
+}
+
+/** The same few windows are asked for again and again, by every item and every allowance. */
+const known = new Map<string, readonly Bucket[]>();
+const KNOWN_MAX = 200;
+
+/** Every bucket that has a part in the usage window, in time order (docs/domain.md 7.8). */
+export function bucketsIn(division: Division, window: Range): readonly Bucket[] {
+  const { size, zone, anchor } = division;
+  const key = [size, zone, anchor, window.start, window.end].join(' ');
+  const buckets = known.get(key) ?? bucketsCut(division, window);
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(key, buckets);
+  return buckets;
 }

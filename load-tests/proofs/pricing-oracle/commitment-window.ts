@@ -1,7 +1,8 @@
 import { add, zero, type Fraction } from '../usage-oracle/fraction.js';
 import type { Range } from '../usage-oracle/windows.js';
 import { advance, monthsOf, type BillingPeriod } from './billing-grid.js';
-import type { Subscription } from './subscription.js';
+import { firstBilledStart } from './period-ledger.js';
+import { endOf, type Subscription } from './subscription.js';
 
 /** Whether a commitment runs over several billing periods (docs/domain.md 11.2). */
 export function isLongerThanPeriod(
@@ -12,14 +13,18 @@ export function isLongerThanPeriod(
   return (monthsOf({ period: duration, count: 1 }) ?? 0) > (monthsOf(length) ?? 0);
 }
 
-/** The window that contains the start of a billing period, counted from the start (11.2). */
+/**
+ * The window that contains the start of a billing period. Neither pauses nor a moved anchor move
+ * the windows (docs/domain.md 11.2).
+ */
 export function commitmentWindowOf(
-  { zone, start }: Subscription,
+  subscription: Subscription,
   duration: BillingPeriod,
   periodStart: number,
 ): Range {
   const length = { period: duration, count: 1 };
-  const boundary = (times: number): number => advance(zone, start, { length, times });
+  const from = firstBilledStart(subscription);
+  const boundary = (times: number): number => advance(subscription.zone, from, { length, times });
   let times = 0;
   while (boundary(times + 1) <= periodStart) times += 1;
   return { start: boundary(times), end: boundary(times + 1) };
@@ -36,6 +41,6 @@ export function priorIn(window: Range, earlier: readonly EarlierUse[]): Fraction
 }
 
 /** The last billing period of a window, or of the subscription, which ends the window early. */
-export function isLastOf(window: Range, period: Range, { end }: Subscription): boolean {
-  return period.end >= window.end || period.end === end;
+export function isLastOf(window: Range, period: Range, subscription: Subscription): boolean {
+  return period.end >= window.end || period.end === endOf(subscription);
 }

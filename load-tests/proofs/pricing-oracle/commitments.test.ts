@@ -84,7 +84,7 @@ describe('commitments over several periods (11.2)', () => {
 
   test('what earlier invoices of the window used is gone', () => {
     const events = calls(['2026-03-10T00:00Z', '100']);
-    const question = { periodIndex: 2, earlier: [earlierOf(0, '1000'), earlierOf(1, '150')] };
+    const question = { rowIndex: 2, earlier: [earlierOf(0, '1000'), earlierOf(1, '150')] };
     expect(lines(invoiceOf({ items, events, commitment: annual }, question))).toEqual([
       ['charge', '50', '50.00'],
       ['overage', '50', '60.00'],
@@ -93,7 +93,7 @@ describe('commitments over several periods (11.2)', () => {
 
   test('the second year starts at nothing', () => {
     const events = calls(['2027-01-10T00:00Z', '100']);
-    const question = { periodIndex: 12, earlier: [earlierOf(11, '1200')] };
+    const question = { rowIndex: 12, earlier: [earlierOf(11, '1200')] };
     expect(lines(invoiceOf({ items, events, commitment: annual }, question))).toEqual([
       ['charge', '100', '100.00'],
     ]);
@@ -102,7 +102,7 @@ describe('commitments over several periods (11.2)', () => {
   test('only the last period of the window has a true-up', () => {
     const given = { items, events: used('60'), commitment: annual };
     expect(lines(invoiceOf(given))).toEqual([['charge', '60', '60.00']]);
-    const question = { periodIndex: 11, earlier: [earlierOf(0, '60')] };
+    const question = { rowIndex: 11, earlier: [earlierOf(0, '60')] };
     expect(lines(invoiceOf(given, question))).toEqual([
       ['charge', '0', '0.00'],
       ['true-up', '1', '1140.00'],
@@ -174,10 +174,10 @@ describe('commitments of a line (11.3)', () => {
       appliedCouponIds: [],
     }));
     const items = [usageItem('line', { commitment, predecessorIds: ['old'] })];
-    const charge = (n: string, periodIndex: number): readonly (string | undefined)[] => {
-      const month = periodIndex + 1;
+    const charge = (n: string, rowIndex: number): readonly (string | undefined)[] => {
+      const month = rowIndex + 1;
       const events = calls([`2026-0${month}-10T00:00Z`, n]);
-      const [line] = invoiceOf({ items, events }, { periodIndex, earlier }).lines;
+      const [line] = invoiceOf({ items, events }, { rowIndex, earlier }).lines;
       const info = line?.commitment;
       return [line?.amount, info?.utilized, info?.overage, info?.trueUp];
     };

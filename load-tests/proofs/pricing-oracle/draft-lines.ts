@@ -1,4 +1,4 @@
-import { divide, type Fraction } from '../usage-oracle/fraction.js';
+import { divide, zero, type Fraction } from '../usage-oracle/fraction.js';
 import { chargeOf, committedMoney, type CommitmentParts } from './commitment-parts.js';
 import type { CommitmentInfo, DraftLine } from './draft-line.js';
 import { exact, isPositive, one } from './exact.js';
@@ -6,7 +6,12 @@ import { fixedCharge } from './fixed-charge.js';
 import type { InvoiceQuestion } from './invoice-question.js';
 import { splitAmount } from './largest-remainder.js';
 import { lineParts, type Settlement } from './line-commitment.js';
-import { chosenLines, invoicePeriodsOf, type ChosenLine } from './line-selection.js';
+import {
+  billsEndedPeriod,
+  chosenLines,
+  invoicePeriodsOf,
+  type ChosenLine,
+} from './line-selection.js';
 import { roundMoney } from './money.js';
 import { settleSubscription, type SettledLine } from './subscription-commitment.js';
 import type {
@@ -89,10 +94,19 @@ function commitmentInfo(
   };
 }
 
-function usageLine(charge: UsageCharge, settlement: Settlement): DraftLine {
+/** What a line used of a commitment that it shares with its lineage (docs/domain.md 11.3). */
+function sharedUse({ commitment }: DraftLine): Fraction {
+  return commitment === null || commitment.isWindowed ? zero : commitment.utilized;
+}
+
+function usageLine(
+  charge: UsageCharge,
+  settlement: Settlement,
+  predecessors: readonly DraftLine[],
+): DraftLine {
   const { currency } = settlement.subscription;
   const { item, covered } = charge.line;
-  const parts = lineParts(charge, settlement);
+  const parts = lineParts(charge, settlement, predecessors.map(sharedUse));
   const amount = roundMoney(currency, parts === null ? charge.money : chargeOf(parts));
   return {
     itemId: item.id,
@@ -134,13 +148,26 @@ function trueUpLine({ period }: Settlement, amount: Fraction): DraftLine {
   };
 }
 
+/** Every line after those of the items that it continues, then in line order. */
+function linesOf(charges: readonly UsageCharge[], settlement: Settlement): readonly DraftLine[] {
+  const known = new Map<UsageCharge, DraftLine>();
+  const lineOf = (charge: UsageCharge): DraftLine => {
+    const { predecessorIds } = charge.line.item;
+    const before = charges.filter(({ line }) => predecessorIds.includes(line.item.id));
+    const line = known.get(charge) ?? usageLine(charge, settlement, before.map(lineOf));
+    known.set(charge, line);
+    return line;
+  };
+  return charges.map(lineOf);
+}
+
 type UsageLines = { readonly lines: readonly DraftLine[]; readonly trueUp: readonly DraftLine[] };
 
 function usageLines(lines: readonly ChosenLine<UsageItem>[], settlement: Settlement): UsageLines {
   const charges = usageCharges(settlement.subscription, lines);
   const settled = settleSubscription(charges, settlement);
   if (settled === null) {
-    return { lines: charges.map((charge) => usageLine(charge, settlement)), trueUp: [] };
+    return { lines: linesOf(charges, settlement), trueUp: [] };
   }
   const { currency } = settlement.subscription;
   return {
@@ -163,12 +190,13 @@ export function draftLines(
   question: InvoiceQuestion,
 ): readonly DraftLine[] {
   const chosen = chosenLines(subscription, question);
-  const { period } = invoicePeriodsOf(subscription, question);
-  const settlement = { subscription, period, now: question.now, earlier: question.earlier };
-  // An opening invoice has no usage, and nothing of a commitment is due yet.
-  const isOpening = question.reference === 'period_start';
-  const none: UsageLines = { lines: [], trueUp: [] };
-  const usage = isOpening ? none : usageLines(chosen.filter(isUsage), settlement);
+  const periods = invoicePeriodsOf(subscription, question);
+  const { now, earlier } = question;
+  const settlement = { subscription, period: periods.unsplit, now, earlier };
+  // Where no period ends there is no usage, and nothing of a commitment is due yet.
+  const usage = billsEndedPeriod(periods, question)
+    ? usageLines(chosen.filter(isUsage), settlement)
+    : { lines: [], trueUp: [] };
   const fixed = chosen.filter(isNotUsage).map((line) => fixedLine(subscription, line));
   const ids = [...new Set(chosen.map(({ item }) => item.id))];
   const ofItems = ids.flatMap((id) =>

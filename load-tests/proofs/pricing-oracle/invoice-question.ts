@@ -19,12 +19,19 @@ export type EarlierInvoice = {
   readonly appliedCouponIds: readonly string[];
 };
 
-/** Which invoice is asked for; periods are counted from 0. */
+/**
+ * What an invoice has lines of (docs/domain.md 13.3): `trial_start` is the zero invoice of a trial,
+ * `period_start` the opening invoice of the first billed row, `threshold` that of a row which a
+ * threshold invoice closed, `period_end` that of a row which has ended, also by a cancellation.
+ */
+export type Reference = 'trial_start' | 'period_start' | 'threshold' | 'period_end' | 'preview';
+
+/** Which invoice is asked for, of a subscription as it is known at that moment. */
 export type InvoiceQuestion = {
-  /** The opening invoice, that of a period that has ended, or a look at a running period. */
-  readonly reference: 'period_start' | 'period_end' | 'preview';
-  readonly periodIndex: number;
-  /** Inside of the period; only with `preview`. */
+  readonly reference: Reference;
+  /** Row of the ledger that the invoice is for, counted from 0 (docs/domain.md 12.10). */
+  readonly rowIndex: number;
+  /** Inside of the row; only with `preview`. */
   readonly now: number | null;
   readonly earlier: readonly EarlierInvoice[];
 };

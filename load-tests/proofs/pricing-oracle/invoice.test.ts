@@ -119,8 +119,8 @@ describe('lines and totals (13)', () => {
       fixedItem('ahead', { cadence: 'ADVANCE', length: quarter }),
       fixedItem('behind', { length: quarter }),
     ];
-    const idsOf = (periodIndex: number): readonly (string | null)[] =>
-      invoiceOf({ items }, { periodIndex }).lines.map(({ itemId }) => itemId);
+    const idsOf = (rowIndex: number): readonly (string | null)[] =>
+      invoiceOf({ items }, { rowIndex }).lines.map(({ itemId }) => itemId);
     expect([idsOf(0), idsOf(1), idsOf(2)]).toEqual([[], [], ['ahead', 'behind']]);
   });
 

@@ -95,7 +95,7 @@ function lineTexts(line: DiscountedLine, prepaid: Fraction, money: Text): Invoic
 export function priceInvoice(subscription: Subscription, question: InvoiceQuestion): PricedInvoice {
   const { currency } = subscription;
   const money = (value: Fraction): string => moneyText(currency, value);
-  const { period } = invoicePeriodsOf(subscription, question);
+  const { row: period } = invoicePeriodsOf(subscription, question);
   const drafts = draftLines(subscription, question);
   const { earlier } = question;
   const { lines, applications } = withDiscounts(subscription, drafts, { period, earlier });

@@ -1,14 +1,17 @@
 import type { Range } from '../usage-oracle/windows.js';
-import type { BillingPeriod } from './billing-grid.js';
-import { periodsUntil, type OwnPeriod } from './billing-periods.js';
+import { timesLonger } from './billing-grid.js';
 import type { InvoiceQuestion } from './invoice-question.js';
+import { ownPeriodOf, type OwnPeriod } from './own-periods.js';
+import { rowAt, spanOf, unsplitRows, type LedgerRow } from './period-ledger.js';
 import type { FixedItem, LineItem, OnetimeItem, Subscription, UsageItem } from './subscription.js';
 
-/** The billing period of an invoice, and the one for which advance charges are due. */
+/** The row of the ledger that an invoice is for, and the one for which advance charges are due. */
 export type InvoicePeriods = {
-  readonly period: Range;
-  /** Null after the last period. */
-  readonly advance: Range | null;
+  readonly row: LedgerRow;
+  /** As if no threshold invoice had split the row's period. */
+  readonly unsplit: Range;
+  /** Null where the subscription does not exist any more, or nothing is charged in advance. */
+  readonly advance: LedgerRow | null;
 };
 
 /** An item to bill, with the part of its own period in which it exists. */
@@ -16,31 +19,45 @@ export type ChosenLine<Item extends LineItem = LineItem> = {
   readonly item: Item;
   readonly covered: Range;
   readonly full: Range;
+  /** Those of its own period. */
+  readonly pauses: readonly Range[];
 };
 
-const LONGEST_MS: Readonly<Record<BillingPeriod, number>> = {
-  DAILY: 2 * 86_400_000,
-  WEEKLY: 8 * 86_400_000,
-  MONTHLY: 32 * 86_400_000,
-  QUARTERLY: 93 * 86_400_000,
-  HALF_YEARLY: 185 * 86_400_000,
-  ANNUAL: 367 * 86_400_000,
-};
+type Asked = { readonly periods: InvoicePeriods; readonly question: InvoiceQuestion };
 
-/** The invoice's own period, and the next one unless the subscription has ended. */
+function advanceOf(
+  subscription: Subscription,
+  row: LedgerRow,
+  { reference }: InvoiceQuestion,
+): LedgerRow | null {
+  switch (reference) {
+    case 'trial_start':
+    case 'threshold':
+      return null;
+    case 'period_start':
+      return row;
+    case 'period_end':
+    case 'preview':
+      return rowAt(subscription, row.index + 1);
+  }
+}
+
 export function invoicePeriodsOf(
   subscription: Subscription,
-  { periodIndex, reference }: InvoiceQuestion,
+  question: InvoiceQuestion,
 ): InvoicePeriods {
-  const { start, length } = subscription;
-  const until = start + (periodIndex + 3) * length.count * LONGEST_MS[length.period];
-  const periods = periodsUntil(subscription, length, until);
-  const period = periods[periodIndex];
-  if (period === undefined) throw new Error('the subscription does not reach that period');
+  const row = rowAt(subscription, question.rowIndex);
+  if (row === null) throw new Error('the subscription does not reach that period');
   return {
-    period,
-    advance: reference === 'period_start' ? period : (periods[periodIndex + 1] ?? null),
+    row,
+    unsplit: spanOf(unsplitRows(subscription, row)),
+    advance: advanceOf(subscription, row, question),
   };
+}
+
+/** Whether an invoice has lines of a period that has ended; none has any of a trial. */
+export function billsEndedPeriod({ row }: InvoicePeriods, { reference }: InvoiceQuestion): boolean {
+  return row.kind !== 'trial' && reference !== 'period_start' && reference !== 'trial_start';
 }
 
 function isInvoiced(item: LineItem, covered: Range, { earlier }: InvoiceQuestion): boolean {
@@ -53,51 +70,89 @@ function isIn({ start, end }: Range, instant: number): boolean {
   return instant >= start && instant < end;
 }
 
-/** Whether the item's own period is due (docs/domain.md 13.3). */
-function isDue(
+/** Billing periods of the subscription in one of the item. */
+function periodsOf({ length }: Subscription, item: FixedItem | UsageItem): number {
+  const periods = timesLonger(item.length, length);
+  if (periods === null) throw new Error('an item that does not fit the billing period');
+  return periods;
+}
+
+/** Where the item exists in its own period; null when it does not. */
+function coveredOf(item: LineItem, own: Range): Range | null {
+  const start = Math.max(own.start, item.start);
+  const end = Math.min(own.end, item.end ?? own.end);
+  return start < end ? { start, end } : null;
+}
+
+/** Due in advance, or added inside of a period that has ended (docs/domain.md 13.3, 27). */
+function isAdvanceDue(own: OwnPeriod, covered: Range, { periods, question }: Asked): boolean {
+  const { advance, unsplit } = periods;
+  if (advance !== null && isIn(advance, covered.start)) return true;
+  const wasAddedInside = covered.start > own.start && isIn(unsplit, covered.start);
+  return wasAddedInside && billsEndedPeriod(periods, question);
+}
+
+function isArrearDue(own: OwnPeriod, { periods, question }: Asked): boolean {
+  const { start, end } = periods.unsplit;
+  return billsEndedPeriod(periods, question) && own.end > start && own.end <= end;
+}
+
+/** The own periods that the invoice's rows belong to, each once, in order. */
+function ownPeriodsNear(
+  subscription: Subscription,
   item: FixedItem | UsageItem,
-  { own, covered }: { readonly own: OwnPeriod; readonly covered: Range },
-  asked: { readonly periods: InvoicePeriods; readonly question: InvoiceQuestion },
-): boolean {
-  const { period, advance } = asked.periods;
-  const isOpening = asked.question.reference === 'period_start';
-  if (item.type === 'FIXED' && item.cadence === 'ADVANCE') {
-    if (advance !== null && isIn(advance, own.start)) return true;
-    // The part of a period in which the item was added waits for the next invoice (27).
-    return !isOpening && covered.start > own.start && isIn(period, covered.start);
-  }
-  return !isOpening && own.end > period.start && own.end <= period.end;
+  { row, advance }: InvoicePeriods,
+): readonly OwnPeriod[] {
+  const rows = [...unsplitRows(subscription, row), ...(advance === null ? [] : [advance])];
+  const owns = rows
+    .filter(({ kind }) => kind !== 'trial')
+    .map((each) => ownPeriodOf(subscription, each, periodsOf(subscription, item)));
+  return owns.filter(({ start }, index) => start !== owns[index - 1]?.start);
+}
+
+/** The usage of the row that the invoice is for (docs/domain.md 13.3). */
+function chosenUsageOfRow(item: UsageItem, asked: Asked): readonly ChosenLine[] {
+  const { row } = asked.periods;
+  const covered = coveredOf(item, row);
+  if (covered === null || !billsEndedPeriod(asked.periods, asked.question)) return [];
+  if (isInvoiced(item, covered, asked.question)) return [];
+  return [{ item, covered, full: row.grid, pauses: row.pauses }];
 }
 
 function chosenPeriodsOf(
   subscription: Subscription,
   item: FixedItem | UsageItem,
-  asked: { readonly periods: InvoicePeriods; readonly question: InvoiceQuestion },
+  asked: Asked,
 ): readonly ChosenLine[] {
-  const until = (asked.periods.advance ?? asked.periods.period).end;
-  return periodsUntil(subscription, item.length, until).flatMap((own) => {
-    const covered = {
-      start: Math.max(own.start, item.start),
-      end: Math.min(own.end, item.end ?? own.end),
-    };
-    if (covered.start >= covered.end) return [];
-    const isChosen =
-      isDue(item, { own, covered }, asked) && !isInvoiced(item, covered, asked.question);
-    return isChosen ? [{ item, covered, full: own.full }] : [];
+  const isAdvance = item.type === 'FIXED' && item.cadence === 'ADVANCE';
+  return ownPeriodsNear(subscription, item, asked.periods).flatMap((own) => {
+    const covered = coveredOf(item, own);
+    if (covered === null) return [];
+    const isDue = isAdvance ? isAdvanceDue(own, covered, asked) : isArrearDue(own, asked);
+    if (!isDue || isInvoiced(item, covered, asked.question)) return [];
+    return [{ item, covered, full: own.full, pauses: own.pauses }];
   });
 }
 
 /** Once, as soon as an advance period reaches it, or at the very end (docs/domain.md 13.3). */
-function chosenOnetime(
-  item: OnetimeItem,
-  asked: { readonly periods: InvoicePeriods; readonly question: InvoiceQuestion },
-): readonly ChosenLine[] {
-  const { advance } = asked.periods;
+function chosenOnetime(item: OnetimeItem, { periods, question }: Asked): readonly ChosenLine[] {
+  const { advance } = periods;
   const at = { start: item.start, end: item.start };
-  const isReached = advance === null || advance.end > item.start;
-  return isReached && !isInvoiced(item, at, asked.question)
-    ? [{ item, covered: at, full: at }]
+  const isReached =
+    advance === null ? billsEndedPeriod(periods, question) : advance.end > item.start;
+  return isReached && !isInvoiced(item, at, question)
+    ? [{ item, covered: at, full: at, pauses: [] }]
     : [];
+}
+
+function chosenOf(subscription: Subscription, item: LineItem, asked: Asked): readonly ChosenLine[] {
+  const isUsageOfRow = item.type === 'USAGE' && periodsOf(subscription, item) === 1;
+  if (isUsageOfRow) return chosenUsageOfRow(item, asked);
+  // A threshold invoice has nothing but the usage of the part that it closes.
+  if (asked.question.reference === 'threshold') return [];
+  return item.type === 'ONETIME'
+    ? chosenOnetime(item, asked)
+    : chosenPeriodsOf(subscription, item, asked);
 }
 
 function byLineOrder(left: LineItem, right: LineItem): number {
@@ -112,9 +167,5 @@ export function chosenLines(
   const asked = { periods: invoicePeriodsOf(subscription, question), question };
   return subscription.items
     .toSorted(byLineOrder)
-    .flatMap((item) =>
-      item.type === 'ONETIME'
-        ? chosenOnetime(item, asked)
-        : chosenPeriodsOf(subscription, item, asked),
-    );
+    .flatMap((item) => chosenOf(subscription, item, asked));
 }

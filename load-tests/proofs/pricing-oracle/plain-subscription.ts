@@ -5,6 +5,7 @@ import { priceInvoice, type PricedInvoice } from './invoice.js';
 import type {
   Commitment,
   FixedItem,
+  HistoryOperation,
   LineCommitment,
   Price,
   Subscription,
@@ -36,6 +37,8 @@ export const monthly = { period: 'MONTHLY', count: 1 } as const;
 export const plainSubscription: Subscription = {
   start: Date.parse('2026-01-01T00:00:00Z'),
   end: null,
+  trialEnd: null,
+  history: [],
   zone: 'UTC',
   currency: 'usd',
   length: monthly,
@@ -118,6 +121,23 @@ export function invoiceOf(
 ): PricedInvoice {
   return priceInvoice(
     { ...plainSubscription, ...changes },
-    { reference: 'period_end', periodIndex: 0, now: null, earlier: [], ...question },
+    { reference: 'period_end', rowIndex: 0, now: null, earlier: [], ...question },
   );
 }
+
+/** Operations of a history, with their instants as texts. */
+export const happened = {
+  renewal: (at: string): HistoryOperation => ({ type: 'renewal', at: Date.parse(at) }),
+  trialEnd: (at: string): HistoryOperation => ({ type: 'trial_end', at: Date.parse(at) }),
+  threshold: (at: string): HistoryOperation => ({ type: 'threshold', at: Date.parse(at) }),
+  pause: (from: string, at: string): HistoryOperation => ({
+    type: 'pause',
+    from: Date.parse(from),
+    at: Date.parse(at),
+  }),
+  cancel: (effective: string, at = effective): HistoryOperation => ({
+    type: 'cancel',
+    at: Date.parse(at),
+    effective: Date.parse(effective),
+  }),
+};

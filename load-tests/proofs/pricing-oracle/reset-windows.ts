@@ -1,8 +1,11 @@
 import { DAY_MS } from '../usage-oracle/calendar.js';
 import type { Range } from '../usage-oracle/windows.js';
-import { gridPeriodAt, monthsOf, type Length } from './billing-grid.js';
-import { gridOf, periodsUntil } from './billing-periods.js';
+import { gridOf } from './billing-anchor.js';
+import { gridPeriodAt, timesLonger, type Length } from './billing-grid.js';
 import { instantOf, localOf } from './local-time.js';
+import { ownPeriodOf } from './own-periods.js';
+import { firstBilledStart, rowsBefore, spanOf, unsplitRows } from './period-ledger.js';
+import type { LedgerRow } from './period-ledger.js';
 import type { EntitlementSource, Subscription } from './subscription.js';
 
 function localDaysIn(zone: string, { start, end }: Range): readonly Range[] {
@@ -17,36 +20,68 @@ function localDaysIn(zone: string, { start, end }: Range): readonly Range[] {
   return days;
 }
 
-function isSameLength(left: Length, right: Length): boolean {
-  const [months, otherMonths] = [monthsOf(left), monthsOf(right)];
-  if (months !== null || otherMonths !== null) return months === otherMonths;
-  const daysOf = ({ period, count }: Length): number => (period === 'WEEKLY' ? 7 : 1) * count;
-  return daysOf(left) === daysOf(right);
+/** Each once: rows of one period follow each other. */
+function withoutRepetitions(ranges: readonly Range[]): readonly Range[] {
+  return ranges.filter(({ start }, index) => start !== ranges[index - 1]?.start);
+}
+
+/** Rows in a row with one anchor. */
+function stretchesOf(rows: readonly LedgerRow[]): readonly (readonly LedgerRow[])[] {
+  const stretches: LedgerRow[][] = [];
+  for (const row of rows) {
+    const last = stretches.at(-1);
+    if (last?.[0]?.anchor === row.anchor) last.push(row);
+    else stretches.push([row]);
+  }
+  return stretches;
+}
+
+/** Windows of a length that the billing periods say nothing about, anew from every anchor. */
+function windowsFromAnchors(
+  subscription: Subscription,
+  length: Length,
+  { rows, window }: { readonly rows: readonly LedgerRow[]; readonly window: Range },
+): readonly Range[] {
+  return stretchesOf(rows).flatMap((stretch) => {
+    const { start, end } = spanOf(stretch);
+    const [first] = stretch;
+    if (first === undefined) return [];
+    const grid = gridOf(subscription, first.anchor, length);
+    const windows: Range[] = [];
+    for (let at = Math.max(start, window.start); at < end;) {
+      const next = gridPeriodAt(grid, at);
+      windows.push({ start: Math.max(next.start, start), end: Math.min(next.end, end) });
+      at = next.end;
+    }
+    return windows;
+  });
 }
 
 /**
- * The reset windows that meet a usage window (docs/domain.md 10.2), in time order. The first is cut
- * at the start of the subscription: usage before it does not count.
+ * The reset windows that meet a usage window (docs/domain.md 10.2), in time order. None reaches
+ * before the first billed period: usage before it does not count.
  */
 export function resetWindowsOf(
   subscription: Subscription,
   reset: EntitlementSource['reset'],
   window: Range,
 ): readonly Range[] {
-  const { zone, start, length } = subscription;
+  const billedFrom = firstBilledStart(subscription);
   const meets = (range: Range): boolean => range.start < window.end && range.end > window.start;
-  if (reset === 'NEVER') return [{ start, end: window.end }];
-  if (reset === null || isSameLength({ period: reset, count: 1 }, length)) {
-    return periodsUntil(subscription, length, window.end).filter(meets);
+  if (reset === 'NEVER') return [{ start: billedFrom, end: window.end }];
+  const rows = rowsBefore(subscription, window.end).filter(({ kind }) => kind !== 'trial');
+  const met = rows.filter(meets);
+  const times = reset === null ? 1 : timesLonger({ period: reset, count: 1 }, subscription.length);
+  if (times === 1) {
+    return withoutRepetitions(met.map((row) => spanOf(unsplitRows(subscription, row))));
   }
-  const fromStart = (range: Range): Range => ({ ...range, start: Math.max(range.start, start) });
-  if (reset === 'DAILY') return localDaysIn(zone, window).filter(meets).map(fromStart);
-  const grid = gridOf(subscription, { period: reset, count: 1 });
-  const windows: Range[] = [];
-  for (let at = window.start; at < window.end;) {
-    const next = gridPeriodAt(grid, at);
-    windows.push(fromStart(next));
-    at = next.end;
+  if (reset === 'DAILY') {
+    const fromStart = (day: Range): Range => ({ ...day, start: Math.max(day.start, billedFrom) });
+    return localDaysIn(subscription.zone, window).filter(meets).map(fromStart);
   }
-  return windows;
+  if (times !== null) {
+    return withoutRepetitions(met.map((row) => ownPeriodOf(subscription, row, times)));
+  }
+  const length = { period: reset ?? subscription.length.period, count: 1 };
+  return windowsFromAnchors(subscription, length, { rows, window }).filter(meets);
 }

@@ -141,9 +141,30 @@ export type Wallet = {
   readonly allowed: 'ALL' | 'USAGE' | 'FIXED';
 };
 
+/**
+ * What happened to a subscription after its creation (docs/domain.md 12.10), each at the instant
+ * from which on it is known.
+ */
+export type HistoryOperation =
+  /** The running row is a trial and has ended: the first billed row begins. */
+  | { readonly type: 'trial_end'; readonly at: number }
+  /** The running row has ended: the next one begins. */
+  | { readonly type: 'renewal'; readonly at: number }
+  /** A threshold invoice closes the running row at `at`. */
+  | { readonly type: 'threshold'; readonly at: number }
+  /** A pause `[from, at)` has ended. Until then nobody knows how long it will be. */
+  | { readonly type: 'pause'; readonly at: number; readonly from: number }
+  /** Requested at `at`; inside of the running row, before or after `at`, it takes effect. */
+  | { readonly type: 'cancel'; readonly at: number; readonly effective: number };
+
 export type Subscription = {
   readonly start: number;
+  /** `end_date` as given at creation; a cancellation stands in `history` (`endOf`). */
   readonly end: number | null;
+  /** `start` and a whole number of 24 hours; null: no trial. */
+  readonly trialEnd: number | null;
+  /** What is known by now, in order. Further rows are what renewals would append. */
+  readonly history: readonly HistoryOperation[];
   readonly zone: string;
   readonly currency: string;
   readonly length: Length;
@@ -162,3 +183,9 @@ export type Subscription = {
   /** In the order of acceptance, duplicates included; all of the customer. */
   readonly events: readonly OracleEvent[];
 };
+
+/** When the subscription ends, as far as that is known; null: it does not. */
+export function endOf({ history, end }: Subscription): number | null {
+  const cancellation = history.find((operation) => operation.type === 'cancel');
+  return cancellation?.effective ?? end;
+}

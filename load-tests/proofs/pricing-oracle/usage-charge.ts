@@ -1,5 +1,6 @@
 import { withoutDuplicates } from '../usage-oracle/counted-events.js';
 import type { Fraction } from '../usage-oracle/fraction.js';
+import type { OracleEvent } from '../usage-oracle/usage-event.js';
 import {
   everythingOf,
   nothingOf,
@@ -8,11 +9,11 @@ import {
   type AllowedLine,
   type Remaining,
 } from './allowance.js';
-import { anchorOf } from './billing-periods.js';
 import { allowanceOf, type Allowance } from './entitlement.js';
 import { subtract, sum } from './exact.js';
 import type { ChosenLine } from './line-selection.js';
 import { eventsOf, quantityIn, type Measured } from './measured-usage.js';
+import { anchorAt, firstBilledStart } from './period-ledger.js';
 import { chargeFor } from './price.js';
 import { resetWindowsOf } from './reset-windows.js';
 import type { Subscription, UsageItem } from './subscription.js';
@@ -28,15 +29,52 @@ export type UsageCharge = {
   readonly money: Fraction;
 };
 
-export function measuredOf(subscription: Subscription, item: UsageItem): Measured {
+/** `anchor` is that of the row in which the usage window starts (docs/domain.md 7.8). */
+export function measuredOf(subscription: Subscription, item: UsageItem, anchor: number): Measured {
   const { meters, events, zone } = subscription;
   const meter = meters.get(item.meterId);
   if (meter === undefined) throw new Error(`no meter ${item.meterId}`);
-  const division =
-    meter.bucketSize === null
-      ? null
-      : { size: meter.bucketSize, zone, anchor: anchorOf(subscription) };
+  const division = meter.bucketSize === null ? null : { size: meter.bucketSize, zone, anchor };
   return { meter, division, events: eventsOf(meter, item.filterValues, withoutDuplicates(events)) };
+}
+
+type SharingLines = readonly ChosenLine<UsageItem>[];
+
+/**
+ * Usage that earlier items of the meter billed and that the lines themselves do not count: it has
+ * used up the allowance, too (docs/domain.md 10.2).
+ */
+function billedByEarlierItems(
+  subscription: Subscription,
+  lines: SharingLines,
+  { meter }: Measured,
+): readonly OracleEvent[] {
+  const [first] = lines;
+  if (first === undefined || meter.reset === 'NEVER') return [];
+  const { meterId } = first.item;
+  const distinct = withoutDuplicates(subscription.events);
+  const countedByLines = new Set(
+    lines.flatMap(({ item }) => eventsOf(meter, item.filterValues, distinct)),
+  );
+  const earlier = subscription.items.flatMap((item) => {
+    if (item.type !== 'USAGE' || item.meterId !== meterId) return [];
+    const { start, end, filterValues } = item;
+    if (end === null || end > first.covered.start) return [];
+    return eventsOf(meter, filterValues, distinct).filter(
+      ({ timestamp }) => timestamp >= start && timestamp < end,
+    );
+  });
+  return [...new Set(earlier)].filter((event) => !countedByLines.has(event));
+}
+
+/** The lines as their allowance sees them: what is counted once is on the first of them. */
+function allowedLines(subscription: Subscription, lines: SharingLines): readonly AllowedLine[] {
+  return lines.map(({ item, covered }, index) => {
+    const measured = measuredOf(subscription, item, anchorAt(subscription, covered.start));
+    if (index > 0) return { measured, window: covered };
+    const events = [...measured.events, ...billedByEarlierItems(subscription, lines, measured)];
+    return { measured: { ...measured, events }, window: covered };
+  });
 }
 
 function remainingUnder(
@@ -51,7 +89,8 @@ function remainingUnder(
   if (limit === null) return lines.map(nothingOf);
   if (first.measured.meter.reset === 'NEVER') return remainingOfLifetime(lines, limit);
   const resetWindows = resetWindowsOf(subscription, reset, first.window);
-  return remainingOf(lines, { limit, resetWindows });
+  const billedFrom = firstBilledStart(subscription);
+  return remainingOf(lines, { limit, resetWindows, billedFrom });
 }
 
 /**
@@ -64,18 +103,12 @@ export function usageMoney({ item }: ChosenLine<UsageItem>, remaining: Remaining
 }
 
 /** Lines of one meter over one usage window share an allowance (docs/domain.md 9.3). */
-function chargesSharing(
-  subscription: Subscription,
-  lines: readonly ChosenLine<UsageItem>[],
-): readonly UsageCharge[] {
+function chargesSharing(subscription: Subscription, lines: SharingLines): readonly UsageCharge[] {
   const [first] = lines;
   if (first === undefined) return [];
   const { meterId } = first.item;
   const allowance = allowanceOf(subscription.features, { meterId, end: first.covered.end });
-  const allowed = lines.map(({ item, covered }) => ({
-    measured: measuredOf(subscription, item),
-    window: covered,
-  }));
+  const allowed = allowedLines(subscription, lines);
   const remaining = remainingUnder(subscription, allowed, allowance);
   return lines.flatMap((line, index) => {
     const [own, left] = [allowed[index], remaining[index]];

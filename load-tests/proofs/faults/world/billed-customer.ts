@@ -138,7 +138,7 @@ function writtenDown(world: World, externalId: string): Subscription {
 export function priceByOracle(world: World, { externalId }: BilledCustomer): PricedInvoice {
   return priceInvoice(writtenDown(world, externalId), {
     reference: 'period_end',
-    periodIndex: 0,
+    rowIndex: 0,
     now: null,
     earlier: [],
   });

@@ -21,7 +21,7 @@ export type AgreementOptions = {
 };
 
 function describe(seed: number, { question }: ChainLink, what: string): string {
-  return `seed ${seed}, ${question.reference} of period ${question.periodIndex}: ${what}`;
+  return `seed ${seed}, ${question.reference} of period ${question.rowIndex}: ${what}`;
 }
 
 function differencesOfLink(seed: number, link: ChainLink): readonly string[] {

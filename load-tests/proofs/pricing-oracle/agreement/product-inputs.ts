@@ -1,30 +1,27 @@
 import { decimalOf } from '../../../../contract/decimal.js';
-import { periodFrom } from '../../../../billing-api/domain/ledger/ledger-periods.js';
-import type { LedgerPeriod } from '../../../../billing-api/domain/ledger/period-ledger.js';
 import type {
   InvoiceInputs,
   InvoicedLine,
   LineSelectionInputs,
   PriorCommitment,
+  ReferencePoint,
 } from '../../../../billing-api/domain/invoice/invoice.js';
 import { requiredUsage } from '../../../../billing-api/domain/invoice/required-usage.js';
 import { selectLines } from '../../../../billing-api/domain/invoice/select-lines.js';
-import type { SubscriptionTerms } from '../../../../billing-api/domain/invoice/subscription-terms.js';
-import type { EarlierInvoice, InvoiceQuestion } from '../invoice-question.js';
+import type { EarlierInvoice, InvoiceQuestion, Reference } from '../invoice-question.js';
 import type { Subscription } from '../subscription.js';
 import { productCoupons, productTaxes, productWallets } from './product-adjustments.js';
+import { productRow } from './product-ledger.js';
 import { productEntitlements, productItem, productTerms } from './product-subscription.js';
 import { productUsage } from './product-usage.js';
 
-function rowAt(terms: SubscriptionTerms, index: number): LedgerPeriod {
-  let [period] = terms.periods;
-  for (let passed = 0; passed < index; passed += 1) {
-    const next = periodFrom(terms, period.endMs);
-    if (next === null) throw new Error(`the product has no period ${passed + 1}`);
-    period = next;
-  }
-  return period;
-}
+const REFERENCE_POINTS: Readonly<Record<Reference, ReferencePoint>> = {
+  trial_start: 'period_start',
+  period_start: 'period_start',
+  threshold: 'threshold',
+  period_end: 'period_end',
+  preview: 'period_end',
+};
 
 function invoicedLines(earlier: readonly EarlierInvoice[]): readonly InvoicedLine[] {
   return earlier.flatMap(({ lines }) =>
@@ -70,13 +67,14 @@ export function productInputs(
   question: InvoiceQuestion,
 ): InvoiceInputs {
   const terms = productTerms(subscription);
-  const { startMs, endMs } = rowAt(terms, question.periodIndex);
+  const { startMs, endMs } = productRow(terms, question.rowIndex);
   const period = { startMs, endMs };
-  const isOpening = question.reference === 'period_start';
+  const referencePoint = REFERENCE_POINTS[question.reference];
+  const isOpening = referencePoint === 'period_start';
   const plan: LineSelectionInputs = {
     subscription: terms,
     period,
-    referencePoint: isOpening ? 'period_start' : 'period_end',
+    referencePoint,
     // Their order says nothing: the product puts them in line order and order of creation.
     lineItems: subscription.items.map((item) => productItem(subscription, item)).toReversed(),
     alreadyInvoiced: invoicedLines(question.earlier).toReversed(),

@@ -3,8 +3,6 @@ import type {
   CommitmentTerms,
   LineCommitment as ProductLineCommitment,
 } from '../../../../billing-api/domain/commitment/commitment.js';
-import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-boundaries.js';
-import { openLedger } from '../../../../billing-api/domain/ledger/ledger-rows.js';
 import type { EntitlementSource as ProductSource } from '../../../../billing-api/domain/entitlement/entitlement.js';
 import type { LineItem as ProductLineItem } from '../../../../billing-api/domain/invoice/line-item.js';
 import type { LineMeter } from '../../../../billing-api/domain/usage/line-meter.js';
@@ -17,22 +15,13 @@ import type {
   LineItem,
   Subscription,
 } from '../subscription.js';
+import { productLedger } from './product-ledger.js';
 import { productModel, productPrice } from './product-price.js';
 
 export function productTerms(subscription: Subscription): SubscriptionTerms {
-  const { cycle, length, start, end, zone, currency, givenAnchor, commitment } = subscription;
-  const grid = { billingCycle: cycle, billingPeriod: length.period, timezone: zone };
-  const billingAnchorMs = resolveBillingAnchor({
-    ...grid,
-    startMs: start,
-    billingAnchorMs: givenAnchor,
-  });
-  const ledger = openLedger(
-    { ...grid, billingPeriodCount: length.count, billingCadence: 'RECURRING', endMs: end },
-    { startMs: start, billingAnchorMs, trialEndMs: null },
-  );
+  const { currency, commitment } = subscription;
   return {
-    ...ledger,
+    ...productLedger(subscription),
     currency,
     prorationBehavior: subscription.proration,
     commitment: commitment && {

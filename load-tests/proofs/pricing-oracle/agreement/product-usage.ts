@@ -4,6 +4,7 @@ import type {
   UsageRequirement,
 } from '../../../../billing-api/domain/usage/line-usage.js';
 import { groupsIn, quantityIn, type Measured } from '../measured-usage.js';
+import { anchorAt } from '../period-ledger.js';
 import type { Subscription } from '../subscription.js';
 import { measuredOf } from '../usage-charge.js';
 import type { Range } from '../../usage-oracle/windows.js';
@@ -32,7 +33,8 @@ function bucketUsage(measured: Measured, bucket: Interval) {
 export function productUsage(subscription: Subscription, plan: UsageRequirement): LineUsage {
   const item = subscription.items.find(({ id }) => id === plan.lineItemId);
   if (item?.type !== 'USAGE') throw new Error(`no usage item ${plan.lineItemId}`);
-  const measured = measuredOf(subscription, item);
+  const anchor = plan.bucketGrid?.anchorMs ?? anchorAt(subscription, plan.window.startMs);
+  const measured = measuredOf(subscription, item, anchor);
   const valueOf = (interval: Interval) => decimalFrom(quantityIn(measured, rangeOf(interval)));
   return {
     usage: valueOf(plan.window),

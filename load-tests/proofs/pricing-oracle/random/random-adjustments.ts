@@ -4,7 +4,7 @@ import { moneyText, roundMoney } from '../money.js';
 import type { CouponAssociation, TaxRate, Wallet } from '../subscription.js';
 import type { Outline } from './random-items.js';
 import { randomAmount, randomPositive } from './random-numbers.js';
-import { randomInstantIn } from './random-times.js';
+import { randomInstant } from './random-times.js';
 
 /** Money of at most the minor digits. */
 export function roundedText(currency: string, text: string): string {
@@ -22,10 +22,10 @@ function randomDiscount(random: SeededRandom, currency: string): CouponAssociati
 
 export function randomCoupons(
   random: SeededRandom,
-  { subscription, periods }: Outline,
+  outline: Outline,
 ): readonly CouponAssociation[] {
-  const { items, currency, start } = subscription;
-  const instant = (): number => randomInstantIn(random, random.pick(periods));
+  const { items, currency, start } = outline.subscription;
+  const instant = (): number => randomInstant(random, outline);
   return Array.from({ length: random.pick([0, 0, 1, 2, 3]) }, (_, index) => {
     const item = random.chance(0.5) && items.length > 0 ? random.pick(items) : null;
     const from = random.chance(0.7) ? start : instant();

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../../harness/seeded-random.js';
-import type { EntitlementSource, Feature } from '../subscription.js';
+import type { EntitlementSource, Feature, UsageItem } from '../subscription.js';
 import type { Metered, Outline } from './random-items.js';
-import { randomInstantIn } from './random-times.js';
+import { randomInstant } from './random-times.js';
 
 type Reset = EntitlementSource['reset'];
 
@@ -10,9 +10,9 @@ const RESETS: readonly Reset[] = [
   ...(['MONTHLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'] as const),
 ];
 
-function randomDates(random: SeededRandom, { subscription, periods }: Outline) {
-  const instant = (): number => randomInstantIn(random, random.pick(periods));
-  const { start } = subscription;
+function randomDates(random: SeededRandom, outline: Outline) {
+  const instant = (): number => randomInstant(random, outline);
+  const { start } = outline.subscription;
   return random.pick([
     { start: null, end: null },
     { start: null, end: null },
@@ -61,21 +61,37 @@ function withParents(
   });
 }
 
+/** Whether items that exist at the same time begin and end together. */
+function shareTheirLife(items: readonly UsageItem[]): boolean {
+  const endOfItem = ({ end }: UsageItem): number => end ?? Infinity;
+  return items.every((item) =>
+    items.every((other) => {
+      const overlaps = item.start < endOfItem(other) && other.start < endOfItem(item);
+      return !overlaps || (item.start === other.start && item.end === other.end);
+    }),
+  );
+}
+
+/** What an item and its successors used can be told and added up, whatever they count. */
+function addsUpOverLineages({ meter, items }: Metered): boolean {
+  const filters = new Set(items.map(({ filterValues }) => JSON.stringify(filterValues)));
+  const isAlike =
+    filters.size === 1 || items.every(({ predecessorIds }) => predecessorIds.length === 0);
+  return isAlike || ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'].includes(meter.type);
+}
+
 /** The features of a meter; of several the reset periods are equal (docs/domain.md 10.2). */
 export function randomFeatures(
   random: SeededRandom,
   outline: Outline,
-  { meterId, meter, items }: Metered,
+  metered: Metered,
 ): readonly Feature[] {
+  const { meterId, items } = metered;
   if (!random.chance(outline.theme.entitled)) return [];
+  if (!shareTheirLife(items) || !addsUpOverLineages(metered)) return [];
   const count = random.chance(0.2) ? 2 : 1;
-  // What an allowance leaves of the greatest value of a bucket that two reset windows share is
-  // nowhere said.
   const { length } = outline.subscription;
-  const isGreatest = meter.bucketSize !== null && meter.type === 'MAX';
-  const isLonger = items.some((item) => item.length !== length);
-  const ofGreatest: readonly Reset[] = isLonger ? ['NEVER'] : [null, 'NEVER'];
-  const resets = isGreatest ? ofGreatest : [...RESETS, length.period, length.period];
+  const resets = [...RESETS, length.period, length.period];
   const common = random.pick(resets);
   return Array.from({ length: count }, (_, index) => {
     const id = `${meterId}-feature-${index}`;

@@ -2,17 +2,23 @@ import type { SeededRandom } from '../../../harness/seeded-random.js';
 import type { OracleMeter } from '../../usage-oracle/meter.js';
 import type { Range } from '../../usage-oracle/windows.js';
 import { monthsOf, type Length } from '../billing-grid.js';
+import { endOf } from '../subscription.js';
 import type { FixedItem, LineItem, OnetimeItem, Subscription, UsageItem } from '../subscription.js';
 import { randomMeter } from './random-meter.js';
 import { randomPrice } from './random-price.js';
 import type { Theme } from './random-theme.js';
-import { randomInstantIn } from './random-times.js';
+import { cutIntoSegments, randomHandovers } from './random-successors.js';
+import { randomInstant } from './random-times.js';
 
 /** A subscription to be, and the periods that are going to be invoiced. */
 export type Outline = {
   readonly theme: Theme;
+  /** With its history. */
   readonly subscription: Subscription;
+  /** Rows of the ledger. */
   readonly periods: readonly Range[];
+  /** Instants at which something happens. */
+  readonly edges: readonly number[];
 };
 
 export type Metered = {
@@ -24,7 +30,7 @@ export type Metered = {
 /** Few creation times, so that the order of ids decides now and then. */
 function randomBasis(random: SeededRandom, { subscription }: Outline) {
   return {
-    id: `item-${random.below(36 ** 4).toString(36)}`,
+    id: `item-${random.below(36 ** 6).toString(36)}`,
     createdAt: subscription.start + random.below(3),
     price: randomPrice(random),
     start: subscription.start,
@@ -32,17 +38,16 @@ function randomBasis(random: SeededRandom, { subscription }: Outline) {
   };
 }
 
-/** All of a subscription's life, or a part of it that begins or ends inside of a period. */
-function randomLife(
-  random: SeededRandom,
-  { subscription, periods }: Outline,
-  wholeProbability: number,
-) {
-  const whole = { start: subscription.start, end: null };
+/** All of a subscription's life, or a part of it that begins or ends somewhere in it. */
+function randomLife(random: SeededRandom, outline: Outline, wholeProbability: number) {
+  const whole = { start: outline.subscription.start, end: null };
   if (random.chance(wholeProbability)) return whole;
-  const middle = randomInstantIn(random, random.pick(periods));
-  if (middle === subscription.start) return whole;
-  return random.chance(0.4) ? { ...whole, end: middle } : { start: middle, end: null };
+  const middle = randomInstant(random, outline);
+  if (middle === whole.start) return whole;
+  const roll = random.below(10);
+  if (roll < 4) return { ...whole, end: middle };
+  const end = randomInstant(random, outline);
+  return { start: middle, end: roll < 5 && end > middle ? end : null };
 }
 
 /** The subscription's own length, that in other words, or a multiple of it (docs/domain.md 9.4). */
@@ -51,83 +56,110 @@ function randomLength(random: SeededRandom, { length }: Subscription): Length {
   return { ...length, count: length.count * random.pick([1, 1, 2, 3]) };
 }
 
-function randomFixed(random: SeededRandom, outline: Outline): FixedItem {
-  const { subscription } = outline;
-  const length = random.chance(0.7) ? subscription.length : randomLength(random, subscription);
-  const isOwnLength = length === subscription.length;
-  const whole = { start: subscription.start, end: null };
-  return {
-    ...randomBasis(random, outline),
-    ...(isOwnLength ? randomLife(random, outline, 0.4) : whole),
-    type: 'FIXED',
-    cadence: random.pick(['ADVANCE', 'ARREAR']),
-    quantity: random.pick(['0', '1', '1', '3', '2.5', '1000']),
-    length,
-  };
+function randomQuantity(random: SeededRandom): string {
+  return random.pick(['0', '1', '1', '3', '2.5', '1000']);
 }
 
+function randomFixed(random: SeededRandom, outline: Outline): readonly FixedItem[] {
+  const { subscription } = outline;
+  const item: FixedItem = {
+    ...randomBasis(random, outline),
+    ...randomLife(random, outline, 0.4),
+    type: 'FIXED',
+    cadence: random.pick(['ADVANCE', 'ARREAR']),
+    quantity: randomQuantity(random),
+    length: random.chance(0.6) ? subscription.length : randomLength(random, subscription),
+  };
+  if (!random.chance(outline.theme.lineage)) return [item];
+  return cutIntoSegments(item, randomHandovers(random, outline, item), () => ({
+    ...item,
+    ...randomBasis(random, outline),
+    quantity: random.chance(0.5) ? item.quantity : randomQuantity(random),
+  }));
+}
+
+/** Once; before the subscription ends. */
 function randomOnetime(random: SeededRandom, outline: Outline): OnetimeItem {
-  const { subscription, periods } = outline;
-  const { end } = random.pick(periods);
-  const isAtBoundary = random.chance(0.3) && end !== subscription.end;
-  const start = isAtBoundary ? end : randomLife(random, outline, 0.5).start;
+  const { subscription } = outline;
+  const chosen = random.chance(0.2) ? subscription.start : randomInstant(random, outline);
+  const end = endOf(subscription);
+  const start = end === null || chosen < end ? chosen : subscription.start;
   const quantity = random.pick(['1', '1', '4']);
   return { ...randomBasis(random, outline), type: 'ONETIME', start, quantity };
 }
 
 export function randomFixedItems(random: SeededRandom, outline: Outline): readonly LineItem[] {
-  const fixed = Array.from({ length: random.between(0, outline.theme.fixedItemsMax) }, () =>
-    randomFixed(random, outline),
-  );
-  return random.chance(0.25) ? [...fixed, randomOnetime(random, outline)] : fixed;
+  const count = random.between(0, outline.theme.fixedItemsMax);
+  const fixed = Array.from({ length: count }, () => randomFixed(random, outline));
+  const onetime = random.chance(0.25) ? [randomOnetime(random, outline)] : [];
+  return [...fixed.flat(), ...onetime];
+}
+
+function randomFilterValues(random: SeededRandom): UsageItem['filterValues'] {
+  return random.chance(0.1) ? [{ key: 'k', values: ['a', ''] }] : [];
 }
 
 function randomUsage(random: SeededRandom, outline: Outline, meterId: string): UsageItem {
+  const { subscription } = outline;
   return {
     ...randomBasis(random, outline),
-    ...randomLife(random, outline, 0.75),
+    ...randomLife(random, outline, 0.7),
     type: 'USAGE',
     meterId,
-    filterValues: random.chance(0.1) ? [{ key: 'k', values: ['a', ''] }] : [],
-    length: outline.subscription.length,
+    filterValues: randomFilterValues(random),
+    length: random.chance(0.1) ? randomLength(random, subscription) : subscription.length,
     commitment: null,
     predecessorIds: [],
   };
 }
 
-/** An item that another continues from the end of a period on. */
+/** An item that others continue, with another price and now and then other filter values. */
 function randomLineage(
   random: SeededRandom,
   outline: Outline,
-  meterId: string,
+  { first, handovers }: { readonly first: UsageItem; readonly handovers: readonly number[] },
 ): readonly UsageItem[] {
-  const { subscription, periods } = outline;
-  const end = random.pick(periods).end;
-  const whole = { start: subscription.start, end: null };
-  const first = { ...randomUsage(random, outline, meterId), ...whole };
-  if (end === subscription.end) return [first];
-  const successor = { ...first, ...randomBasis(random, outline), start: end };
-  return [
-    { ...first, end },
-    { ...successor, predecessorIds: [first.id] },
-  ];
+  return cutIntoSegments(first, handovers, (before) => {
+    const last = before.at(-1) ?? first;
+    const isNarrowed = random.chance(0.25);
+    const values = random.pick([['a'], ['b'], ['a', 'b'], ['B', '']]);
+    return {
+      ...last,
+      ...randomBasis(random, outline),
+      filterValues: isNarrowed ? [{ key: 'k', values }] : last.filterValues,
+      predecessorIds: before.map(({ id }) => id),
+    };
+  });
 }
 
-/** Items of one meter that differ in `filter_values`; some texts belong to both of them. */
+/**
+ * Items of one meter that differ in `filter_values`; some texts belong to both of them. Others may
+ * follow, on all of them at once, or on each when it comes.
+ */
 function randomFamily(
   random: SeededRandom,
   outline: Outline,
-  meterId: string,
+  first: UsageItem,
 ): readonly UsageItem[] {
-  const first = randomUsage(random, outline, meterId);
   const values = [['a', 'B'], random.chance(0.5) ? ['b'] : ['a', 'b'], ['']];
-  return values.slice(0, random.between(2, 3)).map((texts) => ({
+  const members = values.slice(0, random.between(2, 3)).map((texts) => ({
     ...first,
     ...randomBasis(random, outline),
     start: first.start,
     end: first.end,
     filterValues: [{ key: 'k', values: texts }],
   }));
+  if (!random.chance(outline.theme.lineage)) return members;
+  const common = randomHandovers(random, outline, first);
+  const isTogether = random.chance(0.7);
+  return members.flatMap((member) => {
+    const handovers = isTogether ? common : randomHandovers(random, outline, member);
+    return cutIntoSegments(member, handovers, (before) => ({
+      ...member,
+      ...randomBasis(random, outline),
+      predecessorIds: before.map(({ id }) => id),
+    }));
+  });
 }
 
 /** The rule of shared allowances adds usage up, which not every aggregation allows. */
@@ -140,12 +172,11 @@ function randomItems(
   outline: Outline,
   { meterId, meter }: Omit<Metered, 'items'>,
 ): readonly UsageItem[] {
-  const { subscription, theme } = outline;
-  if (random.chance(theme.lineage)) return randomLineage(random, outline, meterId);
-  if (random.chance(0.25) && addsUp(meter)) return randomFamily(random, outline, meterId);
-  const item = randomUsage(random, outline, meterId);
-  const isLonger = random.chance(0.1) && item.start === subscription.start && item.end === null;
-  return isLonger ? [{ ...item, length: randomLength(random, subscription) }] : [item];
+  const first = randomUsage(random, outline, meterId);
+  if (random.chance(0.2) && addsUp(meter)) return randomFamily(random, outline, first);
+  if (!random.chance(outline.theme.lineage)) return [first];
+  const handovers = randomHandovers(random, outline, first);
+  return randomLineage(random, outline, { first, handovers });
 }
 
 /** A meter and the items that bill it. */

@@ -1,7 +1,7 @@
 import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
 import type { BillingPeriod } from '../billing-grid.js';
-import { periodsUntil } from '../billing-periods.js';
 import { priceInvoice } from '../invoice.js';
+import { rowAt, runningRow, type LedgerRow } from '../period-ledger.js';
 import type {
   LineCommitment,
   LineItem,
@@ -13,6 +13,7 @@ import { randomCoupons, randomTaxes, randomWallets, roundedText } from './random
 import { randomDuration, randomLineCommitment } from './random-commitment.js';
 import { randomFeatures } from './random-entitlements.js';
 import { randomEvents } from './random-events.js';
+import { edgesOf, randomHistory, randomTrialEnd } from './random-history.js';
 import { randomFixedItems, randomMetered, type Outline } from './random-items.js';
 import { randomFactor, randomPositive } from './random-numbers.js';
 import { randomTheme, type Theme } from './random-theme.js';
@@ -30,10 +31,9 @@ const LONGEST_DAYS: Readonly<Record<BillingPeriod, number>> = {
 
 const CURRENCIES = ['usd', 'usd', 'eur', 'jpy', 'kwd', 'clf'];
 
-/** A subscription and how many of its periods are invoiced. */
 export type RandomCase = {
+  /** With all of its history; the items with all of their dates. */
   readonly subscription: Subscription;
-  readonly periodCount: number;
 };
 
 function randomFrame(random: SeededRandom, { periods }: Theme): Subscription {
@@ -47,6 +47,8 @@ function randomFrame(random: SeededRandom, { periods }: Theme): Subscription {
   return {
     start,
     end: null,
+    trialEnd: null,
+    history: [],
     zone: scene.zone,
     currency: random.pick(CURRENCIES),
     length,
@@ -64,21 +66,32 @@ function randomFrame(random: SeededRandom, { periods }: Theme): Subscription {
   };
 }
 
-/** The frame with the periods to invoice, one time in three with an end in one of them. */
+/** As many rows of the ledger as are asked for, fewer where the subscription ends. */
+function firstRows(subscription: Subscription, count: number): readonly LedgerRow[] {
+  const rows = Array.from({ length: count }, (_, index) => rowAt(subscription, index));
+  return rows.filter((row) => row !== null);
+}
+
+/** An `end_date` in one of the rows as they would be without pauses. */
+function randomEnd(random: SeededRandom, frame: Subscription, rowCount: number): number | null {
+  if (random.chance(0.7)) return null;
+  const row = random.pick(firstRows(frame, rowCount));
+  const instant = random.chance(0.3) ? row.end : randomInstantIn(random, row);
+  return instant > frame.start ? instant : row.end;
+}
+
+/** The frame with its history and the rows to invoice. */
 function randomOutline(random: SeededRandom): Outline {
   const theme = randomTheme(random);
-  const frame = randomFrame(random, theme);
-  const { start, length } = frame;
-  const count = random.pick([1, 2, 2, 3, 3, 4, 5]);
-  const longestMs = (LONGEST_DAYS[length.period] + 1) * length.count * DAY_MS;
-  const all = periodsUntil(frame, length, start + (count + 1) * longestMs);
-  const wanted = all.slice(0, count);
-  if (random.chance(0.65)) return { theme, subscription: frame, periods: wanted };
-  const last = random.pick(wanted);
-  const instant = random.chance(0.3) ? last.end : randomInstantIn(random, last);
-  const end = instant > start ? instant : last.end;
-  const subscription = { ...frame, end };
-  return { theme, subscription, periods: periodsUntil(subscription, length, end).slice(0, count) };
+  const plain = randomFrame(random, theme);
+  const trialEnd = random.chance(theme.trial) ? randomTrialEnd(random, plain) : null;
+  const frame = { ...plain, trialEnd };
+  const rowCount = random.pick([1, 2, 2, 3, 3, 4, 5]) + (trialEnd === null ? 0 : 1);
+  const ending = { ...frame, end: randomEnd(random, frame, rowCount) };
+  const subscription = randomHistory(random, theme, { subscription: ending, rowCount });
+  const periods = firstRows(subscription, runningRow(subscription).index + 1);
+  const edges = [...periods.flatMap(({ start, end }) => [start, end]), ...edgesOf(subscription)];
+  return { theme, subscription, periods, edges };
 }
 
 function lifeOf({ periods }: Outline): { start: number; end: number } {
@@ -88,12 +101,11 @@ function lifeOf({ periods }: Outline): { start: number; end: number } {
 }
 
 function withUsage(random: SeededRandom, outline: Outline): Subscription {
-  const metered = Array.from({ length: random.pick([0, 1, 1, 2, 2, 3]) }, (_, index) =>
+  const metered = Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 4]) }, (_, index) =>
     randomMetered(random, outline, index),
   );
   const life = lifeOf(outline);
   const before = random.chance(0.3) ? Math.floor((life.end - life.start) / 2) : 0;
-  const edges = outline.periods.flatMap(({ start, end }) => [start, end]);
   const items: readonly LineItem[] = [
     ...metered.flatMap(({ items: own }) => own),
     ...randomFixedItems(random, outline),
@@ -105,7 +117,7 @@ function withUsage(random: SeededRandom, outline: Outline): Subscription {
     features: metered.flatMap((each) => randomFeatures(random, outline, each)),
     events: randomEvents(
       random,
-      { start: life.start - before, end: life.end, edges },
+      { start: life.start - before, end: life.end, edges: outline.edges },
       outline.theme.events,
     ),
   };
@@ -113,8 +125,8 @@ function withUsage(random: SeededRandom, outline: Outline): Subscription {
 
 /** Amounts that the invoices come to without a commitment. */
 function amountsNear(subscription: Subscription, periodCount: number): readonly string[] {
-  const amounts = Array.from({ length: periodCount }, (_, periodIndex) => {
-    const question = { reference: 'period_end', periodIndex, now: null, earlier: [] } as const;
+  const amounts = Array.from({ length: periodCount }, (_, rowIndex) => {
+    const question = { reference: 'period_end', rowIndex, now: null, earlier: [] } as const;
     const { lines, totals } = priceInvoice(subscription, question);
     const usage = lines.filter(({ priceType }) => priceType === 'USAGE');
     return [totals.subtotal, ...usage.map(({ amount }) => amount)];
@@ -136,7 +148,10 @@ function randomSubscriptionCommitment(
   };
 }
 
-/** One commitment for the items of a meter or one of its own for each. */
+/**
+ * One commitment for the items of a meter or one of its own for each. Those of a lineage all are
+ * windowed, or none is.
+ */
 function withLineCommitments(
   random: SeededRandom,
   { theme, subscription }: Outline,
@@ -144,13 +159,22 @@ function withLineCommitments(
 ): readonly LineItem[] {
   const { length } = subscription;
   const ofMeters = new Map<string, LineCommitment | null>();
-  const commitmentFor = ({ meterId }: UsageItem): LineCommitment | null => {
+  const ofLineages = new Map<string, LineCommitment>();
+  const drawn = ({ meterId }: UsageItem): LineCommitment | null => {
     const meter = subscription.meters.get(meterId);
     const known = ofMeters.get(meterId);
-    if (known !== undefined && random.chance(0.7)) return known;
+    if (known !== undefined && random.chance(0.6)) return known;
     const isCommitted = meter !== undefined && random.chance(theme.commitsLine);
     const next = isCommitted ? randomLineCommitment(random, { meter, length, theme }, near) : null;
     ofMeters.set(meterId, next);
+    return next;
+  };
+  const commitmentFor = (item: UsageItem): LineCommitment | null => {
+    const lineage = item.predecessorIds[0] ?? item.id;
+    const [next, first] = [drawn(item), ofLineages.get(lineage)];
+    if (next === null) return null;
+    if (first !== undefined && first.isWindowed !== next.isWindowed) return first;
+    ofLineages.set(lineage, next);
     return next;
   };
   return subscription.items.map((item) => {
@@ -159,25 +183,29 @@ function withLineCommitments(
   });
 }
 
-/** Commitments on one of the two levels, or none (docs/domain.md 11). */
+/**
+ * Commitments on one of the two levels, or none (docs/domain.md 11); none beside threshold invoices
+ * (30.1).
+ */
 function withCommitments(random: SeededRandom, outline: Outline): Subscription {
   const { theme, subscription, periods } = outline;
+  const isThresholded = subscription.history.some(({ type }) => type === 'threshold');
+  const isOfSubscription = random.chance(theme.commitsSubscription);
+  if (isThresholded || (!isOfSubscription && theme.commitsLine === 0)) return subscription;
   const near = amountsNear(subscription, periods.length);
-  if (random.chance(theme.commitsSubscription)) {
-    return { ...subscription, commitment: randomSubscriptionCommitment(random, outline, near) };
-  }
-  return { ...subscription, items: withLineCommitments(random, outline, near) };
+  return isOfSubscription
+    ? { ...subscription, commitment: randomSubscriptionCommitment(random, outline, near) }
+    : { ...subscription, items: withLineCommitments(random, outline, near) };
 }
 
 /** The case of a seed, the same on every machine. */
 export function randomCase(seed: number): RandomCase {
   const random = createSeededRandom(seed);
   const outline = randomOutline(random);
-  const periodCount = outline.periods.length;
   const used = withUsage(random, outline);
   const committed = withCommitments(random, { ...outline, subscription: used });
   const coupons = randomCoupons(random, { ...outline, subscription: committed });
   const taxes = randomTaxes(random);
   const wallets = randomWallets(random);
-  return { subscription: { ...committed, coupons, taxes, wallets }, periodCount };
+  return { subscription: { ...committed, coupons, taxes, wallets } };
 }

@@ -16,6 +16,12 @@ export type Theme = {
   /** That an item continues another one. */
   readonly lineage: number;
   readonly fixedItemsMax: number;
+  readonly trial: number;
+  /** Of each row of the ledger, as the next two. */
+  readonly pauses: number;
+  /** Where nothing has a commitment. */
+  readonly thresholds: number;
+  readonly cancels: number;
   /** Numbers of events, one of which is taken. */
   readonly events: readonly number[];
 };
@@ -31,6 +37,10 @@ const mixed: Theme = {
   longer: 0.5,
   lineage: 0.2,
   fixedItemsMax: 2,
+  trial: 0.2,
+  pauses: 0.25,
+  thresholds: 0.25,
+  cancels: 0.05,
   events: [0, 3, 8, 15, 30, 60],
 };
 
@@ -45,7 +55,8 @@ const THEMES: readonly Theme[] = [
     commitsSubscription: 0,
     commitsLine: 1,
     windowed: 0.95,
-    lineage: 0.05,
+    lineage: 0.15,
+    thresholds: 0,
     fixedItemsMax: 0,
     events: [8, 30, 60],
   },
@@ -61,7 +72,14 @@ const THEMES: readonly Theme[] = [
     fixedItemsMax: 0,
   },
   // The walk through the subscription's commitment.
-  { ...mixed, bucketed: 0.2, entitled: 0.2, commitsSubscription: 1, fixedItemsMax: 1 },
+  {
+    ...mixed,
+    bucketed: 0.2,
+    entitled: 0.2,
+    commitsSubscription: 1,
+    fixedItemsMax: 1,
+    thresholds: 0,
+  },
   // Commitments of lines over several periods.
   {
     ...mixed,
@@ -74,9 +92,23 @@ const THEMES: readonly Theme[] = [
     longer: 0.9,
     lineage: 0.6,
     fixedItemsMax: 0,
+    thresholds: 0,
   },
   // Fixed lines, periods and dates.
-  { ...mixed, bucketed: 0.1, entitled: 0.1, fixedItemsMax: 5 },
+  { ...mixed, bucketed: 0.1, entitled: 0.1, fixedItemsMax: 6, trial: 0.3, pauses: 0.3 },
+  // What a history does to usage and allowances.
+  {
+    ...mixed,
+    bucketed: 0.3,
+    entitled: 0.8,
+    commitsSubscription: 0.1,
+    commitsLine: 0.1,
+    lineage: 0.4,
+    trial: 0.35,
+    pauses: 0.45,
+    thresholds: 0.5,
+    events: [15, 30, 60],
+  },
 ];
 
 export function randomTheme(random: SeededRandom): Theme {

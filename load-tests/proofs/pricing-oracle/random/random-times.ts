@@ -1,6 +1,7 @@
 import type { SeededRandom } from '../../../harness/seeded-random.js';
 import { movedLocal, type Length } from '../billing-grid.js';
 import { instantOf } from '../local-time.js';
+import type { Range } from '../../usage-oracle/windows.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -59,4 +60,14 @@ export function randomInstantIn(
   if (roll === 1) return end - 1;
   if (roll < 6) return anywhere;
   return Math.max(start, Math.floor(anywhere / (HOUR_MS / 2)) * (HOUR_MS / 2));
+}
+
+/** An instant of the rows to invoice, often one at which something else happens. */
+export function randomInstant(
+  random: SeededRandom,
+  { periods, edges }: { readonly periods: readonly Range[]; readonly edges: readonly number[] },
+): number {
+  return edges.length > 0 && random.chance(0.3)
+    ? random.pick(edges)
+    : randomInstantIn(random, random.pick(periods));
 }
