@@ -49,7 +49,8 @@ export function openLedger(
   const { startMs, billingAnchorMs, trialEndMs } = opening;
   const first = rowFrom(terms, { index: 0, startMs, anchor: { atMs: billingAnchorMs, number: 0 } });
   if (trialEndMs === null) return { ...terms, periods: [first] };
-  return { ...terms, periods: [{ ...first, endMs: trialEndMs, kind: 'trial' }] };
+  const endMs = Math.min(trialEndMs, terms.endMs ?? Infinity);
+  return { ...terms, periods: [{ ...first, endMs, kind: 'trial' }] };
 }
 
 /** The rows that a threshold invoice split and that end with the last recorded one. */

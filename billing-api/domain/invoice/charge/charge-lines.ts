@@ -5,6 +5,7 @@ import { splitCharges, type ChargePart } from '../../commitment/split-charges.js
 import { roundMoney } from '../../money.js';
 import { commitmentPeriodOf, restOf, type CommitmentPeriod } from './commitment-period.js';
 import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
+import { invoiceScopeOf } from '../invoice-scope.js';
 import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
 import type { Rounding } from '../line-trace.js';
 import type { RatedLine } from './rated-line.js';
@@ -97,7 +98,7 @@ function chargePart(part: ChargePart, committed: Committed): ChargedLine {
  */
 function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null {
   const { commitment } = inputs.subscription;
-  if (commitment === null || inputs.referencePoint !== 'period_end') return null;
+  if (commitment === null || invoiceScopeOf(inputs).usage === null) return null;
   const isActive = commitment.amount.greaterThan(ZERO) && commitment.overageFactor.greaterThan(ONE);
   return isActive ? commitment : null;
 }
