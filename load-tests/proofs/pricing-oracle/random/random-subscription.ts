@@ -101,7 +101,11 @@ function lifeOf({ periods }: Outline): { start: number; end: number } {
 }
 
 function withUsage(random: SeededRandom, outline: Outline): Subscription {
-  const metered = Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 4]) }, (_, index) =>
+  const { history } = outline.subscription;
+  // Threshold invoices are made of subscriptions with usage only (docs/domain.md 30.1).
+  const metersMin = history.some(({ type }) => type === 'threshold') ? 1 : 0;
+  const count = Math.max(metersMin, random.pick([0, 1, 1, 2, 2, 3, 4, 4]));
+  const metered = Array.from({ length: count }, (_, index) =>
     randomMetered(random, outline, index),
   );
   const life = lifeOf(outline);

@@ -36,7 +36,7 @@ const mixed: Theme = {
   windowed: 0.75,
   longer: 0.5,
   lineage: 0.2,
-  fixedItemsMax: 2,
+  fixedItemsMax: 3,
   trial: 0.2,
   pauses: 0.25,
   thresholds: 0.25,
