@@ -160,14 +160,19 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
 
 /**
  * The part of each line's usage that is billed (docs/domain.md 10.2). Lines of one meter share its
- * allowance, in line order. Usage beyond an allowance is billed in the reset window in which it
- * happened. When a line follows another that counts the same events, the usage of the earlier one
- * has already used up its part of the allowance.
+ * allowance: a line that begins earlier takes from it first, then it goes by line order. Usage
+ * beyond an allowance is billed in the reset window in which it happened. When a line follows
+ * another that counts the same events, the usage of the earlier one has already used up its part of
+ * the allowance, also when the later one was created first.
  */
 export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
   const meterIds = new Set(lines.map(({ meterId }) => meterId));
   const pools = new Map(
     [...meterIds].map((id) => [id, poolsOf(lines.filter(({ meterId }) => meterId === id))]),
   );
-  return lines.map((line) => billLine(line, pools.get(line.meterId) ?? new Map()));
+  const bills = new Map<UsedLine, BilledUsage>();
+  for (const line of lines.toSorted((a, b) => a.window.startMs - b.window.startMs)) {
+    bills.set(line, billLine(line, pools.get(line.meterId) ?? new Map()));
+  }
+  return lines.flatMap((line) => bills.get(line) ?? []);
 }

@@ -1,8 +1,10 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
-import { billedFromMs } from '../ledger/ledger-periods.js';
+import { windowAt, type WindowGrid } from '../calendar/usage-windows.js';
+import { billedFromMs, periodAt } from '../ledger/ledger-periods.js';
 import type { PeriodLedger } from '../ledger/period-ledger.js';
+import { hasWholeBuckets } from '../usage/aggregation-spec.js';
 import type { LineMeter } from '../usage/line-meter.js';
 import { effectiveEntitlements } from './effective-entitlement.js';
 import type { EntitlementSource, UsageResetPeriod } from './entitlement.js';
@@ -33,16 +35,38 @@ export type LineAllowance = {
 export type AllowanceQuery = {
   readonly meter: LineMeter;
   readonly window: Interval;
+  /** How a bucketed meter cuts time; null without buckets. */
+  readonly bucketGrid: WindowGrid | null;
   readonly ledger: PeriodLedger;
   readonly entitlements: readonly EntitlementSource[];
 };
 
+/**
+ * The instant from which buckets belong to a reset window. The value of a MAX bucket cannot be
+ * divided: one that begins before the reset window belongs to an earlier one. A bucket begins with
+ * the period at the latest, because the usage window of that period cuts it.
+ */
+function firstBucketMs(
+  startMs: InstantMs,
+  { meter, bucketGrid, ledger }: AllowanceQuery,
+): InstantMs {
+  if (bucketGrid === null || !hasWholeBuckets(meter.aggregationType)) return startMs;
+  const bucket = windowAt(startMs, bucketGrid);
+  const periodStartMs = periodAt(ledger, startMs)?.startMs ?? startMs;
+  return Math.max(bucket.startMs, periodStartMs) < startMs ? bucket.endMs : startMs;
+}
+
 /** Usage before the start of the subscription or the end of its trial does not count. */
-function resetWindowOf(window: Interval, { window: used, ledger }: AllowanceQuery): ResetWindow {
+function resetWindowOf(window: Interval, query: AllowanceQuery): ResetWindow {
+  const { window: used, ledger } = query;
   const startMs = Math.max(window.startMs, billedFromMs(ledger));
+  const countedMs = firstBucketMs(startMs, query);
   return {
     window,
-    before: overlapOf({ startMs, endMs: window.endMs }, { startMs, endMs: used.startMs }),
+    before: overlapOf(
+      { startMs: countedMs, endMs: window.endMs },
+      { startMs, endMs: used.startMs },
+    ),
     until: { startMs, endMs: Math.min(window.endMs, used.endMs) },
   };
 }

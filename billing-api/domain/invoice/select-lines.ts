@@ -50,8 +50,8 @@ function withMeter(line: SelectedLine, inputs: LineSelectionInputs): BillableLin
   const { meter } = lineItem;
   if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
   const { subscription: ledger, entitlements } = inputs;
-  const allowance = allowanceOfLine({ meter, window: period, ledger, entitlements });
   const bucketGrid = bucketGridOf(meter, inputs, period.startMs);
+  const allowance = allowanceOfLine({ meter, window: period, bucketGrid, ledger, entitlements });
   return { lineItem, period, proration: null, meter, bucketGrid, allowance };
 }
 

@@ -18,8 +18,8 @@ type Limited = {
   readonly limit: Fraction;
   /** In time order, the first cut where billing begins. */
   readonly resetWindows: readonly Range[];
-  /** Usage before it does not count. */
-  readonly billedFrom: number;
+  /** Where the rows of the ledger start: there, usage windows cut buckets. */
+  readonly rowStarts: readonly number[];
 };
 
 /** Longer than any bucket. */
@@ -127,13 +127,14 @@ function bucketsThatBeginIn(
 function usageBefore(
   { measured, window }: AllowedLine,
   resetWindow: Range,
-  billedFrom: number,
+  rowStarts: readonly number[],
 ): Fraction {
   const { start } = resetWindow;
   if (start >= window.start) return zero;
   if (!isIndivisible(measured)) return usageBetween(measured, { start, end: window.start });
   // From so far back that a bucket which only reaches into the reset window is seen to do so.
-  const from = Math.max(billedFrom, start - BUCKET_MS_MAX);
+  const cut = rowStarts.findLast((rowStart) => rowStart <= start) ?? start;
+  const from = Math.max(cut, start - BUCKET_MS_MAX);
   const range = { start: from, end: window.start };
   return billedOfBuckets(bucketsThatBeginIn(measured, range, resetWindow));
 }
@@ -151,9 +152,9 @@ function bucketsOfPart(
 function billedInWindow(
   lines: readonly AllowedLine[],
   resetWindow: Range,
-  { limit, billedFrom }: Limited,
+  { limit, rowStarts }: Limited,
 ): readonly Remaining[] {
-  const before = lines.map((line) => usageBefore(line, resetWindow, billedFrom));
+  const before = lines.map((line) => usageBefore(line, resetWindow, rowStarts));
   const free = new FreeQuantity(notNegative(subtract(limit, sum(before))));
   return lines.map((line) => {
     const { measured, window } = line;

@@ -13,7 +13,7 @@ import { allowanceOf, type Allowance } from './entitlement.js';
 import { subtract, sum } from './exact.js';
 import type { ChosenLine } from './line-selection.js';
 import { eventsOf, quantityIn, type Measured } from './measured-usage.js';
-import { anchorAt, firstBilledStart } from './period-ledger.js';
+import { anchorAt, rowsBefore } from './period-ledger.js';
 import { chargeFor } from './price.js';
 import { resetWindowsOf } from './reset-windows.js';
 import type { Subscription, UsageItem } from './subscription.js';
@@ -89,8 +89,8 @@ function remainingUnder(
   if (limit === null) return lines.map(nothingOf);
   if (first.measured.meter.reset === 'NEVER') return remainingOfLifetime(lines, limit);
   const resetWindows = resetWindowsOf(subscription, reset, first.window);
-  const billedFrom = firstBilledStart(subscription);
-  return remainingOf(lines, { limit, resetWindows, billedFrom });
+  const rowStarts = rowsBefore(subscription, first.window.end).map(({ start }) => start);
+  return remainingOf(lines, { limit, resetWindows, rowStarts });
 }
 
 /**

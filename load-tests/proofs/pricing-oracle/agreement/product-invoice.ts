@@ -3,9 +3,16 @@ import { formatInstant } from '../../../../contract/instant.js';
 import { buildInvoice } from '../../../../billing-api/domain/invoice/build-invoice.js';
 import type {
   CommitmentInfo,
+  InvoiceInputs,
+  InvoiceResult,
   InvoiceLine as ProductLine,
   LineKind,
 } from '../../../../billing-api/domain/invoice/invoice.js';
+import { encodeValue } from '../../../../billing-api/domain/invoice/snapshot/encode-value.js';
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+} from '../../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
 import { toText } from '../../usage-oracle/fraction.js';
 import type { CommitmentTexts, InvoiceLine, PricedInvoice } from '../invoice.js';
 import type { InvoiceQuestion } from '../invoice-question.js';
@@ -63,6 +70,17 @@ function lineOf(line: ProductLine, money: Text): InvoiceLine {
 }
 
 /**
+ * Computes the invoice again from its stored inputs (docs/domain.md 13.1).
+ * @throws Error when a byte of it differs.
+ */
+function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
+  const { inputs: stored } = decodeSnapshot(encodeSnapshot(inputs, 'any'));
+  const bytes = JSON.stringify(encodeValue(result));
+  if (JSON.stringify(encodeValue(buildInvoice(stored))) === bytes) return;
+  throw new Error('the invoice of the stored inputs is another');
+}
+
+/**
  * The product's invoice in the oracle's words.
  * @throws RangeError for money that is finer than the currency.
  */
@@ -70,7 +88,9 @@ export function productInvoice(
   subscription: Subscription,
   question: InvoiceQuestion,
 ): PricedInvoice {
-  const result = buildInvoice(productInputs(subscription, question));
+  const inputs = productInputs(subscription, question);
+  const result = buildInvoice(inputs);
+  requireSameAgain(inputs, result);
   const money: Text = (value) => moneyText(subscription.currency, fractionFrom(value));
   const { totals } = result;
   return {

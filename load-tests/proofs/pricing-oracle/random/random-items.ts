@@ -121,12 +121,9 @@ function randomLineage(
 ): readonly UsageItem[] {
   return cutIntoSegments(first, handovers, (before) => {
     const last = before.at(-1) ?? first;
-    const isNarrowed = random.chance(0.25);
-    const values = random.pick([['a'], ['b'], ['a', 'b'], ['B', '']]);
     return {
       ...last,
       ...randomBasis(random, outline),
-      filterValues: isNarrowed ? [{ key: 'k', values }] : last.filterValues,
       predecessorIds: before.map(({ id }) => id),
     };
   });
