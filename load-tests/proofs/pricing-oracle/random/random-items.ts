@@ -121,7 +121,7 @@ function randomLineage(
 ): readonly UsageItem[] {
   return cutIntoSegments(first, handovers, (before) => {
     const last = before.at(-1) ?? first;
-    const isNarrowed = random.chance(0.25);
+    const isNarrowed = random.chance(0.45);
     const values = random.pick([['a'], ['b'], ['a', 'b'], ['B', '']]);
     return {
       ...last,

@@ -44,6 +44,30 @@ const mixed: Theme = {
   events: [0, 3, 8, 15, 30, 60],
 };
 
+/** Fixed lines, periods and dates. */
+const fixedLines: Theme = {
+  ...mixed,
+  bucketed: 0.1,
+  entitled: 0.1,
+  fixedItemsMax: 6,
+  trial: 0.3,
+  pauses: 0.3,
+};
+
+/** What a history does to usage and allowances. */
+const histories: Theme = {
+  ...mixed,
+  bucketed: 0.3,
+  entitled: 0.85,
+  commitsSubscription: 0.1,
+  commitsLine: 0.1,
+  lineage: 0.5,
+  trial: 0.35,
+  pauses: 0.4,
+  thresholds: 0.6,
+  events: [15, 30, 60],
+};
+
 const THEMES: readonly Theme[] = [
   mixed,
   // Windows by the clock, most of them around a clock change.
@@ -65,8 +89,10 @@ const THEMES: readonly Theme[] = [
     ...mixed,
     periods: ['DAILY', 'WEEKLY', 'WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'],
     events: [30, 60, 90],
+    bucketed: 0.6,
     entitled: 1,
     grouped: 0.6,
+    pauses: 0.4,
     commitsSubscription: 0.1,
     commitsLine: 0.1,
     fixedItemsMax: 0,
@@ -94,21 +120,10 @@ const THEMES: readonly Theme[] = [
     fixedItemsMax: 0,
     thresholds: 0,
   },
-  // Fixed lines, periods and dates.
-  { ...mixed, bucketed: 0.1, entitled: 0.1, fixedItemsMax: 6, trial: 0.3, pauses: 0.3 },
-  // What a history does to usage and allowances.
-  {
-    ...mixed,
-    bucketed: 0.3,
-    entitled: 0.8,
-    commitsSubscription: 0.1,
-    commitsLine: 0.1,
-    lineage: 0.4,
-    trial: 0.35,
-    pauses: 0.45,
-    thresholds: 0.5,
-    events: [15, 30, 60],
-  },
+  fixedLines,
+  fixedLines,
+  histories,
+  histories,
 ];
 
 export function randomTheme(random: SeededRandom): Theme {
