@@ -7,6 +7,8 @@ export type Theme = {
   readonly bucketed: number;
   readonly grouped: number;
   readonly entitled: number;
+  /** That an allowance has one plain source, so that its windows decide. */
+  readonly plainlyEntitled: number;
   readonly commitsSubscription: number;
   /** Of each usage item, where the subscription has no commitment. */
   readonly commitsLine: number;
@@ -31,6 +33,7 @@ const mixed: Theme = {
   bucketed: 0.45,
   grouped: 0.3,
   entitled: 0.4,
+  plainlyEntitled: 0.4,
   commitsSubscription: 0.3,
   commitsLine: 0.6,
   windowed: 0.75,
@@ -58,7 +61,8 @@ const fixedLines: Theme = {
 const histories: Theme = {
   ...mixed,
   bucketed: 0.3,
-  entitled: 0.85,
+  entitled: 0.9,
+  plainlyEntitled: 0.75,
   commitsSubscription: 0.1,
   commitsLine: 0.1,
   lineage: 0.5,
