@@ -96,6 +96,29 @@ describe('allowances (10.2)', () => {
     ]);
   });
 
+  test('a greatest value is not divided: it belongs where its bucket begins', () => {
+    const weekly = (type: 'MAX' | 'SUM') =>
+      new Map([['meter', { ...plainMeter, type, bucketSize: 'WEEK' as const }]]);
+    // In the week from Monday, 5 January on.
+    const events = calls(['2026-01-06T10:00Z', '15'], ['2026-01-07T10:00Z', '12']);
+    const features = [feature(source('plan', { limit: '10', reset: 'DAILY' }))];
+    const given = { items, events, features };
+    expect(billed(invoiceOf({ ...given, meters: weekly('MAX') }))).toEqual([['15', '5.00', '10']]);
+    expect(billed(invoiceOf({ ...given, meters: weekly('SUM') }))).toEqual([['27', '7.00', '20']]);
+  });
+
+  test('of a bucket that a period cuts, each part belongs to its own reset window', () => {
+    const meters = new Map([
+      ['meter', { ...plainMeter, type: 'MAX' as const, bucketSize: 'WEEK' as const }],
+    ]);
+    // Both in the week from Monday, 26 January on.
+    const events = calls(['2026-01-30T00:00Z', '15'], ['2026-02-01T00:00Z', '14']);
+    const features = [feature(source('plan', { limit: '10' }))];
+    const given = { items, events, features, meters };
+    expect(billed(invoiceOf(given))).toEqual([['15', '5.00', '10']]);
+    expect(billed(invoiceOf(given, { rowIndex: 1 }))).toEqual([['14', '4.00', '10']]);
+  });
+
   test('buckets use an allowance up in time order, groups in text order', () => {
     const meters = new Map([
       ['meter', { ...plainMeter, bucketSize: 'HOUR', groupBy: 'k' } as const],

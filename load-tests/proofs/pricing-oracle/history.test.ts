@@ -127,6 +127,18 @@ describe('pauses (12.10, 13.4)', () => {
     expect([billed('MONTHLY', 0), billed(null, 1)]).toEqual([['10.00'], ['0.00']]);
   });
 
+  test('months of buckets begin on the day of the anchor that moved', () => {
+    const meters = new Map([
+      ['meter', { ...plainMeter, type: 'MAX' as const, bucketSize: 'MONTH' as const }],
+    ]);
+    const events = calls(['2026-02-20T00:00Z', '5'], ['2026-03-10T23:59Z', '7']);
+    const given = { items: [usageItem('usage')], meters, events, history: afterTenDays };
+    expect(billedQuantities(invoiceOf(given, { rowIndex: 1 }))).toEqual(['7.00']);
+    const calendar = { ...given, cycle: 'calendar' } as const;
+    const [february, march] = [1, 2].map((rowIndex) => invoiceOf(calendar, { rowIndex }));
+    expect([february?.totals.total, march?.totals.total]).toEqual(['5.00', '7.00']);
+  });
+
   test('weeks count from the anchor, and begin anew where it moves', () => {
     // From 1 January: 29 January – 5 February, 5 – 11 February; from 11 February on: a week.
     const events = calls(

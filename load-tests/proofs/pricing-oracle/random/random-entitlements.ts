@@ -80,6 +80,24 @@ function addsUpOverLineages({ meter, items }: Metered): boolean {
   return isAlike || ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'].includes(meter.type);
 }
 
+/** One source that always counts, with a limit that usage comes near to. */
+function plainFeature(random: SeededRandom, meterId: string): Feature {
+  const id = `${meterId}-feature-0`;
+  const source: EntitlementSource = {
+    id: `${id}-0`,
+    createdAt: 0,
+    scope: 'PLAN',
+    parentId: null,
+    isEnabled: true,
+    limit: random.pick(['2', '5', '10', '20', '40', '100', '1000']),
+    reset: random.pick(RESETS),
+    start: null,
+    end: null,
+    associations: [],
+  };
+  return { id, meterId, sources: [source] };
+}
+
 /** The features of a meter; of several the reset periods are equal (docs/domain.md 10.2). */
 export function randomFeatures(
   random: SeededRandom,
@@ -89,6 +107,7 @@ export function randomFeatures(
   const { meterId, items } = metered;
   if (!random.chance(outline.theme.entitled)) return [];
   if (!shareTheirLife(items) || !addsUpOverLineages(metered)) return [];
+  if (random.chance(outline.theme.plainlyEntitled)) return [plainFeature(random, meterId)];
   const count = random.chance(0.2) ? 2 : 1;
   const { length } = outline.subscription;
   const resets = [...RESETS, length.period, length.period];

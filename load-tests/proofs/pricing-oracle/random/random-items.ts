@@ -113,7 +113,7 @@ function randomUsage(random: SeededRandom, outline: Outline, meterId: string): U
   };
 }
 
-/** An item that others continue, with another price and now and then other filter values. */
+/** An item that others continue, with another price; filter values stay (docs/domain.md 27). */
 function randomLineage(
   random: SeededRandom,
   outline: Outline,

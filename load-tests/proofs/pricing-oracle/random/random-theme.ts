@@ -7,6 +7,8 @@ export type Theme = {
   readonly bucketed: number;
   readonly grouped: number;
   readonly entitled: number;
+  /** That an allowance has one plain source, so that its windows decide. */
+  readonly plainlyEntitled: number;
   readonly commitsSubscription: number;
   /** Of each usage item, where the subscription has no commitment. */
   readonly commitsLine: number;
@@ -31,6 +33,7 @@ const mixed: Theme = {
   bucketed: 0.45,
   grouped: 0.3,
   entitled: 0.4,
+  plainlyEntitled: 0.4,
   commitsSubscription: 0.3,
   commitsLine: 0.6,
   windowed: 0.75,
@@ -42,6 +45,31 @@ const mixed: Theme = {
   thresholds: 0.25,
   cancels: 0.05,
   events: [0, 3, 8, 15, 30, 60],
+};
+
+/** Fixed lines, periods and dates. */
+const fixedLines: Theme = {
+  ...mixed,
+  bucketed: 0.1,
+  entitled: 0.1,
+  fixedItemsMax: 6,
+  trial: 0.3,
+  pauses: 0.3,
+};
+
+/** What a history does to usage and allowances. */
+const histories: Theme = {
+  ...mixed,
+  bucketed: 0.3,
+  entitled: 0.9,
+  plainlyEntitled: 0.75,
+  commitsSubscription: 0.1,
+  commitsLine: 0.1,
+  lineage: 0.5,
+  trial: 0.35,
+  pauses: 0.4,
+  thresholds: 0.6,
+  events: [15, 30, 60],
 };
 
 const THEMES: readonly Theme[] = [
@@ -65,8 +93,10 @@ const THEMES: readonly Theme[] = [
     ...mixed,
     periods: ['DAILY', 'WEEKLY', 'WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'],
     events: [30, 60, 90],
+    bucketed: 0.6,
     entitled: 1,
     grouped: 0.6,
+    pauses: 0.4,
     commitsSubscription: 0.1,
     commitsLine: 0.1,
     fixedItemsMax: 0,
@@ -94,21 +124,10 @@ const THEMES: readonly Theme[] = [
     fixedItemsMax: 0,
     thresholds: 0,
   },
-  // Fixed lines, periods and dates.
-  { ...mixed, bucketed: 0.1, entitled: 0.1, fixedItemsMax: 6, trial: 0.3, pauses: 0.3 },
-  // What a history does to usage and allowances.
-  {
-    ...mixed,
-    bucketed: 0.3,
-    entitled: 0.8,
-    commitsSubscription: 0.1,
-    commitsLine: 0.1,
-    lineage: 0.4,
-    trial: 0.35,
-    pauses: 0.45,
-    thresholds: 0.5,
-    events: [15, 30, 60],
-  },
+  fixedLines,
+  fixedLines,
+  histories,
+  histories,
 ];
 
 export function randomTheme(random: SeededRandom): Theme {

@@ -20,13 +20,15 @@ const HARD_TIMES: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** The zone of a case and the instant that its events and questions surround. */
-export type Scene = { readonly zone: string; readonly centre: number };
-
-export const anyScene: fc.Arbitrary<Scene> = fc
-  .constantFrom(...HARD_TIMES)
-  .chain(([zone, times]) =>
-    fc.constantFrom(...times).map((time) => ({ zone, centre: Date.parse(time) })),
-  );
+export type Scene = {
+  readonly zone: string;
+  readonly centre: number;
+  /**
+   * Instants of events at which questions begin and end as well, as the usage windows of lines do
+   * that hand over inside of a period, and at which anchors move.
+   */
+  readonly marks: readonly number[];
+};
 
 export const anyZone: fc.Arbitrary<string> = fc.constantFrom(...HARD_TIMES.map(([zone]) => zone));
 
@@ -40,9 +42,21 @@ function within(centre: number, spanMs: number): fc.Arbitrary<number> {
     .map((distance) => Math.min(Math.max(centre + distance, FIRST), LAST));
 }
 
+/** Near enough for the narrowest questions. */
+const MARK_SPAN_MS = 75 * MINUTE_MS;
+
+export const anyScene: fc.Arbitrary<Scene> = fc.constantFrom(...HARD_TIMES).chain(([zone, times]) =>
+  fc.constantFrom(...times).chain((time) => {
+    const centre = Date.parse(time);
+    const mark = within(centre, MARK_SPAN_MS);
+    return fc.array(mark, { minLength: 2, maxLength: 4 }).map((marks) => ({ zone, centre, marks }));
+  }),
+);
+
 /** An instant near the centre, in milliseconds; now and then anywhere. */
-export function anyTimestamp({ centre }: Scene): fc.Arbitrary<number> {
+export function anyTimestamp({ centre, marks }: Scene): fc.Arbitrary<number> {
   return fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...marks) },
     { weight: 12, arbitrary: fc.constantFrom(...SPANS_MS).chain((span) => within(centre, span)) },
     { weight: 1, arbitrary: fc.integer({ min: FIRST, max: LAST }) },
     { weight: 1, arbitrary: fc.constantFrom(FIRST, LAST) },
@@ -68,9 +82,10 @@ const WIDEST: readonly (readonly [WindowSize | null, number])[] = [
 export type AskedWindows = { readonly range: Range; readonly windowSize: WindowSize | null };
 
 /** A range around the centre of at least a millisecond, and the windows that it is asked in. */
-export function anyWindows({ centre }: Scene): fc.Arbitrary<AskedWindows> {
+export function anyWindows({ centre, marks }: Scene): fc.Arbitrary<AskedWindows> {
   return fc.constantFrom(...WIDEST).chain(([windowSize, widest]) => {
-    const instant = within(centre, Math.floor(widest / 2));
+    const anywhere = within(centre, Math.floor(widest / 2));
+    const instant = fc.oneof(anywhere, fc.constantFrom(...marks));
     return fc.tuple(instant, instant).map(([one, other]) => {
       const start = Math.min(one, other);
       return { windowSize, range: { start, end: Math.max(one, other, start + 1) } };
