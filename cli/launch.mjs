@@ -213,6 +213,7 @@ const PROOFS = new Map([
   ['nightly', 'proofs/nightly'],
   ['oracle', 'proofs/usage-oracle'],
   ['pricing:check', 'proofs/pricing-oracle'],
+  ['golden', 'proofs/golden-invoices'],
   ['simulate', 'proofs/simulation'],
   ['speed', 'speed'],
 ]);

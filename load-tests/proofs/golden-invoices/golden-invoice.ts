@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { buildInvoice } from '../../../billing-api/domain/invoice/build-invoice.js';
+import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
+import { encodeValue } from '../../../billing-api/domain/invoice/snapshot/encode-value.js';
+
+/** A kept invoice: its inputs as they were stored, and every byte of what they made. */
+export const goldenInvoice = z.object({
+  /** What the case is about, by which it was chosen. */
+  about: z.array(z.string()),
+  snapshot: z.string(),
+  result: z.string(),
+});
+export type GoldenInvoice = z.infer<typeof goldenInvoice>;
+
+/** Every byte of an invoice: lines, totals and traces. */
+export function bytesOf(inputs: InvoiceInputs): string {
+  return JSON.stringify(encodeValue(buildInvoice(inputs)));
+}

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  decodeSnapshot,
+  encodeSnapshot,
+  RULES_VERSION,
+} from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
+import { bytesOf, goldenInvoice } from './golden-invoice.js';
+
+/** The folder of a version of the rules; folders are never changed, only added. */
+const VERSIONS = Array.from({ length: RULES_VERSION }, (_, index) => `rules-${index + 1}`);
+
+const files = VERSIONS.flatMap((version) => {
+  const folder = fileURLToPath(new URL(`${version}/`, import.meta.url));
+  return readdirSync(folder).map((name) => [`${version}/${name}`, `${folder}${name}`] as const);
+});
+
+describe('invoices that earlier releases computed', () => {
+  it.each(files)('%s has the same bytes from its stored inputs', (_, path) => {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const { snapshot, result } = goldenInvoice.parse(read);
+    const { inputs, timeZoneData } = decodeSnapshot(snapshot);
+    expect(JSON.parse(bytesOf(inputs))).toEqual(JSON.parse(result));
+    expect(bytesOf(inputs)).toBe(result);
+    expect(encodeSnapshot(inputs, timeZoneData)).toBe(snapshot);
+  });
+
+  it('are kept for every version of the rules', () => {
+    for (const version of VERSIONS) {
+      expect(files.filter(([name]) => name.startsWith(version)).length).toBeGreaterThan(10);
+    }
+  });
+});
