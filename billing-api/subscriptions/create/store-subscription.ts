@@ -1,15 +1,14 @@
-import { createRecord } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { storeLines } from '../lines/store-lines.js';
 import type { LoadedSubscription } from '../loaded-subscription.js';
 import { SUBSCRIPTIONS } from '../subscription.resource.js';
 import { holdContractParties } from './contract-parties.js';
+import { insertSubscription } from './insert-subscription.js';
 import { findLineContext } from './line-context.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 import { storeEntitlements } from './subscription-entitlements.js';
 import { newSubscriptionLines } from './subscription-lines.js';
-import { insertPeriod } from '../periods/periods-store.js';
 import { ledgerOfCommand, newSubscriptionRow } from './subscription-row.js';
 
 /** Stores the subscription of a command with its lines, their prices and its entitlements. */
@@ -27,9 +26,8 @@ export async function storeSubscription(
   const ledger = ledgerOfCommand(command, customer, unit.now);
   const [period] = ledger.periods;
   const row = { ...newSubscriptionRow(command, parties, ledger), id: subscriptionId };
-  const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
+  const subscription = await insertSubscription(unit, row, period);
   if (isRefusal(subscription)) return subscription;
-  await insertPeriod(unit, subscriptionId, period);
   const { prorationBehavior } = command;
   const entitled = { subscriptionId, planId: plan.id, ledger, prorationBehavior };
   const refusal = await storeEntitlements(unit, entitled, command.entitlements);

@@ -1,14 +1,7 @@
-import { ZERO, type Decimal } from '../../../../contract/decimal.js';
-import { roundMoney } from '../../money.js';
 import type { BillableLine } from '../billable-line.js';
-import { commitmentInfoOf } from './commitment-info.js';
-import { predecessorsFirst } from './lineage.js';
-import { chargeLines } from './charge-lines.js';
 import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
-import { measureUsage } from './measure-usage.js';
-import { rateFixedLine } from './rate-fixed-line.js';
-import { rateUsageLine } from './rate-usage-line.js';
-import type { RatedLine } from './rated-line.js';
+import { chargeLines } from './charge-lines.js';
+import { rateLines } from './rate-lines.js';
 import { trueUpLine } from './true-up-line.js';
 import { writeLine } from './write-line.js';
 
@@ -23,30 +16,4 @@ export function pricedLines(
   const { lines, trueUp } = chargeLines(rateLines(selected, inputs), inputs);
   const written = lines.map((line) => writeLine(line, inputs.subscription));
   return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];
-}
-
-/** The lines with their charges; what a line used of a commitment is known to its successors. */
-function rateLines(selected: readonly BillableLine[], inputs: InvoiceInputs): readonly RatedLine[] {
-  const measured = measureUsage(selected, inputs);
-  const used = new Map<string, Decimal>();
-  const rated = new Map<BillableLine, RatedLine>();
-  for (const line of predecessorsFirst(selected, inputs)) {
-    if (line.meter === null) {
-      rated.set(line, rateFixedLine(line));
-      continue;
-    }
-    const usage = measured.get(line);
-    if (usage === undefined) throw new TypeError('a usage line was not measured');
-    const one = rateUsageLine(line, usage, { inputs, used });
-    used.set(line.lineItem.id, utilizedOf(one, inputs));
-    rated.set(line, one);
-  }
-  return selected.flatMap((line) => rated.get(line) ?? []);
-}
-
-/** What a line shows as used of its own commitment, in whole minor units; 0 without one. */
-function utilizedOf({ charge, committed }: RatedLine, { subscription }: InvoiceInputs): Decimal {
-  if (committed === null || committed.money === null) return ZERO;
-  const { currency } = subscription;
-  return commitmentInfoOf(committed, roundMoney(charge, currency), currency).utilized;
 }
