@@ -51,6 +51,8 @@ function membersOf(value: object, total: Walk['total']): [string, unknown][] {
 
 function normalised(value: unknown, walk: Walk): unknown {
   if (typeof value === 'string') checkText(value);
+  // JSON.parse makes infinity of such a number, and JSON.stringify null.
+  if (value === Infinity || value === -Infinity) refuse('a number of the body is too large');
   if (typeof value !== 'object' || value === null) return value;
   if (walk.depth > DEPTH_MAX) refuse(`the body is nested deeper than ${DEPTH_MAX} levels`);
   const inner = { ...walk, depth: walk.depth + 1 };
