@@ -8,8 +8,9 @@ import { drawSeed } from '../../harness/draw-seed.js';
 import { nightlyParts, type NightlyPart } from './parts.js';
 
 /**
- * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]
- * [--fuzz N] [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own, two at a time.
+ * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]`
+ * `[--fuzz N] [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own, two at
+ * a time.
  * `--only` keeps the parts whose name begins with one of the words. A part that fails does not
  * keep the others from running; the table at the end says what each did, with which seed and for
  * how long, and the status is 1 when one of them found something.
