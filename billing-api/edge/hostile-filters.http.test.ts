@@ -8,7 +8,11 @@ import { PRICES } from '../catalog/prices/price.resource.js';
 import { CUSTOMERS } from '../customers/customer.resource.js';
 import { ENTITLEMENTS } from '../entitlements/entitlement.resource.js';
 import { SUBSCRIPTIONS } from '../subscriptions/subscription.resource.js';
-import { HOSTILE_DATES, HOSTILE_NUMBERS, HOSTILE_TEXTS } from '../../load-tests/harness/hostile-values.js';
+import {
+  HOSTILE_DATES,
+  HOSTILE_NUMBERS,
+  HOSTILE_TEXTS,
+} from '../../load-tests/harness/hostile-values.js';
 import { test } from '../testing/billing-test.js';
 
 const SEARCHES = {
