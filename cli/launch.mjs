@@ -209,6 +209,7 @@ async function testBeside(checks, config) {
 /** Long runs that live in load-tests, each with a folder of its own. */
 const PROOFS = new Map([
   ['faults', 'proofs/faults'],
+  ['fuzz', 'proofs/interface-fuzzer'],
   ['mutations', 'proofs/mutations'],
   ['nightly', 'proofs/nightly'],
   ['oracle', 'proofs/usage-oracle'],

@@ -29,6 +29,12 @@ function checkText(text: string): void {
   if (UNSTORABLE.test(text)) refuse('a text contains U+0000 or half of a surrogate pair');
 }
 
+function checkScalar(value: unknown): void {
+  if (typeof value === 'string') checkText(value);
+  // JSON.parse makes infinity of such a number, and JSON.stringify null of that.
+  if (value === Infinity || value === -Infinity) refuse('a number of the body is too large');
+}
+
 type Walk = {
   readonly keepsAll: boolean;
   readonly depth: number;
@@ -50,7 +56,7 @@ function membersOf(value: object, total: Walk['total']): [string, unknown][] {
 }
 
 function normalised(value: unknown, walk: Walk): unknown {
-  if (typeof value === 'string') checkText(value);
+  checkScalar(value);
   if (typeof value !== 'object' || value === null) return value;
   if (walk.depth > DEPTH_MAX) refuse(`the body is nested deeper than ${DEPTH_MAX} levels`);
   const inner = { ...walk, depth: walk.depth + 1 };

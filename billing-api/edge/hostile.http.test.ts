@@ -160,6 +160,23 @@ describe('a body', () => {
   });
 });
 
+describe('a number that JavaScript cannot hold', () => {
+  test('is refused wherever it stands, also under an Idempotency-Key', async ({ api }) => {
+    const bodies = [
+      '{"name":"Pro","metadata":{"a":1e400}}',
+      '{"name":-1e400}',
+      '{"name":"Pro","display_order":1e309}',
+    ];
+    for (const raw of bodies) {
+      for (const headers of [{}, { 'idempotency-key': 'big' }]) {
+        const { status, body } = await api.call('POST', '/v1/plans', { raw, headers });
+        expect([raw, status, body.code]).toEqual([raw, 400, 'validation_error']);
+      }
+    }
+    expect((await api.make('/v1/plans/search', {})).pagination.total).toBe(0);
+  });
+});
+
 describe('metadata and filter values', () => {
   test('keep a key that is called __proto__', async ({ api }) => {
     const raw = '{"name":"Pro","metadata":{"__proto__":"kept","a":1}}';

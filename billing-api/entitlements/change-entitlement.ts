@@ -7,9 +7,8 @@ import { findRecord } from '../records/find-record.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
-import { lockOwner } from './entitlement-owner.js';
 import { endProblem, featureRefusal } from './entitlement-request.js';
-import { resetRefusals } from './reset-rule.js';
+import { changedResetRefusal } from './reset-rule.js';
 import {
   ENTITLEMENTS,
   entitlementExpansions,
@@ -38,11 +37,7 @@ async function ruleRefusal(
   );
   const refusal = featureRefusal(feature, row);
   if (refusal !== null || row.usage_reset_period === before.usage_reset_period) return refusal;
-  // Entitlements of an owner that is archived meet nothing any more.
-  const owner = await lockOwner(unit, { id: row.entity_id, type: row.entity_type });
-  if (isRefusal(owner)) return null;
-  const [problem] = await resetRefusals(unit, [{ feature, owner, reset: row.usage_reset_period }]);
-  return problem ?? null;
+  return changedResetRefusal(unit, feature, row);
 }
 
 /** PUT /entitlements/{id}. */

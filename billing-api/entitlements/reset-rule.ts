@@ -1,8 +1,8 @@
 import type { FeatureRow } from '../catalog/features/feature.resource.js';
-import { invalid, type Refusal } from '../records/refusal.js';
+import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
-import type { Owner } from './entitlement-owner.js';
-import type { EntitlementReset } from './entitlement.resource.js';
+import { lockOwner, type Owner } from './entitlement-owner.js';
+import type { EntitlementReset, EntitlementRow } from './entitlement.resource.js';
 import { findOtherResetsOfMeters, type ResetOfMeter } from './entitlements-store.js';
 
 /** An entitlement that is to be stored, as far as its reset window goes. */
@@ -60,4 +60,17 @@ export async function resetRefusals(
     if (other === undefined) return null;
     return refusalOf({ feature_id: other.feature.id, usage_reset_period: other.reset });
   });
+}
+
+/** As `resetRefusals`, for an entitlement that is stored and gets another reset period. */
+export async function changedResetRefusal(
+  unit: Unit,
+  feature: FeatureRow,
+  { entity_type: type, entity_id: id, usage_reset_period: reset }: EntitlementRow,
+): Promise<Refusal | null> {
+  const owner = await lockOwner(unit, { id, type });
+  // Entitlements of an owner that is archived meet nothing any more.
+  if (isRefusal(owner)) return null;
+  const [refusal] = await resetRefusals(unit, [{ feature, owner, reset }]);
+  return refusal ?? null;
 }

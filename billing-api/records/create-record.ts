@@ -62,7 +62,9 @@ async function insertRows<C extends Columns>(
 ): Promise<readonly RowOf<C>[]> {
   const rows = insert.rows.map((row) => rowToJson(resource, row));
   const names = Object.keys(rows[0] ?? {});
-  const isUniform = rows.every((row) => Object.keys(row).length === names.length);
+  // A value of a column that the first row does not name would be lost without a word.
+  const columnsOf = (row: Values): string => Object.keys(row).sort().join();
+  const isUniform = rows.every((row) => columnsOf(row) === names.toSorted().join());
   assertThat(isUniform, `rows of ${resource.table} that name different columns`);
   const table = sql.identifier([resource.table]);
   const columns = sql.join(

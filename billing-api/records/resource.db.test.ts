@@ -74,6 +74,18 @@ describe('a new record', () => {
     expect(dto).not.toHaveProperty('price_sequence');
   });
 
+  test('is refused as a bug beside others that name other columns', async ({
+    database: { database },
+  }) => {
+    // As many names, but not the same: one of the values would be lost without a word.
+    const items = [
+      { ...plan('A'), version: 2 },
+      { ...plan('B'), price_sequence: 7 },
+    ];
+    const storing = inUnit(database, (unit) => createRecords(unit, PLANS, { items, isBulk: true }));
+    await expect(storing).rejects.toThrow('rows of plans that name different columns');
+  });
+
   test('is one of many, stored in one order, and keeps it', async ({ database: { database } }) => {
     const items = ['A', 'B', 'C'].map((name) => plan(name, name));
     const rows = await inUnit(database, (unit) =>

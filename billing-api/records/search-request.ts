@@ -1,4 +1,4 @@
-import type { InstantMs } from '../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { INSTANT_PROBLEM, readInstant } from './member-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
 
@@ -139,6 +139,16 @@ function pairProblem(field: FilterField, operand: Operand): string | null {
   return operand.type === field.type ? null : `${field.name} is a ${field.type}`;
 }
 
+/**
+ * Dates of an array in the one form that PostgreSQL reads as we do: it takes no offset beyond 15:59
+ * and no decimal comma.
+ */
+function withPlainDates(field: FilterField, operand: Operand): Operand {
+  if (operand.type !== 'array' || field.kind !== 'member' || field.type !== 'date') return operand;
+  const instants = operand.texts.flatMap((text) => readInstant(text) ?? []);
+  return { type: 'array', texts: instants.map(formatInstant) };
+}
+
 function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | string {
   const field = fieldOf(filter.field, members);
   if (typeof field === 'string') return field;
@@ -151,7 +161,8 @@ function conditionOf(filter: FilterRequest, members: MemberTypes): Condition | s
   if (!OPERATORS[operand.type].includes(operator)) {
     return `${operator} cannot be used with ${operand.type}; use ${OPERATORS[operand.type].join(', ')}`;
   }
-  return pairProblem(field, operand) ?? { field, operator, operand };
+  const problem = pairProblem(field, operand);
+  return problem ?? { field, operator, operand: withPlainDates(field, operand) };
 }
 
 /** The filters of a search body, joined by AND; a refusal names the first bad one. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decimalOf, plain } from '../../../contract/decimal.js';
 import { completePrice, overridePrice, type PriceContext } from './complete-price.js';
 import type { TierBody } from './price-figures.js';
-import type { PriceModelBody } from './price-model.js';
+import type { PriceOverrideBody } from './price-model.js';
 import { isPriceRefusal, type PriceRefusal } from './price-refusal.js';
 import type { PriceBody, PriceTerms } from './price.js';
 
@@ -25,6 +25,13 @@ function accepted(price: PriceTerms | PriceRefusal): PriceTerms {
 function complete(body: PriceBody): PriceTerms {
   return accepted(completePrice(body, CONTEXT));
 }
+
+const custom = (change: Partial<PriceBody>): PriceBody => ({
+  ...USD,
+  price_unit_type: 'CUSTOM',
+  ...change,
+});
+const tok = { price_unit: 'tok', amount: '1' };
 
 describe('defaults of an incomplete price (9.2)', () => {
   it('completes a usage price from its meter, currency and amount', () => {
@@ -148,12 +155,6 @@ describe('rules (3.2)', () => {
   const tiered = (...tiers: TierBody[]): PriceBody => ({ ...USD, tiers });
   const bounded = (...bounds: (number | null)[]): PriceBody =>
     tiered(...bounds.map((bound) => (bound === null ? OPEN : { ...OPEN, up_to: bound })));
-  const custom = (change: Partial<PriceBody>): PriceBody => ({
-    ...USD,
-    price_unit_type: 'CUSTOM',
-    ...change,
-  });
-  const tok = { price_unit: 'tok', amount: '1' };
 
   const CASES: readonly [string, string, PriceBody][] = [
     ['currency_not_three_letters', 'currency', { ...FLAT, currency: '' }],
@@ -298,7 +299,7 @@ describe('rules (3.2)', () => {
 
 describe('overridePrice (9.5)', () => {
   const OWNER = { entityType: 'SUBSCRIPTION', entityId: 'subs_1' } as const;
-  const override = (base: PriceBody, body: PriceModelBody): PriceTerms =>
+  const override = (base: PriceBody, body: PriceOverrideBody): PriceTerms =>
     accepted(overridePrice(complete(base), body, OWNER));
 
   it('keeps what the override leaves out, to the last digit, and changes the owner', () => {
@@ -315,13 +316,49 @@ describe('overridePrice (9.5)', () => {
     });
   });
 
-  it.each<[string, PriceModelBody, string]>([
+  it.each<[string, PriceOverrideBody, string]>([
     ['tiers', { tiers: [OPEN] }, 'TIERED'],
     ['transform_quantity', { transform_quantity: { divide_by: 2 } }, 'PACKAGE'],
     ['billing_model', { billing_model: 'FLAT_FEE', tiers: [OPEN] }, 'FLAT_FEE'],
     ['the price itself', { amount: '9' }, 'FLAT_FEE'],
   ])('the billing model follows from %s', (_, body, model) => {
     expect(override(FLAT, body).billingModel).toBe(model);
+  });
+
+  it('keeps a CUSTOM price in its unit, and changes its figures there at the frozen rate', () => {
+    const base = custom({
+      price_unit_config: { price_unit: 'tok', amount: '5', price_unit_tiers: [OPEN] },
+      billing_model: 'FLAT_FEE',
+    });
+    const figuresOf = ({ amount, tiers, priceUnitFigures: own }: PriceTerms): unknown =>
+      JSON.parse(JSON.stringify([amount, own?.amount, own?.priceUnit, tiers, own?.tiers]));
+    expect(figuresOf(override(base, { billing_model: 'TIERED' }))).toEqual(
+      figuresOf(complete(base)),
+    );
+    const changed = override(base, { price_unit_amount: '7' });
+    expect([changed.amount?.toFixed(), changed.priceUnitFigures?.amount?.toFixed()]).toEqual([
+      '0.07',
+      '7',
+    ]);
+    expect(changed.billingModel).toBe('FLAT_FEE');
+    const tiered = override(base, { price_unit_tiers: [{ unit_amount: '300' }] });
+    expect(tiered.billingModel).toBe('TIERED');
+    expect(tiered.tiers?.[0]?.unitAmount.toFixed()).toBe('3');
+    expect(tiered.priceUnitFigures?.tiers?.[0]?.unitAmount.toFixed()).toBe('300');
+  });
+
+  it.each<{ base: PriceBody; body: PriceOverrideBody; member: string }>([
+    { base: custom({ price_unit_config: tok }), body: { amount: '1' }, member: 'amount' },
+    { base: custom({ price_unit_config: tok }), body: { tiers: [OPEN] }, member: 'tiers' },
+    { base: FLAT, body: { price_unit_amount: '1' }, member: 'price_unit_amount' },
+    { base: FLAT, body: { price_unit_tiers: [OPEN] }, member: 'price_unit_tiers' },
+    {
+      base: custom({ price_unit_config: tok }),
+      body: { price_unit_amount: '-1' },
+      member: 'price_unit_amount',
+    },
+  ])('refuses $member of another kind of price, or below 0', ({ base, body, member }) => {
+    expect(overridePrice(complete(base), body, OWNER)).toMatchObject({ member });
   });
 
   it('refuses what the rules refuse in a new price', () => {

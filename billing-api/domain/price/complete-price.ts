@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { cadenceFrom } from './price-cadence.js';
-import { modelFrom, overriddenModel, type PriceModelBody } from './price-model.js';
+import { modelFrom, overriddenModel, type PriceOverrideBody } from './price-model.js';
 import { quantityFrom } from './price-quantity.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 import { brokenPriceRule } from './price-rules.js';
@@ -47,11 +47,11 @@ export function completePrice(body: PriceBody, context: PriceContext): PriceTerm
  */
 export function overridePrice(
   base: PriceTerms,
-  override: PriceModelBody,
+  override: PriceOverrideBody,
   owner: PriceOwner,
 ): PriceTerms | PriceRefusal {
   const model = overriddenModel(base, override);
   if (isPriceRefusal(model)) return model;
-  const terms = { ...base, ...owner, ...model, priceUnitFigures: null };
+  const terms = { ...base, ...owner, ...model };
   return brokenPriceRule(terms) ?? terms;
 }

@@ -3,10 +3,12 @@ import type { DecimalText } from '../../../contract/wire-types.js';
 import { figuresFrom, type Figures, type Tier, type TierBody } from './price-figures.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 import {
+  overriddenUnitFigures,
   unitFiguresFrom,
   type PriceUnitBody,
   type PriceUnitContext,
   type PriceUnitFigures,
+  type PriceUnitOverrideBody,
 } from './price-unit.js';
 
 /** How a price turns a quantity into money (docs/domain.md 8); each has a function in `rating/`. */
@@ -96,28 +98,42 @@ function transformFrom({
   return { divideBy: transform.divide_by, round: transform.round ?? 'up' };
 }
 
+/** What an override can give in place of a price's own. */
+export type PriceOverrideBody = PriceModelBody & PriceUnitOverrideBody;
+
 /**
  * The model of a price with the members that an override gives (docs/domain.md 9.5). Members that
  * it gives imply the billing model, as they do for a new price.
  */
 export function overriddenModel(
-  base: PriceModel,
-  override: PriceModelBody,
-): PriceModel | PriceRefusal {
-  const given = fiatFiguresFrom(override);
-  if (isPriceRefusal(given)) return given;
-  const { amount, tiers, transform_quantity: transform } = override;
+  base: PriceModelTerms,
+  override: PriceOverrideBody,
+): PriceModelTerms | PriceRefusal {
+  const custom = overriddenUnitFigures(base.priceUnitFigures, override);
+  if (custom !== null && isPriceRefusal(custom)) return custom;
+  const figures = custom === null ? overriddenFiatFigures(base, override) : custom.inFiat;
+  if (isPriceRefusal(figures)) return figures;
+  const { transform_quantity: transform } = override;
   return {
+    ...figures,
     billingModel: override.billing_model ?? overriddenBillingModel(base, override),
-    amount: amount === undefined ? base.amount : given.amount,
     tierMode: override.tier_mode ?? base.tierMode,
-    tiers: tiers === undefined ? base.tiers : given.tiers,
     transformQuantity: transform === undefined ? base.transformQuantity : transformFrom(override),
+    priceUnitFigures: custom?.figures ?? null,
   };
 }
 
-function overriddenBillingModel(base: PriceModel, override: PriceModelBody): BillingModel {
-  if (override.tiers !== undefined) return 'TIERED';
+function overriddenFiatFigures(base: PriceModel, override: PriceModelBody): Figures | PriceRefusal {
+  const given = fiatFiguresFrom(override);
+  if (isPriceRefusal(given)) return given;
+  return {
+    amount: override.amount === undefined ? base.amount : given.amount,
+    tiers: override.tiers === undefined ? base.tiers : given.tiers,
+  };
+}
+
+function overriddenBillingModel(base: PriceModel, override: PriceOverrideBody): BillingModel {
+  if (override.tiers !== undefined || override.price_unit_tiers !== undefined) return 'TIERED';
   return override.transform_quantity === undefined ? base.billingModel : 'PACKAGE';
 }
 

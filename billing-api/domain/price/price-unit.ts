@@ -15,6 +15,13 @@ export interface PriceUnitConfigBody {
   readonly price_unit_tiers?: readonly TierBody[];
 }
 
+/** Figures that an override gives a CUSTOM price, in the price's unit (docs/domain.md 9.5). */
+export interface PriceUnitOverrideBody {
+  readonly price_unit_amount?: DecimalText;
+  /** @maxItems 100 */
+  readonly price_unit_tiers?: readonly TierBody[];
+}
+
 /** Members of a price body that price in a unit of the tenant's own (docs/domain.md 8.6). */
 export interface PriceUnitBody {
   readonly price_unit_type?: PriceUnitType;
@@ -95,8 +102,11 @@ function matchingUnit(
 }
 
 /** The fiat figures of a CUSTOM price are computed, so a request must not give them as well. */
-function refusalOfFiatFigures({ amount = '', tiers = [] }: FiatFigures): PriceRefusal | null {
-  const remedy = 'a CUSTOM price has its figures in price_unit_config';
+function refusalOfFiatFigures(
+  { amount = '', tiers = [] }: FiatFigures,
+  members = 'price_unit_config',
+): PriceRefusal | null {
+  const remedy = `a CUSTOM price has its figures in ${members}`;
   if (tiers.length > 0) return refuse('tiers_given_twice', 'tiers', remedy);
   return amount === '' ? null : refuse('amount_given_twice', 'amount', remedy);
 }
@@ -113,11 +123,45 @@ function customFiguresFrom(
   });
   if (isPriceRefusal(given)) return given;
   const { id: priceUnitId, code: priceUnit, conversionRate } = unit;
-  const tiers = given.tiers?.map((tier) => tierInFiat(tier, conversionRate)) ?? null;
-  return {
-    figures: { priceUnitId, priceUnit, conversionRate, ...given },
-    inFiat: { amount: given.amount?.times(conversionRate) ?? null, tiers },
+  return withFiat({ priceUnitId, priceUnit, conversionRate, ...given });
+}
+
+/**
+ * The figures of a CUSTOM price with those that an override gives, at the rate that the price has
+ * frozen (docs/domain.md 8.6, 9.5); null for a FIAT price, of which an override gives none.
+ */
+export function overriddenUnitFigures(
+  base: PriceUnitFigures | null,
+  override: PriceUnitOverrideBody & FiatFigures,
+): CustomFigures | PriceRefusal | null {
+  const { price_unit_amount: amount, price_unit_tiers: tiers } = override;
+  if (base === null) return unitRefusalOfFiatPrice(override);
+  const ofFiat = refusalOfFiatFigures(override, 'price_unit_amount and price_unit_tiers');
+  if (ofFiat !== null) return ofFiat;
+  const members = { amountMember: 'price_unit_amount', tiersMember: 'price_unit_tiers' };
+  const given = figuresFrom({ amount, tiers, ...members });
+  if (isPriceRefusal(given)) return given;
+  return withFiat({
+    ...base,
+    amount: amount === undefined ? base.amount : given.amount,
+    tiers: tiers === undefined ? base.tiers : given.tiers,
+  });
+}
+
+function unitRefusalOfFiatPrice(override: PriceUnitOverrideBody): PriceRefusal | null {
+  const members = ['price_unit_amount', 'price_unit_tiers'] as const;
+  const given = members.find((member) => override[member] !== undefined);
+  if (given === undefined) return null;
+  return refuse('price_unit_forbidden', given, 'the price is not in a price unit');
+}
+
+function withFiat(figures: PriceUnitFigures): CustomFigures {
+  const { amount, tiers, conversionRate: rate } = figures;
+  const inFiat = {
+    amount: amount?.times(rate) ?? null,
+    tiers: tiers?.map((tier) => tierInFiat(tier, rate)) ?? null,
   };
+  return { figures, inFiat };
 }
 
 function tierInFiat(tier: Tier, rate: Decimal): Tier {

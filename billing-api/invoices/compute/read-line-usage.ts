@@ -11,38 +11,87 @@ import { usageQueryOfLine, type LineUsageQuery } from './line-usage-query.js';
 /** Usage by line item id; a line without events has an entry of 0. */
 export type UsageOfLines = ReadonlyMap<string, LineUsage>;
 
+/** Lines whose usage is read by one statement. */
+type Piece = readonly LineUsageQuery[];
+
 /**
- * Reads the usage of all lines at once.
- * @param featureIds the feature of each meter; used only where usage is grouped by feature.
+ * A piece has no more buckets than this, unless it is a single line: five lines with a month of
+ * minutes, a quarter of what one statement may answer, which leaves room for groups.
+ */
+const BUCKETS_OF_PIECE_MAX = 250_000;
+
+const bucketCountOf = ({ requirement }: LineUsageQuery): number => requirement.buckets?.length ?? 0;
+
+/** Lines in their order; one piece unless they have very many buckets. */
+function piecesOf(lines: readonly LineUsageQuery[]): readonly Piece[] {
+  const pieces: { readonly lines: LineUsageQuery[]; buckets: number }[] = [];
+  for (const line of lines) {
+    const count = bucketCountOf(line);
+    const last = pieces.at(-1);
+    if (last === undefined || last.buckets + count > BUCKETS_OF_PIECE_MAX) {
+      pieces.push({ lines: [line], buckets: count });
+    } else {
+      last.lines.push(line);
+      last.buckets += count;
+    }
+  }
+  return pieces.map((piece) => piece.lines);
+}
+
+type LinesQuery = {
+  readonly lines: readonly LineUsageQuery[];
+  readonly grouping: Grouping;
+  /** The feature of each meter; used only where usage is grouped by feature. */
+  readonly featureIds: ReadonlyMap<string, string>;
+};
+
+/** Reads pieces one after the other, so that only one has all of its cells in memory. */
+class LineUsageReading {
+  readonly usage = new Map<string, LineUsage>();
+
+  constructor(
+    private readonly reader: UsageReader,
+    private readonly owner: UsageOwner,
+    private readonly query: LinesQuery,
+  ) {}
+
+  /** @returns whether all cells could be read; groups may multiply the buckets of a piece. */
+  async add(piece: Piece): Promise<boolean> {
+    const { grouping, featureIds } = this.query;
+    const queries = piece.map((line) => ({ line, query: usageQueryOfLine(line, grouping) }));
+    const wanted = queries.map(({ query }) => query);
+    const answers = await readUsage(this.reader, this.owner, wanted);
+    if (answers === null) return this.#addHalves(piece);
+    for (const { line, query } of queries) {
+      const sliced = assertPresent(answers.get(query), 'the usage of a line');
+      const featureId = featureIds.get(line.meter.meterId) ?? '';
+      this.usage.set(line.lineItem.id, usageOfLine(line, sliced, { ...grouping, featureId }));
+    }
+    return true;
+  }
+
+  async #addHalves(piece: Piece): Promise<boolean> {
+    if (piece.length < 2) return false;
+    const middle = Math.ceil(piece.length / 2);
+    return (await this.add(piece.slice(0, middle))) && this.add(piece.slice(middle));
+  }
+}
+
+/**
+ * Reads the usage of all lines: in one statement, or in several if the lines have very many buckets
+ * or groups. An event that arrives between two statements may count in one line and not yet in
+ * another; one that was received before `dataUntil` counts in all.
  */
 export async function readLineUsage(
   reader: UsageReader,
   owner: UsageOwner,
-  {
-    lines,
-    grouping,
-    featureIds,
-  }: {
-    readonly lines: readonly LineUsageQuery[];
-    readonly grouping: Grouping;
-    readonly featureIds: ReadonlyMap<string, string>;
-  },
+  query: LinesQuery,
 ): Promise<UsageOfLines | Refusal> {
-  const queries = lines.map((line) => ({ line, query: usageQueryOfLine(line, grouping) }));
-  const answers = await readUsage(
-    reader,
-    owner,
-    queries.map(({ query }) => query),
-  );
-  if (answers === null) {
-    const message = `the lines have more than ${CELLS_MAX} buckets and groups`;
+  const reading = new LineUsageReading(reader, owner, query);
+  for (const piece of piecesOf(query.lines)) {
+    if (await reading.add(piece)) continue;
+    const message = `a line has more than ${CELLS_MAX} buckets and groups`;
     return new Refusal('validation_error', `${message}; take fewer groups or a shorter period`);
   }
-  return new Map(
-    queries.map(({ line, query }) => {
-      const sliced = assertPresent(answers.get(query), 'the usage of a line');
-      const featureId = featureIds.get(line.meter.meterId) ?? '';
-      return [line.lineItem.id, usageOfLine(line, sliced, { ...grouping, featureId })];
-    }),
-  );
+  return reading.usage;
 }

@@ -8,8 +8,9 @@ import { drawSeed } from '../../harness/draw-seed.js';
 import { nightlyParts, type NightlyPart } from './parts.js';
 
 /**
- * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]
- * [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own, two at a time.
+ * `npm run nightly -- [--runs 100] [--only faults,pricing] [--seed N] [--pricing N] [--oracle N]`
+ * `[--fuzz N] [--seconds N] [--mutations TEXT]`: the long proofs, each a program of its own, two at
+ * a time.
  * `--only` keeps the parts whose name begins with one of the words. A part that fails does not
  * keep the others from running; the table at the end says what each did, with which seed and for
  * how long, and the status is 1 when one of them found something.
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '100' },
     pricing: { type: 'string', default: '10000' },
     oracle: { type: 'string', default: '100' },
+    fuzz: { type: 'string', default: '20000' },
     seconds: { type: 'string', default: '600' },
     mutations: { type: 'string', default: '' },
     only: { type: 'string', default: '' },
@@ -60,6 +62,7 @@ const sizes = {
   runs: Number(values.runs),
   pricingCases: Number(values.pricing),
   oracleCases: Number(values.oracle),
+  fuzzCalls: Number(values.fuzz),
   simulatedSeconds: Number(values.seconds),
   only: values.mutations,
 };

@@ -7,6 +7,7 @@ export type NightlySizes = {
   readonly runs: number;
   readonly pricingCases: number;
   readonly oracleCases: number;
+  readonly fuzzCalls: number;
   readonly simulatedSeconds: number;
   /** Mutations whose name contains the text; all when empty. */
   readonly only: string;
@@ -69,6 +70,11 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
       'oracle',
       `${oracleCases} cases`,
       program('usage-oracle/main', ['--runs', String(oracleCases), ...seeded]),
+    ],
+    [
+      'fuzz',
+      `${sizes.fuzzCalls} calls`,
+      program('interface-fuzzer/main', ['--calls', String(sizes.fuzzCalls), ...seeded]),
     ],
     ['simulation-larger', 'every order, larger worlds too', simulate(['--larger'])],
   ];

@@ -1,0 +1,67 @@
+import type { SeededRandom } from '../../harness/seeded-random.js';
+
+/** Kinds of records, by the beginning of their ids. */
+const KINDS = ['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line'];
+
+/** What members name: records, or keys that callers choose. */
+const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
+  Object.entries({
+    id: KINDS,
+    plan_id: ['plan'],
+    meter_id: ['meter'],
+    feature_id: ['feat'],
+    price_id: ['price'],
+    price_unit_id: ['price_unit'],
+    parent_price_id: ['price'],
+    customer_id: ['cust'],
+    invoicing_customer_id: ['cust'],
+    subscription_id: ['subs'],
+    parent_subscription_id: ['subs'],
+    parent_entitlement_id: ['ent'],
+    entity_id: ['plan', 'subs'],
+    external_customer_id: ['external'],
+    external_id: ['external'],
+    event_id: ['event'],
+    lookup_key: ['key'],
+  }),
+);
+
+const ID = /^([a-z]+(?:_[a-z]+)?)_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Ids and keys by their kind. */
+export class KnownNames {
+  readonly #byKind = new Map<string, string[]>();
+
+  add(kind: string, name: string): void {
+    const names = this.#byKind.get(kind) ?? [];
+    if (!names.includes(name)) names.push(name);
+    // Recent ones, so that records are also found again after others have been archived.
+    this.#byKind.set(kind, names.slice(-50));
+  }
+
+  /** Adds the id of every record in an answer. */
+  addAllOf(value: unknown): void {
+    if (typeof value === 'string') {
+      const kind = ID.exec(value)?.[1];
+      if (kind !== undefined && KINDS.includes(kind)) this.add(kind, value);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const each of Object.values(value)) this.addAllOf(each);
+    }
+  }
+
+  /** A name that a member of a request may mean; null when the member names nothing. */
+  draw(random: SeededRandom, member: string): string | null {
+    const kinds = KINDS_OF_MEMBER.get(member.replace(/ids$/, 'id').replace(/keys$/, 'key'));
+    if (kinds === undefined) return null;
+    const names = this.#byKind.get(random.pick(kinds)) ?? [];
+    return names.length === 0 ? null : random.pick(names);
+  }
+
+  addAll(others: KnownNames): void {
+    for (const [kind, names] of others.#byKind) for (const name of names) this.add(kind, name);
+  }
+
+  get all(): readonly string[] {
+    return [...this.#byKind.values()].flat();
+  }
+}
