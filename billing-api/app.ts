@@ -2,6 +2,7 @@ import express, { type Application } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { Clock } from '../runtime/clock.js';
+import type { BodyBudgetLimits } from '../runtime/http/body-budget.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -11,9 +12,11 @@ import type { Database } from '../sql/pool.js';
 import { OPERATIONS } from './generated/operations.js';
 import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './edge/authenticate.js';
-import { checkUrl, normaliseBody, parseJson, requireJson } from './edge/body.js';
+import { checkUrl, normaliseBody, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
 import { createIdempotency } from './edge/idempotency/idempotency.js';
+import { createHeavyQueue } from './edge/limits/heavy-queue.js';
+import { createJsonBodyReader } from './edge/limits/read-json-body.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';
@@ -45,6 +48,8 @@ export type BillingAppDependencies = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly rateLimits: RateLimits;
+  /** The memory for bodies; tests set less. */
+  readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz names beside the two databases, such as the event log. */
   readonly otherProbes: Readonly<Record<string, () => Promise<void>>>;
 };
@@ -106,8 +111,9 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     authorize,
     checkUrl,
     requireJson,
-    parseJson,
+    createJsonBodyReader({ metrics, limits: dependencies.bodyLimits }),
     normaliseBody,
+    createHeavyQueue(),
     createIdempotency({ database, clock, log }),
   );
   RegisterRoutes(app);

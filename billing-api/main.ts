@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { createClickHouse } from '../clickhouse/client.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
@@ -6,7 +5,8 @@ import { messageOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
 import { endOnUncaughtErrors, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
-import { createMetrics } from '../runtime/metrics.js';
+import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
+import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { outageOf } from '../sql/outage.js';
 import { createDatabase, type Database } from '../sql/pool.js';
@@ -43,13 +43,12 @@ type Settings = ReturnType<typeof readSettings>;
 
 function createApp(
   settings: Settings,
-  opened: { database: Database; log: Log; lifecycle: Lifecycle },
+  opened: { database: Database; log: Log; lifecycle: Lifecycle; metrics: Metrics },
 ) {
-  const { database, log, lifecycle } = opened;
+  const { database, log, lifecycle, metrics } = opened;
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
-  const metrics = createMetrics();
   const engines = { database, clickHouse, clock: systemClock, log, metrics };
   lifecycle.onClose('reconciliation', startReconciliation(engines));
   return createBillingApp({
@@ -69,14 +68,6 @@ function createApp(
   });
 }
 
-/** Stops accepting, lets running requests end, then closes their connections. */
-function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
-}
-
 async function run(): Promise<void> {
   const settings = readSettings();
   const log = createLog('billing-api', settings.MINUTEBOOK_LOG_LEVEL);
@@ -85,14 +76,13 @@ async function run(): Promise<void> {
   endOnUncaughtErrors(log, outageOf);
   const database = await createDatabase(settings.databaseUrl, { poolSize: POOL_SIZE });
   lifecycle.onClose('postgres', () => database.close());
-  const server = createServer(createApp(settings, { database, log, lifecycle }));
+  const metrics = createMetrics();
+  const app = createApp(settings, { database, log, lifecycle, metrics });
+  const server = new ProgramServer({ handler: serveWith(app), metrics });
   lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
-  const { MINUTEBOOK_PORT: port, MINUTEBOOK_HOST: host } = settings;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
-  lifecycle.onClose('http', () => closeServer(server));
-  log.info({ address: server.address() }, 'listening');
+  const port = await server.listen(settings.MINUTEBOOK_PORT, settings.MINUTEBOOK_HOST);
+  lifecycle.onClose('http', () => server.close());
+  log.info({ port }, 'listening');
 }
 
 run().catch((error: unknown) => {

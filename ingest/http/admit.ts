@@ -26,6 +26,11 @@ export type Admission =
       readonly rate: RateState | null;
     };
 
+/** The name under which quotas and memory of an environment are counted. */
+export function environmentName({ tenantId, environmentId }: Environment): string {
+  return `${tenantId}|${environmentId}`;
+}
+
 /** The roles that may write events (docs/http.md 1.11). */
 const WRITING_ROLES: ReadonlySet<string> = new Set(['super_admin', 'all_writer', 'event_ingestor']);
 
@@ -62,7 +67,7 @@ export async function admit(
     return unauthenticated('this API key is unknown, expired or revoked: use a valid one');
   }
   const { environment } = caller;
-  const rate = await rateLimit.take(`${environment.tenantId}|${environment.environmentId}`);
+  const rate = await rateLimit.take(environmentName(environment));
   if (rate !== null && !rate.isAllowed) {
     const answer = errorAnswer({
       status: 429,

@@ -3,13 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { BodyLease } from '../../runtime/http/body-budget.js';
+import { discardBody, readBody, type BodyOutcome } from '../../runtime/http/read-body.js';
+import type { StallWatch } from '../../runtime/http/stall-watch.js';
 import { errorAnswer, problemAnswer, unavailableAnswer, type Answer } from './answer.js';
-import type { BodyLease } from './body-budget.js';
 import { atomicOf, type EventRoute } from './event-route.js';
 import { evaluateBody } from './evaluate-body.js';
 import type { Produce } from './produce.js';
-import { BODY_BYTES_MAX, discardBody, readBody, type BodyOutcome } from './read-body.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
+
+/** The largest body of the event routes, inflated as well as on the wire (docs/http.md 1.7). */
+export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 export type AnswerDependencies = {
   readonly produce: Produce;
@@ -17,6 +21,7 @@ export type AnswerDependencies = {
   readonly partitionCount: number;
   readonly clock: Clock;
   readonly createEventId: (now: InstantMs) => string;
+  readonly stalls: StallWatch;
 };
 
 /** One admitted request. */
@@ -35,7 +40,18 @@ const TOO_LARGE = errorAnswer({
   message: `the body is larger than ${BODY_BYTES_MAX} bytes: send fewer events in one request`,
 });
 
-const NO_ROOM = unavailableAnswer('too many request bodies are being read: retry in a second');
+const NO_ROOM = unavailableAnswer(
+  'too many request bodies of this environment are being read: retry in a second',
+);
+
+const STALLED: Answer = {
+  ...errorAnswer({
+    status: 408,
+    code: 'validation_error',
+    message: 'less than 8 KiB of the body arrived in 5 seconds: send it again, faster',
+  }),
+  closesConnection: true,
+};
 
 function bodyProblem(problem: string): Answer {
   return problemAnswer({ member: 'body', problem });
@@ -50,6 +66,8 @@ function textOf(body: BodyOutcome): string | Answer | null {
       return TOO_LARGE;
     case 'no_room':
       return NO_ROOM;
+    case 'stalled':
+      return STALLED;
     case 'corrupt_gzip':
       return bodyProblem('is not valid gzip, although Content-Encoding says so: compress it');
     case 'body':
@@ -86,7 +104,9 @@ export async function answerEvents(
   }
   call.askForBody();
   const { isGzip, idempotencyKey } = terms.form;
-  const text = textOf(await readBody(call.request, { isGzip, lease: call.lease }));
+  const { stalls } = dependencies;
+  const bodyOptions = { isGzip, stalls, lease: call.lease, bytesMax: BODY_BYTES_MAX };
+  const text = textOf(await readBody(call.request, bodyOptions));
   if (typeof text !== 'string') return text;
   const { records, answer } = evaluateBody(text, {
     environment: call.environment,

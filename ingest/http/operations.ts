@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { operationalPage, type Operations, type Page } from '../../runtime/operational-pages.js';
 import { errorAnswer } from './answer.js';
 import { isEventPath } from './event-route.js';
-import { discardBody } from './read-body.js';
+import { discardBody } from '../../runtime/http/read-body.js';
 import { requestIdOf } from './read-headers.js';
 
 const NOT_FOUND = errorAnswer({ status: 404, code: 'not_found', message: 'there is no such path' });
