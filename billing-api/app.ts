@@ -1,8 +1,9 @@
-import express, { type Application } from 'express';
+import express, { type Application, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { BodyBudgetLimits } from '../runtime/http/body-budget.js';
+import type { FailedAuthentication } from '../runtime/http/failed-authentication.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -47,6 +48,7 @@ export type BillingAppDependencies = {
   readonly createId: IdSource;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly failedAuthentication: FailedAuthentication;
   readonly rateLimits: RateLimits;
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
@@ -63,6 +65,12 @@ const securityHeaders = helmet({
   // Belongs to whoever ends TLS in front of this program.
   strictTransportSecurity: false,
 });
+
+/** Answers belong to one caller, and change. */
+const forbidStoring: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store');
+  next();
+};
 
 /**
  * The billing API as an Express application: everything below /v1 but the two event routes, which
@@ -92,7 +100,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });
-  app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
+  app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   const probes = {
     postgres: () => database.ping(),
     clickhouse: () => dependencies.clickHouse.ping(),
@@ -102,7 +110,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.use(createOperationalRoutes({ readiness: createReadiness(probes, log), metrics }));
   app.use(
     '/v1',
-    createAuthenticate(dependencies.apiKeys),
+    createAuthenticate(dependencies.apiKeys, dependencies.failedAuthentication),
     createRateLimit(dependencies.rateLimits),
   );
   app.use(requireOperation);

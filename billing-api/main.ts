@@ -5,6 +5,7 @@ import { messageOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
 import { endOnUncaughtErrors, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
+import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
 import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
@@ -28,6 +29,8 @@ function readSettings() {
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',
+      'MINUTEBOOK_FAILED_AUTH_RATE',
+      'MINUTEBOOK_PROXY_COUNT',
       ...EVENT_LOG_SETTINGS,
     ],
     process.env,
@@ -60,6 +63,7 @@ function createApp(
     clock: systemClock,
     createId,
     metrics,
+    failedAuthentication: createFailedAuthentication(settings),
     rateLimits: {
       heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,

@@ -92,6 +92,7 @@ export function createOperationalRoutes(operations: Operations): Router {
   });
   for (const asset of ASSETS) {
     router.get(`/docs/${asset}`, (_request, response) => {
+      response.removeHeader('Cache-Control');
       response.sendFile(join(folder, asset), { maxAge: '1h' });
     });
   }

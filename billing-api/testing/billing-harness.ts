@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import { createLog } from '../../runtime/log.js';
 import type { BodyBudgetLimits } from '../../runtime/http/body-budget.js';
+import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import { ProgramServer, serveWith } from '../../runtime/http/program-server.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
@@ -64,6 +65,7 @@ export type EnginesUnderTest = {
   readonly clock?: Clock;
   readonly heavyRate?: number;
   readonly defaultRate?: number;
+  readonly failedAuthRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
   readonly dataUntil?: ReadDataUntil;
 };
@@ -139,6 +141,7 @@ function createApp(
     log: createLog('test', 'error'),
     metrics,
     ...(engines.bodyLimits === undefined ? {} : { bodyLimits: engines.bodyLimits }),
+    failedAuthentication: new FailedAuthentication({ perSecond: engines.failedAuthRate ?? 0 }),
     rateLimits: {
       heavyPerSecond: engines.heavyRate ?? 10_000,
       defaultPerSecond: engines.defaultRate ?? 10_000,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBudget } from '../../runtime/http/body-budget.js';
 import { StallWatch } from '../../runtime/http/stall-watch.js';
+import { answerPreflight } from './cross-origin.js';
 import { createEventIdSource } from './event-ids.js';
 import { BODY_BYTES_MAX } from './answer-events.js';
 import { eventRouteOf } from './event-route.js';
@@ -40,6 +41,7 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
   metrics.watchBodyBytes('events', () => budget.bytesHeld);
   return {
     apiKeys,
+    failedAuthentication: dependencies.failedAuthentication,
     rateLimit: createRateLimit(QUOTA, requestsPerSecond),
     budget,
     answering: {
@@ -58,6 +60,7 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
 export function createIngestHandler(dependencies: IngestDependencies): IngestHandler {
   const serving = serveDependencies(dependencies);
   return (request, response, askForBody) => {
+    if (answerPreflight(request, response)) return true;
     const route = eventRouteOf(request);
     if (route === null) return false;
     const requestId = requestIdOf(request);

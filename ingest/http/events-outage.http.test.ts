@@ -90,7 +90,7 @@ describe('503 service_unavailable', () => {
   });
 
   test('answers when API keys cannot be looked up', async ({ database }) => {
-    const apiKeys = { find: () => Promise.reject(outage()) };
+    const apiKeys = { find: () => Promise.reject(outage()), wasFound: () => false };
     const ingest = await startTestIngest(database, { apiKeys });
     expect(await ingest.send(JSON.stringify(EVENT))).toMatchObject(unavailable);
     await ingest.close();

@@ -38,6 +38,7 @@ async function replyTo(method: string, path: string, operations: Operations): Pr
 function send(response: ServerResponse, reply: Reply, requestId: string): void {
   response.writeHead(reply.status, {
     'Content-Type': reply.type,
+    'Cache-Control': 'no-store',
     'X-Request-ID': requestId,
     ...(reply.allow === null ? {} : { Allow: reply.allow }),
   });

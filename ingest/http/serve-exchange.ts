@@ -3,6 +3,7 @@ import type { Environment } from '../../contract/environment.js';
 import type { BodyBudget } from '../../runtime/http/body-budget.js';
 import { discardBody } from '../../runtime/http/read-body.js';
 import { admit, environmentName, type AdmissionDependencies } from './admit.js';
+import { CROSS_ORIGIN_HEADERS } from './cross-origin.js';
 import { unavailableAnswer, type Answer } from './answer.js';
 import { answerEvents, type AnswerDependencies } from './answer-events.js';
 import type { EventRoute } from './event-route.js';
@@ -55,6 +56,7 @@ async function answerAdmitted(
 function send(exchange: Exchange, answer: Answer, headers: readonly string[]): void {
   const { response, requestId } = exchange;
   const all = ['Content-Type', 'application/json', 'X-Request-ID', requestId];
+  all.push('Cache-Control', 'no-store', ...CROSS_ORIGIN_HEADERS);
   all.push('Content-Length', String(Buffer.byteLength(answer.body)), ...headers);
   if (answer.retryAfterSeconds !== null) all.push('Retry-After', String(answer.retryAfterSeconds));
   if (answer.closesConnection === true) response.shouldKeepAlive = false;

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { systemClock } from '../../runtime/clock.js';
+import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createReadiness } from '../../runtime/readiness.js';
@@ -117,6 +118,7 @@ export async function startTestIngest(
     metrics,
     log,
     clock: systemClock,
+    failedAuthentication: new FailedAuthentication({ perSecond: 0 }),
     requestsPerSecond: 100_000,
     produceTimeoutMs: 5_000,
     fallback: createOperations({ readiness, metrics }),
