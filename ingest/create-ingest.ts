@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { ProgramServer, serveWith, type ClientTimeouts } from '../runtime/http/program-server.js';
+import { answerPreflight } from './http/cross-origin.js';
 import { createIngestHandler } from './http/create-ingest-handler.js';
 import type { IngestDependencies } from './http/ingest-dependencies.js';
 
@@ -19,6 +20,7 @@ export function createIngest(options: IngestOptions): ProgramServer {
   return new ProgramServer({
     ...options,
     handler: (request, response, askForBody) => {
+      if (answerPreflight(request, response)) return;
       if (!handleEvents(request, response, askForBody)) serveOthers(request, response, askForBody);
     },
   });

@@ -8,8 +8,8 @@ import { HttpFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
 
 /**
- * The API key of a request, or why there is none. It counts even when there is a bearer token too (docs/http.md 1.2). An
- * API key that is sent as a bearer token is refused, as on the event routes.
+ * The API key of a request, or why there is none. It counts even when there is a bearer token too
+ * (docs/http.md 1.2). An API key that is sent as a bearer token is refused, as on the event routes.
  */
 function apiKeyOf(request: Request): string | HttpFailure {
   const apiKey = request.get('x-api-key') ?? '';

@@ -5,7 +5,7 @@ import { makeKey, test } from '../testing/billing-test.js';
 const WRONG = { 'x-api-key': `sk_${'W'.repeat(40)}` };
 
 /** A request outside the OpenAPI document. */
-function send(api: BillingUnderTest, method: string, path: string, headers = {}) {
+function send(api: BillingUnderTest, [method, path]: readonly [string, string], headers = {}) {
   return fetch(`${api.url}${path}`, { method, headers: { 'x-api-key': API_KEY, ...headers } });
 }
 
@@ -48,12 +48,12 @@ test('no answer of the API may be stored by a browser or a proxy', async ({ api 
     ['GET', '/livez', {}],
     ['GET', '/openapi.json', {}],
   ] as const) {
-    const answer = await send(api, method, path, headers);
+    const answer = await send(api, [method, path], headers);
     expect([method, path, answer.headers.get('cache-control')]).toEqual([method, path, 'no-store']);
     statuses.push(answer.status);
   }
   expect(statuses).toEqual([200, 404, 404, 405, 405, 200, 401, 200, 200]);
-  const asset = await send(api, 'GET', '/docs/swagger-ui.css');
+  const asset = await send(api, ['GET', '/docs/swagger-ui.css']);
   expect(asset.headers.get('cache-control')).toBe('public, max-age=3600');
 });
 
@@ -66,7 +66,7 @@ test('no page of another origin may read an answer of the REST API', async ({ ap
     ['GET', '/livez'],
     ['GET', '/openapi.json'],
   ] as const) {
-    const { headers } = await send(api, method, path, preflight);
+    const { headers } = await send(api, [method, path], preflight);
     const granted = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
     expect([method, path, granted]).toEqual([method, path, []]);
   }
@@ -82,7 +82,7 @@ test('another method of a path answers 405 with Allow', async ({ api }) => {
     ['POST', '/livez', 'GET, HEAD'],
     ['OPTIONS', '/openapi.json', 'GET, HEAD'],
   ] as const) {
-    const answer = await send(api, method, path);
+    const answer = await send(api, [method, path]);
     expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([
       method,
       path,

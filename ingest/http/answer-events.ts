@@ -1,19 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { BodyLease } from '../../runtime/http/body-budget.js';
-import { discardBody, readBody, type BodyOutcome } from '../../runtime/http/read-body.js';
-import type { StallWatch } from '../../runtime/http/stall-watch.js';
-import { errorAnswer, problemAnswer, unavailableAnswer, type Answer } from './answer.js';
+import { discardBody } from '../../runtime/http/read-body.js';
+import { problemAnswer, type Answer } from './answer.js';
+import { BODY_BYTES_MAX, readBodyText, TOO_LARGE } from './read-body-text.js';
 import { atomicOf, type EventRoute } from './event-route.js';
 import { evaluateBody } from './evaluate-body.js';
 import type { Produce } from './produce.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
-
-/** The largest body of the event routes, inflated as well as on the wire (docs/http.md 1.7). */
-export const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 export type AnswerDependencies = {
   readonly produce: Produce;
@@ -21,7 +17,6 @@ export type AnswerDependencies = {
   readonly partitionCount: number;
   readonly clock: Clock;
   readonly createEventId: (now: InstantMs) => string;
-  readonly stalls: StallWatch;
 };
 
 /** One admitted request. */
@@ -33,48 +28,6 @@ export type EventCall = {
   /** Tells a client that waits for `100 Continue` to send its body. */
   readonly askForBody: () => void;
 };
-
-const TOO_LARGE = errorAnswer({
-  status: 413,
-  code: 'validation_error',
-  message: `the body is larger than ${BODY_BYTES_MAX} bytes: send fewer events in one request`,
-});
-
-const NO_ROOM = unavailableAnswer(
-  'too many request bodies of this environment are being read: retry in a second',
-);
-
-const STALLED: Answer = {
-  ...errorAnswer({
-    status: 408,
-    code: 'validation_error',
-    message: 'less than 8 KiB of the body arrived in 5 seconds: send it again, faster',
-  }),
-  closesConnection: true,
-};
-
-function bodyProblem(problem: string): Answer {
-  return problemAnswer({ member: 'body', problem });
-}
-
-/** The text of a body, or the answer when it cannot be read. Null when the client has left. */
-function textOf(body: BodyOutcome): string | Answer | null {
-  switch (body.kind) {
-    case 'gone':
-      return null;
-    case 'too_large':
-      return TOO_LARGE;
-    case 'no_room':
-      return NO_ROOM;
-    case 'stalled':
-      return STALLED;
-    case 'corrupt_gzip':
-      return bodyProblem('is not valid gzip, although Content-Encoding says so: compress it');
-    case 'body':
-      if (body.bytes.length === 0) return bodyProblem('is empty: send JSON');
-      return isUtf8(body.bytes) ? body.bytes.toString() : bodyProblem('is not valid UTF-8');
-  }
-}
 
 type RequestTerms = { readonly form: RequestForm; readonly isAtomic: boolean };
 
@@ -104,9 +57,7 @@ export async function answerEvents(
   }
   call.askForBody();
   const { isGzip, idempotencyKey } = terms.form;
-  const { stalls } = dependencies;
-  const bodyOptions = { isGzip, stalls, lease: call.lease, bytesMax: BODY_BYTES_MAX };
-  const text = textOf(await readBody(call.request, bodyOptions));
+  const text = await readBodyText(call.request, { isGzip, lease: call.lease });
   if (typeof text !== 'string') return text;
   const { records, answer } = evaluateBody(text, {
     environment: call.environment,

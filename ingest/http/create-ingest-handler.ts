@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBudget } from '../../runtime/http/body-budget.js';
-import { StallWatch } from '../../runtime/http/stall-watch.js';
-import { answerPreflight } from './cross-origin.js';
 import { createEventIdSource } from './event-ids.js';
-import { BODY_BYTES_MAX } from './answer-events.js';
+import { BODY_BYTES_MAX } from './read-body-text.js';
 import { eventRouteOf } from './event-route.js';
 import { createFailureAnswer } from './failure-answer.js';
 import type { IngestDependencies } from './ingest-dependencies.js';
@@ -49,7 +47,6 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
       partitionCount: writer.identity.partitionCount,
       produce: createProduce(dependencies),
       createEventId: createEventIdSource(),
-      stalls: new StallWatch(),
     },
     failureAnswer: createFailureAnswer(log),
     count: createRequestMetrics(metrics),
@@ -60,7 +57,6 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
 export function createIngestHandler(dependencies: IngestDependencies): IngestHandler {
   const serving = serveDependencies(dependencies);
   return (request, response, askForBody) => {
-    if (answerPreflight(request, response)) return true;
     const route = eventRouteOf(request);
     if (route === null) return false;
     const requestId = requestIdOf(request);

@@ -17,7 +17,7 @@ describe('every list of a request body', () => {
   });
 
   it('is in docs/http.md with this number, and no other is', () => {
-    const text = readFileSync(join(projectRoot, 'docs', 'http.md'), 'utf8');
+    const text = readFileSync(join(projectRoot, 'docs/http.md'), 'utf8');
     const [, section = ''] = /#### Lists of request bodies\n([^#]*)/.exec(text) ?? [];
     const documented = [...section.matchAll(/^\| (\d+) \| (.*) \|$/gm)].flatMap(([, max, names]) =>
       [...(names ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => `${max} ${name}`),
