@@ -4,8 +4,6 @@ import { test } from '../../harness/fixtures.js';
 import { expectReturned, expectUsual, withAttackedProduct } from './attacked-product.js';
 
 const MIB = 1024 * 1024;
-/** Of the attacker, so that its queries read something. */
-const EVENTS = 20_000;
 const WAIT = { timeout: 10_000, interval: 50 };
 
 function head(path: string, apiKey: string, lines: readonly string[]): string {
@@ -123,57 +121,4 @@ describe('other tenants are served as usual', () => {
       });
     },
   );
-
-  test('while twenty heavy queries of one tenant are asked at once, again and again', async ({
-    database,
-    clickhouse,
-    directory,
-  }) => {
-    const engines = { database, clickhouse, directory };
-    await withAttackedProduct('everything', engines, async (product) => {
-      const ask = async (path: string, body: object): Promise<readonly [number, string]> => {
-        const answer = await fetch(`${product.program.url}${path}`, {
-          method: 'POST',
-          headers: { 'x-api-key': product.attackerKey, 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        });
-        return [answer.status, await answer.text()];
-      };
-      for (let bulk = 0; bulk < EVENTS / 1_000; bulk += 1) {
-        const events = Array.from({ length: 1_000 }, (_, index) => ({
-          event_name: 'call',
-          external_customer_id: `customer-${index}`,
-          properties: { region: `region-${index % 50}`, bytes: index },
-        }));
-        expect((await ask('/v1/events/bulk', { events }))[0]).toBe(202);
-      }
-      const heavy = {
-        event_name: 'call',
-        aggregation_type: 'SUM',
-        property_name: 'bytes',
-        group_by: ['properties.region'],
-      };
-      const total = { event_name: 'call', aggregation_type: 'COUNT' };
-      await vi.waitFor(
-        async () => {
-          const [, text] = await ask('/v1/events/usage', total);
-          expect(JSON.parse(text)).toMatchObject({ value: String(EVENTS) });
-        },
-        { timeout: 60_000, interval: 500 },
-      );
-      await product.timesOfOther();
-      const usual = await product.timesOfOther();
-      let isOver = false;
-      const statuses: number[] = [];
-      const attacks = Array.from({ length: 20 }, async () => {
-        while (!isOver) statuses.push((await ask('/v1/events/usage', heavy))[0]);
-      });
-      const during = await product.timesOfOther();
-      isOver = true;
-      await Promise.all(attacks);
-      expect(new Set(statuses)).toContain(200);
-      for (const status of statuses) expect([200, 429]).toContain(status);
-      expectUsual(during, usual);
-    });
-  });
 });
