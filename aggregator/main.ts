@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { createClickHouse } from '../clickhouse/client.js';
 import { openEventLogReader } from '../event-log/open-log.js';
 import { readConfig, required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
+import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
 import { endOnUncaughtErrors, endProgram, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
@@ -75,17 +75,17 @@ async function run(): Promise<never> {
     partitions: () => aggregator.assertNoneHalted(),
   };
   const operations = { readiness: createReadiness(probes, logger), metrics };
-  const server = createServer((request, response) => {
-    void operationalPage(request.url?.split('?', 1)[0] ?? '', operations).then((page) => {
-      response.writeHead(page?.status ?? 404, { 'content-type': page?.type ?? 'text/plain' });
-      response.end(page?.body);
-    });
+  const server = new ProgramServer({
+    handler: serveWith((request, response) => {
+      void operationalPage(request.url?.split('?', 1)[0] ?? '', operations).then((page) => {
+        response.writeHead(page?.status ?? 404, { 'content-type': page?.type ?? 'text/plain' });
+        response.end(page?.body);
+      });
+    }),
+    metrics,
   });
-  server.listen(config.MINUTEBOOK_METRICS_PORT, '127.0.0.1');
-  lifecycle.onClose('metrics server', async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  await server.listen(config.MINUTEBOOK_METRICS_PORT, '127.0.0.1');
+  lifecycle.onClose('metrics server', () => server.close());
   logger.info({ partitions: log.identity.partitionCount, log: log.identity.logId }, 'started');
   return aggregator.failure;
 }

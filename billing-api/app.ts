@@ -1,7 +1,9 @@
-import express, { type Application } from 'express';
+import express, { type Application, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
 import type { Clock } from '../runtime/clock.js';
+import type { BodyBudgetLimits } from '../runtime/http/body-budget.js';
+import type { FailedAuthentication } from '../runtime/http/failed-authentication.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -11,9 +13,11 @@ import type { Database } from '../sql/pool.js';
 import { OPERATIONS } from './generated/operations.js';
 import { RegisterRoutes } from './generated/routes.js';
 import { createAuthenticate } from './edge/authenticate.js';
-import { checkUrl, normaliseBody, parseJson, requireJson } from './edge/body.js';
+import { checkUrl, normaliseBody, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
 import { createIdempotency } from './edge/idempotency/idempotency.js';
+import { createHeavyQueue } from './edge/limits/heavy-queue.js';
+import { createJsonBodyReader } from './edge/limits/read-json-body.js';
 import { createObserver } from './edge/observe.js';
 import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';
@@ -44,7 +48,10 @@ export type BillingAppDependencies = {
   readonly createId: IdSource;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly failedAuthentication: FailedAuthentication;
   readonly rateLimits: RateLimits;
+  /** The memory for bodies; tests set less. */
+  readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz names beside the two databases, such as the event log. */
   readonly otherProbes: Readonly<Record<string, () => Promise<void>>>;
 };
@@ -58,6 +65,12 @@ const securityHeaders = helmet({
   // Belongs to whoever ends TLS in front of this program.
   strictTransportSecurity: false,
 });
+
+/** Answers belong to one caller, and change. */
+const forbidStoring: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store');
+  next();
+};
 
 /**
  * The billing API as an Express application: everything below /v1 but the two event routes, which
@@ -87,7 +100,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     pendingLog: createPendingLog(dependencies.eventLog),
   };
   provideDependencies(app, { database, ...stores, dataUntil, clock, createId });
-  app.use(giveRequestId, createObserver(metrics, log), securityHeaders);
+  app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   const probes = {
     postgres: () => database.ping(),
     clickhouse: () => dependencies.clickHouse.ping(),
@@ -97,7 +110,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.use(createOperationalRoutes({ readiness: createReadiness(probes, log), metrics }));
   app.use(
     '/v1',
-    createAuthenticate(dependencies.apiKeys),
+    createAuthenticate(dependencies.apiKeys, dependencies.failedAuthentication),
     createRateLimit(dependencies.rateLimits),
   );
   app.use(requireOperation);
@@ -106,8 +119,9 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     authorize,
     checkUrl,
     requireJson,
-    parseJson,
+    createJsonBodyReader({ metrics, limits: dependencies.bodyLimits }),
     normaliseBody,
+    createHeavyQueue(),
     createIdempotency({ database, clock, log }),
   );
   RegisterRoutes(app);

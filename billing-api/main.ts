@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { createClickHouse } from '../clickhouse/client.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
@@ -6,7 +5,9 @@ import { messageOf } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
 import { endOnUncaughtErrors, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
-import { createMetrics } from '../runtime/metrics.js';
+import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
+import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
+import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { outageOf } from '../sql/outage.js';
 import { createDatabase, type Database } from '../sql/pool.js';
@@ -28,6 +29,8 @@ function readSettings() {
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',
+      'MINUTEBOOK_FAILED_AUTH_RATE',
+      'MINUTEBOOK_PROXY_COUNT',
       ...EVENT_LOG_SETTINGS,
     ],
     process.env,
@@ -43,13 +46,12 @@ type Settings = ReturnType<typeof readSettings>;
 
 function createApp(
   settings: Settings,
-  opened: { database: Database; log: Log; lifecycle: Lifecycle },
+  opened: { database: Database; log: Log; lifecycle: Lifecycle; metrics: Metrics },
 ) {
-  const { database, log, lifecycle } = opened;
+  const { database, log, lifecycle, metrics } = opened;
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
-  const metrics = createMetrics();
   const engines = { database, clickHouse, clock: systemClock, log, metrics };
   lifecycle.onClose('reconciliation', startReconciliation(engines));
   return createBillingApp({
@@ -61,19 +63,12 @@ function createApp(
     clock: systemClock,
     createId,
     metrics,
+    failedAuthentication: createFailedAuthentication(settings),
     rateLimits: {
       heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,
     },
     otherProbes: {},
-  });
-}
-
-/** Stops accepting, lets running requests end, then closes their connections. */
-function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
   });
 }
 
@@ -85,14 +80,13 @@ async function run(): Promise<void> {
   endOnUncaughtErrors(log, outageOf);
   const database = await createDatabase(settings.databaseUrl, { poolSize: POOL_SIZE });
   lifecycle.onClose('postgres', () => database.close());
-  const server = createServer(createApp(settings, { database, log, lifecycle }));
+  const metrics = createMetrics();
+  const app = createApp(settings, { database, log, lifecycle, metrics });
+  const server = new ProgramServer({ handler: serveWith(app), metrics });
   lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
-  const { MINUTEBOOK_PORT: port, MINUTEBOOK_HOST: host } = settings;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
-  lifecycle.onClose('http', () => closeServer(server));
-  log.info({ address: server.address() }, 'listening');
+  const port = await server.listen(settings.MINUTEBOOK_PORT, settings.MINUTEBOOK_HOST);
+  lifecycle.onClose('http', () => server.close());
+  log.info({ port }, 'listening');
 }
 
 run().catch((error: unknown) => {

@@ -27,6 +27,7 @@ const COMPOSITION_ROOTS: ReadonlySet<string> = new Set([
   'cli/demo/demo-verb.ts',
   'cli/stack.ts',
   'clickhouse/embedded.ts',
+  'ingest/main.ts',
   'sql/embedded.ts',
 ]);
 

@@ -18,6 +18,8 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_INGEST_RATE',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',
+      'MINUTEBOOK_FAILED_AUTH_RATE',
+      'MINUTEBOOK_PROXY_COUNT',
       'MINUTEBOOK_FLUSH_DELAY_MS',
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',

@@ -9,6 +9,7 @@ import { createIngest } from '../ingest/create-ingest.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError } from '../runtime/config.js';
 import { codeOf } from '../runtime/failure.js';
+import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
 import { createId } from '../runtime/ids.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
@@ -70,7 +71,9 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   lifecycle.onClose('event log', () => writer.close());
   const access = { config: logConfig, database, clock: systemClock, lifecycle, writer };
   const apiKeys = createApiKeyDirectory(database, systemClock);
+  const failedAuthentication = createFailedAuthentication(config);
   const fallback = createBillingApp({
+    failedAuthentication,
     database,
     clickHouse: clickhouse,
     apiKeys,
@@ -95,6 +98,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
     metrics,
     log: logger,
     clock: systemClock,
+    failedAuthentication,
     requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,

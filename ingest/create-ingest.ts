@@ -1,10 +1,11 @@
 import type { RequestListener } from 'node:http';
+import { ProgramServer, serveWith, type ClientTimeouts } from '../runtime/http/program-server.js';
+import { answerPreflight } from './http/cross-origin.js';
 import { createIngestHandler } from './http/create-ingest-handler.js';
-import { IngestServer, type ClientTimeouts } from './http/create-ingest-server.js';
 import type { IngestDependencies } from './http/ingest-dependencies.js';
 
 export type IngestOptions = IngestDependencies & {
-  /** Answers every request that is not `POST /v1/events` or `POST /v1/events/bulk`. */
+  /** Answers every request that is not for one of the two event routes. */
   readonly fallback: RequestListener;
   readonly timeouts?: ClientTimeouts;
 };
@@ -13,6 +14,14 @@ export type IngestOptions = IngestDependencies & {
  * The HTTP server of a port with the event routes in front of a fallback: the operational pages in
  * `ingest/main.ts`, the REST API when everything shares one port.
  */
-export function createIngest(options: IngestOptions): IngestServer {
-  return new IngestServer({ ...options, handler: createIngestHandler(options) });
+export function createIngest(options: IngestOptions): ProgramServer {
+  const serveOthers = serveWith(options.fallback);
+  const handleEvents = createIngestHandler(options);
+  return new ProgramServer({
+    ...options,
+    handler: (request, response, askForBody) => {
+      if (answerPreflight(request, response)) return;
+      if (!handleEvents(request, response, askForBody)) serveOthers(request, response, askForBody);
+    },
+  });
 }

@@ -1,6 +1,7 @@
 import { EVENT_LOG_SETTINGS, openEventLogWriter } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
 import { ConfigError, readConfig } from '../runtime/config.js';
+import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
 import { endOnUncaughtErrors, endProgram, Lifecycle } from '../runtime/lifecycle.js';
 import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
@@ -18,6 +19,8 @@ const SETTINGS = [
   'MINUTEBOOK_HOST',
   'MINUTEBOOK_LOG_LEVEL',
   'MINUTEBOOK_INGEST_RATE',
+  'MINUTEBOOK_FAILED_AUTH_RATE',
+  'MINUTEBOOK_PROXY_COUNT',
 ] as const;
 
 /** Only for look-ups of API keys, at most one per second and key. */
@@ -45,6 +48,7 @@ async function start(databaseUrl: string): Promise<void> {
     metrics,
     log,
     clock: systemClock,
+    failedAuthentication: createFailedAuthentication(config),
     requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback: createOperations({ readiness: createReadiness(probes, log), metrics }),

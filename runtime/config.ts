@@ -70,6 +70,16 @@ export const SETTINGS = {
     schema: rate.default(500),
     means: 'other requests per second and API key before 429; 0 sets no limit',
   },
+  MINUTEBOOK_FAILED_AUTH_RATE: {
+    schema: rate.default(10),
+    means:
+      'requests with missing or wrong credentials per second and client address before 429; 0 sets no limit',
+  },
+  MINUTEBOOK_PROXY_COUNT: {
+    schema: z.coerce.number().int().min(0).max(10).default(0),
+    means:
+      'reverse proxies in front; the client address is then taken from `X-Forwarded-For`, to which each of them must add one',
+  },
   MINUTEBOOK_FLUSH_DELAY_MS: {
     schema: count.default(200),
     means:

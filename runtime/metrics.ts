@@ -8,10 +8,29 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 // eslint-disable-next-line max-lines-per-function
 export function createMetrics() {
   const registry = new Registry();
+  const bodyReaders = new Map<string, () => number>();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  new Gauge({
+    name: 'minutebook_body_bytes',
+    help: 'Memory held by request bodies that are read or processed, by routes',
+    labelNames: ['routes'] as const,
+    registers,
+    collect() {
+      for (const [routes, read] of bodyReaders) this.set({ routes }, read());
+    },
+  });
   return {
     registry,
+    /** Reads the bytes of request bodies when they are asked for; counting each would cost more. */
+    watchBodyBytes: (routes: 'events' | 'rest', read: () => number) => {
+      bodyReaders.set(routes, read);
+    },
+    httpConnections: new Gauge({
+      name: 'minutebook_http_connections',
+      help: 'Open connections of the HTTP interface',
+      registers,
+    }),
     /** Events answered with 202, or with `accepted` in a bulk answer. */
     eventsAccepted: new Counter({
       name: 'minutebook_events_accepted_total',

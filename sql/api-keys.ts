@@ -26,6 +26,8 @@ export type ApiKeyDirectory = {
    * @throws DependencyError when PostgreSQL fails.
    */
   find(apiKey: string): Promise<ApiCaller | null>;
+  /** Whether the last look-up of this key found it; false when it has not been looked up yet. */
+  wasFound(apiKey: string): boolean;
 };
 
 /** How long a look-up is cached. A revoked key stops working after this time and one look-up. */
@@ -71,13 +73,19 @@ async function readKey(database: Database, hash: Buffer): Promise<KnownKey | nul
 export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyDirectory {
   const known = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS });
   const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: CACHED_MS });
+  const found = new LRUCache<string, true>({ max: CALLERS_MAX });
   const running = new Map<string, Promise<KnownKey | null>>();
 
   const lookUp = async (hash: Buffer, name: string): Promise<KnownKey | null> => {
     try {
       const key = await readKey(database, hash);
-      if (key === null) unknown.set(name, true);
-      else known.set(name, key);
+      if (key === null) {
+        unknown.set(name, true);
+        found.delete(name);
+      } else {
+        known.set(name, key);
+        found.set(name, true);
+      }
       return key;
     } finally {
       running.delete(name);
@@ -95,6 +103,7 @@ export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyD
   };
 
   return {
+    wasFound: (apiKey) => found.has(hashNameOf(apiKey)),
     find: async (apiKey) => {
       if (!isApiKey(apiKey)) return null;
       const key = await resolve(apiKey);

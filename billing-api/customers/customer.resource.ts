@@ -73,7 +73,9 @@ export interface CreateCustomerBody {
   /** Name of the IANA database. */
   timezone?: string;
   metadata?: MetadataDto;
+  /** @maxItems 100 */
   tax_rate_overrides?: TaxRateOverrideBody[];
+  /** @maxItems 100 */
   integration_entity_mapping?: IntegrationEntityBody[];
 }
 

@@ -1,11 +1,8 @@
-import { isUtf8 } from 'node:buffer';
-import express, { type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { isAbsent } from './absent.js';
 import { HttpFailure } from './http-failure.js';
+import { REST_JSON_LIMITS, TOO_DEEP } from './limits/rest-json-limits.js';
 
-const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** No request of this API is nested as deep; the bound protects functions that recurse. */
-const DEPTH_MAX = 32;
 /** The largest valid request, 100 prices in bulk with 100 tiers each, has fewer members. */
 const MEMBERS_MAX = 40_000;
 /** No valid object has more; the time to check an object grows faster than its members. */
@@ -58,7 +55,7 @@ function membersOf(value: object, total: Walk['total']): [string, unknown][] {
 function normalised(value: unknown, walk: Walk): unknown {
   checkScalar(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (walk.depth > DEPTH_MAX) refuse(`the body is nested deeper than ${DEPTH_MAX} levels`);
+  if (walk.depth > REST_JSON_LIMITS.depthMax) refuse(TOO_DEEP);
   const inner = { ...walk, depth: walk.depth + 1 };
   if (Array.isArray(value)) return value.map((item) => normalised(item, inner));
   const members: [string, unknown][] = [];
@@ -71,7 +68,8 @@ function normalised(value: unknown, walk: Walk): unknown {
   return Object.fromEntries(members);
 }
 
-function hasBody(request: Request): boolean {
+/** Whether a body comes with the request. */
+export function hasBody(request: Request): boolean {
   const length = request.get('content-length');
   return request.get('transfer-encoding') !== undefined || (length !== undefined && length !== '0');
 }
@@ -106,16 +104,6 @@ export const requireJson: RequestHandler = (request, _response, next) => {
   }
   next();
 };
-
-/** Parses JSON of at most 2 MiB after decompression (docs/http.md 1.1, 1.7). */
-export const parseJson: RequestHandler = express.json({
-  limit: BODY_BYTES_MAX,
-  type: 'application/json',
-  verify: (_request, _response, bytes) => {
-    // Decoding would silently replace bytes that are not UTF-8.
-    if (!isUtf8(bytes)) throw new Error('not UTF-8');
-  },
-});
 
 /**
  * Null members of a POST body count as absent, as do empty texts of optional enumerations and

@@ -1,6 +1,6 @@
 import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler } from 'express';
-import { DependencyError, codeOf } from '../../runtime/failure.js';
+import { DependencyError } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import { HttpFailure, sendFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
@@ -8,40 +8,13 @@ import { failureOfValidation } from './validation-failure.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Errors of the body parser, by their `type` (documented by body-parser). */
-const BODY_FAILURES: Readonly<Record<string, readonly [number, string]>> = {
-  'entity.too.large': [413, 'the body is larger than 2 MiB'],
-  'entity.parse.failed': [400, 'the body is not JSON'],
-  'encoding.unsupported': [400, 'Content-Encoding must be gzip, identity or absent'],
-  'entity.verify.failed': [400, 'the body is not UTF-8'],
-  'charset.unsupported': [400, 'the body must be UTF-8'],
-  'request.size.invalid': [400, 'Content-Length does not match the body'],
-  'request.aborted': [400, 'the body was not sent to its end'],
-  'stream.encoding.set': [400, 'the body cannot be read'],
-};
-
-function bodyFailureOf(error: unknown): HttpFailure | null {
-  if (typeof error !== 'object' || error === null || !('type' in error)) return null;
-  const known = BODY_FAILURES[String(error.type)];
-  if (known === undefined) return null;
-  return new HttpFailure(known[0], 'validation_error', { message: known[1] });
-}
-
-/** zlib refuses a body that claims an encoding it does not have. */
-function isBadCompression(error: unknown): boolean {
-  return /^Z_(DATA|BUF)_ERROR$/.test(codeOf(error) ?? '');
-}
-
 function failureOf(error: unknown): HttpFailure | null {
   if (error instanceof HttpFailure) return error;
   if (error instanceof ValidateError) return failureOfValidation(error);
   if (error instanceof URIError) {
     return new HttpFailure(400, 'validation_error', { message: 'the path is badly encoded' });
   }
-  if (isBadCompression(error)) {
-    return new HttpFailure(400, 'validation_error', { message: 'the body cannot be decompressed' });
-  }
-  return bodyFailureOf(error);
+  return null;
 }
 
 function outageFailure(error: DependencyError): HttpFailure {

@@ -61,11 +61,16 @@ const securityHeaders = helmet({
   strictTransportSecurity: false,
 });
 
+/** Express would answer OPTIONS by itself, with 200. */
+const leaveOtherMethods: RequestHandler = (request, _response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') next();
+  else next('router');
+};
+
 /** Health and metrics; any other path is left to the handlers that follow. */
 function createPages(operations: Operations): RequestHandler {
   return async (request, response, next) => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const page = isRead ? await operationalPage(request.path, operations) : null;
+    const page = await operationalPage(request.path, operations);
     if (page === null) next();
     else response.status(page.status).type(page.type).send(page.body);
   };
@@ -79,7 +84,7 @@ export function createOperationalRoutes(operations: Operations): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8');
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  router.use(createPages(operations));
+  router.use(leaveOtherMethods, createPages(operations));
   router.get('/openapi.json', (_request, response) => {
     response.type('application/json').send(spec);
   });
@@ -92,6 +97,7 @@ export function createOperationalRoutes(operations: Operations): Router {
   });
   for (const asset of ASSETS) {
     router.get(`/docs/${asset}`, (_request, response) => {
+      response.removeHeader('Cache-Control');
       response.sendFile(join(folder, asset), { maxAge: '1h' });
     });
   }

@@ -32,6 +32,8 @@ function integerProblem(limits: IntegerLimits | undefined): string {
   return `must be an integer from ${least} to ${most}`;
 }
 
+const LIST_LENGTH = /must have at (?:least|most) \d+ elements/;
+
 /**
  * Validates where tsoa is too lenient, names its own internals, or loses the place within the body.
  * The signatures are tsoa's.
@@ -75,17 +77,47 @@ class StrictValidationService extends ValidationService {
     return integer;
   }
 
-  /** Unknown members of a query are ignored, those of a body are not (docs/http.md 1.1). */
+  /**
+   * Unknown members of a query are ignored, those of a body are not (docs/http.md 1.1). Where names
+   * are the caller's choice, tsoa forgets what is wrong with a value.
+   */
   override validateModel(input: Parameters<ValidationService['validateModel']>[0]): unknown {
     const { isBodyParam, modelDefinition, value } = input;
-    if (isBodyParam || modelDefinition.dataType !== 'refObject') return super.validateModel(input);
+    if (modelDefinition.dataType !== 'refObject') return super.validateModel(input);
+    if (isBodyParam) {
+      const found: unknown = super.validateModel(input);
+      this.#nameListLengths(input, modelDefinition.additionalProperties);
+      return found;
+    }
     const known = Object.entries(value as object).filter(([name]) =>
       Object.hasOwn(modelDefinition.properties ?? {}, name),
     );
     return super.validateModel({ ...input, value: Object.fromEntries(known) });
   }
 
-  /** A union that lists all its values is an enumeration, so the message can list them too. */
+  /** Names the limits of lists below names of the caller's choice. */
+  #nameListLengths(
+    input: Parameters<ValidationService['validateModel']>[0],
+    schema: TsoaRoute.PropertySchema | boolean | undefined,
+  ): void {
+    if (typeof schema !== 'object' || typeof input.value !== 'object') return;
+    const { fieldErrors, isBodyParam, parent = '' } = input;
+    const owner = `${parent}${input.name}.`;
+    for (const [name, value] of Object.entries(input.value ?? {}) as [string, unknown][]) {
+      const problems: FieldErrors = {};
+      if (!Array.isArray(value) || fieldErrors[`${owner}${name}`] === undefined) continue;
+      this.ValidateParam(schema, value, name, problems, isBodyParam, owner);
+      const problem = problems[`${owner}${name}`];
+      if (problem !== undefined && LIST_LENGTH.test(problem.message)) {
+        fieldErrors[`${owner}${name}`] = problem;
+      }
+    }
+  }
+
+  /**
+   * A union that lists all its values is an enumeration, so the message can list them too. Of a
+   * list or null, tsoa ignores how long the list may be.
+   */
   override validateUnion(
     name: string,
     value: unknown,
@@ -96,6 +128,12 @@ class StrictValidationService extends ValidationService {
   ): unknown {
     const members = this.#membersOf(property);
     if (members !== null) return this.validateEnum(name, value, fieldErrors, members, parent);
+    const list = Array.isArray(value) ? this.#listAmong(property) : undefined;
+    if (list !== undefined) {
+      const validators = { ...property.validators, ...list.validators };
+      const limited = { ...list, validators };
+      return this.ValidateParam(limited, value, name, fieldErrors, isBodyParam, parent);
+    }
     const problems: FieldErrors = {};
     const found: unknown = super.validateUnion(
       name,
@@ -109,6 +147,15 @@ class StrictValidationService extends ValidationService {
       fieldErrors[parent + name] = { message: 'has a value of the wrong type', value };
     }
     return found;
+  }
+
+  /** The choice of a union that is a list. */
+  #listAmong({ subSchemas = [] }: TsoaRoute.PropertySchema): TsoaRoute.PropertySchema | undefined {
+    return subSchemas.find((schema) => {
+      const model = schema.ref === undefined ? undefined : this.#schemas[schema.ref];
+      const target = model?.dataType === 'refAlias' ? model.type : schema;
+      return target.dataType === 'array';
+    });
   }
 
   /** All values of an enumeration, however it is put together; null for any other schema. */

@@ -96,6 +96,7 @@ export interface FilterValueDto {
   number?: number;
   boolean?: boolean;
   date?: DateTime;
+  /** @maxItems 1000 */
   array?: string[];
 }
 

@@ -1,11 +1,12 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import { createLog } from '../../runtime/log.js';
-import { createMetrics } from '../../runtime/metrics.js';
+import type { BodyBudgetLimits } from '../../runtime/http/body-budget.js';
+import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
+import { ProgramServer, serveWith } from '../../runtime/http/program-server.js';
+import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import type { Database } from '../../sql/pool.js';
@@ -14,7 +15,7 @@ import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
 import { documentContract } from './openapi-contract.js';
-import { createPostgresDataUntil } from '../usage/data-until.js';
+import { createPostgresDataUntil, type ReadDataUntil } from '../usage/data-until.js';
 import type { LazyEventLog } from '../events/pending-log.js';
 
 /** How long ingest may hold an event before the log has it. */
@@ -46,6 +47,8 @@ type RequestOptions = {
 
 export type BillingUnderTest = {
   readonly url: string;
+  readonly port: number;
+  readonly metrics: Metrics;
   readonly environment: Environment;
   readonly userId: string;
   /** `call('POST', '/v1/plans', { body })`; the answer keeps the OpenAPI document. */
@@ -62,6 +65,9 @@ export type EnginesUnderTest = {
   readonly clock?: Clock;
   readonly heavyRate?: number;
   readonly defaultRate?: number;
+  readonly failedAuthRate?: number;
+  readonly bodyLimits?: BodyBudgetLimits;
+  readonly dataUntil?: ReadDataUntil;
 };
 
 function bodyOf(options: RequestOptions): string | Uint8Array | null {
@@ -119,7 +125,10 @@ function openTestLog(url: string) {
   return { reader, writer };
 }
 
-function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: LazyEventLog) {
+function createApp(
+  engines: EnginesUnderTest,
+  { clock, eventLog, metrics }: { clock: Clock; eventLog: LazyEventLog; metrics: Metrics },
+) {
   const { database, clickhouse: clickHouse } = engines;
   return createBillingApp({
     database,
@@ -128,9 +137,11 @@ function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: LazyEventL
     eventLog,
     createId,
     apiKeys: createApiKeyDirectory(database, clock),
-    dataUntil: createPostgresDataUntil(database, IN_FLIGHT_MS),
+    dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
     log: createLog('test', 'error'),
-    metrics: createMetrics(),
+    metrics,
+    ...(engines.bodyLimits === undefined ? {} : { bodyLimits: engines.bodyLimits }),
+    failedAuthentication: new FailedAuthentication({ perSecond: engines.failedAuthRate ?? 0 }),
     rateLimits: {
       heavyPerSecond: engines.heavyRate ?? 10_000,
       defaultPerSecond: engines.defaultRate ?? 10_000,
@@ -148,12 +159,10 @@ export async function withBillingApi(
   const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
   const { reader, writer } = openTestLog(engines.database.url);
   const eventLog = { reader: reader.get, writer: writer.get };
-  const server = createServer(createApp(engines, clock, eventLog));
-  // Client and server share one event loop: on a busy machine the default of 5 s would close a
-  // connection that the client is about to use.
-  server.keepAliveTimeout = 120_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const metrics = createMetrics();
+  const app = createApp(engines, { clock, eventLog, metrics });
+  const server = new ProgramServer({ handler: serveWith(app), metrics });
+  const port = await server.listen(0, '127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
   const call = createCall(url);
   const make: BillingUnderTest['make'] = async (path, body) => {
@@ -162,10 +171,9 @@ export async function withBillingApi(
     throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
   try {
-    await work({ url, environment, userId, call, make, eventLog });
+    await work({ url, port, metrics, environment, userId, call, make, eventLog });
   } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server.close();
     await Promise.all([reader.close(), writer.close()]);
   }
 }

@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { sql } from 'slonik';
-import { z } from 'zod';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { Environment } from '../../contract/environment.js';
 import { systemClock } from '../../runtime/clock.js';
-import { createId } from '../../runtime/ids.js';
-import type { Database } from '../../sql/pool.js';
 import { withBillingApi, type BillingUnderTest } from './billing-harness.js';
+
+export { makeKey } from '../../sql/testing/make-key.js';
 
 /** A clock that tests set; it stands at the time of the machine until then. */
 export type TestClock = Clock & { set: (text: string) => void };
@@ -31,43 +27,6 @@ export const test = base.extend<{ clock: TestClock; api: BillingUnderTest }>({
     await withBillingApi(engines, use);
   },
 });
-
-type KeyOptions = {
-  readonly type?: 'private_key' | 'publishable_key';
-  readonly roles?: readonly string[];
-  readonly environment?: Environment;
-};
-
-/** Another key, of a new user; without an environment also of a new tenant. */
-export async function makeKey(
-  database: Database,
-  options: KeyOptions,
-): Promise<{ readonly apiKey: string; readonly environment: Environment }> {
-  const environment = options.environment ?? {
-    tenantId: createId('tenant'),
-    environmentId: createId('env'),
-  };
-  const { tenantId, environmentId } = environment;
-  const userId = createId('user');
-  const type = options.type ?? 'private_key';
-  const prefix = type === 'private_key' ? 'sk' : 'pk';
-  const apiKey = `${prefix}_${userId.slice(5)}${'b'.repeat(40)}`.slice(0, 43);
-  const hash = createHash('sha256').update(apiKey).digest();
-  const run = sql.type(z.unknown());
-  await database.slonik.query(run`
-    INSERT INTO tenants (id, name) VALUES (${tenantId}, 'Other') ON CONFLICT DO NOTHING`);
-  await database.slonik.query(run`
-    INSERT INTO environments (id, tenant_id, name, type)
-    VALUES (${environmentId}, ${tenantId}, 'Other', 'production') ON CONFLICT DO NOTHING`);
-  await database.slonik.query(run`
-    INSERT INTO users (id, tenant_id, roles)
-    VALUES (${userId}, ${tenantId}, ${sql.array([...(options.roles ?? ['super_admin'])], 'text')})`);
-  await database.slonik.query(run`
-    INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
-    VALUES (${createId('secret')}, ${tenantId}, ${environmentId}, ${userId}, 'key', ${type},
-      ${sql.binary(hash)}, 'x')`);
-  return { apiKey, environment };
-}
 
 /** A counting meter, a plan with one usage price, a customer and a subscription to it. */
 export async function makeSubscription(

@@ -5,12 +5,15 @@ import type { UsageAnswer } from './usage-answer.js';
 import { instantToDto, type DateTime, type DecimalText } from '../records/record-dto.js';
 import type { AggregationTypeDto, WindowSizeDto } from '../catalog/meters/meter.resource.js';
 
+/** The texts of a property that count. @maxItems 1000 */
+export type PropertyTextsBody = string[];
+
 /**
  * Property key to the texts that count.
  * @example {"region": ["eu"]}
  */
 export interface PropertyFiltersBody {
-  [key: string]: string[];
+  [key: string]: PropertyTextsBody;
 }
 
 /**

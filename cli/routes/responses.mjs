@@ -26,7 +26,7 @@ function errorNamesOf(operation, hasBody) {
     403: 'Forbidden',
     ...(operation.mayBeMissing ? { 404: 'NotFound' } : {}),
     ...(conflict === null ? {} : { 409: conflict }),
-    ...(hasBody ? { 413: 'TooLarge' } : {}),
+    ...(hasBody ? { 408: 'TooSlow', 413: 'TooLarge' } : {}),
     429: 'TooManyRequests',
     500: 'InternalError',
     503: 'Unavailable',
@@ -120,6 +120,15 @@ export const ERROR_RESPONSES = {
     'The record has another version, or a unique member or the Idempotency-Key is taken',
     [KEY_TAKEN, OTHER_VERSION, STILL_RUNNING],
     { ...RATE, ...RETRY },
+  ),
+  TooSlow: errorResponse(
+    'The body arrives too slowly; the connection is closed',
+    error(
+      'validation_error',
+      408,
+      'less than 8 KiB of the body arrived in 5 seconds: send it again, faster',
+    ),
+    RATE,
   ),
   TooLarge: errorResponse(
     'The body is too large',

@@ -1,4 +1,4 @@
-import { isDigit } from './json-string-end.js';
+import { isDigit } from '../../contract/json-string-end.js';
 
 /** Where a text stops being valid JSON, in UTF-16 code units, and what is wrong there. */
 export type JsonProblem = { readonly position: number; readonly problem: string };

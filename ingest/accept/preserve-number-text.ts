@@ -1,4 +1,4 @@
-import { isDigit, isQuote, jsonStringEnd, startsNumber } from './json-string-end.js';
+import { isDigit, isQuote, jsonStringEnd, startsNumber } from '../../contract/json-string-end.js';
 
 const POINT = 0x2e;
 const PLUS = 0x2b;

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { findJsonProblem } from './find-json-problem.js';
 import { preserveNumberText } from './preserve-number-text.js';
 import { readJson, type JsonDocument } from './read-json.js';
-import { DEPTH_MAX, checkJsonLimits, VALUES_MAX } from './check-json-limits.js';
+import { checkJsonLimits } from '../../contract/check-json-limits.js';
+import { EVENT_JSON_LIMITS } from './event-json-limits.js';
 
 /** A JSON number in any form that the grammar allows. */
 const numberText = fc
@@ -197,6 +198,9 @@ describe('a document that is not valid JSON', () => {
   });
 });
 
+const { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX } = EVENT_JSON_LIMITS;
+const excessOf = (text: string) => checkJsonLimits(text, EVENT_JSON_LIMITS);
+
 describe('a document that costs too much to parse', () => {
   const MIB = 1024 * 1024;
 
@@ -206,18 +210,18 @@ describe('a document that costs too much to parse', () => {
       problem: expect.stringContaining(`more than ${DEPTH_MAX} levels`) as string,
     });
     const legal = `${'['.repeat(DEPTH_MAX)}"${'x'.repeat(MIB)}"${']'.repeat(DEPTH_MAX)}`;
-    expect(checkJsonLimits(legal)).toBeNull();
-    expect(checkJsonLimits(`[${legal}]`)).toBe('too_deep');
+    expect(excessOf(legal)).toBeNull();
+    expect(excessOf(`[${legal}]`)).toBe('too_deep');
   });
 
   test('is rejected when it holds more values than any legal request', () => {
     const values = (count: number): string => `[${'0,'.repeat(count - 1)}0]`;
-    expect(checkJsonLimits(values(VALUES_MAX))).toBeNull();
-    expect(checkJsonLimits(`[${values(VALUES_MAX)}]`)).toBe('too_many_values');
-    expect(checkJsonLimits(`[${'{},'.repeat(10 * MIB)}{}]`)).toBe('too_many_values');
+    expect(excessOf(values(VALUES_MAX))).toBeNull();
+    expect(excessOf(`[${values(VALUES_MAX)}]`)).toBe('too_many_values');
+    expect(excessOf(`[${'{},'.repeat(10 * MIB)}{}]`)).toBe('too_many_values');
   });
 
   test('is not recognised by brackets and commas inside strings', () => {
-    expect(checkJsonLimits(`["${'[{,\\"'.repeat(MIB)}"]`)).toBeNull();
+    expect(excessOf(`["${'[{,\\"'.repeat(MIB)}"]`)).toBeNull();
   });
 });

@@ -1,7 +1,8 @@
 import { findJsonProblem } from './find-json-problem.js';
 import { preserveNumberText } from './preserve-number-text.js';
 import type { EventProblem } from './event-problem.js';
-import { DEPTH_MAX, checkJsonLimits } from './check-json-limits.js';
+import { checkJsonLimits } from '../../contract/check-json-limits.js';
+import { EVENT_JSON_LIMITS } from './event-json-limits.js';
 
 /** A parsed request body that keeps every digit of every number. */
 export type JsonDocument = {
@@ -22,7 +23,7 @@ export type JsonDocument = {
 };
 
 const LIMIT_PROBLEMS = {
-  too_deep: `is nested more than ${DEPTH_MAX} levels deep: send events as flat objects`,
+  too_deep: `is nested more than ${EVENT_JSON_LIMITS.depthMax} levels deep: send events as flat objects`,
   too_many_values:
     'holds more values than 1000 events of 250 properties: send fewer events in one request',
 } as const;
@@ -32,7 +33,7 @@ const LIMIT_PROBLEMS = {
  * `JSON.parse`.
  */
 export function readJson(text: string): JsonDocument | EventProblem {
-  const excess = checkJsonLimits(text);
+  const excess = checkJsonLimits(text, EVENT_JSON_LIMITS);
   if (excess !== null) return { member: 'body', problem: LIMIT_PROBLEMS[excess] };
   const quoted = preserveNumberText(text);
   let value: unknown;

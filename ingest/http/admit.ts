@@ -1,5 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
+import {
+  FAILED_TOO_OFTEN,
+  type FailedAuthentication,
+} from '../../runtime/http/failed-authentication.js';
 import { errorAnswer, type Answer } from './answer.js';
 import type { RateLimit, RateState } from './rate-limit.js';
 
@@ -10,8 +14,12 @@ export type EventCaller = {
   readonly isTenantSuspended: boolean;
 };
 
-/** Looks up API keys; null for a key that is unknown, expired or revoked. */
-export type ApiKeys = { readonly find: (apiKey: string) => Promise<EventCaller | null> };
+export type ApiKeys = {
+  /** Null for a key that is unknown, expired or revoked. */
+  readonly find: (apiKey: string) => Promise<EventCaller | null>;
+  /** Whether the last look-up of the key found it. */
+  readonly wasFound: (apiKey: string) => boolean;
+};
 
 export type Admission =
   | {
@@ -26,6 +34,11 @@ export type Admission =
       readonly rate: RateState | null;
     };
 
+/** The name under which quotas and memory of an environment are counted. */
+export function environmentName({ tenantId, environmentId }: Environment): string {
+  return `${tenantId}|${environmentId}`;
+}
+
 /** The roles that may write events (docs/http.md 1.11). */
 const WRITING_ROLES: ReadonlySet<string> = new Set(['super_admin', 'all_writer', 'event_ingestor']);
 
@@ -34,13 +47,52 @@ function unauthenticated(message: string): Admission {
   return { kind: 'rejected', answer, rate: null };
 }
 
+const FAILED_OFTEN: Admission = {
+  kind: 'rejected',
+  answer: errorAnswer({ status: 429, code: 'too_many_requests', ...FAILED_TOO_OFTEN }),
+  rate: null,
+};
+
+/** The API key of a request, or why there is none. */
+function apiKeyOf({ headers }: IncomingMessage): string | Admission {
+  const apiKey = headers['x-api-key'];
+  if (typeof apiKey === 'string' && apiKey !== '') return apiKey;
+  return headers.authorization === undefined
+    ? unauthenticated('no credentials: send your API key in the header x-api-key')
+    : unauthenticated('bearer tokens are not accepted here: send an API key in x-api-key');
+}
+
+/**
+ * Who sends a request. From an address that failed too often only keys that were right before are
+ * looked up.
+ */
+async function authenticate(
+  request: IncomingMessage,
+  { apiKeys, failedAuthentication }: AdmissionDependencies,
+): Promise<EventCaller | Admission> {
+  const apiKey = apiKeyOf(request);
+  if (failedAuthentication.isExceeded(request)) {
+    if (typeof apiKey !== 'string' || !apiKeys.wasFound(apiKey)) return FAILED_OFTEN;
+  }
+  const caller = typeof apiKey === 'string' ? await apiKeys.find(apiKey) : null;
+  if (caller !== null) return caller;
+  failedAuthentication.note(request);
+  return typeof apiKey === 'string'
+    ? unauthenticated('this API key is unknown, expired or revoked: use a valid one')
+    : apiKey;
+}
+
 function forbiddenMessage(caller: EventCaller): string | null {
   if (caller.isTenantSuspended) return 'this tenant is suspended: its data can only be read';
   if (caller.roles.some((role) => WRITING_ROLES.has(role))) return null;
   return 'this API key may not write events: it needs the role event_ingestor or all_writer';
 }
 
-export type AdmissionDependencies = { readonly apiKeys: ApiKeys; readonly rateLimit: RateLimit };
+export type AdmissionDependencies = {
+  readonly apiKeys: ApiKeys;
+  readonly failedAuthentication: FailedAuthentication;
+  readonly rateLimit: RateLimit;
+};
 
 /**
  * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
@@ -49,20 +101,13 @@ export type AdmissionDependencies = { readonly apiKeys: ApiKeys; readonly rateLi
  */
 export async function admit(
   request: IncomingMessage,
-  { apiKeys, rateLimit }: AdmissionDependencies,
+  dependencies: AdmissionDependencies,
 ): Promise<Admission> {
-  const apiKey = request.headers['x-api-key'];
-  if (typeof apiKey !== 'string' || apiKey === '') {
-    return request.headers.authorization === undefined
-      ? unauthenticated('no credentials: send your API key in the header x-api-key')
-      : unauthenticated('bearer tokens are not accepted here: send an API key in x-api-key');
-  }
-  const caller = await apiKeys.find(apiKey);
-  if (caller === null) {
-    return unauthenticated('this API key is unknown, expired or revoked: use a valid one');
-  }
+  const caller = await authenticate(request, dependencies);
+  if ('kind' in caller) return caller;
   const { environment } = caller;
-  const rate = await rateLimit.take(`${environment.tenantId}|${environment.environmentId}`);
+  const { rateLimit } = dependencies;
+  const rate = await rateLimit.take(environmentName(environment));
   if (rate !== null && !rate.isAllowed) {
     const answer = errorAnswer({
       status: 429,

@@ -1,14 +1,14 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
-import { errorAnswer, problemAnswer, unavailableAnswer, type Answer } from './answer.js';
-import type { BodyLease } from './body-budget.js';
+import type { BodyLease } from '../../runtime/http/body-budget.js';
+import { discardBody } from '../../runtime/http/read-body.js';
+import { problemAnswer, type Answer } from './answer.js';
+import { BODY_BYTES_MAX, readBodyText, TOO_LARGE } from './read-body-text.js';
 import { atomicOf, type EventRoute } from './event-route.js';
 import { evaluateBody } from './evaluate-body.js';
 import type { Produce } from './produce.js';
-import { BODY_BYTES_MAX, discardBody, readBody, type BodyOutcome } from './read-body.js';
 import { contentLengthOf, requestFormOf, type RequestForm } from './read-headers.js';
 
 export type AnswerDependencies = {
@@ -28,35 +28,6 @@ export type EventCall = {
   /** Tells a client that waits for `100 Continue` to send its body. */
   readonly askForBody: () => void;
 };
-
-const TOO_LARGE = errorAnswer({
-  status: 413,
-  code: 'validation_error',
-  message: `the body is larger than ${BODY_BYTES_MAX} bytes: send fewer events in one request`,
-});
-
-const NO_ROOM = unavailableAnswer('too many request bodies are being read: retry in a second');
-
-function bodyProblem(problem: string): Answer {
-  return problemAnswer({ member: 'body', problem });
-}
-
-/** The text of a body, or the answer when it cannot be read. Null when the client has left. */
-function textOf(body: BodyOutcome): string | Answer | null {
-  switch (body.kind) {
-    case 'gone':
-      return null;
-    case 'too_large':
-      return TOO_LARGE;
-    case 'no_room':
-      return NO_ROOM;
-    case 'corrupt_gzip':
-      return bodyProblem('is not valid gzip, although Content-Encoding says so: compress it');
-    case 'body':
-      if (body.bytes.length === 0) return bodyProblem('is empty: send JSON');
-      return isUtf8(body.bytes) ? body.bytes.toString() : bodyProblem('is not valid UTF-8');
-  }
-}
 
 type RequestTerms = { readonly form: RequestForm; readonly isAtomic: boolean };
 
@@ -86,7 +57,7 @@ export async function answerEvents(
   }
   call.askForBody();
   const { isGzip, idempotencyKey } = terms.form;
-  const text = textOf(await readBody(call.request, { isGzip, lease: call.lease }));
+  const text = await readBodyText(call.request, { isGzip, lease: call.lease });
   if (typeof text !== 'string') return text;
   const { records, answer } = evaluateBody(text, {
     environment: call.environment,

@@ -20,6 +20,8 @@ export type Answer = {
   readonly acceptedEvents: number;
   /** 1 for a request that is rejected as a whole, since its events may be unknown. */
   readonly rejectedEvents: number;
+  /** Whether the connection is closed, because the rest of the request will not come. */
+  readonly closesConnection?: true;
 };
 
 export type ErrorFacts = {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyBudget } from './body-budget.js';
+import { BodyBudget } from '../../runtime/http/body-budget.js';
 import { createEventIdSource } from './event-ids.js';
+import { BODY_BYTES_MAX } from './read-body-text.js';
 import { eventRouteOf } from './event-route.js';
 import { createFailureAnswer } from './failure-answer.js';
 import type { IngestDependencies } from './ingest-dependencies.js';
@@ -11,11 +12,12 @@ import { createRequestMetrics } from './request-metrics.js';
 import { serveExchange, type ServeDependencies } from './serve-exchange.js';
 
 /**
- * Twice the largest body. A body takes up to six times its size while it is processed (text, parsed
- * values, records), so that the process stays below some 500 MB whatever is sent. At ordinary sizes
- * it stays far below: 256 connections with bulk requests of 130 kB hold 33 MB.
+ * Beside 96 MiB for larger bodies (`BodyBudget`). A body takes up to six times its size while it is
+ * processed (text, parsed values, records), so that the process stays below some 700 MB whatever is
+ * sent. At ordinary sizes it stays far below: 256 connections with bulk requests of 130 kB hold
+ * 33 MB.
  */
-const BODY_BYTES_IN_FLIGHT_MAX = 64 * 1024 * 1024;
+const BODY_LIMITS = { bodyBytesMax: BODY_BYTES_MAX, smallBytesMax: 16 * 1024 * 1024 };
 
 /** The name of the quota in headers (docs/http.md 1.10). */
 const QUOTA = 'ingest';
@@ -28,15 +30,18 @@ const QUOTA = 'ingest';
 export type IngestHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  askForBody?: () => void,
+  askForBody: () => void,
 ) => boolean;
 
 function serveDependencies(dependencies: IngestDependencies): ServeDependencies {
   const { apiKeys, clock, log, metrics, requestsPerSecond, writer } = dependencies;
+  const budget = new BodyBudget(dependencies.bodyLimits ?? BODY_LIMITS);
+  metrics.watchBodyBytes('events', () => budget.bytesHeld);
   return {
     apiKeys,
+    failedAuthentication: dependencies.failedAuthentication,
     rateLimit: createRateLimit(QUOTA, requestsPerSecond),
-    budget: new BodyBudget(dependencies.bodyBytesInFlightMax ?? BODY_BYTES_IN_FLIGHT_MAX),
+    budget,
     answering: {
       clock,
       partitionCount: writer.identity.partitionCount,
@@ -51,7 +56,7 @@ function serveDependencies(dependencies: IngestDependencies): ServeDependencies 
 /** The raw handler that stands in front of everything else on a port (docs/architecture.md 3.3). */
 export function createIngestHandler(dependencies: IngestDependencies): IngestHandler {
   const serving = serveDependencies(dependencies);
-  return (request, response, askForBody = () => undefined) => {
+  return (request, response, askForBody) => {
     const route = eventRouteOf(request);
     if (route === null) return false;
     const requestId = requestIdOf(request);

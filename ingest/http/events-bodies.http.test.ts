@@ -167,10 +167,11 @@ describe('a client that waits for 100 Continue', () => {
 });
 
 describe('bodies in flight', () => {
-  test('are bounded together: one that exceeds the bound answers 503, later ones are accepted', async ({
-    database,
-  }) => {
-    const ingest = await startTestIngest(database, { bodyBytesInFlightMax: 3 * MIB });
+  test('of one environment leave room for those of another', async ({ database }) => {
+    const ingest = await startTestIngest(database, {
+      bodyLimits: { bodyBytesMax: 2 * MIB, smallBytesMax: MIB },
+    });
+    const other = { apiKey: await ingest.makeOtherKey() };
     const waiting = await open(ingest.port);
     waiting.socket.write(head([`content-length: ${2 * MIB + 1}`]));
     waiting.socket.write(Buffer.alloc(2 * MIB, ' '));
@@ -182,6 +183,8 @@ describe('bodies in flight', () => {
       headers: { 'retry-after': '1' },
     });
     expect(await ingest.send(EVENT)).toMatchObject({ status: 202 });
+    expect(await ingest.send(paddedTo(2 * MIB), other)).toMatchObject({ status: 202 });
+    expect(await ingest.send(EVENT, other)).toMatchObject({ status: 202 });
     waiting.socket.destroy();
     await vi.waitFor(async () => {
       expect(await ingest.send(paddedTo(2 * MIB))).toMatchObject({ status: 202 });
@@ -197,6 +200,29 @@ describe('bodies in flight', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await ingest.stored()).toEqual([]);
   });
+});
+
+describe('a body that stalls', () => {
+  test.for([
+    ['at its start', Buffer.from('{')],
+    ['after most of it', Buffer.alloc(30 * MIB, ' ')],
+  ] as const)(
+    '%s is refused after 5 s and gives its memory back',
+    async ([, start], { ingest }) => {
+      const { socket, received } = await open(ingest.port);
+      const closed = gone(socket);
+      const startedAt = performance.now();
+      socket.write(head([`content-length: ${32 * MIB}`]));
+      socket.write(start);
+      await closed;
+      expect(performance.now() - startedAt).toBeGreaterThan(4_900);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      expect(received()).toContain('HTTP/1.1 408 ');
+      expect(received().toLowerCase()).toContain('connection: close');
+      expect(received()).toContain('"code":"validation_error","http_status_code":408');
+      expect(await ingest.bodyBytesHeld()).toBe(0);
+    },
+  );
 });
 
 describe('one connection', () => {

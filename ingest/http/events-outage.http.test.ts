@@ -78,8 +78,8 @@ describe('503 service_unavailable', () => {
       appended += 1;
       return new Promise(() => undefined);
     });
-    const bodyBytesInFlightMax = 20_000;
-    const options = { writer, produceTimeoutMs: 20, bodyBytesInFlightMax };
+    const bodyLimits = { bodyBytesMax: 10_000, smallBytesMax: 10_000 };
+    const options = { writer, produceTimeoutMs: 20, bodyLimits };
     const ingest = await startTestIngest(database, options);
     for (let count = 0; count < 30; count += 1) {
       expect(await ingest.send(JSON.stringify(EVENT))).toMatchObject(unavailable);
@@ -90,7 +90,7 @@ describe('503 service_unavailable', () => {
   });
 
   test('answers when API keys cannot be looked up', async ({ database }) => {
-    const apiKeys = { find: () => Promise.reject(outage()) };
+    const apiKeys = { find: () => Promise.reject(outage()), wasFound: () => false };
     const ingest = await startTestIngest(database, { apiKeys });
     expect(await ingest.send(JSON.stringify(EVENT))).toMatchObject(unavailable);
     await ingest.close();

@@ -1,5 +1,7 @@
 import type { EventLogWriter } from '../../event-log/event-log.js';
 import type { Clock } from '../../runtime/clock.js';
+import type { BodyBudgetLimits } from '../../runtime/http/body-budget.js';
+import type { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { ApiKeys } from './admit.js';
@@ -11,9 +13,10 @@ export type IngestDependencies = {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
+  readonly failedAuthentication: FailedAuthentication;
   /** The quota of an environment; 0 sets no limit. */
   readonly requestsPerSecond: number;
   readonly produceTimeoutMs: number;
-  /** The bound of `BodyBudget`; tests set a lower one than the default. */
-  readonly bodyBytesInFlightMax?: number;
+  /** The memory for bodies; tests set less. */
+  readonly bodyLimits?: BodyBudgetLimits;
 };

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { operationalPage, type Operations, type Page } from '../../runtime/operational-pages.js';
 import { errorAnswer } from './answer.js';
 import { isEventPath } from './event-route.js';
-import { discardBody } from './read-body.js';
+import { discardBody } from '../../runtime/http/read-body.js';
 import { requestIdOf } from './read-headers.js';
 
 const NOT_FOUND = errorAnswer({ status: 404, code: 'not_found', message: 'there is no such path' });
@@ -38,6 +38,7 @@ async function replyTo(method: string, path: string, operations: Operations): Pr
 function send(response: ServerResponse, reply: Reply, requestId: string): void {
   response.writeHead(reply.status, {
     'Content-Type': reply.type,
+    'Cache-Control': 'no-store',
     'X-Request-ID': requestId,
     ...(reply.allow === null ? {} : { Allow: reply.allow }),
   });

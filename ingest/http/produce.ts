@@ -1,7 +1,7 @@
 import type { AppendRequest, EventLogWriter } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { Metrics } from '../../runtime/metrics.js';
-import type { BodyLease } from './body-budget.js';
+import type { BodyLease } from '../../runtime/http/body-budget.js';
 
 export type ProducerDependencies = {
   readonly writer: EventLogWriter;

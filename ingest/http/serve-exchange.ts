@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Environment } from '../../contract/environment.js';
-import { admit, type AdmissionDependencies } from './admit.js';
+import type { BodyBudget } from '../../runtime/http/body-budget.js';
+import { discardBody } from '../../runtime/http/read-body.js';
+import { admit, environmentName, type AdmissionDependencies } from './admit.js';
+import { CROSS_ORIGIN_HEADERS } from './cross-origin.js';
 import { unavailableAnswer, type Answer } from './answer.js';
 import { answerEvents, type AnswerDependencies } from './answer-events.js';
-import type { BodyBudget } from './body-budget.js';
 import type { EventRoute } from './event-route.js';
 import type { FailureAnswer } from './failure-answer.js';
 import type { RateState } from './rate-limit.js';
-import { discardBody } from './read-body.js';
 import type { CountAnswer } from './request-metrics.js';
 
 /** A request for one of the event routes, and its response. */
@@ -39,7 +40,7 @@ async function answerAdmitted(
   environment: Environment,
   { budget, answering }: ServeDependencies,
 ): Promise<Answer | null> {
-  const lease = budget.lease();
+  const lease = budget.lease(environmentName(environment));
   if (lease === null) {
     const message = 'too many requests are being processed: retry in a second';
     return withoutBody(exchange, unavailableAnswer(message));
@@ -55,8 +56,10 @@ async function answerAdmitted(
 function send(exchange: Exchange, answer: Answer, headers: readonly string[]): void {
   const { response, requestId } = exchange;
   const all = ['Content-Type', 'application/json', 'X-Request-ID', requestId];
+  all.push('Cache-Control', 'no-store', ...CROSS_ORIGIN_HEADERS);
   all.push('Content-Length', String(Buffer.byteLength(answer.body)), ...headers);
   if (answer.retryAfterSeconds !== null) all.push('Retry-After', String(answer.retryAfterSeconds));
+  if (answer.closesConnection === true) response.shouldKeepAlive = false;
   response.writeHead(answer.status, all);
   response.end(answer.body);
 }

@@ -2,11 +2,13 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { systemClock } from '../../runtime/clock.js';
+import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createReadiness } from '../../runtime/readiness.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
+import { makeKey } from '../../sql/testing/make-key.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
 import { createOperations } from '../http/operations.js';
@@ -34,6 +36,11 @@ export type TestIngest = {
   readonly port: number;
   readonly metrics: Metrics;
   readonly tenant: FirstTenant;
+  /** A key of an environment of another tenant. */
+  readonly makeOtherKey: () => Promise<string>;
+  readonly connections: () => Promise<number>;
+  /** Memory that bodies of event requests hold. */
+  readonly bodyBytesHeld: () => Promise<number>;
   readonly send: (body: string | Buffer, sending?: Sending) => Promise<Reply>;
   /** Every event in the log, partition by partition. */
   readonly stored: () => ReturnType<typeof storedEvents>;
@@ -81,6 +88,11 @@ function send(port: number, body: string | Buffer, sending: Sending): Promise<Re
   });
 }
 
+async function valueOf({ registry }: Metrics, name: string): Promise<number> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  return metric?.values[0]?.value ?? NaN;
+}
+
 /**
  * Starts a server on a free port with a bootstrapped tenant.
  * @param different options that replace the ordinary ones; a `writer` only for failures that a real
@@ -106,6 +118,7 @@ export async function startTestIngest(
     metrics,
     log,
     clock: systemClock,
+    failedAuthentication: new FailedAuthentication({ perSecond: 0 }),
     requestsPerSecond: 100_000,
     produceTimeoutMs: 5_000,
     fallback: createOperations({ readiness, metrics }),
@@ -117,6 +130,9 @@ export async function startTestIngest(
     port,
     metrics,
     tenant,
+    makeOtherKey: async () => (await makeKey(database, {})).apiKey,
+    connections: () => valueOf(metrics, 'minutebook_http_connections'),
+    bodyBytesHeld: () => valueOf(metrics, 'minutebook_body_bytes'),
     send: (body, sending = {}) => send(port, body, sending),
     stored: () => storedEvents(reader),
     close: async () => {

@@ -62,6 +62,20 @@ export async function startProgram(
   return programOf(child, `http://127.0.0.1:${port}`);
 }
 
+/** The whole product as `npm start` runs it, as a process of its own, with these settings. */
+export async function startWholeProduct(
+  settings: Readonly<Record<string, string>>,
+): Promise<StartedProgram> {
+  const port = String((await findFreePort(0)) ?? 0);
+  const child = fork(builtModule('cli/minutebook'), ['start'], {
+    env: { ...process.env, MINUTEBOOK_PORT: port, ...settings },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const program = programOf(child, `http://127.0.0.1:${port}`);
+  await waitUntilReady(program.url);
+  return program;
+}
+
 const READY_TIMEOUT_MS = 60_000;
 
 /** @throws Error when it is not ready within a minute. */

@@ -20,6 +20,7 @@ import {
 import type { Target } from './load/drive.js';
 
 const NO_LIMITS = {
+  MINUTEBOOK_FAILED_AUTH_RATE: '0',
   MINUTEBOOK_INGEST_RATE: '1000000',
   MINUTEBOOK_HEAVY_RATE: '10000',
   MINUTEBOOK_DEFAULT_RATE: '1000000',

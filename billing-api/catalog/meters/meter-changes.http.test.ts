@@ -286,7 +286,7 @@ describe('PUT /meters/{id}', () => {
       ['name', { name: ' ' }],
       ['name', { name: null }],
       ['filters.1.key', { filters: [...EU, ...US] }],
-      ['filters', { filters: [{ key: 'a', values: [] }] }],
+      ['filters.0.values', { filters: [{ key: 'a', values: [] }] }],
       ['metadata', { metadata: { a: {} } }],
       ['status', { status: 'archived' }],
       ['version', { version: 7 }],

@@ -3,12 +3,15 @@ import { amountFrom } from './price-figures.js';
 import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 import { propertyFiltersProblem } from './property-filters.js';
 
+/** The texts of a property that count. @maxItems 1000 */
+export type FilterTextsBody = readonly string[];
+
 /**
  * Property key to the texts that count; one text stands for a list of one.
  * @example {"region": ["eu", "us"], "class": "premium"}
  */
 export interface FilterValuesBody {
-  readonly [key: string]: string | readonly string[];
+  readonly [key: string]: string | FilterTextsBody;
 }
 
 /** Members of a price body that say which quantity it prices. */

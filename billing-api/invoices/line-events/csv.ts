@@ -1,6 +1,6 @@
 const NUMBER = /^[+-]?\d+(\.\d+)?$/;
 /** A spreadsheet takes a cell that begins like this for a formula. */
-const FORMULA = /^[=+\-@]/;
+const FORMULA = /^[=+\-@\t\r]/;
 
 /** A cell (docs/domain.md 33.4): quoted where it must be, and never taken for a formula. */
 function cellOf(text: string): string {

@@ -78,17 +78,17 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
    * @maxItems 1000
    */
   line_items?: AddedLineItemBody[];
-  /** Not available yet. */
+  /** Not available yet. @maxItems 100 */
   addons?: LaterObject[];
-  /** Not available yet. */
+  /** Not available yet. @maxItems 100 */
   phases?: LaterObject[];
-  /** Not available yet. */
+  /** Not available yet. @maxItems 100 */
   coupons?: string[];
   /** Not available yet. */
   line_item_coupons?: LaterObject;
-  /** Not available yet. */
+  /** Not available yet. @maxItems 100 */
   credit_grants?: LaterObject[];
-  /** Not available yet. */
+  /** Not available yet. @maxItems 100 */
   tax_rate_overrides?: LaterObject[];
   /** Not available yet. */
   inheritance?: LaterObject;

@@ -1,9 +1,14 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { assertThat, codeOf } from '../../runtime/failure.js';
-import { errorAnswer } from './answer.js';
-import type { IngestHandler } from './create-ingest-handler.js';
+import type { Gauge } from 'prom-client';
+import { assertThat } from '../failure.js';
+import { createProtocolErrors } from './protocol-errors.js';
 
 /** How long a client may take to send a request, so that a slow one cannot keep a connection. */
 export type ClientTimeouts = {
@@ -25,52 +30,55 @@ const CLIENT_TIMEOUTS: ClientTimeouts = {
  * the server closed them, a request could meet a connection that is just being closed.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/**
+ * A connection on which nothing moves is destroyed, so that a client that does not read its answer
+ * cannot keep it. Longer than any request takes.
+ */
+const SILENCE_MS_MAX = 120_000;
 /** Connections above this number are closed at once. */
 const CONNECTIONS_MAX = 10_000;
 /** How long a closing server waits for running requests. */
 const CLOSE_GRACE_MS = 10_000;
 const IDLE_SWEEP_INTERVAL_MS = 50;
+/** What is left of a body after its answer must arrive within this time. */
+const REST_OF_BODY_MS = 5_000;
 
-export type IngestServerOptions = {
-  readonly handler: IngestHandler;
-  /** Answers every request that is not for one of the two event routes. */
-  readonly fallback: RequestListener;
+export type RequestHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  /** Tells a client that waits for `100 Continue` to send its body. */
+  askForBody: () => void,
+) => void;
+
+/** The handler of a listener that wants every body. */
+export function serveWith(listener: RequestListener): RequestHandler {
+  return (request, response, askForBody) => {
+    askForBody();
+    listener(request, response);
+  };
+}
+
+export type ProgramServerOptions = {
+  readonly handler: RequestHandler;
+  readonly metrics: { readonly httpConnections: Pick<Gauge, 'inc' | 'dec'> };
   readonly timeouts?: ClientTimeouts;
 };
 
-const PROTOCOL_PROBLEMS: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'the headers are too long: send at most 16 KiB'],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    408,
-    'the request took too long to arrive: send it faster or in smaller parts',
-  ],
-};
-
-/** Answers a client that sends invalid HTTP or is too slow, and closes the connection. */
-function answerProtocolError(error: Error, socket: Duplex): void {
-  if (!socket.writable || codeOf(error) === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const known = PROTOCOL_PROBLEMS[codeOf(error) ?? ''];
-  const [status, message] = known ?? [400, 'this is not a valid HTTP request'];
-  const { body } = errorAnswer({ status, code: 'validation_error', message });
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+/** Destroys a connection whose body is still not complete some seconds after the answer. */
+function cutRestOfBody(request: IncomingMessage): void {
+  const cut = setTimeout(() => {
+    if (!request.complete) request.destroy();
+  }, REST_OF_BODY_MS);
+  request.once('close', () => clearTimeout(cut));
 }
 
-/** The HTTP server of a port. The event routes see each request first, then the fallback. */
-export class IngestServer {
+/** The HTTP server of a program, with the limits that hold for every connection of every port. */
+export class ProgramServer {
   readonly #server: Server;
   #isClosing = false;
 
-  constructor(options: IngestServerOptions) {
-    const { handler, fallback, timeouts = CLIENT_TIMEOUTS } = options;
+  constructor(options: ProgramServerOptions) {
+    const { handler, metrics, timeouts = CLIENT_TIMEOUTS } = options;
     this.#server = createServer({
       requestTimeout: timeouts.requestMs,
       headersTimeout: timeouts.headersMs,
@@ -78,20 +86,26 @@ export class IngestServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     });
     this.#server.maxConnections = CONNECTIONS_MAX;
-    this.#server.on('clientError', answerProtocolError);
-    this.#server.on('request', (request, response) => {
-      if (this.#isClosing) response.shouldKeepAlive = false;
-      if (!handler(request, response)) fallback(request, response);
+    this.#server.timeout = SILENCE_MS_MAX;
+    this.#server.on('clientError', createProtocolErrors());
+    this.#server.on('connection', (socket) => {
+      metrics.httpConnections.inc();
+      socket.once('close', () => metrics.httpConnections.dec());
     });
+    const handle: RequestHandler = (request, response, askForBody) => {
+      if (this.#isClosing) response.shouldKeepAlive = false;
+      response.once('finish', () => {
+        if (!request.complete) cutRestOfBody(request);
+      });
+      handler(request, response, askForBody);
+    };
+    this.#server.on('request', (request, response) => handle(request, response, () => undefined));
     // A client that sends `Expect: 100-continue` is told to send its body only after its key and
     // headers have been checked. When the answer comes first, Node closes the connection, because
     // the client may or may not send the body now.
-    this.#server.on('checkContinue', (request, response) => {
-      if (this.#isClosing) response.shouldKeepAlive = false;
-      if (handler(request, response, () => response.writeContinue())) return;
-      response.writeContinue();
-      fallback(request, response);
-    });
+    this.#server.on('checkContinue', (request, response) =>
+      handle(request, response, () => response.writeContinue()),
+    );
   }
 
   /** Resolves with the port once the server listens; for port 0 the system chooses one. */

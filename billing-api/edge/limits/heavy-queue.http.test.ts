@@ -1,0 +1,122 @@
+import { describe, expect, vi } from 'vitest';
+import { API_KEY, withBillingApi } from '../../testing/billing-harness.js';
+import { makeKey, test } from '../../testing/billing-test.js';
+import type { DatabaseFixture, ClickHouseFixture } from '../../../load-tests/harness/fixtures.js';
+
+const WAIT = { timeout: 10_000, interval: 10 };
+const QUESTION = { event_name: 'call', aggregation_type: 'COUNT' };
+
+/** The API whose usage questions run until they are let go. */
+async function withSlowUsage(
+  fixtures: { readonly database: DatabaseFixture; readonly clickhouse: ClickHouseFixture },
+  work: (tools: {
+    /** Sends a usage question; resolves with its status. */
+    readonly ask: (apiKey?: string, signal?: AbortSignal) => Promise<number>;
+    /** Questions that have begun and not been let go. */
+    readonly running: () => number;
+    readonly letGo: () => void;
+    readonly apiKeyOfOther: string;
+  }) => Promise<void>,
+): Promise<void> {
+  const gates: (() => void)[] = [];
+  const engines = {
+    database: fixtures.database.database,
+    clickhouse: fixtures.clickhouse.client,
+    dataUntil: async () => {
+      await new Promise<void>((resolve) => gates.push(resolve));
+      return null;
+    },
+  };
+  await withBillingApi(engines, async (api) => {
+    const { apiKey: apiKeyOfOther } = await makeKey(engines.database, {});
+    await work({
+      ask: async (apiKey = API_KEY, signal) => {
+        const answer = await fetch(`${api.url}/v1/events/usage`, {
+          method: 'POST',
+          headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+          body: JSON.stringify(QUESTION),
+          signal: signal ?? null,
+        });
+        return answer.status;
+      },
+      running: () => gates.length,
+      letGo: () => {
+        for (const open of gates.splice(0)) open();
+      },
+      apiKeyOfOther,
+    });
+  });
+}
+
+describe('heavy requests', () => {
+  test('run eight at once per environment; the next runs when one is done', async ({
+    database,
+    clickhouse,
+  }) => {
+    await withSlowUsage({ database, clickhouse }, async (tools) => {
+      const first = Array.from({ length: 8 }, () => tools.ask());
+      await vi.waitFor(() => expect(tools.running()).toBe(8), WAIT);
+      const ninth = tools.ask();
+      const other = tools.ask(tools.apiKeyOfOther);
+      await vi.waitFor(() => expect(tools.running()).toBe(9), WAIT);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(tools.running()).toBe(9);
+      tools.letGo();
+      expect(await Promise.all([...first, other])).toEqual(Array.from({ length: 9 }, () => 200));
+      await vi.waitFor(() => expect(tools.running()).toBe(1), WAIT);
+      tools.letGo();
+      expect(await ninth).toBe(200);
+    });
+  });
+
+  test('that wait longer than 5 s are answered 429', async ({ database, clickhouse }) => {
+    await withSlowUsage({ database, clickhouse }, async (tools) => {
+      const first = Array.from({ length: 8 }, () => tools.ask());
+      await vi.waitFor(() => expect(tools.running()).toBe(8), WAIT);
+      const startedAt = performance.now();
+      expect(await tools.ask()).toBe(429);
+      expect(performance.now() - startedAt).toBeGreaterThan(4_900);
+      tools.letGo();
+      await Promise.all(first);
+    });
+  });
+
+  test('of a client that leaves the queue never run', async ({ database, clickhouse }) => {
+    await withSlowUsage({ database, clickhouse }, async (tools) => {
+      const first = Array.from({ length: 8 }, () => tools.ask());
+      await vi.waitFor(() => expect(tools.running()).toBe(8), WAIT);
+      const leaving = new AbortController();
+      const left = tools.ask(API_KEY, leaving.signal).catch(() => 0);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      leaving.abort();
+      expect(await left).toBe(0);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      tools.letGo();
+      await Promise.all(first);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(tools.running()).toBe(0);
+    });
+  });
+
+  test('of a client that leaves while they run keep their place until they end', async ({
+    database,
+    clickhouse,
+  }) => {
+    await withSlowUsage({ database, clickhouse }, async (tools) => {
+      const leaving = new AbortController();
+      const first = Array.from({ length: 8 }, () =>
+        tools.ask(API_KEY, leaving.signal).catch(() => 0),
+      );
+      await vi.waitFor(() => expect(tools.running()).toBe(8), WAIT);
+      leaving.abort();
+      await Promise.all(first);
+      const next = tools.ask();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(tools.running()).toBe(8);
+      tools.letGo();
+      await vi.waitFor(() => expect(tools.running()).toBe(1), WAIT);
+      tools.letGo();
+      expect(await next).toBe(200);
+    });
+  });
+});

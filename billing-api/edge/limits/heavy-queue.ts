@@ -1,0 +1,68 @@
+import type { RequestHandler } from 'express';
+import { HttpFailure } from '../http-failure.js';
+import { operationIfDeclared } from '../operations.js';
+import { apiCallerOf } from '../request-context.js';
+import { FairQueue, type FairQueueLimits } from './fair-queue.js';
+import { whenAnswered } from './when-answered.js';
+
+/** Of one environment (docs/http.md 1.10). */
+const LIMITS: FairQueueLimits = { runningMax: 8, waitingMax: 100, waitMs: 5_000 };
+
+const RETRY_AFTER_SECONDS = 1;
+
+function refused(): HttpFailure {
+  const message = `more than ${LIMITS.runningMax} heavy requests of this environment run at once; wait and try again`;
+  const retryAfterSeconds = RETRY_AFTER_SECONDS;
+  return new HttpFailure(429, 'too_many_requests', { message, retryAfterSeconds });
+}
+
+/** The queues of all environments that have a request in one. */
+class HeavyQueues {
+  readonly #queues = new Map<string, FairQueue>();
+
+  queueOf(environment: string): FairQueue {
+    const known = this.#queues.get(environment) ?? new FairQueue(LIMITS);
+    this.#queues.set(environment, known);
+    return known;
+  }
+
+  forgetIfIdle(environment: string): void {
+    if (this.#queues.get(environment)?.isIdle === true) this.#queues.delete(environment);
+  }
+}
+
+/**
+ * Bounds how many heavy requests of an environment run at once; mounted behind everything that can
+ * refuse a request, so that only work waits. A turn ends with the answer and not when the client
+ * leaves, because the databases may still be working for it then.
+ */
+export function createHeavyQueue(): RequestHandler {
+  const queues = new HeavyQueues();
+  return async (request, response, next) => {
+    if (operationIfDeclared(request)?.rate !== 'heavy') {
+      next();
+      return;
+    }
+    const { environment, secretId } = apiCallerOf(request);
+    const name = `${environment.tenantId}|${environment.environmentId}`;
+    const { turn, leave, done } = queues.queueOf(name).enter(secretId);
+    response.once('close', leave);
+    const outcome = await turn;
+    response.off('close', leave);
+    whenAnswered(response, () => {
+      done();
+      queues.forgetIfIdle(name);
+    });
+    switch (outcome) {
+      case 'granted':
+        next();
+        return;
+      case 'left':
+        response.end();
+        return;
+      case 'late':
+      case 'full':
+        throw refused();
+    }
+  };
+}
