@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded.js';
 import { migrateClickHouse } from '../clickhouse/migrate.js';
@@ -5,15 +8,22 @@ import type { Lifecycle } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
 import { startEmbeddedPostgres } from '../sql/embedded.js';
 import { migrateDatabase } from '../sql/migrate.js';
+import { admitProgramsLogin, ensureProgramsLogin, withLogin } from '../sql/programs-role.js';
 import type { StackConfig } from './stack-config.js';
 import { supervise, type Running, type Supervised } from './supervise.js';
 
 export type Engines = {
+  /** As the programs log in. */
   readonly databaseUrl: string;
+  /** As the owner of the schema logs in: for migrations, the first key and an operator's verbs. */
+  readonly ownerDatabaseUrl: string;
   readonly clickhouseUrl: string;
   /** The embedded ClickHouse; null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
 };
+
+/** The programs' login of the embedded PostgreSQL. */
+const PROGRAMS_LOGIN = 'minutebook_login';
 
 type Engine = Running & { readonly url: string };
 type Embedded = { readonly url: string; readonly supervised: Supervised };
@@ -37,6 +47,38 @@ async function superviseEngine(
   return { url, supervised };
 }
 
+/** The URLs of the owner and of the programs; null where we make the programs' login ourselves. */
+type DatabaseLogins = {
+  readonly owner: string;
+  readonly programs: string | null;
+};
+
+/**
+ * The URL with which the programs log in: on a server of your own the given one, which is admitted
+ * to the role of the programs; on the embedded one a login that we make, with a password beside it.
+ */
+async function programsUrl(logins: DatabaseLogins, directory: string): Promise<string> {
+  if (logins.programs !== null) {
+    await admitProgramsLogin(logins.owner, decodeURIComponent(new URL(logins.programs).username));
+    return logins.programs;
+  }
+  const login = {
+    user: PROGRAMS_LOGIN,
+    password: await readPassword(directory),
+  };
+  await ensureProgramsLogin(logins.owner, login);
+  return withLogin(logins.owner, login);
+}
+
+/** The password of the programs' login: random, made at the first start (mode 0600). */
+async function readPassword(directory: string): Promise<string> {
+  const path = join(directory, 'programs-password');
+  if (!existsSync(path)) {
+    await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
+  }
+  return (await readFile(path, 'utf8')).trim();
+}
+
 /**
  * Starts and migrates the two databases. They are embedded, with their files in the data directory,
  * unless a setting names a server.
@@ -49,13 +91,16 @@ export async function startEngines(
   lifecycle: Lifecycle,
 ): Promise<Engines> {
   const directory = (name: string): string => join(config.MINUTEBOOK_DATA_DIR, name);
-  const startPostgres = async (): Promise<string> => {
-    if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
+  const startPostgres = async (): Promise<DatabaseLogins> => {
+    if (config.DATABASE_URL !== undefined) {
+      const { DATABASE_URL: programs, MINUTEBOOK_OWNER_DATABASE_URL: owner } = config;
+      return { owner: owner ?? programs, programs };
+    }
     const start = (port: number): Promise<Engine> =>
       startEmbeddedPostgres({ directory: directory('postgres'), port });
     const { url, supervised } = await superviseEngine('postgres', start, logger);
     lifecycle.onClose('embedded postgres', () => supervised.stop());
-    return url;
+    return { owner: url, programs: null };
   };
   const startClickHouse = async (): Promise<Embedded | null> => {
     if (config.CLICKHOUSE_URL !== undefined) return null;
@@ -70,9 +115,11 @@ export async function startEngines(
   const [postgres, clickhouse] = await Promise.allSettled([startPostgres(), startClickHouse()]);
   if (postgres.status === 'rejected') throw postgres.reason;
   if (clickhouse.status === 'rejected') throw clickhouse.reason;
-  const databaseUrl = postgres.value;
+  const { owner: ownerDatabaseUrl } = postgres.value;
   const clickhouseUrl = clickhouse.value?.url ?? config.CLICKHOUSE_URL ?? '';
-  await migrateDatabase(databaseUrl);
-  await migrateClickHouse(clickhouseUrl, databaseUrl);
-  return { databaseUrl, clickhouseUrl, clickhouse: clickhouse.value?.supervised ?? null };
+  await migrateDatabase(ownerDatabaseUrl);
+  const databaseUrl = await programsUrl(postgres.value, directory('postgres'));
+  await migrateClickHouse(clickhouseUrl, ownerDatabaseUrl);
+  const urls = { databaseUrl, ownerDatabaseUrl, clickhouseUrl };
+  return { ...urls, clickhouse: clickhouse.value?.supervised ?? null };
 }

@@ -5,6 +5,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
   return readConfig(
     [
       'DATABASE_URL',
+      'MINUTEBOOK_OWNER_DATABASE_URL',
       'CLICKHOUSE_URL',
       'KAFKA_BROKERS',
       'MINUTEBOOK_PORT',

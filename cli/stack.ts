@@ -116,10 +116,11 @@ async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
   const apiKey = await firstApiKey(config.MINUTEBOOK_DATA_DIR, config.MINUTEBOOK_BOOTSTRAP_API_KEY);
   const engines = await startEngines(config, logger, lifecycle);
   const { databaseUrl, clickhouseUrl, clickhouse } = engines;
-  const database = await createDatabase(databaseUrl, { poolSize: 1 });
-  await bootstrap(database, { apiKey }).finally(() => database.close());
+  await bootstrap(engines.ownerDatabaseUrl, { apiKey });
   const settings = { ...config, DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl };
-  const environment = { ...process.env, ...environmentOf(settings) };
+  // The aggregator must not be able to become the owner.
+  const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '' };
+  const environment = { ...process.env, ...environmentOf(settings), ...withoutOwner };
   const url = await openEdge({ ...opening, engines });
   const aggregator = await supervise('aggregator', () => startAggregator(environment), logger);
   lifecycle.onClose('aggregator', () => aggregator.stop());

@@ -34,22 +34,23 @@ const usageCustomerRow = z.object({
 export type UsageCustomer = z.output<typeof usageCustomerRow>;
 
 /**
- * The customer with this id, or the published one with this external id. One statement of the
- * owner, like findEffectiveMeters: a transaction under row-level security takes four round trips,
- * for which a usage query would wait.
+ * The customer with this id, or the published one with this external id, in a snapshot of its own.
  */
 export async function findUsageCustomer(
   database: BillingDatabase,
-  { tenantId, environmentId }: Environment,
+  environment: Environment,
   reference: { readonly id: string } | { readonly externalId: string },
 ): Promise<UsageCustomer | null> {
   const named =
     'id' in reference
       ? sql.fragment`id = ${reference.id}`
       : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
-  return database.slonik.maybeOne(sql.type(usageCustomerRow)`
-    SELECT id, external_id, timezone FROM customers
-    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`);
+  const { tenantId, environmentId } = environment;
+  return database.readSnapshot(environment, (transaction) =>
+    transaction.maybeOne(sql.type(usageCustomerRow)`
+      SELECT id, external_id, timezone FROM customers
+      WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`),
+  );
 }
 
 /** The customers with these ids, whatever their status; unknown ids are left out. */

@@ -145,7 +145,7 @@ export async function withBillingApi(
   work: (api: BillingUnderTest) => Promise<void>,
 ): Promise<void> {
   const clock = engines.clock ?? systemClock;
-  const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
+  const { environment, userId } = await bootstrap(engines.database.url, { apiKey: API_KEY });
   const { reader, writer } = openTestLog(engines.database.url);
   const eventLog = { reader: reader.get, writer: writer.get };
   const server = createServer(createApp(engines, clock, eventLog));

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../harness/owner.js';
 import type { Stack } from '../../cli/stack.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { withTestStack } from '../harness/test-stack.js';
@@ -120,7 +121,7 @@ async function killDuringBackfill(stack: Stack, database: Database, version: num
     SELECT attempts FROM meter_backfills
     WHERE version = ${version} AND status = 'running' AND attempts > 0`;
   const deadline = Date.now() + WAIT.timeout;
-  while ((await database.slonik.maybeOne(attempt)) === null) {
+  while ((await ownerOf(database).maybeOne(attempt)) === null) {
     if (Date.now() > deadline) throw new Error(`version ${version} was never seen being applied`);
     await delay(2);
   }
@@ -130,7 +131,7 @@ async function killDuringBackfill(stack: Stack, database: Database, version: num
 }
 
 async function attemptsAt(database: Database, version: number): Promise<number> {
-  const row = await database.slonik.one(sql.type(z.object({ attempts: z.number() }))`
+  const row = await ownerOf(database).one(sql.type(z.object({ attempts: z.number() }))`
     SELECT attempts FROM meter_backfills WHERE version = ${version}`);
   return row.attempts;
 }

@@ -160,8 +160,14 @@ export async function releaseClaim(
   );
 }
 
-/** Removes answers older than 24 hours, of all environments. */
-export async function removeExpiredKeys(database: BillingDatabase, now: InstantMs): Promise<void> {
-  await database.slonik.query(sql.type(noRows)`
-    DELETE FROM idempotency_keys WHERE expires_at <= ${formatInstant(now)}::timestamptz`);
+const removedRow = z.object({ removed: z.number().int() });
+
+/** Removes at most so many expired answers, of all environments, and returns how many. */
+export async function removeExpiredKeys(
+  database: BillingDatabase,
+  { now, rowsMax }: { readonly now: InstantMs; readonly rowsMax: number },
+): Promise<number> {
+  const { removed } = await database.slonik.one(sql.type(removedRow)`
+    SELECT remove_expired_keys(${formatInstant(now)}::timestamptz, ${rowsMax}) AS removed`);
+  return removed;
 }

@@ -137,6 +137,6 @@ export async function replayAnyDeadLetters(
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, null, places);
   const by = { now: dependencies.clock.now(), replayedBy: 'operator' };
-  await dependencies.database.asOwner(noteAll(replayed, by));
+  await dependencies.database.transaction(noteAll(replayed, by));
   return results;
 }
