@@ -1,6 +1,7 @@
 import express, { type Application } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
+import { createRequestQueries } from '../clickhouse/request-queries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
@@ -19,6 +20,7 @@ import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';
 import { giveRequestId } from './edge/request-id.js';
 import { provideDependencies } from './ioc.js';
+import { currentScope, enterRequestScope } from './edge/request-scope.js';
 import { createOperationTable } from './edge/operation-table.js';
 import { createOperationalRoutes } from './edge/operational-routes.js';
 import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
@@ -74,7 +76,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('query parser', parseQuery);
-  const { clickHouse } = dependencies;
+  const clickHouse = createRequestQueries(dependencies.clickHouse, currentScope);
   const stores = {
     usage: createUsageReader(clickHouse),
     events: createEventStore(clickHouse),
@@ -110,6 +112,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     normaliseBody,
     createIdempotency({ database, clock, log }),
   );
+  app.use('/v1', enterRequestScope);
   RegisterRoutes(app);
   app.use(refuseElsewhere);
   app.use(createErrorHandler(log));

@@ -17,7 +17,10 @@ export type Engines = {
   readonly databaseUrl: string;
   /** As the owner of the schema logs in: for migrations, the first key and an operator's verbs. */
   readonly ownerDatabaseUrl: string;
+  /** As the aggregator and the jobs log in. */
   readonly clickhouseUrl: string;
+  /** As requests are answered: it reads rows of one environment. */
+  readonly readerClickhouseUrl: string;
   /** The embedded ClickHouse; null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
 };
@@ -25,8 +28,12 @@ export type Engines = {
 /** The programs' login of the embedded PostgreSQL. */
 const PROGRAMS_LOGIN = 'minutebook_login';
 
-type Engine = Running & { readonly url: string };
-type Embedded = { readonly url: string; readonly supervised: Supervised };
+type Engine = Running & { readonly url: string; readonly readerUrl?: string };
+type Embedded = {
+  readonly url: string;
+  readonly readerUrl: string | undefined;
+  readonly supervised: Supervised;
+};
 
 /** Starts an engine and keeps it running at its first port, so that its address does not change. */
 async function superviseEngine(
@@ -35,16 +42,17 @@ async function superviseEngine(
   logger: Log,
 ): Promise<Embedded> {
   let url = '';
+  let readerUrl: string | undefined;
   const supervised = await supervise(
     name,
     async () => {
       const engine = await start(url === '' ? 0 : Number(new URL(url).port));
-      url = engine.url;
+      ({ url, readerUrl } = engine);
       return engine;
     },
     logger,
   );
-  return { url, supervised };
+  return { url, readerUrl, supervised };
 }
 
 /** The URLs of the owner and of the programs; null where we make the programs' login ourselves. */
@@ -120,6 +128,8 @@ export async function startEngines(
   await migrateDatabase(ownerDatabaseUrl);
   const databaseUrl = await programsUrl(postgres.value, directory('postgres'));
   await migrateClickHouse(clickhouseUrl, ownerDatabaseUrl);
-  const urls = { databaseUrl, ownerDatabaseUrl, clickhouseUrl };
+  const reader = clickhouse.value?.readerUrl ?? config.MINUTEBOOK_READER_CLICKHOUSE_URL;
+  const readerClickhouseUrl = reader ?? clickhouseUrl;
+  const urls = { databaseUrl, ownerDatabaseUrl, clickhouseUrl, readerClickhouseUrl };
   return { ...urls, clickhouse: clickhouse.value?.supervised ?? null };
 }

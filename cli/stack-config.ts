@@ -6,6 +6,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
     [
       'DATABASE_URL',
       'MINUTEBOOK_OWNER_DATABASE_URL',
+      'MINUTEBOOK_READER_CLICKHOUSE_URL',
       'CLICKHOUSE_URL',
       'KAFKA_BROKERS',
       'MINUTEBOOK_PORT',

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { ownerOf } from '../harness/owner.js';
 import type { Stack } from '../../cli/stack.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
 import { withTestStack } from '../harness/test-stack.js';
@@ -121,7 +120,7 @@ async function killDuringBackfill(stack: Stack, database: Database, version: num
     SELECT attempts FROM meter_backfills
     WHERE version = ${version} AND status = 'running' AND attempts > 0`;
   const deadline = Date.now() + WAIT.timeout;
-  while ((await ownerOf(database).maybeOne(attempt)) === null) {
+  while ((await database.slonik.maybeOne(attempt)) === null) {
     if (Date.now() > deadline) throw new Error(`version ${version} was never seen being applied`);
     await delay(2);
   }
@@ -131,7 +130,7 @@ async function killDuringBackfill(stack: Stack, database: Database, version: num
 }
 
 async function attemptsAt(database: Database, version: number): Promise<number> {
-  const row = await ownerOf(database).one(sql.type(z.object({ attempts: z.number() }))`
+  const row = await database.slonik.one(sql.type(z.object({ attempts: z.number() }))`
     SELECT attempts FROM meter_backfills WHERE version = ${version}`);
   return row.attempts;
 }
@@ -144,7 +143,7 @@ async function untilApplied(client: Client, id: string): Promise<void> {
 
 async function withStack(work: (stack: Stack, database: Database) => Promise<void>): Promise<void> {
   await withTestStack({}, async (stack) => {
-    const database = await createDatabase(stack.databaseUrl, { poolSize: 2 });
+    const database = await createDatabase(stack.ownerDatabaseUrl, { poolSize: 2, role: 'owner' });
     try {
       await work(stack, database);
     } finally {

@@ -1,7 +1,6 @@
 import { sql } from 'slonik';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
-import { ownerOf } from '../harness/owner.js';
 import { eventKey, partitionOf } from '../../contract/event-key.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
 import type { EventLogWriter } from '../../event-log/event-log.js';
@@ -41,7 +40,7 @@ async function send(writer: EventLogWriter, from: number, below: number): Promis
 }
 
 async function sharesOf({ database }: AggregatorWorld): Promise<readonly number[]> {
-  const rows = await ownerOf(database).any(sql.type(z.object({ partitions: integerColumn }))`
+  const rows = await database.slonik.any(sql.type(z.object({ partitions: integerColumn }))`
     SELECT count(*) AS partitions FROM aggregator_checkpoints WHERE owner IS NOT NULL
     GROUP BY owner`);
   return rows.map(({ partitions }) => partitions).sort((left, right) => left - right);

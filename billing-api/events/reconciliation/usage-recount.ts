@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
@@ -73,7 +73,7 @@ function recountQueryOf({ environment, meter }: RecountedMeter, number: number) 
  * read before. @throws DependencyError when ClickHouse fails.
  */
 export async function recountMeters(
-  clickHouse: ClickHouse,
+  clickHouse: ClickHouseQueries,
   meters: readonly RecountedMeter[],
   of: { readonly minutes: Interval; readonly bounds: readonly PartitionBound[] },
 ): Promise<ReadonlyMap<string, number>> {
