@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../clickhouse/embedded.js';
 import { migrateClickHouse } from '../clickhouse/migrate.js';
@@ -8,7 +5,7 @@ import type { Lifecycle } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
 import { startEmbeddedPostgres } from '../sql/embedded.js';
 import { migrateDatabase } from '../sql/migrate.js';
-import { admitProgramsLogin, ensureProgramsLogin, withLogin } from '../sql/programs-role.js';
+import { programsUrl, type DatabaseLogins } from './database-logins.js';
 import type { StackConfig } from './stack-config.js';
 import { supervise, type Running, type Supervised } from './supervise.js';
 
@@ -24,9 +21,6 @@ export type Engines = {
   /** The embedded ClickHouse; null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
 };
-
-/** The programs' login of the embedded PostgreSQL. */
-const PROGRAMS_LOGIN = 'minutebook_login';
 
 type Engine = Running & { readonly url: string; readonly readerUrl?: string };
 type Embedded = {
@@ -55,36 +49,14 @@ async function superviseEngine(
   return { url, readerUrl, supervised };
 }
 
-/** The URLs of the owner and of the programs; null where we make the programs' login ourselves. */
-type DatabaseLogins = {
-  readonly owner: string;
-  readonly programs: string | null;
-};
-
-/**
- * The URL with which the programs log in: on a server of your own the given one, which is admitted
- * to the role of the programs; on the embedded one a login that we make, with a password beside it.
- */
-async function programsUrl(logins: DatabaseLogins, directory: string): Promise<string> {
-  if (logins.programs !== null) {
-    await admitProgramsLogin(logins.owner, decodeURIComponent(new URL(logins.programs).username));
-    return logins.programs;
-  }
-  const login = {
-    user: PROGRAMS_LOGIN,
-    password: await readPassword(directory),
-  };
-  await ensureProgramsLogin(logins.owner, login);
-  return withLogin(logins.owner, login);
-}
-
-/** The password of the programs' login: random, made at the first start (mode 0600). */
-async function readPassword(directory: string): Promise<string> {
-  const path = join(directory, 'programs-password');
-  if (!existsSync(path)) {
-    await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
-  }
-  return (await readFile(path, 'utf8')).trim();
+/** The users of the embedded server, or of the given one. */
+function clickHouseUrls(
+  config: StackConfig,
+  embedded: Embedded | null,
+): { readonly clickhouseUrl: string; readonly readerClickhouseUrl: string } {
+  const clickhouseUrl = embedded?.url ?? config.CLICKHOUSE_URL ?? '';
+  const reader = embedded?.readerUrl ?? config.MINUTEBOOK_READER_CLICKHOUSE_URL;
+  return { clickhouseUrl, readerClickhouseUrl: reader ?? clickhouseUrl };
 }
 
 /**
@@ -124,12 +96,10 @@ export async function startEngines(
   if (postgres.status === 'rejected') throw postgres.reason;
   if (clickhouse.status === 'rejected') throw clickhouse.reason;
   const { owner: ownerDatabaseUrl } = postgres.value;
-  const clickhouseUrl = clickhouse.value?.url ?? config.CLICKHOUSE_URL ?? '';
+  const { clickhouseUrl, readerClickhouseUrl } = clickHouseUrls(config, clickhouse.value);
   await migrateDatabase(ownerDatabaseUrl);
   const databaseUrl = await programsUrl(postgres.value, directory('postgres'));
   await migrateClickHouse(clickhouseUrl, ownerDatabaseUrl);
-  const reader = clickhouse.value?.readerUrl ?? config.MINUTEBOOK_READER_CLICKHOUSE_URL;
-  const readerClickhouseUrl = reader ?? clickhouseUrl;
   const urls = { databaseUrl, ownerDatabaseUrl, clickhouseUrl, readerClickhouseUrl };
   return { ...urls, clickhouse: clickhouse.value?.supervised ?? null };
 }

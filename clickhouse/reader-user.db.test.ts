@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test as base } from '../load-tests/harness/fixtures.js';
 import { encodeEventRecord } from '../contract/usage-event.js';
+import { projectRoot } from '../runtime/project.js';
 import { createClickHouse, type ClickHouse } from './client.js';
 import { startEmbeddedClickHouse } from './embedded.js';
 import { migrateClickHouse } from './migrate.js';
-import { READER_TABLES } from './reader-user.js';
+import { READER_TABLES, readerStatements } from './reader-user.js';
 import { createRequestQueries } from './request-queries.js';
 
 const ALPHA = { tenantId: 'tenant_a', environmentId: 'env_1' };
@@ -129,5 +132,10 @@ describe('the ClickHouse user of the API', () => {
       );
     }
     expect(done).toEqual([]);
+  });
+
+  test('is made on a server of your own as docs/operations.md says', () => {
+    const page = readFileSync(join(projectRoot, 'docs/operations.md'), 'utf8');
+    expect(page).toContain(readerStatements('minutebook').join('\n'));
   });
 });

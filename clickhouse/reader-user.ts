@@ -72,7 +72,7 @@ export function readerUser(database: string, passwordHash: string): string {
     </${READER}>`;
 }
 
-/** The same on a server of your own, as statements (docs/operations.md 1.2). */
+/** The same on a server of your own, as statements (docs/operations.md 1.3). */
 export function readerStatements(database: string): readonly string[] {
   const tables = Object.entries(READER_TABLES);
   return [

@@ -24,7 +24,7 @@ export const QUERY_LIMITS = { seconds: 20, memoryBytes: 750_000_000 } as const;
 
 /**
  * Two statements of one environment at a time use as many threads as there are cores, since one
- * uses half of them (embedded.ts, docs/operations.md 1.1), so a statement of another environment
+ * uses half of them (embedded.ts, docs/operations.md 1.3), so a statement of another environment
  * takes at most half as long again. In all, fewer run than the client has connections.
  */
 const QUEUE: FairQueueLimits = {
@@ -35,8 +35,8 @@ const QUEUE: FairQueueLimits = {
 };
 
 /**
- * Limits of time, rows, bytes and memory: TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS, TOO_MANY_BYTES,
- * TOO_MANY_ROWS_OR_BYTES, MEMORY_LIMIT_EXCEEDED.
+ * Limits of time, rows, bytes and memory: TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS,
+ * TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES, MEMORY_LIMIT_EXCEEDED.
  */
 const LIMIT_CODES = new Set(['159', '160', '158', '307', '396', '241']);
 
@@ -46,7 +46,7 @@ function settingsOf(environment: Environment): ClickHouseSettings {
   return {
     // The row policies of the API's user show the rows of the environment that stands here.
     log_comment: keyOf(environment),
-    // Reads only, whoever the user is; the server cancels no other statements for a client that left.
+    // Reads only, whoever the user is. The server cancels only such for a client that left.
     readonly: '2',
     cancel_http_readonly_queries_on_client_close: 1,
     max_execution_time: QUERY_LIMITS.seconds,

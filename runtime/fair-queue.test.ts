@@ -26,7 +26,7 @@ describe('a fair queue', () => {
     const { begun, work, endNext } = createWork();
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'];
     const all = names.map((name) => queue.run(name.slice(0, 1), work(name)));
-    for (const _ of names) await endNext();
+    for (let index = 0; index < names.length; index += 1) await endNext();
     await Promise.all(all);
     expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
   });
@@ -39,7 +39,7 @@ describe('a fair queue', () => {
       reason: 'full',
     });
     const other = queue.run('b', work('b1'));
-    for (const _ of [1, 2, 3, 4, 5]) await endNext();
+    for (let index = 0; index < 5; index += 1) await endNext();
     await Promise.all([...kept, other]);
     expect(begun).not.toContain('a5');
     expect(begun).toHaveLength(5);

@@ -207,7 +207,7 @@ describe('functions that run as the owner, outside row-level security', () => {
     const decision =
       readFileSync(join(projectRoot, 'docs/architecture.md'), 'utf8')
         .split('### D-014')[1]
-        ?.split('### D-015')[0] ?? '';
+        ?.split('\n## ')[0] ?? '';
     const listed = [...decision.matchAll(/`([a-z_]+)\(\)`/g)].map((match) => match[1]).sort();
     expect(listed).toEqual(named);
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MeterAggregation } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { integerColumn, meterFiltersColumn, noRows } from '../../sql/columns.js';
+import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';

@@ -10,7 +10,6 @@ import { findFreePort } from '../../runtime/port.js';
 import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { bootstrap } from '../../sql/bootstrap.js';
-import { createDatabase } from '../../sql/pool.js';
 import {
   programOf,
   startProgram,
