@@ -62,6 +62,8 @@ export type EnginesUnderTest = {
   readonly clock?: Clock;
   readonly heavyRate?: number;
   readonly defaultRate?: number;
+  /** Runs before each read of the log, which waits for it. */
+  readonly beforeLogRead?: () => Promise<void>;
 };
 
 function bodyOf(options: RequestOptions): string | Uint8Array | null {
@@ -119,6 +121,27 @@ function openTestLog(url: string) {
   return { reader, writer };
 }
 
+/** The reader, whose reads wait for what the test asks for. */
+async function heldReader(
+  open: LazyEventLog['reader'],
+  { beforeLogRead }: EnginesUnderTest,
+): ReturnType<LazyEventLog['reader']> {
+  const reader = await open();
+  if (beforeLogRead === undefined) return reader;
+  return new Proxy(reader, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== 'function') return member;
+      const bound = member.bind(target) as (...given: unknown[]) => unknown;
+      if (key !== 'read') return bound;
+      return async (...given: unknown[]) => {
+        await beforeLogRead();
+        return bound(...given);
+      };
+    },
+  });
+}
+
 function createApp(engines: EnginesUnderTest, clock: Clock, eventLog: LazyEventLog) {
   const { database, clickhouse: clickHouse } = engines;
   return createBillingApp({
@@ -147,7 +170,7 @@ export async function withBillingApi(
   const clock = engines.clock ?? systemClock;
   const { environment, userId } = await bootstrap(engines.database.url, { apiKey: API_KEY });
   const { reader, writer } = openTestLog(engines.database.url);
-  const eventLog = { reader: reader.get, writer: writer.get };
+  const eventLog = { reader: () => heldReader(reader.get, engines), writer: writer.get };
   const server = createServer(createApp(engines, clock, eventLog));
   // Client and server share one event loop: on a busy machine the default of 5 s would close a
   // connection that the client is about to use.
