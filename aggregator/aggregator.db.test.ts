@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../load-tests/harness/owner.js';
 import { eventKey, partitionOf } from '../contract/event-key.js';
 import { encodeEventRecord, type UsageEvent } from '../contract/usage-event.js';
 import type { ClickHouse } from '../clickhouse/client.js';
@@ -144,7 +145,7 @@ const WAIT = { timeout: 50_000, interval: 100 };
 
 /** What a reader sees: the generations that the pointer of the meter names. */
 async function readUsage(world: World): Promise<number> {
-  const pointer = await world.database.slonik.one(
+  const pointer = await ownerOf(world.database).one(
     sql.type(z.object({ generations: z.array(z.string()) }))`
       SELECT read_generations::text[] AS generations FROM meter_versions WHERE meter_id = 'm1'`,
   );
@@ -363,7 +364,7 @@ describe('the aggregator', () => {
     expect((await checkpoints.read(partition)).intent).toEqual(intent);
     expect(await eventsOfPartition(world.clickhouse, partition)).toBe(0);
     // To the release of that fold its own version is known: here the one that this release has.
-    await world.database.slonik.query(
+    await ownerOf(world.database).query(
       sql.type(z.unknown())`UPDATE aggregator_checkpoints SET fold_version = ${FOLD_VERSION}
         WHERE fold_version = ${foldVersion}`,
     );

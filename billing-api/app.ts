@@ -1,6 +1,7 @@
 import express, { type Application, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { ClickHouse } from '../clickhouse/client.js';
+import { createRequestQueries } from '../clickhouse/request-queries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { BodyBudgetLimits } from '../runtime/http/body-budget.js';
 import type { FailedAuthentication } from '../runtime/http/failed-authentication.js';
@@ -23,6 +24,7 @@ import { parseQuery } from './edge/query.js';
 import { createRateLimit, type RateLimits } from './edge/rate-limit.js';
 import { giveRequestId } from './edge/request-id.js';
 import { provideDependencies } from './ioc.js';
+import { currentScope, enterRequestScope } from './edge/request-scope.js';
 import { createOperationTable } from './edge/operation-table.js';
 import { createOperationalRoutes } from './edge/operational-routes.js';
 import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
@@ -87,7 +89,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('query parser', parseQuery);
-  const { clickHouse } = dependencies;
+  const clickHouse = createRequestQueries(dependencies.clickHouse, currentScope);
   const stores = {
     usage: createUsageReader(clickHouse),
     events: createEventStore(clickHouse),
@@ -124,6 +126,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     createHeavyQueue(),
     createIdempotency({ database, clock, log }),
   );
+  app.use('/v1', enterRequestScope);
   RegisterRoutes(app);
   app.use(refuseElsewhere);
   app.use(createErrorHandler(log));

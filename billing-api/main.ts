@@ -24,6 +24,7 @@ function readSettings() {
     [
       'DATABASE_URL',
       'CLICKHOUSE_URL',
+      'MINUTEBOOK_READER_CLICKHOUSE_URL',
       'MINUTEBOOK_HOST',
       'MINUTEBOOK_PORT',
       'MINUTEBOOK_LOG_LEVEL',
@@ -51,12 +52,16 @@ function createApp(
   const { database, log, lifecycle, metrics } = opened;
   const clickHouse = createClickHouse(settings.clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
+  const reader = createClickHouse(
+    settings.MINUTEBOOK_READER_CLICKHOUSE_URL ?? settings.clickHouseUrl,
+  );
+  lifecycle.onClose('clickhouse reader', () => reader.close());
   const config = { ...settings, DATABASE_URL: settings.databaseUrl };
   const engines = { database, clickHouse, clock: systemClock, log, metrics };
   lifecycle.onClose('reconciliation', startReconciliation(engines));
   return createBillingApp({
     database,
-    clickHouse,
+    clickHouse: reader,
     log,
     ...createLogAccess({ config, database, clock: systemClock, lifecycle }),
     apiKeys: createApiKeyDirectory(database, systemClock),

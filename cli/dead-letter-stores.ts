@@ -21,7 +21,10 @@ export async function withDeadLetterStores<T>(
   const lifecycle = new Lifecycle(logger);
   try {
     const engines = await startEngines(config, logger, lifecycle);
-    const database = await createDatabase(engines.databaseUrl, { poolSize: 2 });
+    const database = await createDatabase(engines.ownerDatabaseUrl, {
+      poolSize: 2,
+      role: 'owner',
+    });
     lifecycle.onClose('postgres', () => database.close());
     const clickHouse = createClickHouse(engines.clickhouseUrl);
     lifecycle.onClose('clickhouse', () => clickHouse.close());

@@ -5,6 +5,8 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
   return readConfig(
     [
       'DATABASE_URL',
+      'MINUTEBOOK_OWNER_DATABASE_URL',
+      'MINUTEBOOK_READER_CLICKHOUSE_URL',
       'CLICKHOUSE_URL',
       'KAFKA_BROKERS',
       'MINUTEBOOK_PORT',

@@ -29,7 +29,10 @@ export type Stack = {
   readonly url: string;
   readonly apiKey: string;
   readonly databaseUrl: string;
+  /** Of the owner, who sees all rows. */
+  readonly ownerDatabaseUrl: string;
   readonly clickhouseUrl: string;
+  readonly readerClickhouseUrl: string;
   /** Null when `CLICKHOUSE_URL` names a server. */
   readonly clickhouse: Supervised | null;
   readonly aggregator: Supervised;
@@ -66,6 +69,8 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(engines.clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
+  const reader = createClickHouse(engines.readerClickhouseUrl);
+  lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: engines.databaseUrl };
   const writer = await openEventLogWriter(logConfig);
   lifecycle.onClose('event log', () => writer.close());
@@ -75,7 +80,7 @@ async function openEdge({ config, engines, logger, lifecycle }: Opening): Promis
   const fallback = createBillingApp({
     failedAuthentication,
     database,
-    clickHouse: clickhouse,
+    clickHouse: reader,
     apiKeys,
     ...createLogAccess(access),
     metrics,
@@ -119,15 +124,17 @@ async function openStack(opening: Omit<Opening, 'engines'>): Promise<Stack> {
   await mkdir(config.MINUTEBOOK_DATA_DIR, { recursive: true });
   const apiKey = await firstApiKey(config.MINUTEBOOK_DATA_DIR, config.MINUTEBOOK_BOOTSTRAP_API_KEY);
   const engines = await startEngines(config, logger, lifecycle);
-  const { databaseUrl, clickhouseUrl, clickhouse } = engines;
-  const database = await createDatabase(databaseUrl, { poolSize: 1 });
-  await bootstrap(database, { apiKey }).finally(() => database.close());
+  const { databaseUrl, ownerDatabaseUrl, clickhouseUrl, readerClickhouseUrl, clickhouse } = engines;
+  await bootstrap(engines.ownerDatabaseUrl, { apiKey });
   const settings = { ...config, DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl };
-  const environment = { ...process.env, ...environmentOf(settings) };
+  // The aggregator must not be able to become the owner.
+  const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '', MINUTEBOOK_READER_CLICKHOUSE_URL: '' };
+  const environment = { ...process.env, ...environmentOf(settings), ...withoutOwner };
   const url = await openEdge({ ...opening, engines });
   const aggregator = await supervise('aggregator', () => startAggregator(environment), logger);
   lifecycle.onClose('aggregator', () => aggregator.stop());
-  return { url, apiKey, databaseUrl, clickhouseUrl, clickhouse, aggregator, lifecycle };
+  const urls = { url, databaseUrl, ownerDatabaseUrl, clickhouseUrl, readerClickhouseUrl };
+  return { ...urls, apiKey, clickhouse, aggregator, lifecycle };
 }
 
 /**

@@ -80,12 +80,24 @@ function checked<Row extends z.ZodTypeAny>(rows: readonly unknown[], row: Row): 
   throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
 }
 
+/** What all SELECTs of a client have in common beside the settings of every request. */
+type SharedOptions = { readonly settings?: ClickHouseSettings; readonly signal?: AbortSignal };
+
+/** What a store of the API may do: read. */
+export type ClickHouseQueries = Pick<ClickHouse, 'query' | 'visitRows'>;
+
 /** A ClickHouse server and one database of it. */
 export class ClickHouse {
   constructor(
     readonly url: string,
     private readonly client: ClickHouseClient,
+    private readonly shared: SharedOptions = {},
   ) {}
+
+  /** The same client, whose `query` and `visitRows` have these settings and end with the signal. */
+  withOptions(shared: SharedOptions): ClickHouseQueries {
+    return new ClickHouse(this.url, this.client, shared);
+  }
 
   /**
    * Rows of a SELECT (without a FORMAT clause), each checked against `row`.
@@ -98,10 +110,9 @@ export class ClickHouse {
   ): Promise<z.output<Row>[]> {
     const rows = await this.#attempt(async () => {
       const result = await this.client.query({
+        ...this.#sharedWith({}),
         query: select,
         query_params: { ...parameters },
-        // Long lists of parameters do not fit into an address.
-        use_multipart_params_auto: true,
         format: 'JSONEachRow',
       });
       return result.json<unknown>();
@@ -117,10 +128,9 @@ export class ClickHouse {
   async visitRows(query: RowsQuery, visit: (row: readonly unknown[]) => void): Promise<void> {
     const result = await this.#attempt(() =>
       this.client.query({
+        ...this.#sharedWith(query.settings),
         query: query.select,
         query_params: { ...query.parameters },
-        clickhouse_settings: query.settings,
-        use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
       }),
     );
@@ -223,6 +233,16 @@ export class ClickHouse {
 
   close(): Promise<void> {
     return this.client.close();
+  }
+
+  #sharedWith(settings: ClickHouseSettings) {
+    const { settings: shared, signal } = this.shared;
+    return {
+      clickhouse_settings: { ...settings, ...shared },
+      // Long lists of parameters do not fit into an address.
+      use_multipart_params_auto: true,
+      ...(signal === undefined ? {} : { abort_signal: signal }),
+    };
   }
 
   async #attempt<T>(request: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -14,9 +14,13 @@ import { findLiveOwner, markOwner } from '../runtime/process.js';
 import { builtModule } from '../runtime/project.js';
 import type { ServerOrder } from './embedded-server.js';
 import { createClickHouse } from './client.js';
+import { READER, readerProfile, readerUser } from './reader-user.js';
 
 export type EmbeddedClickHouse = {
+  /** Of the user that writes and administers. */
   readonly url: string;
+  /** Of the API's user, which reads rows of one environment only. */
+  readonly readerUrl: string;
   readonly pid: number;
   /** Resolves when the server has ended, whoever ended it. */
   readonly exited: Promise<void>;
@@ -44,6 +48,10 @@ function memoryLimit(): number {
   return Math.min(4_000_000_000, Math.max(1_000_000_000, half));
 }
 
+type Passwords = { readonly writer: string; readonly reader: string };
+
+const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex');
+
 /** Small caches and few threads: the server shares the machine with the rest of the product. */
 function serverConfig(directory: string, port: number): string {
   return `<clickhouse>
@@ -70,10 +78,13 @@ function serverConfig(directory: string, port: number): string {
  * Our user needs the password. The server's own start runs as `default`, which cannot have one, so
  * it may do nothing but that.
  */
-function usersConfig(password: string): string {
-  const hash = createHash('sha256').update(password).digest('hex');
+function usersConfig({ writer, reader }: Passwords): string {
+  const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   return `<clickhouse>
-  <profiles><default/></profiles>
+  <profiles>
+    <default/>
+    ${readerProfile(threads)}
+  </profiles>
   <quotas><default/></quotas>
   <users>
     <default>
@@ -87,20 +98,21 @@ function usersConfig(password: string): string {
       </grants>
     </default>
     <${USER}>
-      <password_sha256_hex>${hash}</password_sha256_hex>
+      <password_sha256_hex>${hashOf(writer)}</password_sha256_hex>
       <networks><ip>127.0.0.1</ip></networks>
       <profile>default</profile>
       <quota>default</quota>
       <access_management>1</access_management>
     </${USER}>
+    ${readerUser(DATABASE, hashOf(reader))}
   </users>
 </clickhouse>
 `;
 }
 
-/** The password of the directory: random, made at the first start. */
-async function readPassword(directory: string): Promise<string> {
-  const path = join(directory, 'password');
+/** A password of the directory: random, made at the first start. */
+async function readPassword(directory: string, name: string): Promise<string> {
+  const path = join(directory, name);
   if (!existsSync(path)) {
     await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
   }
@@ -245,10 +257,13 @@ export async function startEmbeddedClickHouse(options: {
         'it. Stop that program or choose another port.',
     );
   }
-  const password = await readPassword(directory);
+  const passwords: Passwords = {
+    writer: await readPassword(directory, 'password'),
+    reader: await readPassword(directory, 'reader-password'),
+  };
   const configFile = join(directory, 'config.xml');
   await writeFile(configFile, serverConfig(directory, port), { mode: 0o600 });
-  await writeFile(join(directory, 'users.xml'), usersConfig(password), { mode: 0o600 });
+  await writeFile(join(directory, 'users.xml'), usersConfig(passwords), { mode: 0o600 });
   const order: ServerOrder = {
     library: findLibrary(),
     arguments: [
@@ -256,7 +271,7 @@ export async function startEmbeddedClickHouse(options: {
       `--config-file=${configFile}`,
       '--log-level=warning',
     ],
-    httpUrl: `http://${USER}:${password}@127.0.0.1:${port}`,
+    httpUrl: `http://${USER}:${passwords.writer}@127.0.0.1:${port}`,
     token: randomBytes(12).toString('hex'),
   };
   const server = await startOnFreeDirectory(directory, order);
@@ -273,6 +288,7 @@ export async function startEmbeddedClickHouse(options: {
   }
   return {
     url: `${order.httpUrl}/${DATABASE}`,
+    readerUrl: `http://${READER}:${passwords.reader}@127.0.0.1:${port}/${DATABASE}`,
     pid: server.pid ?? 0,
     exited,
     stop: () => endServer(server, exited),

@@ -35,6 +35,16 @@ export const SETTINGS = {
     schema: z.string().min(1).default('./.data'),
     means: 'directory of the embedded engines',
   },
+  MINUTEBOOK_OWNER_DATABASE_URL: {
+    schema: z.string().url().optional(),
+    means:
+      'login that owns the schema of the `DATABASE_URL` database, for migrations and the first key; `DATABASE_URL` may then be a login that owns nothing',
+  },
+  MINUTEBOOK_READER_CLICKHOUSE_URL: {
+    schema: z.string().url().optional(),
+    means:
+      'ClickHouse user for the queries of requests, which may only read and sees one environment at a time',
+  },
   MINUTEBOOK_BOOTSTRAP_API_KEY: {
     schema: z
       .string()

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../load-tests/harness/owner.js';
 import { test } from '../load-tests/harness/fixtures.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
 import { createApiKey, displayIdOf } from './api-key.js';
@@ -18,12 +19,12 @@ const change = (database: Database, assignment: 'revoked' | 'expires' | 'suspend
     expires: sql.type(noRows)`UPDATE secrets SET expires_at = '2026-11-20T10:00:00Z'`,
     suspended: sql.type(noRows)`UPDATE tenants SET status = 'suspended'`,
   };
-  return database.slonik.query(statements[assignment]);
+  return ownerOf(database).query(statements[assignment]);
 };
 
 describe('API keys', () => {
   test('identify their caller', async ({ database: { database } }) => {
-    const first = await bootstrap(database, { apiKey: KEY });
+    const first = await bootstrap(database.url, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(KEY)).toEqual({
       environment: first.environment,
@@ -36,7 +37,7 @@ describe('API keys', () => {
   });
 
   test('that are unknown or malformed identify nobody', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(createApiKey('private_key'))).toBeNull();
     expect(await directory.find(`${KEY} `)).toBeNull();
@@ -44,7 +45,7 @@ describe('API keys', () => {
   });
 
   test('stop working within 2 seconds of being revoked', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(KEY)).not.toBeNull();
     await change(database, 'revoked');
@@ -57,13 +58,13 @@ describe('API keys', () => {
   }) => {
     const directory = createApiKeyDirectory(database, systemClock);
     expect(await directory.find(KEY)).toBeNull();
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     await delay(2_000);
     expect(await directory.find(KEY)).not.toBeNull();
   });
 
   test('stop working at the millisecond of their expiry', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     await change(database, 'expires');
     const expiry = Date.UTC(2026, 10, 20, 10);
     let now = expiry - 1;
@@ -75,7 +76,7 @@ describe('API keys', () => {
   });
 
   test('of a suspended tenant are marked as such', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     await change(database, 'suspended');
     const caller = await createApiKeyDirectory(database, systemClock).find(KEY);
     expect(caller?.isTenantSuspended).toBe(true);
@@ -83,7 +84,7 @@ describe('API keys', () => {
 
   test('are looked up once for many simultaneous requests', async ({ database: { url } }) => {
     const database = await createDatabase(url, { poolSize: 1 });
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     const directory = createApiKeyDirectory(database, systemClock);
     const questions = Array.from({ length: 1_000 }, () => directory.find(KEY));
     const before = performance.now();
@@ -96,8 +97,8 @@ describe('API keys', () => {
   });
 
   test('are never stored in a readable form', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
-    const rows = await database.slonik.any(
+    await bootstrap(database.url, { apiKey: KEY });
+    const rows = await ownerOf(database).any(
       sql.type(z.object({ row: z.string() }))`SELECT secrets::text AS row FROM secrets`,
     );
     expect(rows).toHaveLength(1);
@@ -114,29 +115,29 @@ describe('bootstrap', () => {
   test('creates one tenant, user and key when five processes start together', async ({
     database: { database },
   }) => {
-    const runs = Array.from({ length: 5 }, () => bootstrap(database, { apiKey: KEY }));
+    const runs = Array.from({ length: 5 }, () => bootstrap(database.url, { apiKey: KEY }));
     const made = await Promise.all(runs);
     expect(new Set(made.map((first) => first.environment.environmentId)).size).toBe(1);
-    expect(await database.slonik.one(counts)).toEqual({ tenants: 1, users: 1, keys: 1 });
+    expect(await ownerOf(database).one(counts)).toEqual({ tenants: 1, users: 1, keys: 1 });
   });
 
   test('adds another key to the same tenant', async ({ database: { database } }) => {
     const other = createApiKey('private_key');
-    const before = await bootstrap(database, { apiKey: KEY });
-    const after = await bootstrap(database, { apiKey: other });
+    const before = await bootstrap(database.url, { apiKey: KEY });
+    const after = await bootstrap(database.url, { apiKey: other });
     expect(after).toEqual(before);
-    expect(await database.slonik.one(counts)).toEqual({ tenants: 1, users: 1, keys: 2 });
+    expect(await ownerOf(database).one(counts)).toEqual({ tenants: 1, users: 1, keys: 2 });
   });
 
   test('does not revive a revoked key', async ({ database: { database } }) => {
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     await change(database, 'revoked');
-    await bootstrap(database, { apiKey: KEY });
+    await bootstrap(database.url, { apiKey: KEY });
     expect(await createApiKeyDirectory(database, systemClock).find(KEY)).toBeNull();
   });
 
   test('refuses a key of another form', async ({ database: { database } }) => {
     const publishable = createApiKey('publishable_key');
-    await expect(bootstrap(database, { apiKey: publishable })).rejects.toThrow('private key');
+    await expect(bootstrap(database.url, { apiKey: publishable })).rejects.toThrow('private key');
   });
 });

@@ -5,7 +5,7 @@ import { assertThat } from '../runtime/failure.js';
 import { createId } from '../runtime/ids.js';
 import { displayIdOf, hashApiKey, isApiKey } from './api-key.js';
 import { noRows } from './columns.js';
-import type { Database } from './pool.js';
+import { createDatabase } from './pool.js';
 import { statement } from './statement.js';
 
 export type FirstTenant = { readonly environment: Environment; readonly userId: string };
@@ -33,17 +33,22 @@ async function findOrCreateTenant(connection: DatabaseTransactionConnection): Pr
 /**
  * Creates the first tenant, its production environment, a super_admin and their key, unless they
  * exist; the oldest tenant is the first one. A key that differs from the previous one is added; a
- * revoked key stays revoked. Safe to run at every start and in several processes at once.
+ * revoked key stays revoked. Safe to run at every start and in several processes at once. Needs the
+ * owner's URL: no program may write these tables.
  * @throws AssertionFailed when `apiKey` is not a private key.
  * @throws DependencyError when PostgreSQL fails.
  */
 export async function bootstrap(
-  database: Database,
+  ownerUrl: string,
   options: { readonly apiKey: string },
 ): Promise<FirstTenant> {
   const { apiKey } = options;
   assertThat(isApiKey(apiKey) && apiKey.startsWith('sk_'), 'the first key must be a private key');
-  return database.asOwner(async (connection) => {
+  const database = await createDatabase(ownerUrl, {
+    poolSize: 1,
+    role: 'owner',
+  });
+  const creating = database.transaction(async (connection) => {
     await connection.query(lockBootstrap());
     const first = await findOrCreateTenant(connection);
     await connection.query(
@@ -57,4 +62,5 @@ export async function bootstrap(
     );
     return first;
   });
+  return creating.finally(() => database.close());
 }

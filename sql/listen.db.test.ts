@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { test } from '../load-tests/harness/fixtures.js';
+import { ownerOf } from '../load-tests/harness/owner.js';
 import { listen } from './listen.js';
 
 const WAIT = { timeout: 10_000, interval: 10 };
@@ -25,7 +26,7 @@ describe('listen', () => {
     await vi.waitFor(() => {
       expect(heard).toBe(2);
     }, WAIT);
-    await slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND query LIKE 'LISTEN%'`);
     await vi.waitFor(() => {

@@ -2,6 +2,7 @@ import { SchemaValidationError, sql, UniqueIntegrityConstraintViolationError } f
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../load-tests/harness/fixtures.js';
+import { ownerOf } from '../load-tests/harness/owner.js';
 import { DependencyError } from '../runtime/failure.js';
 import { findFreePort } from '../runtime/port.js';
 import { noRows } from './columns.js';
@@ -87,7 +88,7 @@ describe('isolation of environments', () => {
     await twoEnvironments(database);
     const seen = await database.asEnvironment(ALPHA, (connection) => connection.any(meterIds));
     expect(seen).toEqual([{ meter_id: 'meter_alpha' }]);
-    const all = await database.slonik.any(meterIds);
+    const all = await ownerOf(database).any(meterIds);
     expect(all).toEqual([{ meter_id: 'meter_alpha' }, { meter_id: 'meter_beta' }]);
   });
 
@@ -95,7 +96,7 @@ describe('isolation of environments', () => {
     database: { database },
   }) => {
     await twoEnvironments(database);
-    const seen = await database.asOwner(async (connection) => {
+    const seen = await database.transaction(async (connection) => {
       await connection.query(sql.type(anything)`SET LOCAL ROLE minutebook_app`);
       return connection.any(meterIds);
     });
@@ -124,7 +125,7 @@ describe('isolation of environments', () => {
     const outside = await database.slonik.one(whoAmI);
     await database.close();
     expect(inside).toEqual({ role: 'minutebook_app', tenant: 'tenant_a' });
-    expect(outside.role).not.toBe('minutebook_app');
+    expect(outside.role).toBe('minutebook_programs');
     expect(outside.tenant ?? '').toBe('');
   });
 
@@ -134,7 +135,7 @@ describe('isolation of environments', () => {
       throw new Error('changed my mind');
     });
     await expect(failing).rejects.toThrow('changed my mind');
-    expect(await database.slonik.any(meterIds)).toEqual([]);
+    expect(await ownerOf(database).any(meterIds)).toEqual([]);
   });
 });
 
@@ -161,7 +162,7 @@ describe('outages', () => {
   test('reports a connection cut inside a transaction as retryable, and recovers', async ({
     database: { url, database },
   }) => {
-    const cut = database.asOwner(async (connection) => {
+    const cut = database.transaction(async (connection) => {
       const row = await connection.one(
         sql.type(z.object({ pid: z.number() }))`SELECT pg_backend_pid() AS pid`,
       );
@@ -177,7 +178,7 @@ describe('outages', () => {
   test('reports a statement that takes too long as an outage', async ({
     database: { database },
   }) => {
-    const slow = database.asOwner(async (connection) => {
+    const slow = database.transaction(async (connection) => {
       await connection.query(sql.type(anything)`SET LOCAL statement_timeout = 50`);
       return connection.query(sql.type(anything)`SELECT pg_sleep(5)`);
     });
@@ -186,7 +187,7 @@ describe('outages', () => {
 
   test('does not report a violated constraint as an outage', async ({ database: { database } }) => {
     await twoEnvironments(database);
-    const repeated = database.slonik.query(insertMeter(ALPHA, 'meter_alpha'));
+    const repeated = ownerOf(database).query(insertMeter(ALPHA, 'meter_alpha'));
     await expect(repeated).rejects.toBeInstanceOf(UniqueIntegrityConstraintViolationError);
   });
 });

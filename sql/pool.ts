@@ -13,6 +13,7 @@ import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
 import { assertThat } from '../runtime/failure.js';
 import { connectOutageOf, outageOf } from './outage.js';
+import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longer than any statement should take, so that a stuck one does not keep its connection. */
@@ -83,7 +84,10 @@ async function enterEnvironment(
 
 /** A bounded pool of connections to PostgreSQL, and the ways to run a transaction. */
 export class Database {
-  /** For statements across tenants: runs as the owner, whom row-level security does not limit. */
+  /**
+   * For statements outside any environment: on the log, on what the aggregators share, and on the
+   * functions of D-014. Its role may touch no table of a tenant.
+   */
   readonly slonik: DatabasePool;
 
   constructor(
@@ -143,8 +147,8 @@ export class Database {
     });
   }
 
-  /** Runs one transaction as the owner, for work across tenants. Same retries and errors. */
-  asOwner<T>(work: (connection: DatabaseTransactionConnection) => Promise<T>): Promise<T> {
+  /** Runs one transaction outside any environment, like `slonik`. Same retries and errors. */
+  transaction<T>(work: (connection: DatabaseTransactionConnection) => Promise<T>): Promise<T> {
     return this.slonik.transaction(work);
   }
 
@@ -159,29 +163,31 @@ export class Database {
   }
 }
 
-/** Adds our session settings to the URL: UTC and ISO dates, on which the type parsers rely. */
-function withSessionSettings(url: string): string {
-  const address = new URL(url);
-  const given = address.searchParams.get('options');
-  const ours = '-c TimeZone=UTC -c DateStyle=ISO';
-  address.searchParams.set('options', given === null ? ours : `${given} ${ours}`);
-  // The server does not decode a plus sign to a blank.
-  address.search = address.searchParams.toString().replaceAll('+', '%20');
-  return address.href;
-}
+/** Type parsers rely on UTC and ISO dates. */
+const SESSION_SETTINGS = '-c TimeZone=UTC -c DateStyle=ISO';
 
 /**
- * Opens a pool on a PostgreSQL URL (`postgres://user:password@host:port/database`).
+ * As whom a pool works. `programs` is a role that owns nothing and sees no row of a tenant outside
+ * a transaction of its environment, whatever the login may do. `owner` is the login itself: for
+ * what prepares a database or repairs it across tenants (bootstrap, an operator's verb).
+ */
+export type WorkingRole = 'programs' | 'owner';
+
+/**
+ * Opens a pool on a PostgreSQL URL (`postgres://user:password@host:port/database`), as the role of
+ * the programs unless told otherwise.
  * Results have numeric, int8 and date as text and timestamptz as InstantMs. Every row is checked
  * against the schema of its statement.
  * @throws DependencyError when the server cannot be reached or refuses the credentials.
  */
 export async function createDatabase(
   url: string,
-  options: { readonly poolSize: number },
+  options: { readonly poolSize: number; readonly role?: WorkingRole },
 ): Promise<Database> {
+  const role = options.role === 'owner' ? '' : PROGRAMS_OPTION;
   try {
-    const pool = await createPool(withSessionSettings(url), {
+    const address = withServerOptions(url, `${SESSION_SETTINGS} ${role}`.trim());
+    const pool = await createPool(address, {
       maximumPoolSize: options.poolSize,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       statementTimeout: STATEMENT_TIMEOUT_MS,

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import type { Database } from '../../sql/pool.js';
 import { createBackfillJobs, type BackfillAttempt, type BackfillJobs } from './backfill-jobs.js';
@@ -14,19 +15,21 @@ type World = { readonly database: Database; readonly jobs: BackfillJobs };
 /** A meter created after the events of two partitions, one of which is not finished so far. */
 const test = base.extend<{ readonly world: World }>({
   world: async ({ database: { database } }, use) => {
-    await database.slonik.query(run`
+    await ownerOf(database).query(run`
       INSERT INTO aggregator_checkpoints
         (log, partition, next_offset, intent_end, catalog_version, min_version)
       VALUES ('log', 0, 10, 15, 1, 1), ('log', 1, 20, NULL, 1, 1)`);
-    await database.slonik.query(run`
-      SELECT activate_meter_version('m1', 1, 't', 'e', 'call', '[]', ${JSON.stringify(AGGREGATION)}::jsonb)`);
+    await database.asEnvironment({ tenantId: 't', environmentId: 'e' }, (transaction) =>
+      transaction.query(run`
+        SELECT activate_meter_version('m1', 1, 't', 'e', 'call', '[]', ${JSON.stringify(AGGREGATION)}::jsonb)`),
+    );
     await use({ database, jobs: createBackfillJobs(database) });
   },
 });
 
 /** Finishes the batch whose intent stood when the meter was created. */
 async function finishBatch({ database }: World): Promise<void> {
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     UPDATE aggregator_checkpoints SET next_offset = 15, intent_end = NULL WHERE partition = 0`);
 }
 
@@ -38,7 +41,7 @@ async function claimed(world: World): Promise<BackfillAttempt> {
 
 /** As if the process had sent no heartbeat for as long as its claim lasts. */
 async function letClaimEnd({ database }: World): Promise<void> {
-  await database.slonik.query(
+  await ownerOf(database).query(
     run`UPDATE meter_backfills SET claimed_until = now() - interval '1 ms'`,
   );
 }
@@ -53,7 +56,7 @@ const stateRow = z.object({
 });
 
 async function stateOf({ database }: World): Promise<z.output<typeof stateRow>> {
-  return database.slonik.one(sql.type(stateRow)`
+  return ownerOf(database).one(sql.type(stateRow)`
     SELECT status, attempts, events_scanned AS scanned, events_matched AS matched, error,
       read_generations::text[] AS generations
     FROM meter_backfills JOIN meter_versions USING (meter_id, version)`);

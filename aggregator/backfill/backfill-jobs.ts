@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MeterAggregation } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { integerColumn, meterFiltersColumn, noRows } from '../../sql/columns.js';
+import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
@@ -31,10 +31,10 @@ const claimRow = z.object({
 });
 
 const claimBackfill = statement('claim-backfill', claimRow);
-const progressBackfill = statement('progress-backfill', z.object({ meter_id: z.string() }));
+const progressBackfill = statement('progress-backfill', z.object({ is_running: z.boolean() }));
 const completeBackfill = statement('complete-backfill', z.object({ is_visible: z.boolean() }));
-const postponeBackfill = statement('postpone-backfill', noRows);
-const releaseBackfill = statement('release-backfill', noRows);
+const postponeBackfill = statement('postpone-backfill', z.unknown());
+const releaseBackfill = statement('release-backfill', z.unknown());
 const retireUnread = statement('retire-unread-meter-versions', z.object({ retired: z.number() }));
 
 /** The stored events of one partition that a backfill owns: offsets below `liveFrom`. */
@@ -99,10 +99,10 @@ export function createBackfillJobs(database: Database) {
     },
     /** Extends the claim and stores the progress; false when another attempt has overtaken it. */
     progress: async (attempt: BackfillAttempt, result: BackfillResult): Promise<boolean> => {
-      const row = await slonik.maybeOne(
+      const { is_running: isRunning } = await slonik.one(
         progressBackfill({ ...keyOf(attempt), ...result, leaseSeconds: LEASE_SECONDS }),
       );
-      return row !== null;
+      return isRunning;
     },
     /** Makes all readers read the attempt; false when another attempt has overtaken it. */
     complete: async (attempt: BackfillAttempt, result: BackfillResult): Promise<boolean> => {

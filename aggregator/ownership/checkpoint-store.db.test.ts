@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { assertPresent } from '../../runtime/failure.js';
 import type { Database } from '../../sql/pool.js';
@@ -20,7 +21,7 @@ async function takenStore(
 ): Promise<{ readonly store: CheckpointStore; readonly epoch: number }> {
   const store = createCheckpointStore(database, { log: 'log', memberId: MEMBER });
   await store.ensure([0]);
-  await database.slonik.query(own);
+  await ownerOf(database).query(own);
   const row = assertPresent(await store.take(0, 0), 'the row of the owner');
   return { store, epoch: row.epoch };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { isOfEnvironment } from '../records/conditions.js';
 import type { Environment } from '../../contract/environment.js';
 import { findRecords } from '../records/find-record.js';
 import type { BillingDatabase, Transaction } from '../records/unit.js';
@@ -11,7 +12,7 @@ export async function findCustomerByExternalId(
   externalId: string,
 ): Promise<CustomerRow | null> {
   return transaction.maybeOne(sql.type(CUSTOMERS.row)`
-    SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published'`);
+    SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 /** The published customers with these external ids; unknown ones are left out. */
@@ -22,7 +23,7 @@ export async function findCustomersByExternalId(
   return transaction.any(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers
     WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
-      AND status = 'published'`);
+      AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 const usageCustomerRow = z.object({
@@ -34,22 +35,23 @@ const usageCustomerRow = z.object({
 export type UsageCustomer = z.output<typeof usageCustomerRow>;
 
 /**
- * The customer with this id, or the published one with this external id. One statement of the
- * owner, like findEffectiveMeters: a transaction under row-level security takes four round trips,
- * for which a usage query would wait.
+ * The customer with this id, or the published one with this external id, in a snapshot of its own.
  */
 export async function findUsageCustomer(
   database: BillingDatabase,
-  { tenantId, environmentId }: Environment,
+  environment: Environment,
   reference: { readonly id: string } | { readonly externalId: string },
 ): Promise<UsageCustomer | null> {
   const named =
     'id' in reference
       ? sql.fragment`id = ${reference.id}`
       : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
-  return database.slonik.maybeOne(sql.type(usageCustomerRow)`
-    SELECT id, external_id, timezone FROM customers
-    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`);
+  const { tenantId, environmentId } = environment;
+  return database.readSnapshot(environment, (transaction) =>
+    transaction.maybeOne(sql.type(usageCustomerRow)`
+      SELECT id, external_id, timezone FROM customers
+      WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`),
+  );
 }
 
 /** The customers with these ids, whatever their status; unknown ids are left out. */
@@ -67,7 +69,7 @@ export async function holdPublishedCustomer(
 ): Promise<CustomerRow | null> {
   return transaction.maybeOne(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers
-    WHERE status = 'published'
+    WHERE status = 'published' AND ${isOfEnvironment}
       AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})
         OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))
     FOR SHARE`);
@@ -85,7 +87,9 @@ export async function findUnknownCustomerKeys(
   const rows = await transaction.any(sql.type(z.object({ key: z.string() }))`
     SELECT key FROM unnest(${sql.array([...keys], 'text')}) AS given (key)
     WHERE NOT EXISTS (
-      SELECT FROM customers WHERE external_id = substr(key, 3) AND key LIKE 'e:%')
-    AND NOT EXISTS (SELECT FROM customers WHERE id = substr(key, 3) AND key LIKE 'i:%')`);
+      SELECT FROM customers
+      WHERE external_id = substr(key, 3) AND key LIKE 'e:%' AND ${isOfEnvironment})
+    AND NOT EXISTS (SELECT FROM customers
+      WHERE id = substr(key, 3) AND key LIKE 'i:%' AND ${isOfEnvironment})`);
   return rows.map((row) => row.key);
 }

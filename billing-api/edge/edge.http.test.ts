@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { API_KEY, withBillingApi } from '../testing/billing-harness.js';
 import { documentContract } from '../testing/openapi-contract.js';
 import { makeKey, makeSubscription, test } from '../testing/billing-test.js';
@@ -66,7 +67,7 @@ describe('credentials', () => {
   });
 
   test('of a suspended tenant read and do not write', async ({ api, database }) => {
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       UPDATE tenants SET status = 'suspended'`);
     const { status, body } = await api.call('POST', '/v1/plans', { body: PLAN });
     expect([status, body.code]).toEqual([403, 'permission_denied']);
@@ -203,7 +204,7 @@ describe('errors', () => {
     expect([preview.status, preview.body.code]).toEqual([503, 'service_unavailable']);
     expect(preview.headers.get('retry-after')).toBe('1');
     expect(preview.body.message).not.toContain('usage_minute');
-    await database.database.slonik.query(sql.type(z.unknown())`ALTER TABLE plans RENAME TO gone`);
+    await ownerOf(database.database).query(sql.type(z.unknown())`ALTER TABLE plans RENAME TO gone`);
     const broken = await api.call('GET', `/v1/plans/${planId}`);
     expect([broken.status, broken.body]).toEqual([
       500,

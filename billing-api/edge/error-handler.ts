@@ -1,15 +1,39 @@
 import { ValidateError } from '@tsoa/runtime';
 import type { ErrorRequestHandler } from 'express';
+import { QueryTooLarge } from '../../clickhouse/request-queries.js';
 import { DependencyError } from '../../runtime/failure.js';
+import { NotBegun } from '../../runtime/fair-queue.js';
 import type { Log } from '../../runtime/log.js';
 import { HttpFailure, sendFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
+import { ClientLeft } from './request-scope.js';
 import { failureOfValidation } from './validation-failure.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** What was not begun: the caller sent too much at once, or others had to come first. */
+function failureOfQueue({ reason, retryAfterSeconds }: NotBegun): HttpFailure {
+  return reason === 'full'
+    ? new HttpFailure(429, 'too_many_requests', {
+        message: 'too many requests of this environment wait already; wait and try again',
+        retryAfterSeconds,
+      })
+    : new HttpFailure(503, 'service_unavailable', {
+        message: 'the request waited too long for its turn; try again',
+        retryAfterSeconds,
+      });
+}
+
+const TOO_LARGE = new HttpFailure(400, 'validation_error', {
+  message:
+    'the answer needs more time or memory than one request may take: ask for a shorter time range, ' +
+    'fewer meters or fewer customers',
+});
+
 function failureOf(error: unknown): HttpFailure | null {
   if (error instanceof HttpFailure) return error;
+  if (error instanceof NotBegun) return failureOfQueue(error);
+  if (error instanceof QueryTooLarge) return TOO_LARGE;
   if (error instanceof ValidateError) return failureOfValidation(error);
   if (error instanceof URIError) {
     return new HttpFailure(400, 'validation_error', { message: 'the path is badly encoded' });
@@ -35,6 +59,8 @@ export function createErrorHandler(log: Log): ErrorRequestHandler {
       next(error);
       return;
     }
+    // Nobody reads an answer.
+    if (error instanceof ClientLeft) return;
     const refused = failureOf(error);
     if (refused !== null) {
       sendFailure(response, refused);

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { Database } from '../../sql/pool.js';
@@ -126,7 +127,7 @@ const tableName = z.object({ name: z.string() });
 
 /** Every table of PostgreSQL whose rows belong to an environment. */
 function tablesOf(database: Database): Promise<readonly string[]> {
-  return database.slonik.anyFirst(sql.type(tableName)`
+  return ownerOf(database).anyFirst(sql.type(tableName)`
     SELECT table_name AS name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'environment_id' ORDER BY 1`);
 }
@@ -138,7 +139,7 @@ const digestRow = z.object({ rows: z.number(), digest: z.string().nullable() });
 
 /** Number and digest of the rows of an environment, as the owner of the tables sees them. */
 function digestOf(database: Database, table: string, { tenantId, environmentId }: Environment) {
-  return database.slonik.one(sql.type(digestRow)`
+  return ownerOf(database).one(sql.type(digestRow)`
     SELECT count(*)::integer AS rows, md5(string_agg(t::text, '|' ORDER BY t::text)) AS digest
     FROM ${sql.identifier([table])} t
     WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}`);

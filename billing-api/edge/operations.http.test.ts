@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { projectRoot } from '../../runtime/project.js';
 import { OPERATIONS } from '../generated/operations.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
@@ -99,7 +100,7 @@ describe('every operation', () => {
     'that writes is refused to a suspended tenant, and none that reads',
     GENEROUS,
     async ({ api, database }) => {
-      await database.database.slonik.query(sql.type(z.unknown())`
+      await ownerOf(database.database).query(sql.type(z.unknown())`
       UPDATE tenants SET status = 'suspended'`);
       const { apiKey } = await makeKey(database.database, { environment: api.environment });
       expect(await refusedTo(api, apiKey)).toEqual(idsWhere(({ access }) => access === 'write'));

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
@@ -43,9 +44,7 @@ describe('entitlements of one owner that are made at the same time', () => {
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-    await pool.asOwner((connection) =>
-      connection.query(sql.type(z.unknown())`SELECT pg_stat_force_next_flush()`),
-    );
+    await ownerOf(pool).query(sql.type(z.unknown())`SELECT pg_stat_force_next_flush()`);
     // A connection reports what it counted when it has been idle for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const counted = sql.type(z.object({ deadlocks: integerColumn }))`

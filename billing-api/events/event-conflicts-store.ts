@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import { assertPresent, AssertionFailed } from '../../runtime/failure.js';
@@ -64,7 +64,7 @@ export type ListConflicts = (question: ConflictQuery) => Promise<{
   readonly total: number;
 }>;
 
-export function createConflictList(clickHouse: ClickHouse): ListConflicts {
+export function createConflictList(clickHouse: ClickHouseQueries): ListConflicts {
   return async ({ environment, window, eventId, limit, offset }) => {
     const parameters = {
       ...environment,
@@ -98,7 +98,7 @@ export type CountDuplicates = (
   event: { readonly eventId: string; readonly position: EventPosition },
 ) => Promise<z.output<typeof duplicatesRow>>;
 
-export function createDuplicateCount(clickHouse: ClickHouse): CountDuplicates {
+export function createDuplicateCount(clickHouse: ClickHouseQueries): CountDuplicates {
   return async (environment, { eventId, position }) => {
     const { logId, partition: logPartition } = position;
     const parameters = { ...environment, eventId, logId, logPartition };

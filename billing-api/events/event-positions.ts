@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import { eventKey } from '../../contract/event-key.js';
 import type { InstantMs } from '../../contract/instant.js';
@@ -39,7 +39,7 @@ function idHashOf(environment: Environment, eventId: string): string {
  * thousand ids. @throws DependencyError when ClickHouse fails.
  */
 export async function findEventPositions(
-  clickHouse: ClickHouse,
+  clickHouse: ClickHouseQueries,
   environment: Environment,
   eventIds: readonly string[],
 ): Promise<ReadonlyMap<string, CountedPosition>> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -14,7 +14,7 @@ export type CountEventSlots = (
   wish: { readonly window: Interval; readonly slotMs: number },
 ) => Promise<readonly { readonly slotMs: InstantMs; readonly count: number }[]>;
 
-export function createEventSlotCount(clickHouse: ClickHouse): CountEventSlots {
+export function createEventSlotCount(clickHouse: ClickHouseQueries): CountEventSlots {
   return async (environment, { window, slotMs }) => {
     const range = { fromMs: window.startMs, toMs: window.endMs };
     const parameters = { ...environment, ...range, slotMs };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
+import type { ClickHouseQueries, QueryParameters } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
@@ -159,7 +159,7 @@ function tailOf({ order, behind, inFrontOf }: EventCut): string {
 
 /** Events at these places, in no order. */
 async function findAt(
-  clickHouse: ClickHouse,
+  clickHouse: ClickHouseQueries,
   environment: Environment,
   positions: readonly CountedPosition[],
 ): Promise<readonly StoredEvent[]> {
@@ -183,7 +183,7 @@ async function findAt(
 }
 
 /** The stored events. Every method throws a DependencyError when ClickHouse fails. */
-export function createEventStore(clickHouse: ClickHouse) {
+export function createEventStore(clickHouse: ClickHouseQueries) {
   const findPositions = (environment: Environment, ids: readonly string[]) =>
     findEventPositions(clickHouse, environment, ids);
 

@@ -1,3 +1,4 @@
+import type { Environment } from '../../contract/environment.js';
 import { decodeEventRecord, type EventRecord } from '../../contract/usage-event.js';
 import {
   OffsetOutOfRange,
@@ -6,6 +7,7 @@ import {
   type LogIdentity,
 } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
+import { FairQueue, type FairQueueLimits } from '../../runtime/fair-queue.js';
 import type { Checkpoints } from '../usage/checkpoints.js';
 import type { EventPosition } from './event-positions.js';
 
@@ -24,7 +26,18 @@ export type ScanLimits = {
 const LIMITS: ScanLimits = {
   recordsMax: 50_000,
   bytesMax: 64 * 1024 * 1024,
-  durationMs: 10_000,
+  durationMs: 5_000,
+};
+/**
+ * Scans of one environment that wait, and how long: a scan waits for at most one of each other
+ * environment before its own turn, so an environment delays another by one scan, however many it
+ * sends.
+ */
+const QUEUE: FairQueueLimits = {
+  runningMax: 1,
+  runningPerKeyMax: 1,
+  waitingPerKeyMax: 4,
+  waitMsMax: 10_000,
 };
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 const READ_WAIT_MS = 1_000;
@@ -43,14 +56,18 @@ export type PendingLog = {
   /** Records between the checkpoints and the ends of all partitions. @throws DependencyError. */
   readonly lag: (checkpoints: Checkpoints) => Promise<number>;
   /**
-   * Shows every record at or above the checkpoints, of one partition or of all.
+   * Shows the records of one environment at or above the checkpoints, of one partition or of all.
    * @returns `lag-too-large` when there is more than one answer may read; what was shown is a part.
-   * @throws DependencyError when the log cannot be read.
+   * @throws DependencyError when the log cannot be read; NotBegun when too many scans wait.
    */
-  readonly scan: (
-    range: { readonly checkpoints: Checkpoints; readonly partition: number | null },
-    show: (pending: PendingRecord) => void,
-  ) => Promise<ScanEnd>;
+  readonly scan: (range: ScanRange, show: (pending: PendingRecord) => void) => Promise<ScanEnd>;
+};
+
+/** What a scan reads, and on whose behalf. */
+export type ScanRange = {
+  readonly environment: Environment;
+  readonly checkpoints: Checkpoints;
+  readonly partition: number | null;
 };
 
 type Range = { readonly partition: number; readonly from: number; readonly end: number };
@@ -115,14 +132,15 @@ function outageOf(error: unknown): unknown {
   return new DependencyError(error.message, facts);
 }
 
-/** Reads what is pending, one scan at a time, since a reader has one position a partition. */
+const isOf = (record: EventRecord, { tenantId, environmentId }: Environment): boolean =>
+  record.environment.tenantId === tenantId && record.environment.environmentId === environmentId;
+
+/**
+ * Reads what is pending, one scan at a time, since a reader has one position a partition. The
+ * environments take turns.
+ */
 export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LIMITS): PendingLog {
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work, work);
-    turn = mine.catch(() => undefined);
-    return mine;
-  };
+  const queue = new FairQueue(QUEUE);
 
   const scanAll = async (
     reader: EventLogReader,
@@ -152,14 +170,16 @@ export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LI
       const ranges = await allRanges(await eventLog.reader(), checkpoints);
       return ranges.reduce((sum, range) => sum + lengthOf(range), 0);
     },
-    scan: ({ checkpoints, partition }, show) =>
-      inTurn(async () => {
+    scan: ({ environment, checkpoints, partition }, show) =>
+      queue.run(`${environment.tenantId}|${environment.environmentId}`, async () => {
         const reader = await eventLog.reader();
         const ranges =
           partition === null
             ? await allRanges(reader, checkpoints)
             : [await rangeOf(reader, checkpoints, partition)];
-        return scanAll(reader, ranges, show);
+        return scanAll(reader, ranges, (pending) => {
+          if (isOf(pending.record, environment)) show(pending);
+        });
       }),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest';
+import { ClickHouse } from '../../clickhouse/client.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { makePricedPlan, numbersAt } from '../testing/priced-plan.js';
@@ -460,8 +461,8 @@ describe('POST /invoices/preview of many lines', () => {
     const roundTrips = async (count: number): Promise<number> => {
       const line_items = lines.slice(0, count);
       const id = await plan.subscribe({ start_date: '2026-09-15T00:00:00Z', line_items });
-      const { client } = clickhouse;
-      const spies = [vi.spyOn(client, 'visitRows'), vi.spyOn(client, 'query')];
+      const { prototype } = ClickHouse;
+      const spies = [vi.spyOn(prototype, 'visitRows'), vi.spyOn(prototype, 'query')];
       const invoice = await previewOf(api, id, { ...OCTOBER, group_by: ['source'] });
       expect(invoice.line_items).toHaveLength(count + 1);
       const calls = spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);

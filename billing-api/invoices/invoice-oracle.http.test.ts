@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { drawSeed } from '../../load-tests/harness/draw-seed.js';
 import { createSeededRandom, type SeededRandom } from '../../load-tests/harness/seeded-random.js';
 import type { OracleMeter } from '../../load-tests/proofs/usage-oracle/meter.js';
@@ -250,7 +251,7 @@ async function makeTarget(
     aggregation: { type, field, bucket_size: bucketSize, group_by: groupBy },
     reset_usage: reset,
   });
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,

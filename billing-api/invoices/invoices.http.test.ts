@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -16,7 +17,7 @@ async function targetOf(
   database: Database,
   meterId: string,
 ): Promise<UsageTarget> {
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
@@ -284,7 +285,7 @@ describe('POST /invoices/preview', () => {
     database,
     clickhouse,
   }) => {
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
       VALUES ('log', 0, 100, 1, 1)`);
     const { id, countsOn, meterId } = await withEvents(api, { database, clickhouse }, []);
@@ -295,7 +296,7 @@ describe('POST /invoices/preview', () => {
     expect((await api.call('GET', `/v1/meters/${meterId}`)).body.backfill.status).toBe('running');
     expect((await previewOf(api, id)).line_items[0].quantity).toBe('0');
     expect((await previewOf(api, id, grouped)).line_items[0].quantity).toBe('0');
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       UPDATE meter_versions SET read_generations = ARRAY[generation]`);
     expect((await previewOf(api, id)).line_items[0].quantity).toBe('1');
     expect((await previewOf(api, id, grouped)).line_items[0].quantity).toBe('1');
@@ -356,7 +357,7 @@ describe('POST /invoices/preview', () => {
       body: { subscription_id: 'subs_x' },
     });
     expect(unknown.status).toBe(404);
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       UPDATE subscriptions SET subscription_status = 'cancelled'`);
     const cancelled = await api.call('POST', '/v1/invoices/preview', { body });
     expect([cancelled.status, cancelled.body.code]).toEqual([400, 'invalid_operation']);

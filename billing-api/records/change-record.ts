@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { isOfEnvironment } from './conditions.js';
 import type { Columns } from './columns.js';
 import { referenceRefusal, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
@@ -49,7 +50,7 @@ export async function updateRecord<C extends Columns>(
     return await unit.tx.one(sql.type(resource.row)`
       UPDATE ${table} SET (${names}) = (
         SELECT ${names} FROM jsonb_populate_record(NULL::${table}, ${JSON.stringify(values)}::jsonb))
-      WHERE id = ${row.id}
+      WHERE id = ${row.id} AND ${isOfEnvironment}
       RETURNING *`);
   } catch (error) {
     return uniqueRefusal(resource, error);
@@ -119,7 +120,8 @@ export function notReferenced(
 ): Guard {
   return async ({ tx }, id) => {
     const found = await tx.exists(sql.type(z.unknown())`
-      SELECT FROM ${sql.identifier([by.table])} WHERE ${sql.identifier([by.column])} = ${id}`);
+      SELECT FROM ${sql.identifier([by.table])} WHERE ${sql.identifier([by.column])} = ${id}
+        AND ${isOfEnvironment}`);
     return found ? problem : null;
   };
 }

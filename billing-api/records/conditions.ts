@@ -91,6 +91,14 @@ export function hasMetadata(
 /** The record can be used: it is neither archived nor deleted. */
 export const isPublished: Conditions<'status'> = [sql.fragment`status = 'published'`];
 
+/**
+ * That a row belongs to the environment of the transaction. It stands in the statements themselves,
+ * beside row-level security: where that is bypassed, by a superuser's session for instance, they
+ * still touch no row of another environment.
+ */
+export const isOfEnvironment = sql.fragment`tenant_id = current_setting('minutebook.tenant_id', true)
+  AND environment_id = current_setting('minutebook.environment_id', true)`;
+
 /** The conditions joined by AND. */
 export function allOf(conditions: readonly FragmentSqlToken[]): FragmentSqlToken {
   return conditions.length === 0

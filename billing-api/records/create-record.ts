@@ -1,5 +1,6 @@
 import { sql, UniqueIntegrityConstraintViolationError, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
+import { isOfEnvironment } from './conditions.js';
 import { assertPresent, assertThat } from '../../runtime/failure.js';
 import { recordStatus, type Columns } from './columns.js';
 import {
@@ -125,7 +126,8 @@ async function statusOfReferences(
   if (ids.length === 0) return new Map();
   const found = await tx.any(sql.type(referenceRow)`
     SELECT id, status FROM ${sql.identifier([table])}
-    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) ORDER BY id FOR KEY SHARE`);
+    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND ${isOfEnvironment}
+    ORDER BY id FOR KEY SHARE`);
   return new Map(found.map((row) => [row.id, row.status]));
 }
 

@@ -1,6 +1,6 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import type { Columns } from './columns.js';
-import { allOf, isPublished, type Conditions } from './conditions.js';
+import { allOf, isPublished, type Conditions, isOfEnvironment } from './conditions.js';
 import { notFound, type Refusal } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import type { ReadUnit } from './unit.js';
@@ -19,7 +19,8 @@ function select<C extends Columns>(
   { where, lock }: { readonly where: FragmentSqlToken; readonly lock: FragmentSqlToken },
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
-    SELECT * FROM ${sql.identifier([resource.table])} WHERE ${where} ORDER BY id ${lock}`);
+    SELECT * FROM ${sql.identifier([resource.table])}
+    WHERE ${where} AND ${isOfEnvironment} ORDER BY id ${lock}`);
 }
 
 async function selectOne<C extends Columns>(
@@ -69,7 +70,7 @@ export async function findPublished<C extends Columns>(
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
     SELECT * FROM ${sql.identifier([resource.table])}
-    WHERE ${allOf([...isPublished, ...conditions])}
+    WHERE ${allOf([...isPublished, ...conditions])} AND ${isOfEnvironment}
     ORDER BY created_at, id`);
 }
 

@@ -14,7 +14,7 @@ import { writeUnit, type Unit } from './unit.js';
 const NOW = Date.UTC(2026, 10, 20);
 
 async function runUnit<T>(database: Database, work: (unit: Unit) => Promise<T>) {
-  const { environment, userId } = await bootstrap(database, { apiKey: `sk_${'a'.repeat(40)}` });
+  const { environment, userId } = await bootstrap(database.url, { apiKey: `sk_${'a'.repeat(40)}` });
   let ids = 0;
   const createId = (prefix: string): string => `${prefix}_${String((ids += 1)).padStart(3, '0')}`;
   const dependencies = { database, clock: { now: () => NOW }, createId };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
-import { allOf, type Conditions } from './conditions.js';
+import { allOf, type Conditions, isOfEnvironment } from './conditions.js';
 import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
 import type { PaginationDto } from './record-dto.js';
 import { isRefusal, type Refusal } from './refusal.js';
@@ -122,12 +122,12 @@ async function findPage<C extends Columns>(
   const table = sql.identifier([resource.table]);
   const { limit, offset } = command;
   const rows = await tx.any(sql.type(resource.row)`
-    SELECT * FROM ${table} WHERE ${where}
+    SELECT * FROM ${table} WHERE ${where} AND ${isOfEnvironment}
     ORDER BY ${orderSql(command)}
     LIMIT ${limit} OFFSET ${offset}`);
   if (offset === 0 && rows.length < limit) return { rows, total: rows.length };
   const { total } = await tx.one(sql.type(z.object({ total: integerColumn }))`
-    SELECT count(*) AS total FROM ${table} WHERE ${where}`);
+    SELECT count(*) AS total FROM ${table} WHERE ${where} AND ${isOfEnvironment}`);
   return { rows, total };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
@@ -11,7 +12,7 @@ import { readUnit, writeUnit, type Unit, type WriteDependencies } from './unit.j
 const NOW = Date.UTC(2026, 10, 20);
 
 async function callerOn(database: Database): Promise<[WriteDependencies, Caller]> {
-  const { environment, userId } = await bootstrap(database, { apiKey: `sk_${'a'.repeat(40)}` });
+  const { environment, userId } = await bootstrap(database.url, { apiKey: `sk_${'a'.repeat(40)}` });
   let ids = 0;
   const createId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
   const dependencies = { database, clock: { now: () => NOW }, createId };
@@ -67,7 +68,7 @@ describe('a read unit', () => {
     );
     await expect(failing).rejects.toThrow('broken');
     await readUnit(dependencies, caller.environment, ({ tx }) => tx.any(namesOf));
-    const session = await database.slonik.one(sql.type(z.unknown())`
+    const session = await ownerOf(database).one(sql.type(z.unknown())`
       SELECT current_user = session_user AS is_owner,
         coalesce(current_setting('minutebook.tenant_id', true), '') AS tenant,
         current_setting('transaction_isolation') AS isolation,
@@ -93,14 +94,14 @@ describe('a write unit', () => {
   }) => {
     const database = await createDatabase(url, { poolSize: 1 });
     const [dependencies, caller] = await callerOn(database);
-    const before = await database.slonik.one(backendPid);
+    const before = await ownerOf(database).one(backendPid);
     const refusal = new Refusal('invalid_operation', 'no');
     const answer = await writeUnit(dependencies, caller, async (unit) => {
       await insertCustomer(unit, 'refused');
       return refusal;
     });
-    const after = await database.slonik.one(backendPid);
-    const stored = await database.slonik.any(namesOf);
+    const after = await ownerOf(database).one(backendPid);
+    const stored = await ownerOf(database).any(namesOf);
     await database.close();
     expect(answer).toBe(refusal);
     expect(stored).toEqual([]);
@@ -114,6 +115,6 @@ describe('a write unit', () => {
       throw new Error('broken');
     });
     await expect(failing).rejects.toThrow('broken');
-    expect(await database.slonik.any(namesOf)).toEqual([]);
+    expect(await ownerOf(database).any(namesOf)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { sql, type CommonQueryMethods } from 'slonik';
+import { isOfEnvironment } from './conditions.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -85,6 +86,6 @@ export async function writeUnit<T>(
 async function markApplied(tx: Transaction, claim: IdempotencyClaim): Promise<void> {
   const result = await tx.query(sql.type(noRows)`
     UPDATE idempotency_keys SET state = 'applied'
-    WHERE key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`);
+    WHERE ${isOfEnvironment} AND key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`);
   if (result.rowCount !== 1) throw new Error('the claim on the Idempotency-Key was taken over');
 }

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 
@@ -314,7 +315,7 @@ describe('POST /subscriptions/search', () => {
     expect(await idsOf({ effective_date_for_update: '2026-11-30T23:59:59Z' })).toEqual([second]);
     expect(await idsOf({ effective_date_for_update: '2026-12-01T00:00:00Z' })).toHaveLength(2);
     expect(await idsOf({ trial_end_due_lte: '2030-01-01T00:00:00Z' })).toEqual([]);
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       UPDATE subscriptions SET cancel_at = '2026-11-21', trial_end = '2026-11-22'
       WHERE id = ${first.id}`);
     expect(await idsOf({ effective_date_for_update: '2026-11-22T00:00:00Z' })).toHaveLength(2);

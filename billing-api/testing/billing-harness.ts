@@ -68,6 +68,8 @@ export type EnginesUnderTest = {
   readonly failedAuthRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
   readonly dataUntil?: ReadDataUntil;
+  /** Runs before each read of the log, which waits for it. */
+  readonly beforeLogRead?: () => Promise<void>;
 };
 
 function bodyOf(options: RequestOptions): string | Uint8Array | null {
@@ -125,6 +127,27 @@ function openTestLog(url: string) {
   return { reader, writer };
 }
 
+/** The reader, whose reads wait for what the test asks for. */
+async function heldReader(
+  open: LazyEventLog['reader'],
+  { beforeLogRead }: EnginesUnderTest,
+): ReturnType<LazyEventLog['reader']> {
+  const reader = await open();
+  if (beforeLogRead === undefined) return reader;
+  return new Proxy(reader, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== 'function') return member;
+      const bound = member.bind(target) as (...given: unknown[]) => unknown;
+      if (key !== 'read') return bound;
+      return async (...given: unknown[]) => {
+        await beforeLogRead();
+        return bound(...given);
+      };
+    },
+  });
+}
+
 function createApp(
   engines: EnginesUnderTest,
   { clock, eventLog, metrics }: { clock: Clock; eventLog: LazyEventLog; metrics: Metrics },
@@ -156,9 +179,9 @@ export async function withBillingApi(
   work: (api: BillingUnderTest) => Promise<void>,
 ): Promise<void> {
   const clock = engines.clock ?? systemClock;
-  const { environment, userId } = await bootstrap(engines.database, { apiKey: API_KEY });
+  const { environment, userId } = await bootstrap(engines.database.url, { apiKey: API_KEY });
   const { reader, writer } = openTestLog(engines.database.url);
-  const eventLog = { reader: reader.get, writer: writer.get };
+  const eventLog = { reader: () => heldReader(reader.get, engines), writer: writer.get };
   const metrics = createMetrics();
   const app = createApp(engines, { clock, eventLog, metrics });
   const server = new ProgramServer({ handler: serveWith(app), metrics });

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
@@ -203,7 +204,7 @@ async function storeUsage({ clickhouse, database }: FillingTools, place: UsagePl
 }
 
 async function generationOf(database: Database, meterId: string): Promise<number> {
-  return database.slonik.oneFirst(sql.type(z.object({ generation: integerColumn }))`
+  return ownerOf(database).oneFirst(sql.type(z.object({ generation: integerColumn }))`
     SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`);
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { eventKey, partitionOf } from '../../contract/event-key.js';
 import type { Environment } from '../../contract/environment.js';
@@ -152,7 +153,7 @@ export async function finishPartition(
   database: Database,
   at: { readonly logId: string; readonly partition: number; readonly nextOffset: number },
 ): Promise<void> {
-  await database.slonik.query(sql.type(z.unknown())`
+  await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
     VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
     ON CONFLICT (log, partition) DO UPDATE SET next_offset = ${at.nextOffset}`);
@@ -190,7 +191,7 @@ export async function pretendLag(
   records: number,
 ): Promise<void> {
   await api.eventLog.reader();
-  await database.slonik.query(sql.type(z.unknown())`
+  await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO event_log_batches
       (partition, end_offset, record_count, appended_at, lengths, payload)
     SELECT partition, ${records}, ${records}, now(), '', '' FROM event_log_partitions`);

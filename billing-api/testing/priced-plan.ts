@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -30,7 +31,7 @@ async function makeMeter(
     reset_usage: resetUsage,
     filters,
   });
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,

@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { findEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
+import { readEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
@@ -20,7 +20,7 @@ async function findMeters(
   { environment }: Caller,
   ids: readonly string[],
 ): Promise<readonly EffectiveMeter[] | Refusal> {
-  const meters = await findEffectiveMeters(database.slonik, environment, ids);
+  const meters = await readEffectiveMeters(database, environment, ids);
   const unknown = ids.find((id) => !meters.has(id));
   if (unknown !== undefined) return notFound('meter', unknown);
   return [...new Set(ids)].map((id) => assertPresent(meters.get(id), 'a meter that was found'));

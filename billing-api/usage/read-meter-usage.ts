@@ -1,4 +1,4 @@
-import { findEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
+import { readEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import type { UsageCustomer } from '../customers/customers-store.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -21,7 +21,7 @@ async function findSubject(
 ): Promise<Subject | Refusal> {
   const [customer, meters] = await Promise.all([
     findNamedCustomer(dependencies, caller, request),
-    findEffectiveMeters(dependencies.database.slonik, caller.environment, [request.meter_id]),
+    readEffectiveMeters(dependencies.database, caller.environment, [request.meter_id]),
   ]);
   const meter = meters.get(request.meter_id);
   if (meter === undefined) return notFound('meter', request.meter_id);

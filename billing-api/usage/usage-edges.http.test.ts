@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { AGGREGATION_TYPES, type MeterAggregation } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -17,7 +18,7 @@ async function makeMeter(
   members: { readonly aggregation: object },
 ): Promise<UsageTarget> {
   const meter = await api.make('/v1/meters', { name: 'M', event_name: 'call', ...members });
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,

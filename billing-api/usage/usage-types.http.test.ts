@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { AGGREGATION_TYPES, type AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -39,7 +40,7 @@ async function makeTarget(
     aggregation: body,
     ...options.members,
   });
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../testing/billing-test.js';
@@ -21,7 +22,7 @@ async function makeTarget(
     aggregation: { type: 'COUNT' },
     ...members,
   });
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     sql.type(
       z.object({ generation: integerColumn }),
     )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,

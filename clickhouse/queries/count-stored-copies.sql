@@ -1,7 +1,7 @@
 -- Purpose: copies of events that are stored by hour of receipt: those that count, and duplicates, of which a place that was
 --          written twice is one.
 -- Grain:   one row per environment, hour and kind.
--- Params:  tenantId, environmentId, or empty texts for all; fromMs, toMs: whole hours; bounds: JSON as of
+-- Params:  tenantId, environmentId; isAnyTenant: of everybody, for the reconciliation; fromMs, toMs: whole hours; bounds: JSON as of
 --          sum-accepted-events.sql; kinds: what is wanted of `event` and `duplicate`.
 SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts
 FROM
@@ -10,8 +10,8 @@ FROM
     'event' AS kind, false AS is_conflict, log_id, log_partition, log_offset, record_index
   FROM events_v1
   WHERE has({kinds:Array(String)}, 'event')
-    AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
-    AND ({environmentId:String} = '' OR environment_id = {environmentId:String})
+    AND ({isAnyTenant:Bool} OR tenant_id = {tenantId:String})
+    AND ({isAnyTenant:Bool} OR environment_id = {environmentId:String})
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
@@ -20,8 +20,8 @@ FROM
     'duplicate' AS kind, is_conflict, log_id, log_partition, log_offset, record_index
   FROM event_duplicates_v1
   WHERE has({kinds:Array(String)}, 'duplicate')
-    AND ({tenantId:String} = '' OR tenant_id = {tenantId:String})
-    AND ({environmentId:String} = '' OR environment_id = {environmentId:String})
+    AND ({isAnyTenant:Bool} OR tenant_id = {tenantId:String})
+    AND ({isAnyTenant:Bool} OR environment_id = {environmentId:String})
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')

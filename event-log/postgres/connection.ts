@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
+import { PROGRAMS_OPTION, withServerOptions } from '../../sql/programs-role.js';
 
 /** A longer connection attempt fails; a local server answers in milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -41,7 +42,7 @@ export type LogConnections = {
  */
 export function createLogPool(options: LogConnections): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: options.url,
+    connectionString: withServerOptions(options.url, PROGRAMS_OPTION),
     max: options.connectionsMax,
     application_name: 'minutebook-event-log',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { ConfigError } from '../../runtime/config.js';
 import { assertPresent } from '../../runtime/failure.js';
 import type { LogIdentity } from '../event-log.js';
-import { createLogPool, queryLog } from './connection.js';
+import { withSession } from '../../sql/session.js';
+import { queryLog } from './connection.js';
 
 /**
  * Few, because every partition costs its owner three small inserts per flush (docs/architecture.md
@@ -37,19 +38,12 @@ export async function openPostgresLog(
 /**
  * Gives the log a new id and returns it. Must be called once after the database was restored from a
  * backup, before any program starts: offsets that were given out after the backup will be given out
- * again, to other records.
+ * again, to other records. The URL is the owner's, since no program may do this.
  * @throws DependencyError when the server cannot be reached.
  */
 export async function renewPostgresLogId(url: string): Promise<string> {
-  const pool = createLogPool({ url, connectionsMax: 1, statementTimeoutMs: 10_000 });
-  try {
-    const [row] = await queryLog<{ readonly log_id: string }>(pool, {
-      name: 'renew',
-      text: 'SELECT renew_event_log_id() AS log_id',
-      values: [],
-    });
-    return assertPresent(row, 'the event log').log_id;
-  } finally {
-    await pool.end();
-  }
+  const { rows } = await withSession(url, (session) =>
+    session.query<{ readonly log_id: string }>('SELECT renew_event_log_id() AS log_id'),
+  );
+  return assertPresent(rows[0], 'the event log').log_id;
 }

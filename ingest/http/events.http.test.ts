@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { UsageEvent } from '../../contract/usage-event.js';
 import { createApiKey, hashApiKey } from '../../sql/api-key.js';
 import type { Database } from '../../sql/pool.js';
@@ -77,7 +78,7 @@ describe('POST /v1/events answers 202', () => {
   test('to a publishable key', async ({ ingest, database }) => {
     const apiKey = createApiKey('publishable_key');
     const { environment, userId } = ingest.tenant;
-    await database.database.slonik.query(nothing`
+    await ownerOf(database.database).query(nothing`
       INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
       VALUES ('secret_pk', ${environment.tenantId}, ${environment.environmentId}, ${userId},
               'browser', 'publishable_key', ${sql.binary(hashApiKey(apiKey))}, 'pk')`);
@@ -262,7 +263,7 @@ describe('401 permission_denied', () => {
 });
 
 async function suspend(database: Database): Promise<void> {
-  await database.slonik.query(nothing`UPDATE tenants SET status = 'suspended'`);
+  await ownerOf(database).query(nothing`UPDATE tenants SET status = 'suspended'`);
 }
 
 describe('403 permission_denied', () => {
@@ -277,7 +278,7 @@ describe('403 permission_denied', () => {
 
   test('answers a key that may only read', async ({ ingest, database }) => {
     const setRoles = (roles: string): Promise<unknown> =>
-      database.database.slonik.query(nothing`UPDATE users SET roles = ARRAY[${roles}]`);
+      ownerOf(database.database).query(nothing`UPDATE users SET roles = ARRAY[${roles}]`);
     await setRoles('event_reader');
     expect(await ingest.send(single())).toMatchObject({ status: 403 });
   });

@@ -102,7 +102,7 @@ export async function startTestIngest(
   { url, database }: DatabaseFixture,
   different: Partial<IngestOptions> = {},
 ): Promise<TestIngest> {
-  const tenant = await bootstrap(database, { apiKey: API_KEY });
+  const tenant = await bootstrap(database.url, { apiKey: API_KEY });
   const realWriter = await openPostgresWriter({
     url,
     partitionCount: 3,

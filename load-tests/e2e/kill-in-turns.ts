@@ -58,7 +58,7 @@ async function readUsage(stack: Stack): Promise<ReadonlyMap<string, number>> {
   const clickhouse = createClickHouse(stack.clickhouseUrl);
   const usage = new Map<string, number>();
   try {
-    for (const { meter_id: meter, generations } of await readGenerations(stack.databaseUrl)) {
+    for (const { meter_id: meter, generations } of await readGenerations(stack.ownerDatabaseUrl)) {
       const rows = await clickhouse.query(
         `SELECT customer_key, sum(event_count) AS usage FROM usage_minute_v1
          WHERE meter_id = {meter:String} AND has({generations:Array(UInt64)}, generation)

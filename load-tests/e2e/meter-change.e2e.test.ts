@@ -143,7 +143,7 @@ async function untilApplied(client: Client, id: string): Promise<void> {
 
 async function withStack(work: (stack: Stack, database: Database) => Promise<void>): Promise<void> {
   await withTestStack({}, async (stack) => {
-    const database = await createDatabase(stack.databaseUrl, { poolSize: 2 });
+    const database = await createDatabase(stack.ownerDatabaseUrl, { poolSize: 2, role: 'owner' });
     try {
       await work(stack, database);
     } finally {

@@ -4,6 +4,7 @@ import { createDatabase, type Database } from '../../sql/pool.js';
 import { withSession } from '../../sql/session.js';
 import { ClickHouseDatabases, dropClickHouseDatabase, freshName } from './clickhouse-databases.js';
 import { withDatabase } from './engines.js';
+import { closeOwner } from './owner.js';
 import { makeTestDirectory } from './test-directory.js';
 import './provided-context.js';
 
@@ -59,6 +60,7 @@ export function withFreshDatabase(
     try {
       await work({ url, database });
     } finally {
+      await closeOwner(url);
       await database.close();
     }
   });

@@ -10,7 +10,6 @@ import { findFreePort } from '../../runtime/port.js';
 import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { bootstrap } from '../../sql/bootstrap.js';
-import { createDatabase } from '../../sql/pool.js';
 import {
   programOf,
   startProgram,
@@ -42,8 +41,7 @@ export class Bench {
     lifecycle.onClose('folder', () => rm(directory, { recursive: true, force: true }));
     const engines = await startEngines(config, log, lifecycle);
     const apiKey = createApiKey('private_key');
-    const database = await createDatabase(engines.databaseUrl, { poolSize: 1 });
-    await bootstrap(database, { apiKey }).finally(() => database.close());
+    await bootstrap(engines.ownerDatabaseUrl, { apiKey });
     return new Bench(engines, apiKey, lifecycle);
   }
 

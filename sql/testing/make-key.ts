@@ -3,6 +3,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { createId } from '../../runtime/ids.js';
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { Database } from '../pool.js';
 
 type KeyOptions = {
@@ -27,15 +28,15 @@ export async function makeKey(
   const apiKey = `${prefix}_${userId.slice(5)}${'b'.repeat(40)}`.slice(0, 43);
   const hash = createHash('sha256').update(apiKey).digest();
   const run = sql.type(z.unknown());
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     INSERT INTO tenants (id, name) VALUES (${tenantId}, 'Other') ON CONFLICT DO NOTHING`);
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     INSERT INTO environments (id, tenant_id, name, type)
     VALUES (${environmentId}, ${tenantId}, 'Other', 'production') ON CONFLICT DO NOTHING`);
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     INSERT INTO users (id, tenant_id, roles)
     VALUES (${userId}, ${tenantId}, ${sql.array([...(options.roles ?? ['super_admin'])], 'text')})`);
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
     VALUES (${createId('secret')}, ${tenantId}, ${environmentId}, ${userId}, 'key', ${type},
       ${sql.binary(hash)}, 'x')`);

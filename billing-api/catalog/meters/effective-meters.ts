@@ -6,7 +6,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { METERS, type MeterRow } from './meter.resource.js';
-import type { Transaction } from '../../records/unit.js';
+import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 /** Where the counting of an archived meter ended in one partition of a log. */
 export type MeterEnd = {
@@ -92,4 +92,15 @@ export async function findEffectiveMeters(
       AND meters.tenant_id = ${environment.tenantId}
       AND meters.environment_id = ${environment.environmentId}`);
   return new Map(rows.map((row) => [row.meter_id, meterFromRow(row)]));
+}
+
+/** The same in a snapshot of its own, for who reads nothing else of PostgreSQL. */
+export function readEffectiveMeters(
+  database: BillingDatabase,
+  environment: Environment,
+  meterIds: readonly string[],
+): Promise<ReadonlyMap<string, EffectiveMeter>> {
+  return database.readSnapshot(environment, (transaction) =>
+    findEffectiveMeters(transaction, environment, meterIds),
+  );
 }

@@ -1,11 +1,12 @@
 import { sql } from 'slonik';
 import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import type { Database } from '../../../sql/pool.js';
 import { withSession } from '../../../sql/session.js';
 import type { Answer, BillingUnderTest } from '../../testing/billing-harness.js';
 import { makeSubscription, test } from '../../testing/billing-test.js';
-import { findEffectiveMeters, type EffectiveMeter } from './effective-meters.js';
+import { readEffectiveMeters, type EffectiveMeter } from './effective-meters.js';
 
 const EU = [{ key: 'region', values: ['eu'] }];
 const US = [{ key: 'region', values: ['us'] }];
@@ -22,7 +23,7 @@ const run = sql.type(z.unknown());
 
 /** Two partitions, one of them with a batch that has an intent and is not finished. */
 async function makePartitions(database: Database): Promise<void> {
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     INSERT INTO aggregator_checkpoints
       (log, partition, next_offset, intent_end, catalog_version, min_version)
     SELECT ${LOG}, partition, next_offset, intent_end, version, version
@@ -31,13 +32,13 @@ async function makePartitions(database: Database): Promise<void> {
 
 /** What the aggregator does at the end of a backfill. */
 async function completeBackfill(database: Database, id: string, version: number): Promise<void> {
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     SELECT complete_meter_backfill(${id}, ${version}, attempts, 900 + ${version}, 15, 7)
     FROM meter_backfills WHERE meter_id = ${id} AND version = ${version}`);
 }
 
 async function failBackfill(database: Database, id: string): Promise<void> {
-  await database.slonik.query(run`
+  await ownerOf(database).query(run`
     UPDATE meter_backfills SET status = 'failed', error = 'no room'
     WHERE meter_id = ${id} AND status = 'running'`);
 }
@@ -51,7 +52,7 @@ async function readingOf(
   api: BillingUnderTest,
   id: string,
 ): Promise<Pick<EffectiveMeter, 'version' | 'filters' | 'generations'>> {
-  const reading = (await findEffectiveMeters(database.slonik, api.environment, [id])).get(id);
+  const reading = (await readEffectiveMeters(database, api.environment, [id])).get(id);
   if (reading === undefined) throw new Error('no reading');
   const { version, filters, generations } = reading;
   return { version, filters, generations };
@@ -59,7 +60,7 @@ async function readingOf(
 
 /** Versions that the live stream feeds. */
 async function fedVersions(database: Database, id: string): Promise<readonly number[]> {
-  const rows = await database.slonik.any(sql.type(z.object({ version: z.number() }))`
+  const rows = await ownerOf(database).any(sql.type(z.object({ version: z.number() }))`
     SELECT fed.version FROM meter_versions AS fed, catalog_counter AS catalog
     WHERE meter_id = ${id} AND activated_in <= catalog.version
       AND (retired_in IS NULL OR retired_in > catalog.version)
@@ -71,7 +72,7 @@ async function fedVersions(database: Database, id: string): Promise<readonly num
 async function untilWaiting(database: Database, statements: number): Promise<void> {
   await vi.waitFor(
     async () => {
-      const { waiting } = await database.slonik.one(sql.type(z.object({ waiting: z.string() }))`
+      const { waiting } = await ownerOf(database).one(sql.type(z.object({ waiting: z.string() }))`
         SELECT count(*) AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`);
       expect(Number(waiting)).toBe(statements);
@@ -155,11 +156,11 @@ describe('PUT /meters/{id}', () => {
     const { id } = await api.make('/v1/meters', METER);
     await makePartitions(database);
     await put(api, id, { filters: US });
-    const rows = await database.slonik.any(sql.type(z.object({ from: z.string() }))`
+    const rows = await ownerOf(database).any(sql.type(z.object({ from: z.string() }))`
       SELECT live_from AS from FROM meter_start_offsets
       WHERE meter_id = ${id} AND version = 2 ORDER BY partition`);
     expect(rows.map((row) => row.from)).toEqual(['15', '20']);
-    const { behind } = await database.slonik.one(sql.type(z.object({ behind: z.string() }))`
+    const { behind } = await ownerOf(database).one(sql.type(z.object({ behind: z.string() }))`
       SELECT count(*) AS behind FROM aggregator_checkpoints, catalog_counter
       WHERE min_version < version`);
     expect(behind).toBe('0');
@@ -238,10 +239,10 @@ describe('PUT /meters/{id}', () => {
   }) => {
     const id = await makeChangedMeter(database, api);
     const retired = sql.type(z.object({ retired: z.number() }));
-    const early = await database.slonik.one(retired`
+    const early = await ownerOf(database).one(retired`
       SELECT retire_unread_meter_versions(interval '1 hour', 10) AS retired`);
     expect(early.retired).toBe(0);
-    const late = await database.slonik.one(retired`
+    const late = await ownerOf(database).one(retired`
       SELECT retire_unread_meter_versions(interval '0', 10) AS retired`);
     expect(late.retired).toBe(1);
     expect(await fedVersions(database, id)).toEqual([2]);
@@ -324,7 +325,7 @@ describe('DELETE /meters/{id}', () => {
     expect((await api.call('GET', `/v1/meters/${id}`)).body.status).toBe('archived');
     expect(await fedVersions(database, id)).toEqual([]);
     expect(await readingOf(database, api, id)).toEqual(before);
-    const reading = (await findEffectiveMeters(database.slonik, api.environment, [id])).get(id);
+    const reading = (await readEffectiveMeters(database, api.environment, [id])).get(id);
     expect(reading?.ends).toEqual([
       { log: LOG, partition: 0, countedBelow: 15 },
       { log: LOG, partition: 1, countedBelow: 20 },

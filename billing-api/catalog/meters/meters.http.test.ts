@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
-import { findEffectiveMeters } from './effective-meters.js';
+import { readEffectiveMeters } from './effective-meters.js';
 
 const METER = { name: 'Calls', event_name: ' call ', aggregation: { type: 'COUNT' } };
 
@@ -24,7 +25,7 @@ describe('POST /meters', () => {
       status: 'published',
       backfill: { status: 'none', events_scanned: 0 },
     });
-    const rows = await database.database.slonik.any(
+    const rows = await ownerOf(database.database).any(
       sql.type(
         z.object({ meter_id: z.string(), filters: z.unknown() }),
       )`SELECT meter_id, filters FROM meter_versions WHERE retired_in IS NULL`,
@@ -54,9 +55,7 @@ describe('POST /meters', () => {
       const answered = { ...absent, group_by: null, bucket_size: null, ...aggregation, multiplier };
       expect(meter.aggregation).toEqual(answered);
       expect((await api.call('GET', `/v1/meters/${meter.id}`)).body).toEqual(meter);
-      const readings = await findEffectiveMeters(database.database.slonik, api.environment, [
-        meter.id,
-      ]);
+      const readings = await readEffectiveMeters(database.database, api.environment, [meter.id]);
       const isCount = aggregation.type === 'COUNT';
       expect(readings.get(meter.id)).toMatchObject({
         aggregation: {

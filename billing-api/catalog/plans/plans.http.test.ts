@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 
@@ -161,7 +162,7 @@ describe('PUT /plans/{id}', () => {
 
   test('refuses a plan that is archived', async ({ api, database }) => {
     const { id } = await api.make('/v1/plans', PRO);
-    await database.database.slonik.query(sql.type(noRows)`
+    await ownerOf(database.database).query(sql.type(noRows)`
       UPDATE plans SET status = 'archived' WHERE id = ${id}`);
     const { status, body } = await api.call('PUT', `/v1/plans/${id}`, { body: { name: 'X' } });
     expect([status, body.code]).toEqual([400, 'invalid_operation']);

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 
@@ -137,7 +138,7 @@ describe('DELETE /prices/units/{id}', () => {
     const unit = await api.make(PATH, TOKENS);
     const { priceId } = await makeSubscription(api);
     const refer = (unitId: string | null) =>
-      database.database.slonik.query(sql.type(noRows)`
+      ownerOf(database.database).query(sql.type(noRows)`
         UPDATE prices SET price_unit_id = ${unitId}, end_date = start_date WHERE id = ${priceId}`);
     await refer(unit.id as string);
     const { status, body } = await api.call('DELETE', `${PATH}/${unit.id}`);

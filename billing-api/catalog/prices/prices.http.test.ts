@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 
@@ -226,7 +227,7 @@ describe('POST /prices/bulk', () => {
     const { planId } = await catalogOf(api);
     const price = { entity_id: planId, currency: 'usd', amount: '1' };
     await api.make('/v1/prices', price);
-    await database.database.slonik.query(sql.type(z.unknown())`
+    await ownerOf(database.database).query(sql.type(z.unknown())`
       INSERT INTO prices SELECT (jsonb_populate_record(p,
         jsonb_build_object('id', 'price_' || n, 'sequence', n))).*
       FROM prices p, generate_series(2, 4901) n`);

@@ -1,7 +1,9 @@
 import { sql } from 'slonik';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { test } from '../../../load-tests/harness/fixtures.js';
+import { createLog } from '../../../runtime/log.js';
 import { bootstrap } from '../../../sql/bootstrap.js';
 import type { Database } from '../../../sql/pool.js';
 import { createPlan } from '../../catalog/plans/plan-operations.js';
@@ -12,6 +14,7 @@ import {
   storeAnswer,
   type RequestIdentity,
 } from './idempotency-store.js';
+import { startKeyRemoval } from './remove-expired-keys.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 const LATER = NOW + 100_000;
@@ -23,16 +26,16 @@ const REQUEST: RequestIdentity = {
 };
 
 async function environmentOf(database: Database) {
-  return bootstrap(database, { apiKey: `sk_${'a'.repeat(40)}` });
+  return bootstrap(database.url, { apiKey: `sk_${'a'.repeat(40)}` });
 }
 
 const statesOf = (database: Database) =>
-  database.slonik.anyFirst(
+  ownerOf(database).anyFirst(
     sql.type(z.object({ state: z.string() }))`SELECT state FROM idempotency_keys`,
   );
 
 const plansOf = (database: Database) =>
-  database.slonik.anyFirst(sql.type(z.object({ name: z.string() }))`SELECT name FROM plans`);
+  ownerOf(database).anyFirst(sql.type(z.object({ name: z.string() }))`SELECT name FROM plans`);
 
 describe('a claimed request', () => {
   test('is marked as applied by the transaction that writes', async ({ database }) => {
@@ -75,9 +78,39 @@ describe('a claimed request', () => {
   test('is forgotten after 24 hours', async ({ database }) => {
     const { environment } = await environmentOf(database.database);
     await claimKey(database.database, { environment, request: REQUEST, claimId: 'one', now: NOW });
-    await removeExpiredKeys(database.database, NOW + 86_399_999);
+    await removeExpiredKeys(database.database, { now: NOW + 86_399_999, rowsMax: 10 });
     expect(await statesOf(database.database)).toHaveLength(1);
-    await removeExpiredKeys(database.database, NOW + 86_400_000);
+    await removeExpiredKeys(database.database, {
+      now: NOW + 86_400_000,
+      rowsMax: 10,
+    });
     expect(await statesOf(database.database)).toEqual([]);
+  });
+
+  test('is removed in batches, soon after the start of the program', async ({ database }) => {
+    const { environment } = await environmentOf(database.database);
+    await ownerOf(database.database).query(sql.type(z.unknown())`
+      INSERT INTO idempotency_keys
+        (tenant_id, environment_id, key, method, path, body_hash, state, claim_id, claimed_at, expires_at)
+      SELECT ${environment.tenantId}, ${environment.environmentId}, 'k' || n, 'POST', '/', ''::bytea,
+        'running', n::text, '2026-11-01', CASE WHEN n <= 25 THEN '2026-11-02' ELSE '2200-01-01' END::timestamptz
+      FROM generate_series(1, 27) n`);
+    const removed = await removeExpiredKeys(database.database, {
+      now: NOW,
+      rowsMax: 4,
+    });
+    expect([removed, (await statesOf(database.database)).length]).toEqual([4, 23]);
+    const dependencies = {
+      ...{ database: database.database, log: createLog('test', 'silent') },
+      clock: { now: () => NOW },
+    };
+    const stop = startKeyRemoval(dependencies, {
+      firstDelayMs: 1,
+      batchRows: 4,
+    });
+    await vi.waitFor(async () => {
+      expect(await statesOf(database.database)).toHaveLength(2);
+    });
+    await stop();
   });
 });

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { isOfEnvironment } from '../../records/conditions.js';
 import type { Environment } from '../../../contract/environment.js';
 import { formatInstant, HOUR_MS, type InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
@@ -82,7 +83,7 @@ async function lockKey(transaction: Transaction, key: string): Promise<KeyRow | 
   return transaction.maybeOne(sql.type(keyRow)`
     SELECT method, path, encode(body_hash, 'hex') AS body_hash, state, claimed_at, answer_status,
       answer_headers, answer_body, expires_at
-    FROM idempotency_keys WHERE key = ${key} FOR UPDATE`);
+    FROM idempotency_keys WHERE ${isOfEnvironment} AND key = ${key} FOR UPDATE`);
 }
 
 async function takeOver(transaction: Transaction, command: ClaimCommand): Promise<ClaimOutcome> {
@@ -93,7 +94,7 @@ async function takeOver(transaction: Transaction, command: ClaimCommand): Promis
         body_hash = decode(${request.bodyHash}, 'hex'), state = 'running', claim_id = ${claimId},
         claimed_at = ${formatInstant(now)}, expires_at = ${formatInstant(now + KEPT_MS)},
         answer_status = NULL, answer_headers = NULL, answer_body = NULL
-    WHERE key = ${request.key}`);
+    WHERE ${isOfEnvironment} AND key = ${request.key}`);
   return { outcome: 'claimed', claim: { key: request.key, claimId } };
 }
 
@@ -143,7 +144,7 @@ export async function storeAnswer(
       UPDATE idempotency_keys
       SET state = 'answered', answer_status = ${answer.status},
           answer_headers = ${sql.jsonb(answer.headers)}, answer_body = ${answer.body}
-      WHERE key = ${claim.key} AND claim_id = ${claim.claimId}`),
+      WHERE ${isOfEnvironment} AND key = ${claim.key} AND claim_id = ${claim.claimId}`),
   );
 }
 
@@ -156,12 +157,18 @@ export async function releaseClaim(
   await database.asEnvironment(environment, (transaction) =>
     transaction.query(sql.type(noRows)`
       DELETE FROM idempotency_keys
-      WHERE key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`),
+      WHERE ${isOfEnvironment} AND key = ${claim.key} AND claim_id = ${claim.claimId} AND state = 'running'`),
   );
 }
 
-/** Removes answers older than 24 hours, of all environments. */
-export async function removeExpiredKeys(database: BillingDatabase, now: InstantMs): Promise<void> {
-  await database.slonik.query(sql.type(noRows)`
-    DELETE FROM idempotency_keys WHERE expires_at <= ${formatInstant(now)}::timestamptz`);
+const removedRow = z.object({ removed: z.number().int() });
+
+/** Removes at most so many expired answers, of all environments, and returns how many. */
+export async function removeExpiredKeys(
+  database: BillingDatabase,
+  { now, rowsMax }: { readonly now: InstantMs; readonly rowsMax: number },
+): Promise<number> {
+  const { removed } = await database.slonik.one(sql.type(removedRow)`
+    SELECT remove_expired_keys(${formatInstant(now)}::timestamptz, ${rowsMax}) AS removed`);
+  return removed;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { Database } from '../../../sql/pool.js';
 
@@ -8,7 +9,7 @@ const KEY = { 'idempotency-key': 'first-1' };
 const body = { name: 'Pro', lookup_key: 'pro' };
 
 async function setState(database: Database, state: string): Promise<void> {
-  await database.slonik.query(sql.type(z.unknown())`
+  await ownerOf(database).query(sql.type(z.unknown())`
     UPDATE idempotency_keys
     SET state = ${state}, answer_status = NULL, answer_headers = NULL, answer_body = NULL`);
 }
@@ -150,7 +151,7 @@ describe('Idempotency-Key', () => {
     expect(tooLarge.status).toBe(413);
     const search = await api.call('POST', '/v1/plans/search', { body: {}, headers: KEY });
     expect(search.status).toBe(200);
-    const keys = await database.database.slonik.anyFirst(
+    const keys = await ownerOf(database.database).anyFirst(
       sql.type(z.object({ key: z.string() }))`SELECT key FROM idempotency_keys`,
     );
     expect(keys).toEqual([]);
@@ -161,9 +162,9 @@ describe('Idempotency-Key', () => {
   test('is free again after a failure of ours', async ({ api, database }) => {
     const run = sql.type(z.unknown());
     const options = { body: { name: 'Pro' }, headers: KEY };
-    await database.database.slonik.query(run`ALTER TABLE plans RENAME TO gone`);
+    await ownerOf(database.database).query(run`ALTER TABLE plans RENAME TO gone`);
     expect((await api.call('POST', '/v1/plans', options)).status).toBe(500);
-    await database.database.slonik.query(run`ALTER TABLE gone RENAME TO plans`);
+    await ownerOf(database.database).query(run`ALTER TABLE gone RENAME TO plans`);
     expect((await api.call('POST', '/v1/plans', options)).status).toBe(201);
   });
 });

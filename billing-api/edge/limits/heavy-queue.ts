@@ -1,12 +1,17 @@
 import type { RequestHandler } from 'express';
+import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { apiCallerOf } from '../request-context.js';
-import { FairQueue, type FairQueueLimits } from './fair-queue.js';
 import { whenAnswered } from './when-answered.js';
 
 /** Of one environment (docs/http.md 1.10). */
-const LIMITS: FairQueueLimits = { runningMax: 8, waitingMax: 100, waitMs: 5_000 };
+const LIMITS: FairQueueLimits = {
+  runningMax: 8,
+  runningPerKeyMax: 8,
+  waitingPerKeyMax: 100,
+  waitMsMax: 5_000,
+};
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -45,24 +50,23 @@ export function createHeavyQueue(): RequestHandler {
     }
     const { environment, secretId } = apiCallerOf(request);
     const name = `${environment.tenantId}|${environment.environmentId}`;
-    const { turn, leave, done } = queues.queueOf(name).enter(secretId);
+    const left = new AbortController();
+    const leave = (): void => left.abort();
     response.once('close', leave);
-    const outcome = await turn;
-    response.off('close', leave);
-    whenAnswered(response, () => {
-      done();
+    try {
+      const answered = (): Promise<void> =>
+        new Promise((resolve) => {
+          response.off('close', leave);
+          whenAnswered(response, resolve);
+          next();
+        });
+      await queues.queueOf(name).run(secretId, answered, left.signal);
+    } catch (error) {
+      if (error instanceof NotBegun) throw refused();
+      if (!left.signal.aborted) throw error;
+      response.end();
+    } finally {
       queues.forgetIfIdle(name);
-    });
-    switch (outcome) {
-      case 'granted':
-        next();
-        return;
-      case 'left':
-        response.end();
-        return;
-      case 'late':
-      case 'full':
-        throw refused();
     }
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse, QueryParameters } from '../../../clickhouse/client.js';
+import type { ClickHouseQueries, QueryParameters } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { EVENT_RECORD_VERSION } from '../../../contract/usage-event.js';
@@ -91,6 +91,7 @@ function parametersOf(
   places: readonly LetterPlace[],
 ): QueryParameters {
   return {
+    isAnyTenant: environment === null,
     tenantId: environment?.tenantId ?? '',
     environmentId: environment?.environmentId ?? '',
     prefix: environment === null ? '' : prefixOf(environment),
@@ -103,7 +104,7 @@ function parametersOf(
 }
 
 /** Log records that could not be decoded. Every method throws a DependencyError. */
-export function createDeadLetters(clickHouse: ClickHouse) {
+export function createDeadLetters(clickHouse: ClickHouseQueries) {
   return {
     /** One page, newest first, and how many there are in all. */
     list: async ({
@@ -134,8 +135,11 @@ export function createDeadLetters(clickHouse: ClickHouse) {
       return clickHouse.query(LIST_LETTERS, page, letterRow);
     },
     /** The whole payload of a letter; null when there is no such letter. */
-    payload: async (place: LetterPlace): Promise<string | null> => {
-      const parameters = parametersOf(null, ALL_TIME, [place]);
+    payload: async (
+      environment: Environment | null,
+      place: LetterPlace,
+    ): Promise<string | null> => {
+      const parameters = parametersOf(environment, ALL_TIME, [place]);
       const row = z.object({ payload: z.string() });
       const [found] = await clickHouse.query(READ_PAYLOAD, parameters, row);
       return found?.payload ?? null;

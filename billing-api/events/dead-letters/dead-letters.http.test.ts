@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import { decodeEventRecord, encodeEventRecord } from '../../../contract/usage-event.js';
+import { ownerDatabase } from '../../../load-tests/harness/owner.js';
 import { systemClock } from '../../../runtime/clock.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
@@ -218,7 +219,7 @@ describe('POST /events/dead-letters/replay', () => {
       { offset: 7, reason: 'malformed_event', payload: goodRecord(other.environment, ['c']) },
     ]);
     const stores = {
-      database: database.database,
+      database: await ownerDatabase(database.url),
       deadLetters: createDeadLetters(clickhouse.client),
       eventLog: api.eventLog,
       clock: systemClock,

@@ -83,7 +83,9 @@ async function replayEach(
   const writer = await dependencies.eventLog.writer();
   for (const place of places) {
     const id = letterIdOf(place);
-    const record = decodeEventRecord((await dependencies.deadLetters.payload(place)) ?? '');
+    const record = decodeEventRecord(
+      (await dependencies.deadLetters.payload(environment, place)) ?? '',
+    );
     if (typeof record === 'string') results.push({ id, reason: record, events: 0 });
     else if (!isOf(record, environment)) {
       // It names the caller's environment only for a reader more lenient than ours.
@@ -137,6 +139,6 @@ export async function replayAnyDeadLetters(
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, null, places);
   const by = { now: dependencies.clock.now(), replayedBy: 'operator' };
-  await dependencies.database.asOwner(noteAll(replayed, by));
+  await dependencies.database.transaction(noteAll(replayed, by));
   return results;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { eventKey, partitionOf } from '../../../contract/event-key.js';
 import type { Database } from '../../../sql/pool.js';
 import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
@@ -34,7 +35,7 @@ async function setAggregation(
   columns: readonly [type: string, field: string | null, expression: string | null],
 ): Promise<void> {
   const [type, field, expression] = columns;
-  await database.slonik.query(sql.type(z.unknown())`
+  await ownerOf(database).query(sql.type(z.unknown())`
     UPDATE meter_versions SET aggregation_type = ${type}, aggregation_field = ${field},
       aggregation_expression = ${expression}, aggregation_multiplier = NULL
     WHERE meter_id = ${meterId}`);

@@ -15,14 +15,16 @@ export async function findCountingMeters(
   environment: Environment,
   eventName: string | null,
 ): Promise<readonly EffectiveMeter[]> {
-  const meters = await database.slonik.any(sql.type(z.object({ id: z.string() }))`
-    SELECT id FROM meters
-    WHERE tenant_id = ${environment.tenantId} AND environment_id = ${environment.environmentId}
-      AND status <> 'deleted' AND (${eventName}::text IS NULL OR event_name = ${eventName})
-    ORDER BY created_at, id`);
-  const ids = meters.map(({ id }) => id);
-  const readings = await findEffectiveMeters(database.slonik, environment, ids);
-  return ids.flatMap((id) => readings.get(id) ?? []);
+  return database.readSnapshot(environment, async (transaction) => {
+    const meters = await transaction.any(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM meters
+      WHERE tenant_id = ${environment.tenantId} AND environment_id = ${environment.environmentId}
+        AND status <> 'deleted' AND (${eventName}::text IS NULL OR event_name = ${eventName})
+      ORDER BY created_at, id`);
+    const ids = meters.map(({ id }) => id);
+    const readings = await findEffectiveMeters(transaction, environment, ids);
+    return ids.flatMap((id) => readings.get(id) ?? []);
+  });
 }
 
 /** Whether a meter counts an event: it matches, and the meter had not ended before it. */

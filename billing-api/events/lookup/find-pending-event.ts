@@ -29,10 +29,8 @@ export async function findPendingEvent(
   const { partitionCount } = await pendingLog.identity();
   const partition = partitionOf(eventKey(environment, id), partitionCount);
   let found: StoredEvent | null = null;
-  const end = await pendingLog.scan({ checkpoints, partition }, (pending) => {
-    const { tenantId, environmentId } = pending.record.environment;
-    const isOwn = tenantId === environment.tenantId && environmentId === environment.environmentId;
-    if (isOwn) found ??= eventIn(pending, id);
+  const end = await pendingLog.scan({ environment, checkpoints, partition }, (pending) => {
+    found ??= eventIn(pending, id);
   });
   if (found !== null) return found;
   if (end === 'complete') return notFound('event', id);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
@@ -68,6 +68,7 @@ const outcomeRow = z.object({
 
 function rangeOf({ environment, hours }: HoursQuery) {
   return {
+    isAnyTenant: environment === null,
     tenantId: environment?.tenantId ?? '',
     environmentId: environment?.environmentId ?? '',
     fromMs: hours.startMs,
@@ -118,7 +119,7 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
 }
 
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
-export function createFinishedEvents(clickHouse: ClickHouse) {
+export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
     const texts = { bounds: JSON.stringify(query.bounds) };
     const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);

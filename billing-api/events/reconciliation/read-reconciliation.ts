@@ -32,11 +32,10 @@ async function addPending(
   of: { readonly environment: Environment; readonly checkpoints: Checkpoints },
 ): Promise<Refusal | null> {
   const { checkpoints, environment } = of;
-  const end = await pendingLog.scan({ checkpoints, partition: null }, ({ record }) => {
-    const { tenantId, environmentId } = record.environment;
-    const isOwn = tenantId === environment.tenantId && environmentId === environment.environmentId;
+  const all = { environment, checkpoints, partition: null };
+  const end = await pendingLog.scan(all, ({ record }) => {
     const { length } = record.events;
-    if (isOwn) ledger.add(record.receivedAtMs, { accepted: length, pending: length });
+    ledger.add(record.receivedAtMs, { accepted: length, pending: length });
   });
   if (end === 'complete') return null;
   return new Refusal(

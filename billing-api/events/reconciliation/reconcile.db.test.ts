@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { test } from '../../testing/billing-test.js';
@@ -28,7 +29,7 @@ const event = (offset: number, at: string): LogEvent => ({
 
 async function generationOf(database: Database, meterId: string): Promise<number> {
   const row = sql.type(z.object({ generation: integerColumn }));
-  const { generation } = await database.slonik.one(
+  const { generation } = await ownerOf(database).one(
     row`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
   );
   return generation;

@@ -1,11 +1,11 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { countingMeter, type PartitionBound } from './finished-events.js';
-import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
@@ -34,8 +34,8 @@ export async function findMetersToRecount(
   page: { readonly behindId: string; readonly limit: number },
 ): Promise<{ readonly meters: readonly RecountedMeter[]; readonly lastId: string | null }> {
   const rows = await database.slonik.any(sql.type(meterRow)`
-    SELECT id, tenant_id, environment_id FROM meters
-    WHERE id > ${page.behindId} AND status <> 'deleted' ORDER BY id LIMIT ${page.limit}`);
+    SELECT id, tenant_id, environment_id
+    FROM list_meters_to_recount(${page.behindId}, ${page.limit}) ORDER BY id`);
   const groups = new Map<string, { readonly environment: Environment; readonly ids: string[] }>();
   for (const { id, tenant_id: tenantId, environment_id: environmentId } of rows) {
     const key = `${tenantId}|${environmentId}`;
@@ -45,7 +45,7 @@ export async function findMetersToRecount(
   }
   const meters: RecountedMeter[] = [];
   for (const { environment, ids } of groups.values()) {
-    for (const meter of (await findEffectiveMeters(database.slonik, environment, ids)).values()) {
+    for (const meter of (await readEffectiveMeters(database, environment, ids)).values()) {
       if (meter.generations.length > 0) meters.push({ environment, meter });
     }
   }
@@ -73,7 +73,7 @@ function recountQueryOf({ environment, meter }: RecountedMeter, number: number) 
  * read before. @throws DependencyError when ClickHouse fails.
  */
 export async function recountMeters(
-  clickHouse: ClickHouse,
+  clickHouse: ClickHouseQueries,
   meters: readonly RecountedMeter[],
   of: { readonly minutes: Interval; readonly bounds: readonly PartitionBound[] },
 ): Promise<ReadonlyMap<string, number>> {

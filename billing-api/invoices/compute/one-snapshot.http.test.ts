@@ -1,6 +1,7 @@
 import { sql, type CommonQueryMethods } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Database } from '../../../sql/pool.js';
 import type { BillingDatabase } from '../../records/unit.js';
@@ -47,7 +48,7 @@ class WatchedDatabase {
 /** Price and allowance change together: whoever sees one of them only computes 10.00. */
 async function changeTerms(database: Database, amount: string, limit: string): Promise<void> {
   const run = sql.type(z.unknown());
-  await database.asOwner(async (connection) => {
+  await ownerOf(database).transaction(async (connection) => {
     await connection.query(run`UPDATE prices SET amount = ${amount}`);
     await connection.query(run`UPDATE entitlements SET usage_limit = ${limit}`);
   });

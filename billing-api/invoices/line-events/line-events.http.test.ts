@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { Decimal, plain, ZERO } from '../../../contract/decimal.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
@@ -175,7 +176,7 @@ describe('GET /subscriptions/lineitems/{id}/events', () => {
     const { lineId } = await lineOf(api, plan);
     expect(await eventsOf(api, lineId)).toMatchObject({ quantity: '2', event_count: 2 });
     expect((await eventsOf(api, lineId)).items).toHaveLength(2);
-    const { slonik } = database.database;
+    const slonik = ownerOf(database.database);
     const run = sql.type(z.unknown());
     await slonik.query(run`UPDATE meters SET status = 'archived' WHERE id = ${plan.meterId}`);
     await slonik.query(run`

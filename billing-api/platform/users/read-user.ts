@@ -8,7 +8,6 @@ export async function readUser(
   { database }: ReadDependencies,
   caller: Caller,
 ): Promise<UserRow | Refusal> {
-  const { tenantId } = caller.environment;
-  const user = await findUser(database, { tenantId, userId: caller.userId });
+  const user = await findUser(database, caller.environment, caller.userId);
   return user ?? notFound('user', caller.userId);
 }

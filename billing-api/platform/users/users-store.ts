@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import type { Environment } from '../../../contract/environment.js';
 import { instantColumn } from '../../../sql/columns.js';
 import { recordColumns, recordStatus, textKeyed } from '../../records/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
@@ -35,17 +36,19 @@ export type UserRow = z.output<typeof userRow>;
 
 /**
  * A user with the tenant. Users belong to a tenant and not to an environment: the table has no
- * `environment_id` and no policy that shows rows by environment, so `defineResource` and the units
- * of records/ do not fit. The statement runs as the owner of the tables and names the tenant.
+ * `environment_id`, so `defineResource` does not fit; its policy shows the users of the tenant.
  */
 export async function findUser(
   database: BillingDatabase,
-  user: { readonly tenantId: string; readonly userId: string },
+  environment: Environment,
+  userId: string,
 ): Promise<UserRow | null> {
-  return database.slonik.maybeOne(sql.type(userRow)`
+  return database.readSnapshot(environment, (transaction) =>
+    transaction.maybeOne(sql.type(userRow)`
     SELECT users.*, tenants.name AS tenant_name, tenants.status AS tenant_status,
       tenants.metadata AS tenant_metadata, tenants.billing_details AS tenant_billing_details,
       tenants.created_at AS tenant_created_at, tenants.updated_at AS tenant_updated_at
     FROM users JOIN tenants ON tenants.id = users.tenant_id
-    WHERE users.tenant_id = ${user.tenantId} AND users.id = ${user.userId}`);
+    WHERE users.tenant_id = ${environment.tenantId} AND users.id = ${userId}`),
+  );
 }

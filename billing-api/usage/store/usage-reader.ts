@@ -1,4 +1,4 @@
-import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { AggregationType } from '../../../contract/aggregation.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
@@ -96,7 +96,7 @@ function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[
 }
 
 /** Reads usage from ClickHouse. */
-export function createUsageReader(clickHouse: ClickHouse): UsageReader {
+export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
   /** @returns whether all rows could be taken. */
   const readStatement = async (
     statement: UsageStatement,

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../harness/owner.js';
 import {
   createBackfillJobs,
   type BackfillAttempt,
@@ -24,14 +25,15 @@ const generationRow = z.object({ generation: integerColumn });
 type StreamName = { readonly meterId: string; readonly version: number };
 
 /** The meters of the statements: each has a row that says which version is read. */
-export async function makeMeters({ slonik }: Database): Promise<void> {
+export async function makeMeters(database: Database): Promise<void> {
+  const owner = ownerOf(database);
   const { tenantId, environmentId } = ENVIRONMENT;
-  await slonik.query(run`INSERT INTO tenants (id, name) VALUES (${tenantId}, 'Tenant')`);
-  await slonik.query(run`
+  await owner.query(run`INSERT INTO tenants (id, name) VALUES (${tenantId}, 'Tenant')`);
+  await owner.query(run`
     INSERT INTO environments (id, tenant_id, name, type)
     VALUES (${environmentId}, ${tenantId}, 'Production', 'production')`);
   for (const meterId of new Set(METERS)) {
-    await slonik.query(run`
+    await owner.query(run`
       INSERT INTO meters
         (id, tenant_id, environment_id, name, event_name, filters, aggregation_type, reset_usage,
          version, read_version, metadata, status, created_at, updated_at)
@@ -41,14 +43,15 @@ export async function makeMeters({ slonik }: Database): Promise<void> {
 }
 
 /** Resets everything that the statements change to the state after the migrations. */
-async function forget({ slonik }: Database): Promise<void> {
-  await slonik.query(run`UPDATE meters SET version = 1, read_version = 1, backfill = NULL`);
-  await slonik.query(run`DELETE FROM meter_backfills`);
-  await slonik.query(run`DELETE FROM meter_start_offsets`);
-  await slonik.query(run`DELETE FROM meter_versions`);
-  await slonik.query(run`DELETE FROM aggregator_checkpoints`);
-  await slonik.query(run`DELETE FROM catalog_versions WHERE version > 1`);
-  await slonik.query(run`UPDATE catalog_counter SET version = 1`);
+async function forget(database: Database): Promise<void> {
+  const owner = ownerOf(database);
+  await owner.query(run`UPDATE meters SET version = 1, read_version = 1, backfill = NULL`);
+  await owner.query(run`DELETE FROM meter_backfills`);
+  await owner.query(run`DELETE FROM meter_start_offsets`);
+  await owner.query(run`DELETE FROM meter_versions`);
+  await owner.query(run`DELETE FROM aggregator_checkpoints`);
+  await owner.query(run`DELETE FROM catalog_versions WHERE version > 1`);
+  await owner.query(run`UPDATE catalog_counter SET version = 1`);
 }
 
 /** The product's own statements on a migrated database, with the names that the model uses. */
@@ -129,7 +132,7 @@ export class RealPostgres {
         SELECT activate_meter_version(${meterId}, ${version}, ${tenantId}, ${environmentId},
           ${EVENT_NAME}, '[]'::jsonb, ${aggregation}::jsonb)`);
     });
-    const row = await this.database.slonik.one(sql.type(generationRow)`
+    const row = await ownerOf(this.database).one(sql.type(generationRow)`
       SELECT generation FROM meter_versions WHERE meter_id = ${meterId} AND version = ${version}`);
     this.generations.set(generation, row.generation);
     return true;
@@ -157,7 +160,7 @@ export class RealPostgres {
   /** In the model a lease may end at any time. Here this one has ended, and no other has. */
   async #claim(index: number, generation: number): Promise<boolean> {
     const { meterId, version } = this.#streamOf(index);
-    await this.database.slonik.query(run`
+    await ownerOf(this.database).query(run`
       UPDATE meter_backfills SET claimed_until = now() + interval '1 hour'
         * CASE WHEN meter_id = ${meterId} AND version = ${version} THEN -1 ELSE 1 END`);
     const attempt = await this.#jobs.claim();
@@ -188,9 +191,9 @@ export class RealPostgres {
     const status = sql.type(z.object({ state: z.string() }))`
       SELECT xmin::text AS state FROM meter_backfills
       WHERE meter_id = ${meterId} AND version = ${version}`;
-    const before = await this.database.slonik.maybeOne(status);
+    const before = await ownerOf(this.database).maybeOne(status);
     await this.#jobs.postpone(attempt, { error: 'given up', pauseSeconds: 0 });
-    const after = await this.database.slonik.maybeOne(status);
+    const after = await ownerOf(this.database).maybeOne(status);
     return before?.state !== after?.state;
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { ownerOf } from '../../harness/owner.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { World } from '../simulation/world.js';
 import { PARTITIONS } from './operations.js';
@@ -70,7 +71,7 @@ export function stateOfModel({ partitions, meters }: World): StoredState {
 }
 
 async function partitionsOf({ database }: RealPostgres): Promise<readonly unknown[]> {
-  const rows = await database.slonik.any(sql.type(checkpointRow)`
+  const rows = await ownerOf(database).any(sql.type(checkpointRow)`
     SELECT partition, epoch, next_offset, intent_end, catalog_version, min_version, fold_version,
       digest, last_batch_start, last_batch_rows
     FROM aggregator_checkpoints WHERE log = ${LOG}`);
@@ -92,10 +93,10 @@ async function partitionsOf({ database }: RealPostgres): Promise<readonly unknow
 
 /** What is stored, with the generations and versions as the model numbers them. */
 export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> {
-  const { slonik } = real.database;
+  const owner = ownerOf(real.database);
   const byGeneration = new Map([...real.generations].map(([model, stored]) => [stored, model]));
   const numberOf = (generation: number): number => byGeneration.get(generation) ?? -generation;
-  const rows = await slonik.any(sql.type(versionRow)`
+  const rows = await owner.any(sql.type(versionRow)`
     SELECT meter_id, version, generation, activated_in, retired_in,
       read_generations::text[] AS read_generations, unread_since IS NOT NULL AS is_unread,
       (SELECT json_object_agg(partition, live_from) FROM meter_start_offsets AS start
@@ -122,7 +123,7 @@ export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> 
   });
   const counter = sql.type(z.object({ version: integerColumn }))`
     SELECT version FROM catalog_counter`;
-  const { version: catalog } = await slonik.one(counter);
+  const { version: catalog } = await owner.one(counter);
   return {
     catalog,
     partitions: await partitionsOf(real),
@@ -141,7 +142,7 @@ export async function stateOfDatabase(real: RealPostgres): Promise<StoredState> 
 const pointerRow = z.object({ meter_id: z.string(), version: z.number() });
 
 async function pointersOf({ database, streams }: RealPostgres): Promise<StoredState['inSight']> {
-  const rows = await database.slonik.any(sql.type(pointerRow)`
+  const rows = await ownerOf(database).any(sql.type(pointerRow)`
     SELECT id AS meter_id, visible_meter_version(id) AS version FROM meters
     WHERE visible_meter_version(id) IS NOT NULL ORDER BY id`);
   return Object.fromEntries(

@@ -80,16 +80,22 @@ export async function activateMeter(databaseUrl: string, meter: UsageMeter): Pro
   const environment = ENVIRONMENTS[meter.environment];
   const { aggregation: type } = meter;
   const aggregation = type === 'COUNT' ? { type } : { type, field: VALUE_FIELD };
-  await withSession(databaseUrl, (session) =>
-    session.query('SELECT activate_meter_version($1, 1, $2, $3, $4, $5::jsonb, $6::jsonb)', [
+  const owner = [environment?.tenantId, environment?.environmentId];
+  await withSession(databaseUrl, async (session) => {
+    // The function refuses a session that has not entered the environment of the meter.
+    await session.query(
+      `SELECT set_config('minutebook.tenant_id', $1, false),
+              set_config('minutebook.environment_id', $2, false)`,
+      owner,
+    );
+    await session.query('SELECT activate_meter_version($1, 1, $2, $3, $4, $5::jsonb, $6::jsonb)', [
       meter.meterId,
-      environment?.tenantId,
-      environment?.environmentId,
+      ...owner,
       meter.eventName,
       JSON.stringify(meter.filters),
       JSON.stringify(aggregation),
-    ]),
-  );
+    ]);
+  });
 }
 
 const TOPIC_TIMEOUT_MS = 10_000;

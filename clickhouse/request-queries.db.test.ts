@@ -1,0 +1,79 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
+import { test } from '../load-tests/harness/fixtures.js';
+import type { ClickHouse } from './client.js';
+import { createRequestQueries, QueryTooLarge } from './request-queries.js';
+
+const ENVIRONMENT = { tenantId: 'tenant_a', environmentId: 'env_1' };
+const anything = z.unknown();
+
+/** Runs for about a minute unless somebody ends it; the comment makes it known. */
+const slowQuery = (name: string): string =>
+  `SELECT sum(sleepEachRow(0.1)) AS slept, '${name}' AS name FROM numbers(600) SETTINGS max_block_size = 1`;
+
+async function runningQueries(clickhouse: ClickHouse, name: string): Promise<number> {
+  const rows = await clickhouse.query(
+    `SELECT query_id FROM system.processes
+     WHERE position(query, {name:String}) > 0 AND position(query, 'sleepEachRow') > 0
+       AND position(query, 'system.processes') = 0`,
+    { name },
+    anything,
+  );
+  return rows.length;
+}
+
+describe('a query of a request', () => {
+  test('ends at the server within two seconds after its client left', async ({
+    clickhouse: { client },
+  }) => {
+    const name = `left_${Math.random()}`;
+    const leaving = new AbortController();
+    const scope = { environment: ENVIRONMENT, signal: leaving.signal };
+    const queries = createRequestQueries(client, () => scope);
+    const asking = queries.query(slowQuery(name), {}, anything);
+    const ended = expect(asking).rejects.toThrow('has left');
+    await vi.waitFor(async () => expect(await runningQueries(client, name)).toBe(1), 5_000);
+    leaving.abort(new Error('the client has left'));
+    await ended;
+    await delay(1_500);
+    expect(await runningQueries(client, name)).toBe(0);
+  });
+
+  test('is refused by name when it takes more than it may', async ({ clickhouse: { client } }) => {
+    const scope = { environment: ENVIRONMENT, signal: new AbortController().signal };
+    const queries = createRequestQueries(client, () => scope);
+    const large = 'SELECT length(groupArray(number)) AS rows FROM numbers(200000000)';
+    await expect(queries.query(large, {}, anything)).rejects.toBeInstanceOf(QueryTooLarge);
+    const visiting = queries.visitRows({ select: large, parameters: {}, settings: {} }, () => 0);
+    await expect(visiting).rejects.toBeInstanceOf(QueryTooLarge);
+  });
+
+  test('cannot write, whoever the user is', async ({ clickhouse: { client } }) => {
+    const scope = { environment: ENVIRONMENT, signal: new AbortController().signal };
+    const queries = createRequestQueries(client, () => scope);
+    await expect(queries.query('DROP TABLE events_v1', {}, anything)).rejects.toThrow('(164)');
+  });
+
+  test('runs beside one other of its environment, and waits for no other environment', async ({
+    clickhouse: { client },
+  }) => {
+    const name = `many_${Math.random()}`;
+    const leaving = new AbortController();
+    setMaxListeners(0, leaving.signal);
+    let environment = ENVIRONMENT;
+    const queries = createRequestQueries(client, () => ({ environment, signal: leaving.signal }));
+    const slow = Array.from({ length: 20 }, () => queries.query(slowQuery(name), {}, anything));
+    const all = Promise.allSettled(slow);
+    await vi.waitFor(async () => expect(await runningQueries(client, name)).toBe(2), 5_000);
+    environment = { tenantId: 'tenant_b', environmentId: 'env_1' };
+    const startedAt = performance.now();
+    await queries.query('SELECT 1 AS one', {}, anything);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(await runningQueries(client, name)).toBe(2);
+    leaving.abort(new Error('the client has left'));
+    const ends = await all;
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+  });
+});

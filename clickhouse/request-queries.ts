@@ -1,0 +1,88 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
+import type { Environment } from '../contract/environment.js';
+import { DependencyError } from '../runtime/failure.js';
+import { FairQueue, type FairQueueLimits } from '../runtime/fair-queue.js';
+import { serverCodeOf } from './clickhouse-failure.js';
+import type { ClickHouse, ClickHouseQueries } from './client.js';
+
+/** On whose behalf a request asks, and until when somebody waits for the answer. */
+export type QueryScope = { readonly environment: Environment; readonly signal: AbortSignal };
+
+/** The question reads or holds more than one question may: the caller must ask for less. */
+export class QueryTooLarge extends Error {
+  constructor(options: { readonly cause: unknown }) {
+    super('a query was above its limits', options);
+    this.name = 'QueryTooLarge';
+  }
+}
+
+/**
+ * Of one statement. The longest of the product's own takes some seconds at the sizes of
+ * docs/measurements; memory is a share of the smallest embedded server's.
+ */
+export const QUERY_LIMITS = { seconds: 20, memoryBytes: 750_000_000 } as const;
+
+/**
+ * Two statements of one environment at a time use as many threads as there are cores, since one
+ * uses half of them (embedded.ts, docs/operations.md 1.3), so a statement of another environment
+ * takes at most half as long again. In all, fewer run than the client has connections.
+ */
+const QUEUE: FairQueueLimits = {
+  runningMax: 12,
+  runningPerKeyMax: 2,
+  waitingPerKeyMax: 200,
+  waitMsMax: 15_000,
+};
+
+/**
+ * Limits of time, rows, bytes and memory: TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_ROWS,
+ * TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES, MEMORY_LIMIT_EXCEEDED.
+ */
+const LIMIT_CODES = new Set(['159', '160', '158', '307', '396', '241']);
+
+const keyOf = ({ tenantId, environmentId }: Environment): string => `${tenantId}|${environmentId}`;
+
+function settingsOf(environment: Environment): ClickHouseSettings {
+  return {
+    // The row policies of the API's user show the rows of the environment that stands here.
+    log_comment: keyOf(environment),
+    // Reads only, whoever the user is. The server cancels only such for a client that left.
+    readonly: '2',
+    cancel_http_readonly_queries_on_client_close: 1,
+    max_execution_time: QUERY_LIMITS.seconds,
+    max_memory_usage: String(QUERY_LIMITS.memoryBytes),
+  };
+}
+
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (!(error instanceof DependencyError)) return error;
+  const code = serverCodeOf(error.cause);
+  return code !== null && LIMIT_CODES.has(code) ? new QueryTooLarge({ cause: error }) : error;
+}
+
+/**
+ * Queries of requests: each runs for one environment and within limits, ends when its client
+ * leaves, and waits in turn with those of other environments.
+ * @param scopeOf the scope of the request at hand.
+ * Queries throw QueryTooLarge, NotBegun, the reason of the scope's signal, or as ClickHouse does.
+ */
+export function createRequestQueries(
+  clickHouse: ClickHouse,
+  scopeOf: () => QueryScope,
+): ClickHouseQueries {
+  const queue = new FairQueue(QUEUE);
+  const run = <T>(work: (queries: ClickHouseQueries) => Promise<T>): Promise<T> => {
+    const { environment, signal } = scopeOf();
+    const queries = clickHouse.withOptions({ settings: settingsOf(environment), signal });
+    const limited = (): Promise<T> =>
+      work(queries).catch((error: unknown) => {
+        throw failureOf(error, signal);
+      });
+    return queue.run(keyOf(environment), limited, signal);
+  };
+  return {
+    query: (select, parameters, row) => run((queries) => queries.query(select, parameters, row)),
+    visitRows: (query, visit) => run((queries) => queries.visitRows(query, visit)),
+  };
+}
