@@ -2,11 +2,13 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction } from '../../records/unit.js';
 import { PRICES, type PriceRow } from './price.resource.js';
 
 export async function findPrice(transaction: Transaction, id: string): Promise<PriceRow | null> {
-  return transaction.maybeOne(sql.type(PRICES.row)`SELECT * FROM prices WHERE id = ${id}`);
+  return transaction.maybeOne(sql.type(PRICES.row)`
+    SELECT * FROM prices WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
 /** The published price with this lookup key. */
@@ -15,7 +17,8 @@ export async function findPriceByLookupKey(
   lookupKey: string,
 ): Promise<PriceRow | null> {
   return transaction.maybeOne(sql.type(PRICES.row)`
-    SELECT * FROM prices WHERE lookup_key = ${lookupKey} AND status = 'published'`);
+    SELECT * FROM prices
+    WHERE lookup_key = ${lookupKey} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 export async function findPrices(
@@ -24,7 +27,8 @@ export async function findPrices(
 ): Promise<ReadonlyMap<string, PriceRow>> {
   if (ids.length === 0) return new Map();
   const rows = await transaction.any(sql.type(PRICES.row)`
-    SELECT * FROM prices WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+    SELECT * FROM prices
+    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND ${isOfEnvironment}`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -40,6 +44,7 @@ export async function findLivePrices(
     SELECT * FROM prices
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
+      AND ${isOfEnvironment}
     ORDER BY created_at, sequence`);
 }
 
@@ -54,6 +59,7 @@ export async function countLivePrices(
     SELECT entity_id, count(*) AS live FROM prices
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
+      AND ${isOfEnvironment}
     GROUP BY entity_id`);
   return new Map(rows.map((row) => [row.entity_id, row.live]));
 }
@@ -65,6 +71,6 @@ export async function setPriceSequences(
 ): Promise<void> {
   for (const [planId, sequence] of sequences) {
     await transaction.query(sql.type(noRows)`
-      UPDATE plans SET price_sequence = ${sequence} WHERE id = ${planId}`);
+      UPDATE plans SET price_sequence = ${sequence} WHERE id = ${planId} AND ${isOfEnvironment}`);
   }
 }
