@@ -32,12 +32,15 @@ export async function findPrices(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+type LivePricesQuery = { readonly entityIds: readonly string[]; readonly now: InstantMs };
+
 /**
- * Published prices of these owners that have not ended at `now` (docs/domain.md 9.4), oldest first.
+ * Published prices of these owners that have not ended at `now` (docs/domain.md 9.4), oldest first;
+ * no more than `rowsMax` of them.
  */
 export async function findLivePrices(
   transaction: Transaction,
-  owners: { readonly entityIds: readonly string[]; readonly now: InstantMs },
+  owners: LivePricesQuery & { readonly rowsMax?: number },
 ): Promise<readonly PriceRow[]> {
   if (owners.entityIds.length === 0) return [];
   return transaction.any(sql.type(PRICES.row)`
@@ -45,13 +48,13 @@ export async function findLivePrices(
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
       AND ${isOfEnvironment}
-    ORDER BY created_at, sequence`);
+    ORDER BY created_at, sequence LIMIT ${owners.rowsMax ?? null}`);
 }
 
 /** How many live prices each of these owners has; owners without one are left out. */
 export async function countLivePrices(
   transaction: Transaction,
-  owners: { readonly entityIds: readonly string[]; readonly now: InstantMs },
+  owners: LivePricesQuery,
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await transaction.any(sql.type(
     z.object({ entity_id: z.string(), live: integerColumn }),
