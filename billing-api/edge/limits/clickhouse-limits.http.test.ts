@@ -11,10 +11,11 @@ const WAIT = { timeout: 10_000, interval: 50 };
 
 /** Runs for about a minute unless somebody ends it; the name makes it known. */
 const slowStatement = (name: string): string =>
-  `SELECT sum(sleepEachRow(0.1)) AS slept, '${name}' AS name FROM numbers(600) SETTINGS max_block_size = 1`;
+  `SELECT sum(sleepEachRow(0.1)) AS slept, '${name}' AS name FROM numbers(600)
+   SETTINGS max_block_size = 1`;
 const LARGE_STATEMENT = 'SELECT length(groupArray(number)) AS rows FROM numbers(200000000)';
 
-/** A client that runs this statement in the place of every one of a request, as the request would. */
+/** A client that runs this statement in the place of every statement of a request. */
 function askingInstead(
   client: ClickHouse,
   statement: string,
