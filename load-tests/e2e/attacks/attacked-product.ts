@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
-import { makeKey } from '../../../sql/testing/make-key.js';
+import { makeKey } from '../../harness/make-key.js';
 import type { ClickHouseFixture, DatabaseFixture } from '../../harness/fixtures.js';
 import {
   startProgram,
