@@ -8,9 +8,9 @@ import { tryMutations, type MutationTally } from './try-mutations.js';
 
 /**
  * `npm run mutations -- --of event-path|simulation|pricing|oracles [--only TEXT]
- * [--log postgres|kafka] [--cases 1000]`: breaks one rule at a time and shows which named guard notices. Ends with
- * status 1 when a mutation was not caught, or when its mutant is broken and so proves nothing; of the
- * oracles, when they notice fewer than nine in ten.
+ * [--log postgres|kafka] [--cases 1000]`: breaks one rule at a time and shows which named guard
+ * notices. Ends with status 1 when a mutation was not caught, or when its mutant is broken and so
+ * proves nothing; of the oracles, when they notice fewer than nine in ten.
  */
 const { values } = parseArgs({
   options: {

@@ -92,8 +92,8 @@ function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
 
 /**
  * The product's invoice in the oracle's words.
- * @throws ProductFinding for money that is finer than the currency, and where the stored inputs give
- *   another invoice.
+ * @throws ProductFinding for money that is finer than the currency, and where the stored inputs
+ *   give another invoice.
  */
 export function productInvoice(
   subscription: Subscription,
