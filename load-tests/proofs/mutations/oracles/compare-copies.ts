@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../../../runtime/failure.js';
+import type * as Agreement from '../../pricing-oracle/agreement/agreement-run.js';
+import { invoiceChain, type ChainLink } from '../../pricing-oracle/agreement/invoice-chain.js';
+import { randomCase } from '../../pricing-oracle/random/random-subscription.js';
+import type { MutationOutcome } from '../mutation.js';
+
+/**
+ * A process of its own: it is sent the root of a copy, compares the core there with the oracles and
+ * sends the outcome back. The invoices of the oracle are computed once for all copies.
+ */
+
+/** Which cases are compared: always the same ones, so that a run says the same everywhere. */
+export type Cases = { readonly firstSeed: number; readonly pricingMax: number };
+
+/** What is sent to the process. */
+export type ComparisonRequest = { readonly root: string; readonly cases: Cases };
+
+const chains = new Map<number, readonly ChainLink[]>();
+
+function chainOf(seed: number): readonly ChainLink[] {
+  const chain = chains.get(seed) ?? invoiceChain(seed, randomCase(seed));
+  chains.set(seed, chain);
+  return chain;
+}
+
+async function importFrom<Module>(root: string, name: string): Promise<Module> {
+  const path = join(root, 'dist/load-tests/proofs', `${name}.js`);
+  return (await import(pathToFileURL(path).href)) as Module;
+}
+
+/**
+ * Stops at the first difference. A crash proves nothing by itself, and a later case may show a
+ * difference.
+ */
+async function comparePricing(root: string, cases: Cases): Promise<MutationOutcome> {
+  const { findingsOfLink } = await importFrom<typeof Agreement>(
+    root,
+    'pricing-oracle/agreement/agreement-run',
+  );
+  let crash: string | null = null;
+  for (let seed = cases.firstSeed; seed < cases.firstSeed + cases.pricingMax; seed += 1) {
+    const found = chainOf(seed).flatMap((link) => findingsOfLink(seed, link));
+    const difference = found.find(({ kind }) => kind === 'difference');
+    if (difference !== undefined) return { kind: 'caught', finding: difference.text };
+    crash ??= found[0]?.text ?? null;
+  }
+  return crash === null ? { kind: 'missed' } : { kind: 'broken', why: crash };
+}
+
+async function compare({ root, cases }: ComparisonRequest): Promise<MutationOutcome> {
+  return comparePricing(root, cases);
+}
+
+process.on('message', (request: ComparisonRequest) => {
+  void compare(request)
+    .catch((error: unknown): MutationOutcome => ({ kind: 'broken', why: messageOf(error) }))
+    .then((outcome) => process.send?.(outcome));
+});
+process.on('disconnect', () => process.exit());
