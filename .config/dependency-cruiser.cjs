@@ -221,12 +221,12 @@ module.exports = {
     {
       name: 'load-tests-use-public-interfaces',
       comment:
-        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. Exceptions: the simulator and the comparison of its stores with the real statements, the aggregator that crashes between two steps of the protocol, which nobody outside of it can time, the time that pricing takes in memory, and what hands a random subscription to the pricing core.',
+        'Only HTTP, Kafka and SQL; cli/ starts the programs for it. Exceptions: the simulator and the comparison of its stores with the real statements, the aggregator that crashes between two steps of the protocol, which nobody outside of it can time, the time that pricing takes in memory, and what hands random subscriptions and events to the pricing core.',
       severity: 'error',
       from: {
         path: '^load-tests/',
         pathNot:
-          '^load-tests/(proofs/simulation(-conformance)?/|proofs/faults/crashing-aggregator\\.ts$|speed/pure-pricing\\.ts$|proofs/pricing-oracle/agreement/)',
+          '^load-tests/(proofs/simulation(-conformance)?/|proofs/faults/crashing-aggregator\\.ts$|speed/pure-pricing\\.ts$|proofs/pricing-oracle/agreement/|proofs/usage-oracle/agreement/core-usage\\.ts$)',
       },
       to: { path: '^(ingest|aggregator|billing-api)/' },
     },
