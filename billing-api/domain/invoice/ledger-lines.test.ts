@@ -77,6 +77,15 @@ describe('lines of a trial and of a cancellation (13.3)', () => {
     ]);
   });
 
+  it('a ONETIME fee is not on the invoice that opens a trial', () => {
+    const price = { ...FIXED_PRICE, billingCadence: 'ONETIME', billingPeriod: 'ONETIME' } as const;
+    const lineItems = [fixedLine('once', { price })];
+    const period = { startMs: day('2026-01-01'), endMs: day('2026-01-20') };
+    const inputs = { ...JANUARY, subscription: trial, lineItems, period };
+    expect(selectLines({ ...inputs, referencePoint: 'period_start' })).toEqual([]);
+    expect(selectLines(inputs)).toHaveLength(1);
+  });
+
   it('a trial that is cancelled stays a trial and bills nothing', () => {
     const cancelled = endLedger(trial, day('2026-01-10'));
     expect(cancelled.periods[0].kind).toBe('trial');

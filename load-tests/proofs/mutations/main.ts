@@ -26,6 +26,7 @@ const SIMULATION_EFFORT = { seedsMax: 2_000, statesMax: 200_000 };
 const isComplete = ({ missed, broken }: MutationTally): boolean => missed + broken === 0;
 
 const ORACLE_SEED = 1;
+const USAGE_CASES = 40;
 /** What the oracles notice without a test beside them. */
 const NOTICED_SHARE_MIN = 0.9;
 
@@ -33,6 +34,7 @@ async function tryOracles(): Promise<boolean> {
   const trial = createOracleTrial({
     firstSeed: ORACLE_SEED,
     pricingMax: Number(values.cases),
+    usageMax: USAGE_CASES,
   });
   try {
     const { tried, missed, broken } = await tryMutations(trial, values.only);

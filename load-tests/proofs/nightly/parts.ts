@@ -61,6 +61,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     ['scenarios-kafka', 'long form of all', scenarios('kafka')],
     ['mutations-simulation', 'all', mutations('simulation')],
     ['mutations-pricing', 'all', mutations('pricing')],
+    ['mutations-oracles', 'the pricing ones, of the oracles alone', mutations('oracles')],
     [
       'pricing',
       `${pricingCases} cases`,

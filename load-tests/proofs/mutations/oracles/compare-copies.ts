@@ -4,6 +4,7 @@ import { messageOf } from '../../../../runtime/failure.js';
 import type * as Agreement from '../../pricing-oracle/agreement/agreement-run.js';
 import { invoiceChain, type ChainLink } from '../../pricing-oracle/agreement/invoice-chain.js';
 import { randomCase } from '../../pricing-oracle/random/random-subscription.js';
+import type * as CoreAgreement from '../../usage-oracle/agreement/core-agreement.js';
 import type { MutationOutcome } from '../mutation.js';
 
 /**
@@ -12,7 +13,11 @@ import type { MutationOutcome } from '../mutation.js';
  */
 
 /** Which cases are compared: always the same ones, so that a run says the same everywhere. */
-export type Cases = { readonly firstSeed: number; readonly pricingMax: number };
+export type Cases = {
+  readonly firstSeed: number;
+  readonly pricingMax: number;
+  readonly usageMax: number;
+};
 
 /** What is sent to the process. */
 export type ComparisonRequest = { readonly root: string; readonly cases: Cases };
@@ -30,27 +35,52 @@ async function importFrom<Module>(root: string, name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
+type Finding = { readonly kind: 'difference' | 'crash'; readonly text: string };
+
 /**
  * Stops at the first difference. A crash proves nothing by itself, and a later case may show a
  * difference.
  */
+function firstOf(
+  firstSeed: number,
+  casesMax: number,
+  findingsOf: (seed: number) => readonly Finding[],
+): MutationOutcome {
+  let crash: string | null = null;
+  for (let seed = firstSeed; seed < firstSeed + casesMax; seed += 1) {
+    const found = findingsOf(seed);
+    const difference = found.find(({ kind }) => kind === 'difference');
+    if (difference !== undefined) return { kind: 'caught', finding: difference.text };
+    crash ??= found[0]?.text.split('\n', 1)[0] ?? null;
+  }
+  return crash === null ? { kind: 'missed' } : { kind: 'broken', why: crash };
+}
+
 async function comparePricing(root: string, cases: Cases): Promise<MutationOutcome> {
   const { findingsOfLink } = await importFrom<typeof Agreement>(
     root,
     'pricing-oracle/agreement/agreement-run',
   );
-  let crash: string | null = null;
-  for (let seed = cases.firstSeed; seed < cases.firstSeed + cases.pricingMax; seed += 1) {
-    const found = chainOf(seed).flatMap((link) => findingsOfLink(seed, link));
-    const difference = found.find(({ kind }) => kind === 'difference');
-    if (difference !== undefined) return { kind: 'caught', finding: difference.text };
-    crash ??= found[0]?.text ?? null;
-  }
-  return crash === null ? { kind: 'missed' } : { kind: 'broken', why: crash };
+  return firstOf(cases.firstSeed, cases.pricingMax, (seed) =>
+    chainOf(seed).flatMap((link) => findingsOfLink(seed, link)),
+  );
 }
 
+/** The usage oracle and the core, on the same events, without a store. */
+async function compareUsage(root: string, cases: Cases): Promise<MutationOutcome> {
+  const { findingsOfCore } = await importFrom<typeof CoreAgreement>(
+    root,
+    'usage-oracle/agreement/core-agreement',
+  );
+  return firstOf(cases.firstSeed, cases.usageMax, findingsOfCore);
+}
+
+/** Either oracle may notice. */
 async function compare({ root, cases }: ComparisonRequest): Promise<MutationOutcome> {
-  return comparePricing(root, cases);
+  const ofUsage = await compareUsage(root, cases);
+  if (ofUsage.kind === 'caught') return ofUsage;
+  const ofPricing = await comparePricing(root, cases);
+  return ofPricing.kind === 'missed' ? ofUsage : ofPricing;
 }
 
 process.on('message', (request: ComparisonRequest) => {

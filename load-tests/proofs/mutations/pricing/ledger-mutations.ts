@@ -82,7 +82,7 @@ const OWN_PERIODS: readonly PricingMutation[] = [
   ]),
   mutation(['windows go on where the anchor moves', '10.2'], 'ledger/own-periods.ts', [
     'endMs: Math.min(period.endMs, inForce.endMs),',
-    'endMs: period.endMs + 0 * inForce.startMs,',
+    'endMs: period.endMs,',
   ]),
   mutation(['a longer line that starts late is not charged', '13.3'], 'invoice/line-periods.ts', [
     'isIn(advance, Math.max(own.startMs, lineItem.startMs))',

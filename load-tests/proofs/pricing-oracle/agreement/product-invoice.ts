@@ -107,6 +107,7 @@ export function productInvoice(
   return {
     periodStart: formatInstant(result.period.startMs),
     periodEnd: formatInstant(result.period.endMs),
+    dueAt: formatInstant(result.dueMs),
     lines: result.lines.map((line) => lineOf(line, money)),
     totals: {
       subtotal: money(totals.subtotal),

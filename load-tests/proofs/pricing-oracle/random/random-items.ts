@@ -88,7 +88,24 @@ function randomOnetime(random: SeededRandom, outline: Outline): OnetimeItem {
   return { ...randomBasis(random, outline), type: 'ONETIME', start, quantity };
 }
 
+/**
+ * Lines whose amounts are powers of ten: the shares of a coupon end in the same fraction of a unit,
+ * behind different numbers of digits.
+ */
+function powersOfTen(random: SeededRandom, outline: Outline): readonly FixedItem[] {
+  const cadence = random.pick(['ADVANCE', 'ARREAR'] as const);
+  return Array.from({ length: random.between(2, 5) }, () => ({
+    ...randomBasis(random, outline),
+    price: { model: 'FLAT_FEE', amount: '1', unitRate: null },
+    type: 'FIXED',
+    cadence,
+    quantity: random.pick(['1', '1', '10', '10', '100']),
+    length: outline.subscription.length,
+  }));
+}
+
 export function randomFixedItems(random: SeededRandom, outline: Outline): readonly LineItem[] {
+  if (random.chance(outline.theme.powersOfTen)) return powersOfTen(random, outline);
   const count = random.between(0, outline.theme.fixedItemsMax);
   const fixed = Array.from({ length: count }, () => randomFixed(random, outline));
   const onetime = random.chance(0.25) ? [randomOnetime(random, outline)] : [];
@@ -131,12 +148,13 @@ function randomLineage(
 
 /**
  * Items of one meter that differ in `filter_values`; some texts belong to both of them. Others may
- * follow, on all of them at once, or on each when it comes.
+ * follow, on all of them at once, or on each when it comes; but not of a meter that is never reset,
+ * whose successors count the history of those before them again.
  */
 function randomFamily(
   random: SeededRandom,
   outline: Outline,
-  first: UsageItem,
+  { first, reset }: { readonly first: UsageItem; readonly reset: OracleMeter['reset'] },
 ): readonly UsageItem[] {
   const values = [['a', 'B'], random.chance(0.5) ? ['b'] : ['a', 'b'], ['']];
   const members = values.slice(0, random.between(2, 3)).map((texts) => ({
@@ -146,7 +164,7 @@ function randomFamily(
     end: first.end,
     filterValues: [{ key: 'k', values: texts }],
   }));
-  if (!random.chance(outline.theme.lineage)) return members;
+  if (reset === 'NEVER' || !random.chance(outline.theme.lineage)) return members;
   const common = randomHandovers(random, outline, first);
   const isTogether = random.chance(0.7);
   return members.flatMap((member) => {
@@ -170,7 +188,9 @@ function randomItems(
   { meterId, meter }: Omit<Metered, 'items'>,
 ): readonly UsageItem[] {
   const first = randomUsage(random, outline, meterId);
-  if (random.chance(0.2) && addsUp(meter)) return randomFamily(random, outline, first);
+  if (random.chance(0.2) && addsUp(meter)) {
+    return randomFamily(random, outline, { first, reset: meter.reset });
+  }
   if (!random.chance(outline.theme.lineage)) return [first];
   const handovers = randomHandovers(random, outline, first);
   return randomLineage(random, outline, { first, handovers });
