@@ -14,7 +14,7 @@ type KeyOptions = {
 
 /** Another key, of a new user; without an environment also of a new tenant. */
 export async function makeKey(
-  database: Database,
+  database: Pick<Database, 'url'>,
   options: KeyOptions,
 ): Promise<{ readonly apiKey: string; readonly environment: Environment }> {
   const environment = options.environment ?? {
