@@ -26,7 +26,7 @@ const SIMULATION_EFFORT = { seedsMax: 2_000, statesMax: 200_000 };
 const isComplete = ({ missed, broken }: MutationTally): boolean => missed + broken === 0;
 
 const ORACLE_SEED = 1;
-const USAGE_CASES = 40;
+const USAGE_CASES = 300;
 /** What the oracles notice without a test beside them. */
 const NOTICED_SHARE_MIN = 0.9;
 

@@ -77,10 +77,10 @@ async function compareUsage(root: string, cases: Cases): Promise<MutationOutcome
 
 /** Either oracle may notice. */
 async function compare({ root, cases }: ComparisonRequest): Promise<MutationOutcome> {
-  const ofUsage = await compareUsage(root, cases);
-  if (ofUsage.kind === 'caught') return ofUsage;
   const ofPricing = await comparePricing(root, cases);
-  return ofPricing.kind === 'missed' ? ofUsage : ofPricing;
+  if (ofPricing.kind === 'caught') return ofPricing;
+  const ofUsage = await compareUsage(root, cases);
+  return ofUsage.kind === 'missed' ? ofPricing : ofUsage;
 }
 
 process.on('message', (request: ComparisonRequest) => {
