@@ -46,11 +46,10 @@ export async function findUsageCustomer(
     'id' in reference
       ? sql.fragment`id = ${reference.id}`
       : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
-  const { tenantId, environmentId } = environment;
   return database.readSnapshot(environment, (transaction) =>
     transaction.maybeOne(sql.type(usageCustomerRow)`
       SELECT id, external_id, timezone FROM customers
-      WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND ${named}`),
+      WHERE ${named} AND ${isOfEnvironment}`),
   );
 }
 

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -6,119 +5,32 @@ import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { Database } from '../../sql/pool.js';
-import { createId } from '../../runtime/ids.js';
-import { OPERATIONS } from '../generated/operations.js';
-import {
-  test as base,
-  withFreshClickHouse,
-  withFreshDatabase,
-} from '../../load-tests/harness/fixtures.js';
-import { withBillingApi, type BillingUnderTest } from '../testing/billing-harness.js';
-import { makeKey } from '../testing/billing-test.js';
-import {
-  fillEnvironment,
-  FILLED_AT,
-  type FilledEnvironment,
-} from '../testing/filled-environment.js';
+import { test as base } from '../../load-tests/harness/fixtures.js';
+import type { FilledEnvironment } from '../testing/filled-environment.js';
 import { idProbesOf, type IdProbe } from '../testing/id-probes.js';
-import { addressOf, sampleOf, type SampleRequest } from '../testing/sample-requests.js';
+import {
+  KEYED_OPERATIONS,
+  readEverything,
+  send,
+  sideBySide,
+  withIsolationWorld,
+  type IsolationWorld,
+} from '../testing/isolation-world.js';
+import { sampleOf } from '../testing/sample-requests.js';
 import type { Operation } from './operation-table.js';
 
-type World = {
-  readonly database: Database;
-  readonly clickhouse: ClickHouse;
-  /** The environment whose key makes all requests. */
-  readonly own: FilledEnvironment;
-  /** Another environment of the same tenant, and one of another tenant. */
-  readonly foreign: readonly FilledEnvironment[];
-  /** What every reading operation answered while there was no other environment. */
-  readonly alone: ReadonlyMap<string, string>;
-};
-
-const operations = OPERATIONS.filter(
-  ({ isPublic, servedBy }) => !isPublic && servedBy === 'billing-api',
-);
-const reading = operations.filter(({ access }) => access === 'read');
-
 const ULID = /\b[a-z]+(_[a-z]+)?_[0-9A-HJKMNP-TV-Z]{26}\b/g;
-/** Requests that change nothing, side by side; fewer than the pool of the API has connections. */
-const AT_A_TIME = 6;
-/** The lag of the log is that of all tenants together. */
-const COMMON = /"consumption_lag":\d+/;
 
-async function send(
-  { call }: FilledEnvironment,
-  { method, path }: Operation,
-  request: SampleRequest,
-) {
-  const options = request.body === undefined ? {} : { body: request.body };
-  const { status, body } = await call(method, addressOf(path, request), options);
-  return { status, text: `${status} ${JSON.stringify(body)}`.replace(COMMON, '') };
-}
-
-/** The request of a list or search that asks for everything. */
-function widest({ method, path }: Operation, sample: SampleRequest): SampleRequest {
-  if (path.endsWith('/search')) return { ...sample, body: { limit: 1000 } };
-  return method === 'GET' ? { ...sample, query: { ...sample.query, limit: '1000' } } : sample;
-}
-
-async function readEverything(filled: FilledEnvironment): Promise<Map<string, string>> {
-  const answers = new Map<string, string>();
-  const read = async (operation: Operation, request: SampleRequest): Promise<void> => {
-    const { status, text } = await send(filled, operation, request);
-    expect([operation.id, status === 200 ? '' : text]).toEqual([operation.id, '']);
-    answers.set(`${operation.id} ${JSON.stringify(request)}`, text);
-  };
-  await sideBySide(
-    reading.flatMap((operation) => {
-      const sample = sampleOf(operation.id, filled);
-      return [sample, widest(operation, sample)].map((request) => () => read(operation, request));
-    }),
-  );
-  return answers;
-}
-
-/** Results in the order of the tasks. */
-function sideBySide<T>(tasks: readonly (() => Promise<T>)[]): Promise<readonly T[]> {
-  return new PQueue({ concurrency: AT_A_TIME }).addAll(tasks);
-}
-
-/** Fills the environment that asks, reads all of it, and only then fills the foreign ones. */
-async function makeWorld(
-  api: BillingUnderTest,
-  database: Database,
-  clickhouse: ClickHouse,
-): Promise<World> {
-  const tools = { api, database, clickhouse };
-  const { environment } = api;
-  const own = await fillEnvironment(tools, { environment }, { suffix: '', partition: 0 });
-  const alone = await readEverything(own);
-  const sibling = { tenantId: environment.tenantId, environmentId: createId('env') };
-  const keys = [await makeKey(database, { environment: sibling }), await makeKey(database, {})];
-  const foreign = await Promise.all(
-    keys.map(async (key, index) => {
-      // Once with the very keys of `own`, so that whatever goes by a name meets its double, and
-      // once with others, for asking after what only the foreign environment has.
-      await fillEnvironment(tools, key, { suffix: '', partition: 1 + 2 * index });
-      return fillEnvironment(tools, key, { suffix: `-${index}`, partition: 2 + 2 * index });
-    }),
-  );
-  return { database, clickhouse, own, foreign, alone };
-}
-
-// One world for both tests, since it is what takes the time.
-const test = base.extend<{ world: World }>({
+// One world for several tests, since it is what takes the time.
+const test = base.extend<{ world: IsolationWorld; worldWithoutPolicies: IsolationWorld }>({
   world: [
-    async ({ clickhouseDatabases }, use) => {
-      const clock = { now: () => Date.parse(FILLED_AT) };
-      await withFreshDatabase(({ database }) =>
-        withFreshClickHouse(clickhouseDatabases, ({ client }) =>
-          withBillingApi({ database, clickhouse: client, clock }, async (api) => {
-            await use(await makeWorld(api, database, client));
-          }),
-        ),
-      );
-    },
+    async ({ clickhouseDatabases }, use) =>
+      withIsolationWorld(clickhouseDatabases, { hasRowSecurity: true }, use),
+    { scope: 'file' },
+  ],
+  worldWithoutPolicies: [
+    async ({ clickhouseDatabases }, use) =>
+      withIsolationWorld(clickhouseDatabases, { hasRowSecurity: false }, use),
     { scope: 'file' },
   ],
 });
@@ -168,7 +80,7 @@ function unknownOf(value: string): string {
 }
 
 /** Foreign ids and environments that an answer contains without having been told them. */
-function leaksIn(text: string, told: string, { foreign }: World): readonly string[] {
+function leaksIn(text: string, told: string, { foreign }: IsolationWorld): readonly string[] {
   const secrets = foreign.flatMap(({ environment, ids }) => [
     environment.environmentId,
     ...Object.values(ids),
@@ -185,7 +97,11 @@ function nextAttempt(): number {
 }
 
 /** What a probe answers differently for foreign ids than for an unknown one. */
-async function differencesAt(operation: Operation, world: World, at: number): Promise<unknown[]> {
+async function differencesAt(
+  operation: Operation,
+  world: IsolationWorld,
+  at: number,
+): Promise<unknown[]> {
   const answerTo = async (value: string) => {
     const suffix = `-try-${nextAttempt()}`;
     const sample = sampleOf(operation.id, world.own, suffix);
@@ -209,9 +125,9 @@ async function differencesAt(operation: Operation, world: World, at: number): Pr
 
 /** Asks every operation for foreign records, wherever its request can name one. */
 async function probeEverything(
-  world: World,
+  world: IsolationWorld,
 ): Promise<{ readonly probes: number; readonly differences: readonly unknown[] }> {
-  const probes = operations.flatMap((operation) => {
+  const probes = KEYED_OPERATIONS.flatMap((operation) => {
     const places = idProbesOf(operation, sampleOf(operation.id, world.own), world.own.ids);
     if (operation.path.includes('{')) {
       expect([operation.id, places.length > 0]).toEqual([operation.id, true]);
@@ -238,50 +154,59 @@ async function environmentsIn(client: ClickHouse, table: string): Promise<readon
 
 const GENEROUS_MS = 300_000;
 
+/** Nobody sees a record of another environment in any answer, nor changes one. */
+async function expectIsolation(world: IsolationWorld): Promise<void> {
+  const { database, clickhouse } = world;
+  const everywhere = [world.own, ...world.foreign];
+  const before = await digests(database, everywhere);
+  // A test over an empty table proves nothing: a new table needs something in fillEnvironment.
+  for (const [table, { rows }] of before) expect([table, rows > 0]).toEqual([table, true]);
+  const tables = await clickhouse.query(
+    `SELECT found AS name FROM (
+      SELECT DISTINCT table AS found FROM system.columns
+      WHERE database = currentDatabase() AND name = 'environment_id')`,
+    {},
+    tableName,
+  );
+  expect(tables.length).toBeGreaterThan(0);
+  for (const { name } of tables) {
+    const ids = everywhere.map(({ environment }) => environment.environmentId);
+    const found = await environmentsIn(clickhouse, name);
+    expect([name, found]).toEqual([name, expect.arrayContaining(ids)]);
+  }
+
+  const together = await readEverything(world.own);
+  for (const [request, answer] of together) {
+    expect([request, answer]).toEqual([request, world.alone.get(request)]);
+  }
+
+  const { probes, differences } = await probeEverything(world);
+  expect(differences).toEqual([]);
+  expect(probes).toBeGreaterThan(KEYED_OPERATIONS.length);
+
+  // The key of a foreign environment is no key of this one.
+  const headers = { 'idempotency-key': 'subscribe-0' };
+  const options = { body: { name: 'Pro' }, headers };
+  const created = await world.own.call('POST', '/v1/plans', options);
+  expect([created.status, created.headers.get('idempotency-replayed')]).toEqual([201, null]);
+
+  const after = await digests(database, world.foreign);
+  for (const [table, digest] of after) {
+    expect([table, digest]).toEqual([table, before.get(table)]);
+  }
+}
+
 describe('an environment', () => {
   test(
     'is not seen from another environment of its tenant, nor from another tenant',
     { timeout: GENEROUS_MS },
-    async ({ world }) => {
-      const { database, clickhouse } = world;
-      const everywhere = [world.own, ...world.foreign];
-      const before = await digests(database, everywhere);
-      // A test over an empty table proves nothing: a new table needs something in fillEnvironment.
-      for (const [table, { rows }] of before) expect([table, rows > 0]).toEqual([table, true]);
-      const tables = await clickhouse.query(
-        `SELECT found AS name FROM (
-          SELECT DISTINCT table AS found FROM system.columns
-          WHERE database = currentDatabase() AND name = 'environment_id')`,
-        {},
-        tableName,
-      );
-      expect(tables.length).toBeGreaterThan(0);
-      for (const { name } of tables) {
-        const ids = everywhere.map(({ environment }) => environment.environmentId);
-        const found = await environmentsIn(clickhouse, name);
-        expect([name, found]).toEqual([name, expect.arrayContaining(ids)]);
-      }
+    async ({ world }) => expectIsolation(world),
+  );
 
-      const together = await readEverything(world.own);
-      for (const [request, answer] of together) {
-        expect([request, answer]).toEqual([request, world.alone.get(request)]);
-      }
-
-      const { probes, differences } = await probeEverything(world);
-      expect(differences).toEqual([]);
-      expect(probes).toBeGreaterThan(operations.length);
-
-      // The key of a foreign environment is no key of this one.
-      const headers = { 'idempotency-key': 'subscribe-0' };
-      const options = { body: { name: 'Pro' }, headers };
-      const created = await world.own.call('POST', '/v1/plans', options);
-      expect([created.status, created.headers.get('idempotency-replayed')]).toEqual([201, null]);
-
-      const after = await digests(database, world.foreign);
-      for (const [table, digest] of after) {
-        expect([table, digest]).toEqual([table, before.get(table)]);
-      }
-    },
+  test(
+    'is not seen from others by the filters of the statements alone, without row-level security',
+    { timeout: GENEROUS_MS },
+    async ({ worldWithoutPolicies }) => expectIsolation(worldWithoutPolicies),
   );
 
   test(

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { isOneOf } from '../records/conditions.js';
+import { isOneOf, rowIsOfEnvironment } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import {
@@ -53,11 +53,12 @@ export async function findOtherResetsOfMeters(
     JOIN features AS own ON own.id = wanted.feature_id
     JOIN features AS other ON other.meter_id = own.meter_id AND other.id <> own.id
     JOIN entitlements ON entitlements.feature_id = other.id
-    WHERE entitlements.status = 'published'
+    WHERE entitlements.status = 'published' AND ${rowIsOfEnvironment('entitlements')}
+      AND ${rowIsOfEnvironment('own')} AND ${rowIsOfEnvironment('other')}
       AND entitlements.usage_reset_period IS DISTINCT FROM wanted.reset
       AND (entitlements.entity_id = wanted.entity_id
         OR EXISTS (SELECT FROM subscriptions
-          WHERE subscription_status <> 'cancelled'
+          WHERE subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('subscriptions')}
             AND ((subscriptions.id = wanted.entity_id AND plan_id = entitlements.entity_id)
               OR (plan_id = wanted.entity_id AND subscriptions.id = entitlements.entity_id))))
     ORDER BY place, entitlements.created_at, entitlements.id`);

@@ -99,6 +99,12 @@ export const isPublished: Conditions<'status'> = [sql.fragment`status = 'publish
 export const isOfEnvironment = sql.fragment`tenant_id = current_setting('minutebook.tenant_id', true)
   AND environment_id = current_setting('minutebook.environment_id', true)`;
 
+/** As `isOfEnvironment`, for the rows of one table, or alias of a table, of a join. */
+export function rowIsOfEnvironment(table: string): FragmentSqlToken {
+  return sql.fragment`${sql.identifier([table, 'tenant_id'])} = current_setting('minutebook.tenant_id', true)
+    AND ${sql.identifier([table, 'environment_id'])} = current_setting('minutebook.environment_id', true)`;
+}
+
 /** The conditions joined by AND. */
 export function allOf(conditions: readonly FragmentSqlToken[]): FragmentSqlToken {
   return conditions.length === 0

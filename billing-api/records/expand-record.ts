@@ -1,14 +1,14 @@
 import type { Columns } from './columns.js';
 import { findRecord, findRecords } from './find-record.js';
-import { notFound, type Refusal } from './refusal.js';
+import { isRefusal, notFound, type Refusal } from './refusal.js';
 import { recordToDto, type AnswerOf, type Resource, type RowOf } from './resource.js';
 import type { ReadUnit } from './unit.js';
 
-/** Reads one expandable member of all records of an answer at once. */
+/** Reads one expandable member of all records of an answer at once, or refuses so many of them. */
 export type Expansion<Row, Answer> = (
   unit: ReadUnit,
   rows: readonly Row[],
-) => Promise<(row: Row) => Answer>;
+) => Promise<((row: Row) => Answer) | Refusal>;
 
 /**
  * The expandable members of a resource. An expanded record carries no expansions of its own, so
@@ -53,12 +53,14 @@ export async function expandRecords<Row, Answers extends object>(
     readonly expansions: Expansions<Row, Answers>;
     readonly names: ReadonlySet<string> | 'all';
   },
-): Promise<readonly Expanded<Row, Answers>[]> {
+): Promise<readonly Expanded<Row, Answers>[] | Refusal> {
   const readers: (readonly [string, (row: Row) => unknown])[] = [];
   const entries: [string, Expansion<Row, unknown>][] = Object.entries(wanted.expansions);
   for (const [name, expansion] of entries) {
     if (wanted.names !== 'all' && !wanted.names.has(name)) continue;
-    readers.push([name, await expansion(unit, rows)]);
+    const read = await expansion(unit, rows);
+    if (isRefusal(read)) return read;
+    readers.push([name, read]);
   }
   return rows.map((row) => {
     const members = readers.map(([name, read]) => [name, read(row)] as const);
@@ -83,9 +85,9 @@ export async function expandRecord<Row, Answers extends object>(
   unit: ReadUnit,
   row: Row,
   expansions: Expansions<Row, Answers>,
-): Promise<Expanded<Row, Answers>> {
-  const [expanded] = await expandRecords(unit, [row], { expansions, names: 'all' });
-  return expanded ?? { row, expansions: {} };
+): Promise<Expanded<Row, Answers> | Refusal> {
+  const expanded = await expandRecords(unit, [row], { expansions, names: 'all' });
+  return isRefusal(expanded) ? expanded : (expanded[0] ?? { row, expansions: {} });
 }
 
 /** A record with its expansions as it is answered. */

@@ -155,6 +155,7 @@ export async function searchExpanded<C extends Columns, Answers extends object>(
   const where = whereSql(command, search.conditions);
   const { rows, total } = await findPage(unit, resource, { command, where });
   const items = await expandRecords(unit, rows, { expansions, names: command.expand });
+  if (isRefusal(items)) return items;
   return { items, pagination: { limit: command.limit, offset: command.offset, total } };
 }
 

@@ -1,4 +1,5 @@
 import { sql } from 'slonik';
+import { isOfEnvironment } from '../records/conditions.js';
 import { lockRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import { LINE_ITEMS, type LineItemRow } from './line-item.resource.js';
@@ -9,7 +10,7 @@ export async function findSubscription(
   id: string,
 ): Promise<SubscriptionRow | null> {
   return transaction.maybeOne(sql.type(SUBSCRIPTIONS.row)`
-    SELECT * FROM subscriptions WHERE id = ${id}`);
+    SELECT * FROM subscriptions WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
 /** Locks subscriptions in the order of their ids; nobody else changes them then. */
@@ -28,6 +29,7 @@ export async function findSubscriptionsOfCustomer(
   return transaction.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions
     WHERE customer_id = ${customerId} AND status = 'published' AND subscription_status <> 'draft'
+      AND ${isOfEnvironment}
     ORDER BY created_at, id`);
 }
 
@@ -36,7 +38,7 @@ export async function findLineItem(
   id: string,
 ): Promise<LineItemRow | null> {
   return transaction.maybeOne(sql.type(LINE_ITEMS.row)`
-    SELECT * FROM subscription_line_items WHERE id = ${id}`);
+    SELECT * FROM subscription_line_items WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
 /** The line items of these subscriptions, in line order (docs/domain.md 1). */
@@ -48,6 +50,6 @@ export async function findLineItems(
   return transaction.any(sql.type(LINE_ITEMS.row)`
     SELECT * FROM subscription_line_items
     WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
-      AND status = 'published'
+      AND status = 'published' AND ${isOfEnvironment}
     ORDER BY created_at, id`);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { isOneOf } from '../../records/conditions.js';
+import { isOfEnvironment, isOneOf } from '../../records/conditions.js';
 import { findPublished, findRecords } from '../../records/find-record.js';
 import type { Transaction } from '../../records/unit.js';
 import { FEATURES, type FeatureRow } from './feature.resource.js';
@@ -30,6 +30,7 @@ export async function findUnknownFeatureIds(
   if (ids.length === 0) return [];
   const rows = await transaction.any(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM unnest(${sql.array([...ids], 'text')}) AS given (id)
-    WHERE NOT EXISTS (SELECT FROM features WHERE features.id = given.id)`);
+    WHERE NOT EXISTS (
+      SELECT FROM features WHERE features.id = given.id AND ${isOfEnvironment})`);
   return rows.map((row) => row.id);
 }

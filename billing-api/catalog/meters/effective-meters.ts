@@ -6,6 +6,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { METERS, type MeterRow } from './meter.resource.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 /** Where the counting of an archived meter ended in one partition of a log. */
@@ -70,7 +71,6 @@ function meterFromRow(row: z.output<typeof effectiveRow>): EffectiveMeter {
 /** These meters as their readers must read them, with their generations, from one statement. */
 export async function findEffectiveMeters(
   transaction: Pick<Transaction, 'any'>,
-  environment: Environment,
   meterIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
@@ -89,8 +89,9 @@ export async function findEffectiveMeters(
     JOIN meter_versions stream
       ON stream.meter_id = v.meter_id AND stream.version = coalesce(v.reverts_to, v.version)
     WHERE meters.id = ANY (${sql.array([...new Set(meterIds)], 'text')})
-      AND meters.tenant_id = ${environment.tenantId}
-      AND meters.environment_id = ${environment.environmentId}`);
+      AND ${rowIsOfEnvironment('meters')}
+      AND ${rowIsOfEnvironment('v')}
+      AND ${rowIsOfEnvironment('stream')}`);
   return new Map(rows.map((row) => [row.meter_id, meterFromRow(row)]));
 }
 
@@ -101,6 +102,6 @@ export function readEffectiveMeters(
   meterIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   return database.readSnapshot(environment, (transaction) =>
-    findEffectiveMeters(transaction, environment, meterIds),
+    findEffectiveMeters(transaction, meterIds),
   );
 }

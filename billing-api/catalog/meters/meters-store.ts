@@ -5,6 +5,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { METERS, type MeterRow } from './meter.resource.js';
@@ -37,6 +38,7 @@ export function findFedVersions(unit: Unit, meterId: string): Promise<readonly F
   return unit.tx.any(sql.type(fedRow)`
     SELECT version, filters FROM meter_versions
     WHERE meter_id = ${meterId} AND retired_in IS NULL AND read_generations <> '{}'
+      AND ${isOfEnvironment}
     ORDER BY version DESC`);
 }
 
@@ -60,7 +62,7 @@ export async function endDefinition(unit: Unit, meterId: string): Promise<void> 
 export async function hasLivePrice({ tx, now }: Unit, meterId: string): Promise<string | null> {
   const isPriced = await tx.exists(sql.type(z.unknown())`
     SELECT FROM prices
-    WHERE meter_id = ${meterId} AND status = 'published'
+    WHERE meter_id = ${meterId} AND status = 'published' AND ${isOfEnvironment}
       AND (end_date IS NULL OR end_date > ${formatInstant(now)}::timestamptz)`);
   return isPriced ? 'has a price that has not ended' : null;
 }
@@ -80,7 +82,8 @@ export async function findMetersForUse(
 ): Promise<ReadonlyMap<string, MeterRow>> {
   if (ids.length === 0) return new Map();
   const rows = await transaction.any(sql.type(METERS.row)`
-    SELECT * FROM meters WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})
+    SELECT * FROM meters
+    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND ${isOfEnvironment}
     ORDER BY id FOR KEY SHARE`);
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -1,4 +1,3 @@
-import type { InstantMs } from '../../../contract/instant.js';
 import { entitlementToDto, type EntitlementDto } from '../../entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import {
@@ -12,6 +11,7 @@ import type { CreditGrantDto } from '../../records/unsupported-dto.js';
 import {
   byPlan,
   planPriceExpansions,
+  type PlanPricesQuery,
   type PlanPriceExpansionsDto,
 } from './plan-price-expansions.js';
 import { PLANS, type PlanDto, type PlanRow } from './plan.resource.js';
@@ -42,8 +42,8 @@ export function newPlan(row: PlanRow): ExpandedPlan {
 }
 
 /** What belongs to plans at one instant. */
-export function planExpansions(now: InstantMs): Expansions<PlanRow, PlanExpansionsDto> {
-  const { prices, meters, features } = planPriceExpansions(now);
+export function planExpansions(query: PlanPricesQuery): Expansions<PlanRow, PlanExpansionsDto> {
+  const { prices, meters, features } = planPriceExpansions(query);
   return {
     prices,
     entitlements: async ({ tx }, plans) => {

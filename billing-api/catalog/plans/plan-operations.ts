@@ -11,6 +11,12 @@ import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
 import { PLANS, type CreatePlanBody, type SearchPlansBody } from './plan.resource.js';
 
+/**
+ * Live prices that the plans of one answer may have together: twice what one plan may have. An
+ * answer of so many takes about 10 MB; all of a page of a thousand plans would be five million.
+ */
+const PRICES_MAX = 10_000;
+
 /** POST /plans. */
 export async function createPlan(
   dependencies: WriteDependencies,
@@ -41,7 +47,7 @@ export function readPlan(
   caller: Caller,
   id: string,
 ): Promise<ExpandedPlan | Refusal> {
-  const expansions = planExpansions(dependencies.clock.now());
+  const expansions = planExpansions({ now: dependencies.clock.now(), pricesMax: PRICES_MAX });
   return readUnit(dependencies, caller.environment, (unit) =>
     readExpanded(unit, PLANS, { id, expansions }),
   );
@@ -49,7 +55,10 @@ export function readPlan(
 
 /** POST /plans/search. */
 export function searchPlans(
-  dependencies: PlanReadDependencies,
+  {
+    pricesMax = PRICES_MAX,
+    ...dependencies
+  }: PlanReadDependencies & { readonly pricesMax?: number },
   caller: Caller,
   body: SearchPlansBody,
 ): Promise<Page<ExpandedPlan> | Refusal> {
@@ -60,7 +69,7 @@ export function searchPlans(
       ...isOneOf('lookup_key', body.lookup_keys),
       ...hasText('name', body.name_contains),
     ],
-    expansions: planExpansions(dependencies.clock.now()),
+    expansions: planExpansions({ now: dependencies.clock.now(), pricesMax }),
   };
   return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PLANS, search));
 }
@@ -102,6 +111,8 @@ export async function changePlan(
   if (problems !== null) return problems;
   return writeUnit(dependencies, caller, async (unit) => {
     const row = await changeRecord(unit, PLANS, { target, change: () => patch });
-    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions(unit.now));
+    return isRefusal(row)
+      ? row
+      : expandRecord(unit, row, planExpansions({ now: unit.now, pricesMax: PRICES_MAX }));
   });
 }

@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { Expansions } from '../../records/expand-record.js';
+import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
@@ -53,19 +54,42 @@ function placesByMeter(
   return places;
 }
 
+/** At which instant the prices of plans are live, and how many one answer may need. */
+export type PlanPricesQuery = { readonly now: InstantMs; readonly pricesMax: number };
+
+async function findPlanPrices(
+  { tx }: ReadUnit,
+  plans: readonly PlanRow[],
+  { now, pricesMax }: PlanPricesQuery,
+): Promise<readonly PriceRow[] | Refusal> {
+  const entityIds = plans.map((plan) => plan.id);
+  const prices = await findLivePrices(tx, { entityIds, now, rowsMax: pricesMax + 1 });
+  if (prices.length <= pricesMax) return prices;
+  return invalid({
+    limit:
+      `the plans of this page have more than ${pricesMax} live prices together: ask for fewer ` +
+      'plans, or leave prices, meters and features out of expand',
+  });
+}
+
 /** The live prices of plans at one instant, read once, with their meters and features. */
-export function planPriceExpansions(now: InstantMs): Expansions<PlanRow, PlanPriceExpansionsDto> {
-  let found: Promise<readonly PriceRow[]> | null = null;
-  const livePrices = ({ tx }: ReadUnit, plans: readonly PlanRow[]) =>
-    (found ??= findLivePrices(tx, { entityIds: plans.map((plan) => plan.id), now }));
+export function planPriceExpansions(
+  query: PlanPricesQuery,
+): Expansions<PlanRow, PlanPriceExpansionsDto> {
+  let found: Promise<readonly PriceRow[] | Refusal> | null = null;
+  const livePrices = (unit: ReadUnit, plans: readonly PlanRow[]) =>
+    (found ??= findPlanPrices(unit, plans, query));
 
   return {
     prices: async (unit, plans) => {
-      const prices = byPlan(await livePrices(unit, plans));
+      const live = await livePrices(unit, plans);
+      if (isRefusal(live)) return live;
+      const prices = byPlan(live);
       return (plan) => (prices.get(plan.id) ?? []).map(priceToDto);
     },
     meters: async (unit, plans) => {
       const prices = await livePrices(unit, plans);
+      if (isRefusal(prices)) return prices;
       const meters = await findMeters(unit.tx, meterIdsOf(prices));
       const pricesOf = byPlan(prices);
       return (plan) =>
@@ -76,6 +100,7 @@ export function planPriceExpansions(now: InstantMs): Expansions<PlanRow, PlanPri
     },
     features: async (unit, plans) => {
       const prices = await livePrices(unit, plans);
+      if (isRefusal(prices)) return prices;
       const features = await findFeaturesOfMeters(unit.tx, meterIdsOf(prices));
       const pricesOf = byPlan(prices);
       const ofMeter = placesByMeter(features);

@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
+import { searchPlans } from './plan-operations.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 
 describe('POST /plans', () => {
@@ -166,5 +167,51 @@ describe('PUT /plans/{id}', () => {
       UPDATE plans SET status = 'archived' WHERE id = ${id}`);
     const { status, body } = await api.call('PUT', `/v1/plans/${id}`, { body: { name: 'X' } });
     expect([status, body.code]).toEqual([400, 'invalid_operation']);
+  });
+});
+
+describe('POST /plans/search with prices', () => {
+  test('answers as many prices as one answer may have, and refuses more with the remedy', async ({
+    api,
+    database: { database },
+  }) => {
+    const { planId, meterId } = await makeSubscription(api);
+    const other = await api.make('/v1/plans', { name: 'Other' });
+    await api.make('/v1/prices', {
+      entity_id: other.id,
+      currency: 'usd',
+      ...{ meter_id: meterId, amount: '1' },
+    });
+    const clock = { now: () => Date.now() };
+    const caller = { environment: api.environment, userId: api.userId, claim: null };
+    const search = (pricesMax: number, body: object) =>
+      searchPlans({ database, clock, pricesMax }, caller, body);
+    const expand = 'prices,meters,features';
+    expect(await search(2, { expand })).toMatchObject({
+      items: [{ row: { id: other.id } }, { row: { id: planId } }],
+    });
+    for (const name of expand.split(',')) {
+      const refusal = await search(1, { expand: name });
+      expect(refusal).toMatchObject({ code: 'validation_error' });
+      expect(refusal).toMatchObject({ message: expect.stringContaining('ask for fewer plans') });
+    }
+    // What the remedy says helps.
+    expect(await search(1, { expand, limit: 1 })).toMatchObject({ items: [{}] });
+    expect(await search(1, { expand: 'entitlements' })).toMatchObject({ items: [{}, {}] });
+  });
+
+  test('answers 400 above 10,000 prices', async ({ api, database: { database } }) => {
+    const { planId, priceId } = await makeSubscription(api);
+    await api.make('/v1/plans', { name: 'Other' });
+    await ownerOf(database).query(sql.type(noRows)`
+      INSERT INTO prices SELECT (jsonb_populate_record(prices,
+        jsonb_build_object('id', 'price_' || number, 'sequence', number + 1))).*
+      FROM prices, generate_series(1, 10000) AS number WHERE prices.id = ${priceId}`);
+    const body = { expand: 'prices', limit: 2 };
+    const answer = await api.call('POST', '/v1/plans/search', { body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_error']);
+    expect(answer.body.details.limit).toContain('more than 10000 live prices');
+    const unexpanded = await api.call('POST', '/v1/plans/search', { body: { limit: 2 } });
+    expect(unexpanded.body.items.map((plan: { id: string }) => plan.id)).toContain(planId);
   });
 });

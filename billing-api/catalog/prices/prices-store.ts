@@ -2,11 +2,13 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction } from '../../records/unit.js';
 import { PRICES, type PriceRow } from './price.resource.js';
 
 export async function findPrice(transaction: Transaction, id: string): Promise<PriceRow | null> {
-  return transaction.maybeOne(sql.type(PRICES.row)`SELECT * FROM prices WHERE id = ${id}`);
+  return transaction.maybeOne(sql.type(PRICES.row)`
+    SELECT * FROM prices WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
 /** The published price with this lookup key. */
@@ -15,7 +17,8 @@ export async function findPriceByLookupKey(
   lookupKey: string,
 ): Promise<PriceRow | null> {
   return transaction.maybeOne(sql.type(PRICES.row)`
-    SELECT * FROM prices WHERE lookup_key = ${lookupKey} AND status = 'published'`);
+    SELECT * FROM prices
+    WHERE lookup_key = ${lookupKey} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
 export async function findPrices(
@@ -24,29 +27,34 @@ export async function findPrices(
 ): Promise<ReadonlyMap<string, PriceRow>> {
   if (ids.length === 0) return new Map();
   const rows = await transaction.any(sql.type(PRICES.row)`
-    SELECT * FROM prices WHERE id = ANY (${sql.array([...new Set(ids)], 'text')})`);
+    SELECT * FROM prices
+    WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND ${isOfEnvironment}`);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+type LivePricesQuery = { readonly entityIds: readonly string[]; readonly now: InstantMs };
+
 /**
- * Published prices of these owners that have not ended at `now` (docs/domain.md 9.4), oldest first.
+ * Published prices of these owners that have not ended at `now` (docs/domain.md 9.4), oldest first;
+ * no more than `rowsMax` of them.
  */
 export async function findLivePrices(
   transaction: Transaction,
-  owners: { readonly entityIds: readonly string[]; readonly now: InstantMs },
+  owners: LivePricesQuery & { readonly rowsMax?: number },
 ): Promise<readonly PriceRow[]> {
   if (owners.entityIds.length === 0) return [];
   return transaction.any(sql.type(PRICES.row)`
     SELECT * FROM prices
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
-    ORDER BY created_at, sequence`);
+      AND ${isOfEnvironment}
+    ORDER BY created_at, sequence LIMIT ${owners.rowsMax ?? null}`);
 }
 
 /** How many live prices each of these owners has; owners without one are left out. */
 export async function countLivePrices(
   transaction: Transaction,
-  owners: { readonly entityIds: readonly string[]; readonly now: InstantMs },
+  owners: LivePricesQuery,
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await transaction.any(sql.type(
     z.object({ entity_id: z.string(), live: integerColumn }),
@@ -54,6 +62,7 @@ export async function countLivePrices(
     SELECT entity_id, count(*) AS live FROM prices
     WHERE entity_id = ANY (${sql.array([...owners.entityIds], 'text')}) AND status = 'published'
       AND (end_date IS NULL OR end_date > ${formatInstant(owners.now)}::timestamptz)
+      AND ${isOfEnvironment}
     GROUP BY entity_id`);
   return new Map(rows.map((row) => [row.entity_id, row.live]));
 }
@@ -65,6 +74,6 @@ export async function setPriceSequences(
 ): Promise<void> {
   for (const [planId, sequence] of sequences) {
     await transaction.query(sql.type(noRows)`
-      UPDATE plans SET price_sequence = ${sequence} WHERE id = ${planId}`);
+      UPDATE plans SET price_sequence = ${sequence} WHERE id = ${planId} AND ${isOfEnvironment}`);
   }
 }

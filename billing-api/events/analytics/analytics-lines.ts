@@ -25,7 +25,7 @@ export function findAnalyticsLines(
     const found = await findAnalyticsRecords(unit, query);
     if (isRefusal(found)) return found;
     const { customer, related } = found;
-    const metering = await findMetering(unit.tx, environment, related.lineItems);
+    const metering = await findMetering(unit.tx, related.lineItems);
     const lines = related.lineItems.flatMap((row) => lineInRange(row, { query, found, metering }));
     return { customer, lines, metering, related };
   });

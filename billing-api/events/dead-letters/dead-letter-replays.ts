@@ -4,6 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { instantColumn, integerColumn, noRows } from '../../../sql/columns.js';
 import { letterIdOf, type LetterPlace } from './dead-letters-store.js';
+import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { Transaction } from '../../records/unit.js';
 
 /** One time that a dead letter was appended to the log again. */
@@ -23,20 +24,19 @@ const replayRow = z.object({
   replayed_by: z.string(),
 });
 
-/** Replays of these letters by letter id, oldest first; a transaction sees its environment's. */
+/** Replays of these letters by letter id, oldest first; an operator sees those of all tenants. */
 export async function findReplays(
   transaction: Pick<Transaction, 'any'>,
   places: readonly LetterPlace[],
+  { isOperator }: { readonly isOperator: boolean },
 ): Promise<ReadonlyMap<string, readonly Replay[]>> {
-  const wanted = sql.unnest(
-    places.map(({ logId, partition, offset }) => [logId, partition, offset]),
-    ['text', 'int4', 'int8'],
-  );
+  const wanted = places.map(({ logId, partition, offset }) => [logId, partition, offset]);
   const rows = await transaction.any(sql.type(replayRow)`
     SELECT r.log, r.partition, r.log_offset, r.events, r.replayed_at, r.replayed_by
     FROM dead_letter_replays r
-    JOIN ${wanted} AS wanted (log, partition, log_offset)
+    JOIN ${sql.unnest(wanted, ['text', 'int4', 'int8'])} AS wanted (log, partition, log_offset)
       ON r.log = wanted.log AND r.partition = wanted.partition AND r.log_offset = wanted.log_offset
+    WHERE ${isOperator} OR (${rowIsOfEnvironment('r')})
     ORDER BY r.id`);
   const replays = new Map<string, Replay[]>();
   for (const row of rows) {

@@ -27,9 +27,9 @@ function replaysOf(
   environment: Environment | null,
   letters: readonly DeadLetter[],
 ): Promise<ReadonlyMap<string, readonly Replay[]>> {
-  if (environment === null) return findReplays(database.slonik, letters);
+  if (environment === null) return findReplays(database.slonik, letters, { isOperator: true });
   return readUnit({ database }, environment, ({ tx: transaction }) =>
-    findReplays(transaction, letters),
+    findReplays(transaction, letters, { isOperator: false }),
   );
 }
 

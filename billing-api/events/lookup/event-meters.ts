@@ -4,6 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { meterMatches } from '../../../contract/meter.js';
 import type { StoredEvent } from '../events-store.js';
 import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /**
@@ -18,11 +19,11 @@ export async function findCountingMeters(
   return database.readSnapshot(environment, async (transaction) => {
     const meters = await transaction.any(sql.type(z.object({ id: z.string() }))`
       SELECT id FROM meters
-      WHERE tenant_id = ${environment.tenantId} AND environment_id = ${environment.environmentId}
-        AND status <> 'deleted' AND (${eventName}::text IS NULL OR event_name = ${eventName})
+      WHERE ${isOfEnvironment} AND status <> 'deleted'
+        AND (${eventName}::text IS NULL OR event_name = ${eventName})
       ORDER BY created_at, id`);
     const ids = meters.map(({ id }) => id);
-    const readings = await findEffectiveMeters(transaction, environment, ids);
+    const readings = await findEffectiveMeters(transaction, ids);
     return ids.flatMap((id) => readings.get(id) ?? []);
   });
 }

@@ -5,6 +5,7 @@ import { ledgerFrom } from '../../subscriptions/subscription-terms.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
 import { findLineItems } from '../../subscriptions/subscriptions-store.js';
 import { SUBSCRIPTIONS } from '../../subscriptions/subscription.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import { CUSTOMERS, type CustomerRow } from '../../customers/customer.resource.js';
 import type { Transaction } from '../../records/unit.js';
 
@@ -17,7 +18,8 @@ export async function findCustomersOfKey(
   const isExternal = customerKey.startsWith('e:');
   return transaction.any(sql.type(CUSTOMERS.row)`
     SELECT * FROM customers
-    WHERE (${isExternal} AND external_id = ${text}) OR (NOT ${isExternal} AND id = ${text})
+    WHERE ${isOfEnvironment}
+      AND ((${isExternal} AND external_id = ${text}) OR (NOT ${isExternal} AND id = ${text}))
     ORDER BY created_at, id`);
 }
 
@@ -36,7 +38,7 @@ export async function findMeteredLines(
   const subscriptions = await transaction.any(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions
     WHERE customer_id = ANY (${sql.array([...customerIds], 'text')})
-      AND status = 'published' AND subscription_status <> 'draft'
+      AND status = 'published' AND subscription_status <> 'draft' AND ${isOfEnvironment}
     ORDER BY created_at, id`);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   const items = await findLineItems(transaction, [...byId.keys()]);

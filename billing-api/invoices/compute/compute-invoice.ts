@@ -53,7 +53,7 @@ export async function computeInvoice<Query extends InvoiceQuery>(
     readUnit(dependencies, environment, async (unit) => {
       const query = await findQuery(unit);
       if (isRefusal(query)) return query;
-      return { query, records: await loadBillingRecords(unit, environment, query) };
+      return { query, records: await loadBillingRecords(unit, query) };
     }),
   ]);
   if (isRefusal(found)) return found;

@@ -1,4 +1,3 @@
-import type { Environment } from '../../../contract/environment.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
@@ -31,14 +30,13 @@ async function findFeatureIds(
 /** Loads the records of an invoice in the snapshot in which its subscription was read. */
 export async function loadBillingRecords(
   unit: ReadUnit,
-  environment: Environment,
   { loaded, lineItems, grouping }: InvoiceQuery,
 ): Promise<BillingRecords> {
   const { subscription, related } = loaded;
   const customer = related.customers.get(subscription.customer_id);
   return {
     customer: assertPresent(customer, 'the customer of the subscription'),
-    metering: await findMetering(unit.tx, environment, lineItems),
+    metering: await findMetering(unit.tx, lineItems),
     entitlements: await findEntitlementSources(unit.tx, subscription),
     featureIds: grouping.hasFeature ? await findFeatureIds(unit, lineItems) : new Map(),
   };

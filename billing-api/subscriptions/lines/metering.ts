@@ -1,4 +1,3 @@
-import type { Environment } from '../../../contract/environment.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { MeterRow } from '../../catalog/meters/meter.resource.js';
@@ -43,12 +42,11 @@ export function meterOfLine(row: LineItemRow, metering: Metering): LineMeter | n
 /** The meters of these line items, as the transaction sees them. */
 export async function findMetering(
   transaction: Transaction,
-  environment: Environment,
   lineItems: readonly LineItemRow[],
 ): Promise<Metering> {
   const ids = lineItems.flatMap((item) => item.meter_id ?? []);
   return {
-    effectiveMeters: await findEffectiveMeters(transaction, environment, ids),
+    effectiveMeters: await findEffectiveMeters(transaction, ids),
     meters: await findMeters(transaction, ids),
   };
 }

@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import type { LedgerPeriod } from '../../domain/ledger/period-ledger.js';
+import { isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { periodFromRow, periodRow } from './period-row.js';
 
@@ -16,6 +17,7 @@ export async function findPeriods(
       grid_number, grid_start, grid_end, pauses
     FROM subscription_periods
     WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
+      AND ${isOfEnvironment}
     ORDER BY subscription_id, period_index`);
   const found = new Map<string, LedgerPeriod[]>();
   for (const row of rows) {
