@@ -148,13 +148,12 @@ function randomLineage(
 
 /**
  * Items of one meter that differ in `filter_values`; some texts belong to both of them. Others may
- * follow, on all of them at once, or on each when it comes; but not of a meter that is never reset,
- * whose successors count the history of those before them again.
+ * follow, on all of them at once, or on each when it comes.
  */
 function randomFamily(
   random: SeededRandom,
   outline: Outline,
-  { first, reset }: { readonly first: UsageItem; readonly reset: OracleMeter['reset'] },
+  first: UsageItem,
 ): readonly UsageItem[] {
   const values = [['a', 'B'], random.chance(0.5) ? ['b'] : ['a', 'b'], ['']];
   const members = values.slice(0, random.between(2, 3)).map((texts) => ({
@@ -164,7 +163,7 @@ function randomFamily(
     end: first.end,
     filterValues: [{ key: 'k', values: texts }],
   }));
-  if (reset === 'NEVER' || !random.chance(outline.theme.lineage)) return members;
+  if (!random.chance(outline.theme.lineage)) return members;
   const common = randomHandovers(random, outline, first);
   const isTogether = random.chance(0.7);
   return members.flatMap((member) => {
@@ -188,9 +187,7 @@ function randomItems(
   { meterId, meter }: Omit<Metered, 'items'>,
 ): readonly UsageItem[] {
   const first = randomUsage(random, outline, meterId);
-  if (random.chance(0.2) && addsUp(meter)) {
-    return randomFamily(random, outline, { first, reset: meter.reset });
-  }
+  if (random.chance(0.2) && addsUp(meter)) return randomFamily(random, outline, first);
   if (!random.chance(outline.theme.lineage)) return [first];
   const handovers = randomHandovers(random, outline, first);
   return randomLineage(random, outline, { first, handovers });
