@@ -59,8 +59,11 @@ export function createErrorHandler(log: Log): ErrorRequestHandler {
       next(error);
       return;
     }
-    // Nobody reads an answer.
-    if (error instanceof ClientLeft) return;
+    if (error instanceof ClientLeft) {
+      // Nobody reads an answer, but its end frees the place of a heavy request.
+      response.end();
+      return;
+    }
     const refused = failureOf(error);
     if (refused !== null) {
       sendFailure(response, refused);

@@ -33,15 +33,17 @@ describe('reading what is not counted yet', () => {
       };
       const first = ask('a');
       await vi.waitFor(() => expect(held).toHaveLength(1), 10_000);
-      const waiting = Array.from({ length: 4 }, () => ask('a'));
-      await vi.waitFor(async () => expect(await ask('a')).toBe(429), 10_000);
+      // Four may wait, whichever of them come first.
+      const asked = Array.from({ length: 5 }, () => ask('a'));
+      expect(await Promise.race(asked)).toBe(429);
       ended.length = 0;
       const quiet = ask('b', other.apiKey);
       // Until it waits, too.
       await delay(1_000);
       const release = setInterval(() => held.shift()?.(), 50);
       expect(await quiet).toBe(200);
-      expect(await Promise.all([first, ...waiting])).toEqual([200, 200, 200, 200, 200]);
+      const statuses = await Promise.all([first, ...asked]);
+      expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 429]);
       clearInterval(release);
       // The one that ran, and at most one that waited, came before it.
       expect(ended.indexOf('b')).toBeLessThanOrEqual(2);

@@ -1,3 +1,4 @@
+import { ownerOf } from '../../load-tests/harness/owner.js';
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -33,7 +34,7 @@ describe('POST /invoices/preview of many lines with MINUTE buckets', () => {
         meterIds.push(id);
       }
       const { tenantId, environmentId } = api.environment;
-      const generations = await database.database.slonik.any(
+      const generations = await ownerOf(database.database).any(
         sql.type(z.object({ meter_id: z.string(), generation: integerColumn }))`
         SELECT meter_id, generation FROM meter_versions`,
       );

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { systemClock } from '../../runtime/clock.js';
 import { withBillingApi, type BillingUnderTest } from './billing-harness.js';
 
-export { makeKey } from '../../sql/testing/make-key.js';
+export { makeKey } from '../../load-tests/harness/make-key.js';
 
 /** A clock that tests set; it stands at the time of the machine until then. */
 export type TestClock = Clock & { set: (text: string) => void };

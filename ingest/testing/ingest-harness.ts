@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createReadiness } from '../../runtime/readiness.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
-import { makeKey } from '../../sql/testing/make-key.js';
+import { makeKey } from '../../load-tests/harness/make-key.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
 import { createOperations } from '../http/operations.js';

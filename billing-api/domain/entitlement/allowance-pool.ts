@@ -40,6 +40,18 @@ export function poolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
   return { ...pool, used: pool.used.plus(draw.before).minus(stream.used) };
 }
 
+/**
+ * Before a line of a meter that never resets. Its usage contains all of the history, also that of
+ * lines which have ended, so only lines that exist at the same time share with it.
+ */
+export function lifetimePoolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
+  const streams = new Map(
+    [...pool.streams].filter(([, { untilMs }]) => untilMs > draw.line.startMs),
+  );
+  const used = [...streams.values()].reduce((sum, stream) => sum.plus(stream.used), ZERO);
+  return { used, streams };
+}
+
 /** After a line: its usage is added. */
 export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): AllowancePool {
   const stream = { untilMs: draw.line.endMs, used: draw.before.plus(usage) };

@@ -140,6 +140,16 @@ describe('lines that share an allowance (10.2)', () => {
     expect(billed(of('us', '50'), of('eu', '70'))).toEqual(['0', '20']);
   });
 
+  it('a line that begins later takes what is left, whatever the line order', () => {
+    const late = { ...of('eu', '70'), window: daysOf('2026-01-16', 16) };
+    const { usage } = of('eu', '70');
+    const intervals = [{ interval: JANUARY, usage: decimalOf('70') }];
+    expect(billed({ ...late, usage: { ...usage, intervals } }, of('us', '50'))).toEqual([
+      '20',
+      '0',
+    ]);
+  });
+
   it('start from what all of them used before', () => {
     const year = { startMs: day('2025-07-01'), endMs: day('2026-07-01') };
     const shared = (stream: string, before: string, until: string): UsedLine => {

@@ -5,6 +5,7 @@ import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import {
   billedOf,
   freeOf,
+  lifetimePoolBefore,
   openPool,
   poolAfter,
   poolBefore,
@@ -92,7 +93,8 @@ function walk(
   const bills = resetWindowsOf(line).map((reset): WindowBill => {
     const { window } = reset;
     const draw = drawOf(line, reset);
-    const pool = poolBefore(pools.get(window.startMs) ?? openPool([draw]), draw);
+    const before = reset === ALL_TIME ? lifetimePoolBefore : poolBefore;
+    const pool = before(pools.get(window.startMs) ?? openPool([draw]), draw);
     const free = freeOf(line.limit, pool.used);
     const usage = usageOf(reset, { before: draw.before, free });
     pools.set(window.startMs, poolAfter(pool, draw, usage));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
 import { MONTHLY, subscriptionOf, type OpenedSubscription } from '../../testing/invoice-samples.js';
+import { appendRow, recordPause, splitLastRow } from '../ledger/ledger-rows.js';
 import type { UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
 
@@ -86,6 +87,23 @@ describe('reset windows (10.2)', () => {
   it('NEVER: one window for the life of the subscription', () => {
     expect(windows(JANUARY, 'NEVER', { startMs: at('2024-05-01T00:00:00Z') })).toEqual([
       '2024-05-01T00:00Z open',
+    ]);
+  });
+
+  it('a threshold invoice does not renew an allowance', () => {
+    const split = splitLastRow(MONTHLY, at('2026-01-20T00:00:00Z'));
+    const rest = { startMs: at('2026-01-20T00:00:00Z'), endMs: at('2026-02-01T00:00:00Z') };
+    const month = { startMs: at('2026-01-01T00:00:00Z'), endMs: rest.endMs };
+    expect(resetWindowsIn(rest, null, split)).toMatchObject([month]);
+    expect(resetWindowsIn(rest, 'MONTHLY', split)).toMatchObject([month]);
+  });
+
+  it('windows of several billing periods go on where a pause moves the anchor', () => {
+    const pause = { startMs: at('2026-01-05T00:00:00Z'), endMs: at('2026-01-15T00:00:00Z') };
+    const paused = appendRow(recordPause(MONTHLY, pause));
+    const second = { startMs: at('2026-02-11T00:00:00Z'), endMs: at('2026-03-11T00:00:00Z') };
+    expect(resetWindowsIn(second, 'QUARTERLY', paused)).toMatchObject([
+      { startMs: at('2026-01-01T00:00:00Z'), endMs: at('2026-04-11T00:00:00Z') },
     ]);
   });
 

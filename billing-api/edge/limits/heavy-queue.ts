@@ -38,8 +38,8 @@ class HeavyQueues {
 
 /**
  * Bounds how many heavy requests of an environment run at once; mounted behind everything that can
- * refuse a request, so that only work waits. A turn ends with the answer and not when the client
- * leaves, because the databases may still be working for it then.
+ * refuse a request, so that only work waits. A turn ends with the answer; for a client that left,
+ * when its work has ended, because the databases may still be working for it until then.
  */
 export function createHeavyQueue(): RequestHandler {
   const queues = new HeavyQueues();

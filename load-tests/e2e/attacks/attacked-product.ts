@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
-import { makeKey } from '../../../sql/testing/make-key.js';
+import { makeKey } from '../../harness/make-key.js';
 import type { ClickHouseFixture, DatabaseFixture } from '../../harness/fixtures.js';
 import {
   startProgram,
@@ -10,6 +10,7 @@ import {
   waitUntilReady,
   type StartedProgram,
 } from '../../harness/start-program.js';
+import { longestMs, ROUNDS } from './usual-times.js';
 
 /** A running product with an attacker and another tenant, who must notice nothing. */
 export type AttackedProduct = {
@@ -33,9 +34,6 @@ type Engines = {
   readonly directory: string;
 };
 
-const ROUNDS = 25;
-/** On a machine that tests share, an answer can be late by this much for no reason of ours. */
-const JITTER_MS = 40;
 const MIB = 1024 * 1024;
 
 type Question = { readonly path: string; readonly body: object };
@@ -148,13 +146,13 @@ export async function withAttackedProduct(
   }
 }
 
-/** Within twice the usual time. */
+/** Not much later than usual. */
 export function expectUsual(
   during: Readonly<Record<string, number>>,
   usual: Readonly<Record<string, number>>,
 ): void {
   for (const [name, ms] of Object.entries(during)) {
-    const limit = 2 * (usual[name] ?? 0) + JITTER_MS;
+    const limit = longestMs(usual[name] ?? 0);
     expect(ms, `${name}: ${ms} ms during the attack, usually ${usual[name]} ms`).toBeLessThan(
       limit,
     );

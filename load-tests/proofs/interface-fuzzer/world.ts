@@ -1,12 +1,14 @@
-import { createApiKey, displayIdOf, hashApiKey } from '../../../sql/api-key.js';
-import { withSession } from '../../../sql/session.js';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { makeKey } from '../../harness/make-key.js';
+import { closeOwner, ownerOf } from '../../harness/owner.js';
 import { KnownNames } from './known-names.js';
 
 /** A product that answers, and two environments whose records must stay out of its answers. */
 export type FuzzedProduct = {
   readonly url: string;
   readonly apiKey: string;
-  readonly databaseUrl: string;
+  readonly ownerDatabaseUrl: string;
 };
 
 export type FilledEnvironment = {
@@ -73,37 +75,13 @@ export async function fillEnvironment(
 }
 
 /** A key of a new environment: of a new tenant, or of the first one. */
-async function makeKey(product: FuzzedProduct, marker: string, isSameTenant: boolean) {
-  const apiKey = createApiKey('private_key');
-  await withSession(product.databaseUrl, async (session) => {
-    const first = `SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`;
-    const { rows } = await session.query<Made>(first);
-    const tenantId = isSameTenant ? (rows[0]?.id ?? '') : `tenant_${marker}`;
-    await session.query(
-      `INSERT INTO tenants (id, name) VALUES ($1, 'Other') ON CONFLICT DO NOTHING`,
-      [tenantId],
-    );
-    await session.query(
-      `INSERT INTO environments (id, tenant_id, name, type) VALUES ($1, $2, 'Other', 'production')`,
-      [`env_${marker}`, tenantId],
-    );
-    await session.query(
-      `INSERT INTO users (id, tenant_id, roles) VALUES ($1, $2, '{super_admin}')`,
-      [`user_${marker}`, tenantId],
-    );
-    await session.query(
-      `INSERT INTO secrets (id, tenant_id, environment_id, user_id, name, type, key_hash, display_id)
-       VALUES ($1, $2, $3, $4, 'key', 'private_key', $5, $6)`,
-      [
-        `secret_${marker}`,
-        tenantId,
-        `env_${marker}`,
-        `user_${marker}`,
-        hashApiKey(apiKey),
-        displayIdOf(apiKey),
-      ],
-    );
-  });
+async function makeForeignKey(product: FuzzedProduct, marker: string, isSameTenant: boolean) {
+  const owner = { url: product.ownerDatabaseUrl };
+  const first = await ownerOf(owner).one(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`);
+  const tenantId = isSameTenant ? first.id : `tenant_${marker}`;
+  const environment = { tenantId, environmentId: `env_${marker}` };
+  const { apiKey } = await makeKey(owner, { environment });
   return apiKey;
 }
 
@@ -117,9 +95,10 @@ export async function makeForeignEnvironments(
   ] as const;
   const filled: FilledEnvironment[] = [];
   for (const [marker, isSameTenant] of markers) {
-    const apiKey = await makeKey(product, marker, isSameTenant);
+    const apiKey = await makeForeignKey(product, marker, isSameTenant);
     filled.push(await fillEnvironment(product, apiKey, marker));
   }
+  await closeOwner(product.ownerDatabaseUrl);
   return filled;
 }
 

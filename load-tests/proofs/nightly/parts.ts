@@ -61,6 +61,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     ['scenarios-kafka', 'long form of all', scenarios('kafka')],
     ['mutations-simulation', 'all', mutations('simulation')],
     ['mutations-pricing', 'all', mutations('pricing')],
+    ['mutations-oracles', 'the pricing ones, of the oracles alone', mutations('oracles')],
     [
       'pricing',
       `${pricingCases} cases`,
@@ -87,7 +88,11 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     '1,000 sequences',
     tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
   ],
-  ['products', 'the demo; kill -9 and ownership on both logs', tests(['--project', 'e2e'])],
+  [
+    'products',
+    'the demo; kill -9 and ownership on both logs; attacks with strict times',
+    tests(['--project', 'e2e']),
+  ],
 ];
 
 /** All long proofs, those of many minutes first; the random ones start at `seed`. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { calls, fixedItem, flat, invoiceOf, plainMeter, usageItem } from './plain-subscription.js';
-import type { CouponAssociation, OnetimeItem, Wallet } from './subscription.js';
+import type { CouponAssociation, OnetimeItem, TaxRate, Wallet } from './subscription.js';
+import { taxesThatApply } from './taxes.js';
 
 const usage = usageItem('usage', { createdAt: 1 });
 
@@ -26,13 +27,40 @@ function wallet(creditBalance: string, changes: Partial<Wallet> = {}): Wallet {
   };
 }
 
+function tax(percentage: string, change: Partial<TaxRate> = {}): TaxRate {
+  return {
+    ...{ id: 'tax', rateId: 'rate', level: 'subscription', isAutoApplied: false, isActive: true },
+    ...{ type: 'percentage', percentage },
+    ...change,
+  } as TaxRate;
+}
+
+describe('which taxes apply (15)', () => {
+  const ids = (...taxes: TaxRate[]): string[] => taxesThatApply(taxes).map(({ id }) => id);
+
+  test('those of the invoice and of the most specific level that has any, each rate once', () => {
+    const ofCustomer = tax('5', { id: 'customer', rateId: 'customer', level: 'customer' });
+    const ofInvoice = tax('5', { id: 'invoice', rateId: 'invoice', level: 'invoice' });
+    expect(ids(ofCustomer, tax('20'), tax('20', { id: 'again' }), ofInvoice)).toEqual([
+      'tax',
+      'invoice',
+    ]);
+    expect(ids(ofCustomer, tax('20', { isActive: false }))).toEqual([]);
+  });
+
+  test('those of a tenant only with auto_apply', () => {
+    expect(ids(tax('20', { level: 'tenant' }))).toEqual([]);
+    expect(ids(tax('20', { level: 'tenant', isAutoApplied: true }))).toEqual(['tax']);
+  });
+});
+
 describe('lines and totals (13)', () => {
   test('coupons, taxes and prepaid credits come in their order', () => {
     const { totals, lines } = invoiceOf({
       items: [fixedItem('fixed', { price: flat('50') }), usage],
       events: calls(['2026-01-10T00:00Z', '100']),
       coupons: [coupon('ten', percent('10'))],
-      taxes: [{ id: 'tax', type: 'percentage', percentage: '20' }],
+      taxes: [tax('20')],
       wallets: [wallet('40')],
     });
     expect(lines.map(({ invoiceDiscount }) => invoiceDiscount)).toEqual(['5.00', '10.00']);

@@ -2,14 +2,14 @@ import { add, toText, zero, type Fraction } from '../usage-oracle/fraction.js';
 import type { CommitmentInfo } from './draft-line.js';
 import { draftLines } from './draft-lines.js';
 import { withDiscounts, type DiscountedLine } from './discounts.js';
-import { greater, subtract, sum } from './exact.js';
+import { exactText, greater, subtract, sum } from './exact.js';
 import type { InvoiceQuestion } from './invoice-question.js';
 import { invoicePeriodsOf } from './line-selection.js';
 import { moneyText } from './money.js';
-import { exactText } from './exact.js';
 import { prepaidCredits } from './prepaid.js';
 import type { Subscription } from './subscription.js';
-import { taxOn } from './taxes.js';
+import { taxesThatApply, taxOn } from './taxes.js';
+import type { Range } from '../usage-oracle/windows.js';
 
 /** Instants as ISO texts, so that a difference can be read. */
 export type InvoiceLine = {
@@ -49,6 +49,7 @@ export type Totals = {
 export type PricedInvoice = {
   readonly periodStart: string;
   readonly periodEnd: string;
+  readonly dueAt: string;
   readonly lines: readonly InvoiceLine[];
   readonly totals: Totals;
   readonly taxes: readonly { readonly id: string; readonly amount: string }[];
@@ -91,6 +92,15 @@ function lineTexts(line: DiscountedLine, prepaid: Fraction, money: Text): Invoic
   };
 }
 
+/** Days until an invoice is due, while there is no setting (docs/domain.md 16). */
+const DUE_MS = 24 * 3_600_000;
+
+/** After the period, and of an opening invoice after its start (docs/domain.md 16). */
+function dueAt({ start, end }: Range, { reference }: InvoiceQuestion): number {
+  const isOpening = reference === 'trial_start' || reference === 'period_start';
+  return (isOpening ? start : end) + DUE_MS;
+}
+
 /** Lines and totals of an invoice as if it were finalized now (docs/domain.md 13.1, 13.2). */
 export function priceInvoice(subscription: Subscription, question: InvoiceQuestion): PricedInvoice {
   const { currency } = subscription;
@@ -102,7 +112,7 @@ export function priceInvoice(subscription: Subscription, question: InvoiceQuesti
   const subtotal = sum(lines.map(({ amount }) => amount));
   const discount = sum(lines.map((each) => add(each.lineDiscount, each.invoiceDiscount)));
   const taxable = subtract(subtotal, discount);
-  const taxes = subscription.taxes.map((rate) => ({
+  const taxes = taxesThatApply(subscription.taxes).map((rate) => ({
     id: rate.id,
     amount: taxOn(currency, taxable, rate),
   }));
@@ -112,6 +122,7 @@ export function priceInvoice(subscription: Subscription, question: InvoiceQuesti
   return {
     periodStart: new Date(period.start).toISOString(),
     periodEnd: new Date(period.end).toISOString(),
+    dueAt: new Date(dueAt(period, question)).toISOString(),
     lines: lines.map((line, index) => lineTexts(line, prepaid[index] ?? zero, money)),
     totals: {
       subtotal: money(subtotal),

@@ -129,9 +129,17 @@ export type CouponAssociation = {
   readonly applicationsMax: number | null;
 };
 
-export type TaxRate =
-  | { readonly id: string; readonly type: 'percentage'; readonly percentage: string }
-  | { readonly id: string; readonly type: 'fixed'; readonly amount: string };
+/** A rate that is associated with something; those of one rate differ in nothing else. */
+export type TaxRate = {
+  readonly id: string;
+  readonly rateId: string;
+  readonly level: 'invoice' | 'subscription' | 'customer' | 'tenant';
+  readonly isAutoApplied: boolean;
+  readonly isActive: boolean;
+} & (
+  | { readonly type: 'percentage'; readonly percentage: string }
+  | { readonly type: 'fixed'; readonly amount: string }
+);
 
 export type Wallet = {
   readonly id: string;

@@ -37,7 +37,8 @@ export type UsageResult = {
 /** `results` is empty when neither window_size nor group_by asks for them. */
 export type UsageAnswer = { readonly value: string; readonly results: readonly UsageResult[] };
 
-function countedEvents(world: World, question: UsageQuestion): readonly OracleEvent[] {
+/** The events that a question counts, whenever they happened. */
+export function countedEvents(world: World, question: UsageQuestion): readonly OracleEvent[] {
   const { meter, customerId, filters } = question;
   return withoutDuplicates(world.accepted).filter((event) => {
     const customer = customerOf(event, world.customers);

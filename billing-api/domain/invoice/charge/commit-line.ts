@@ -7,7 +7,7 @@ import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
 import { lineBillingOf } from '../line-billing.js';
-import { lineageOf, usedOf, type UsedOnInvoice } from './lineage.js';
+import { usedOf, type Lineages, type UsedOnInvoice } from './lineage.js';
 
 /** The charge of a line under its own commitment, exact, and its three parts. */
 export type CommittedCharge = {
@@ -20,6 +20,13 @@ export type CommittedCharge = {
   readonly charge: Decimal;
   /** Null for windows, because each window has its own trace. */
   readonly trace: CommitmentTrace | null;
+};
+
+/** The invoice whose lines are committed, and what is known of it so far. */
+export type CommitmentContext = {
+  readonly inputs: InvoiceInputs;
+  readonly lineages: Lineages;
+  readonly used: UsedOnInvoice;
 };
 
 /** The charge of a line whose windows were charged one by one (docs/domain.md 11.4). */
@@ -39,17 +46,15 @@ export function committedWindows(
 export function commitLine(
   usageAmount: Decimal,
   { lineItem, period }: BillableLine,
-  committed: {
+  committed: CommitmentContext & {
     readonly commitment: LineCommitment;
     readonly terms: CommitmentTerms;
-    readonly inputs: InvoiceInputs;
-    readonly used: UsedOnInvoice;
   },
 ): CommittedCharge {
-  const { commitment, terms, inputs, used } = committed;
+  const { commitment, terms, inputs, lineages, used } = committed;
   const { overageFactor, isTrueUpEnabled } = terms;
   const money = commitmentMoney(terms, lineItem.price);
-  const { ids, hasSuccessorIn } = lineageOf(lineItem, inputs);
+  const { ids, hasSuccessorIn } = lineages.of(lineItem);
   const { window, isLast, ...prior } = commitmentPeriodOf(inputs, {
     ...lineBillingOf(lineItem.price, inputs.subscription),
     duration: commitment.duration,

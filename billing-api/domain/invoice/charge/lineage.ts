@@ -15,25 +15,12 @@ export type Lineage = {
   readonly hasSuccessorIn: (window: Interval) => boolean;
 };
 
-type Inputs = Pick<LineSelectionInputs, 'lineItems' | 'subscription'>;
-
-/** The ids of a line item and of all those that it continues (docs/domain.md 27). */
-function ancestorsOf(
-  { id, predecessorId }: LineItem,
-  items: ReadonlyMap<string, LineItem>,
-): ReadonlySet<string> {
-  const ids = new Set([id]);
-  let earlier = predecessorId;
-  while (earlier !== null && !ids.has(earlier)) {
-    ids.add(earlier);
-    earlier = items.get(earlier)?.predecessorId ?? null;
-  }
-  return ids;
-}
-
-function byId({ lineItems }: Inputs): ReadonlyMap<string, LineItem> {
-  return new Map(lineItems.map((item) => [item.id, item]));
-}
+/** Who continues whom among the line items of a subscription (docs/domain.md 27). */
+export type Lineages = {
+  readonly of: (lineItem: LineItem) => Lineage;
+  /** Lines in an order in which each comes after the one that it continues. */
+  readonly predecessorsFirst: (lines: readonly BillableLine[]) => readonly BillableLine[];
+};
 
 /** Whether a line item has a commitment that it shares with its lineage, and exists at all. */
 function isCommitted({ commitment, startMs, endMs }: LineItem): boolean {
@@ -41,34 +28,37 @@ function isCommitted({ commitment, startMs, endMs }: LineItem): boolean {
   return endMs === null || endMs > startMs;
 }
 
-/** The line items before and after one in its lineage. */
-export function lineageOf(lineItem: LineItem, inputs: Inputs): Lineage {
-  const items = byId(inputs);
+export function lineagesOf({ lineItems, subscription }: LineSelectionInputs): Lineages {
+  const items = new Map(lineItems.map((item) => [item.id, item]));
+  const idsOf = ({ id, predecessorId }: LineItem): ReadonlySet<string> => {
+    const ids = new Set([id]);
+    let earlier = predecessorId;
+    while (earlier !== null && !ids.has(earlier)) {
+      ids.add(earlier);
+      earlier = items.get(earlier)?.predecessorId ?? null;
+    }
+    return ids;
+  };
+  const successors = lineItems
+    .filter((item) => item.predecessorId !== null && isCommitted(item))
+    .map((item) => ({ item, ids: idsOf(item) }));
+  const lifeEndMs = lifeOf(subscription).endMs;
   return {
-    ids: ancestorsOf(lineItem, items),
-    hasSuccessorIn: (window) => {
-      const endMs = Math.min(window.endMs, lifeOf(inputs.subscription).endMs);
-      return inputs.lineItems.some(
-        (item) =>
-          item.id !== lineItem.id &&
-          item.startMs < endMs &&
-          isCommitted(item) &&
-          ancestorsOf(item, items).has(lineItem.id),
-      );
+    of: (lineItem) => ({
+      ids: idsOf(lineItem),
+      hasSuccessorIn: (window) =>
+        successors.some(
+          ({ item, ids }) =>
+            item.id !== lineItem.id &&
+            item.startMs < Math.min(window.endMs, lifeEndMs) &&
+            ids.has(lineItem.id),
+        ),
+    }),
+    predecessorsFirst: (lines) => {
+      const depths = new Map(lines.map((line) => [line, idsOf(line.lineItem).size]));
+      return lines.toSorted((left, right) => (depths.get(left) ?? 0) - (depths.get(right) ?? 0));
     },
   };
-}
-
-/** Lines in an order in which each comes after the one that it continues. */
-export function predecessorsFirst(
-  lines: readonly BillableLine[],
-  inputs: Inputs,
-): readonly BillableLine[] {
-  const items = byId(inputs);
-  return lines.toSorted(
-    (left, right) =>
-      ancestorsOf(left.lineItem, items).size - ancestorsOf(right.lineItem, items).size,
-  );
 }
 
 /** What lines of a lineage used on this invoice. */

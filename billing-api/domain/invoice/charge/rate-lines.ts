@@ -3,7 +3,7 @@ import { roundMoney } from '../../money.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import { commitmentInfoOf } from './commitment-info.js';
-import { predecessorsFirst } from './lineage.js';
+import { lineagesOf } from './lineage.js';
 import { measureUsage } from './measure-usage.js';
 import { rateFixedLine } from './rate-fixed-line.js';
 import { rateUsageLine } from './rate-usage-line.js';
@@ -17,14 +17,15 @@ export function rateLines(
   const measured = measureUsage(selected, inputs);
   const used = new Map<string, Decimal>();
   const rated = new Map<BillableLine, RatedLine>();
-  for (const line of predecessorsFirst(selected, inputs)) {
+  const lineages = lineagesOf(inputs);
+  for (const line of lineages.predecessorsFirst(selected)) {
     if (line.meter === null) {
       rated.set(line, rateFixedLine(line));
       continue;
     }
     const usage = measured.get(line);
     if (usage === undefined) throw new TypeError('a usage line was not measured');
-    const one = rateUsageLine(line, usage, { inputs, used });
+    const one = rateUsageLine(line, usage, { inputs, lineages, used });
     used.set(line.lineItem.id, utilizedOf(one, inputs));
     rated.set(line, one);
   }

@@ -5,8 +5,7 @@ import { ratePrice } from '../../rating/rate-price.js';
 import { sumWindows } from '../../rating/sum-windows.js';
 import type { BucketUsage } from '../../usage/line-usage.js';
 import type { BillableLine, BillableUsageLine } from '../billable-line.js';
-import { commitLine, committedWindows } from './commit-line.js';
-import type { UsedOnInvoice } from './lineage.js';
+import { commitLine, committedWindows, type CommitmentContext } from './commit-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { MeasuredUsage, RatedLine } from './rated-line.js';
 
@@ -39,7 +38,7 @@ function priceBuckets(
 export function rateUsageLine(
   billable: BillableUsageLine,
   measured: MeasuredUsage,
-  { inputs, used }: { readonly inputs: InvoiceInputs; readonly used: UsedOnInvoice },
+  { inputs, ...known }: CommitmentContext,
 ): RatedLine {
   const { quantity: billed, buckets } = measured.billed;
   const { usage: quantity } = measured.usage;
@@ -49,6 +48,6 @@ export function rateUsageLine(
   const { commitment } = billable.lineItem;
   const terms = commitment?.terms ?? null;
   if (commitment === null || commitment.isWindowed || terms === null) return rated;
-  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs, used });
+  const committed = commitLine(priced.charge, billable, { commitment, terms, inputs, ...known });
   return { ...rated, charge: committed.charge, committed };
 }

@@ -59,11 +59,11 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'prorate(amount, proration)',
     'prorate(amount.toDecimalPlaces(2), proration)',
   ]),
-  mutation(['a short first period is scaled always', '13.4'], 'invoice/select-lines.ts', [
-    "if (!isFirst || own.prorationBehavior === 'create_prorations') return grid;",
-    'return grid;',
+  mutation(['a short first period is scaled always', '13.4'], 'ledger/own-periods.ts', [
+    'fullUnscaled: isFirst ? { startMs, endMs: full.endMs } : full',
+    'fullUnscaled: full',
   ]),
-  mutation(['boundaries are counted in UTC', '12.2'], 'calendar/billing-periods.ts', [
+  mutation(['boundaries are counted in UTC', '12.2'], 'calendar/billing-boundaries.ts', [
     'return instantOfLocal(moveLocal(localAnchorOf(grid), unit, k * amount), grid.timezone);',
     "return instantOfLocal(moveLocal(localAnchorOf(grid), unit, k * amount), 'UTC');",
   ]),

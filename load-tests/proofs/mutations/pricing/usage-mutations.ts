@@ -51,7 +51,7 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
   mutation(
     ['usage before the subscription uses an allowance up', '10.2'],
     'entitlement/line-allowance.ts',
-    ['Math.max(window.startMs, terms.trialEndMs ?? terms.startMs)', 'window.startMs'],
+    ['Math.max(window.startMs, billedFromMs(ledger))', '0 * billedFromMs(ledger) + window.startMs'],
   ),
   mutation(['forget the true-up', '11.3'], 'commitment/apply-commitment.ts', [
     'if (!isTrueUpDue) return',
@@ -77,14 +77,14 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     ['windows of a duration are counted from the anchor', '11.2'],
     'commitment/commitment-window.ts',
     [
-      'billingAnchorMs: terms.trialEndMs ?? terms.startMs,',
-      'billingAnchorMs: terms.billingAnchorMs,',
+      'billingAnchorMs: billedFromMs(ledger),',
+      'billingAnchorMs: currentPeriod(ledger, billedFromMs(ledger)).anchor.atMs,',
     ],
   ),
   mutation(
     ['a line has the window in which it begins, not its billing period', '11.2'],
     'commitment/commitment-window.ts',
-    ['return gridPeriodAt(grid, period.startMs);', 'return gridPeriodAt(grid, instant);'],
+    ['return gridPeriodAt(grid, startMs);', 'return gridPeriodAt(grid, instant);'],
   ),
   mutation(['a factor of 1 commits a subscription', '11.6'], 'invoice/charge/charge-lines.ts', [
     'commitment.overageFactor.greaterThan(ONE)',

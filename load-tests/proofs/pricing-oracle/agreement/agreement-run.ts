@@ -1,6 +1,7 @@
 import { randomCase } from '../random/random-subscription.js';
 import { differences } from './difference.js';
 import { invoiceChain, type ChainLink } from './invoice-chain.js';
+import { ProductFinding } from './product-finding.js';
 import { productInvoice } from './product-invoice.js';
 
 export type AgreementRun = {
@@ -24,15 +25,23 @@ function describe(seed: number, { question }: ChainLink, what: string): string {
   return `seed ${seed}, ${question.reference} of period ${question.rowIndex}: ${what}`;
 }
 
-function differencesOfLink(seed: number, link: ChainLink): readonly string[] {
+/** What is wrong with an invoice: it differs from the oracle's, or there is none. */
+export type LinkFinding = { readonly kind: 'difference' | 'crash'; readonly text: string };
+
+/** Everything that the product says otherwise of one invoice. */
+export function findingsOfLink(seed: number, link: ChainLink): readonly LinkFinding[] {
   try {
     const actual = productInvoice(link.subscription, link.question);
-    return differences(link.expected, actual).map(({ where, expected, actual: other }) =>
-      describe(seed, link, `${where}: oracle ${expected}, product ${other}`),
-    );
+    return differences(link.expected, actual).map(({ where, expected, actual: other }) => ({
+      kind: 'difference',
+      text: describe(seed, link, `${where}: oracle ${expected}, product ${other}`),
+    }));
   } catch (error) {
+    if (error instanceof ProductFinding) {
+      return [{ kind: 'difference', text: describe(seed, link, `product: ${error.message}`) }];
+    }
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return [describe(seed, link, `product: ${text}`)];
+    return [{ kind: 'crash', text: describe(seed, link, `product: ${text}`) }];
   }
 }
 
@@ -43,7 +52,7 @@ export function runAgreement(options: AgreementOptions): AgreementRun {
   for (let done = 0; done < casesMax; done += 1) {
     const seed = firstSeed + done;
     const chain = invoiceChain(seed, randomCase(seed));
-    const texts = chain.flatMap((link) => differencesOfLink(seed, link));
+    const texts = chain.flatMap((link) => findingsOfLink(seed, link).map(({ text }) => text));
     if (texts.length === 0) agreed += 1;
     else onDifference(texts);
     invoices += chain.length;

@@ -37,11 +37,11 @@ export function productCoupons(
 export function productTaxes({ taxes }: Subscription): readonly TaxAssociation[] {
   return taxes.map((tax, index) => ({
     id: tax.id,
-    level: 'subscription',
-    entityId: 'subscription',
+    level: tax.level,
+    entityId: tax.level,
     rate: {
-      id: `rate of ${tax.id}`,
-      isActive: true,
+      id: tax.rateId,
+      isActive: tax.isActive,
       ...(tax.type === 'fixed'
         ? { type: 'fixed', fixedValue: decimalOf(tax.amount) }
         : { type: 'percentage', percentage: decimalOf(tax.percentage) }),
@@ -49,7 +49,7 @@ export function productTaxes({ taxes }: Subscription): readonly TaxAssociation[]
     priority: index,
     currency: null,
     validity: { startMs: 0, endMs: Infinity },
-    isAutoApplied: false,
+    isAutoApplied: tax.isAutoApplied,
   }));
 }
 

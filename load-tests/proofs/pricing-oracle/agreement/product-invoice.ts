@@ -19,6 +19,7 @@ import type { InvoiceQuestion } from '../invoice-question.js';
 import { moneyText } from '../money.js';
 import type { Subscription } from '../subscription.js';
 import { fractionFrom } from './product-amounts.js';
+import { ProductFinding } from './product-finding.js';
 import { productInputs } from './product-inputs.js';
 
 type Text = (value: Decimal) => string;
@@ -35,6 +36,15 @@ function orNull<From, To>(value: From | null, convert: (value: From) => To): To 
 
 function plainText(value: Decimal): string {
   return toText(fractionFrom(value));
+}
+
+function productMoney(currency: string, value: Decimal): string {
+  try {
+    return moneyText(currency, fractionFrom(value));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ProductFinding(`${plain(value)} is finer than ${currency}`);
+  }
 }
 
 function commitmentOf(info: CommitmentInfo, money: Text): CommitmentTexts {
@@ -71,18 +81,19 @@ function lineOf(line: ProductLine, money: Text): InvoiceLine {
 
 /**
  * Computes the invoice again from its stored inputs (docs/domain.md 13.1).
- * @throws Error when a byte of it differs.
+ * @throws ProductFinding when a byte of it differs.
  */
 function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
   const { inputs: stored } = decodeSnapshot(encodeSnapshot(inputs, 'any'));
   const bytes = JSON.stringify(encodeValue(result));
   if (JSON.stringify(encodeValue(buildInvoice(stored))) === bytes) return;
-  throw new Error('the invoice of the stored inputs is another');
+  throw new ProductFinding('the invoice of the stored inputs is another');
 }
 
 /**
  * The product's invoice in the oracle's words.
- * @throws RangeError for money that is finer than the currency.
+ * @throws ProductFinding for money that is finer than the currency, and where the stored inputs
+ *   give another invoice.
  */
 export function productInvoice(
   subscription: Subscription,
@@ -91,11 +102,12 @@ export function productInvoice(
   const inputs = productInputs(subscription, question);
   const result = buildInvoice(inputs);
   requireSameAgain(inputs, result);
-  const money: Text = (value) => moneyText(subscription.currency, fractionFrom(value));
+  const money: Text = (value) => productMoney(subscription.currency, value);
   const { totals } = result;
   return {
     periodStart: formatInstant(result.period.startMs),
     periodEnd: formatInstant(result.period.endMs),
+    dueAt: formatInstant(result.dueMs),
     lines: result.lines.map((line) => lineOf(line, money)),
     totals: {
       subtotal: money(totals.subtotal),

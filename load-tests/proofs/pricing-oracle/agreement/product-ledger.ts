@@ -12,6 +12,7 @@ import type {
   PeriodLedger,
 } from '../../../../billing-api/domain/ledger/period-ledger.js';
 import type { HistoryOperation, Subscription } from '../subscription.js';
+import { ProductFinding } from './product-finding.js';
 
 function apply(ledger: PeriodLedger, operation: HistoryOperation): PeriodLedger {
   switch (operation.type) {
@@ -43,12 +44,15 @@ export function productLedger(subscription: Subscription): PeriodLedger {
   return history.reduce(apply, opened);
 }
 
-/** The row with an index, recorded or as renewals would append it. */
+/**
+ * The row with an index, recorded or as renewals would append it.
+ * @throws ProductFinding when there is none.
+ */
 export function productRow(ledger: PeriodLedger, index: number): LedgerPeriod {
   let [row] = ledger.periods;
   while (row.index < index) {
     const next = periodFrom(ledger, row.endMs);
-    if (next === null) throw new Error(`the product has no period ${index}`);
+    if (next === null) throw new ProductFinding(`it has no period ${index}`);
     row = next;
   }
   return row;

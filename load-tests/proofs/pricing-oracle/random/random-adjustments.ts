@@ -16,7 +16,8 @@ function randomDiscount(random: SeededRandom, currency: string): CouponAssociati
     const percentages = ['10', '33.333333333333333333', '60', '60', '100', '0.000001', '12.5'];
     return { type: 'percentage', percentageOff: random.pick(percentages) };
   }
-  const amount = roundedText(currency, randomPositive(random));
+  const chosen = random.chance(0.3) ? random.pick(['1', '10', '100']) : randomPositive(random);
+  const amount = roundedText(currency, chosen);
   return { type: 'fixed', amountOff: isPositive(exact(amount)) ? amount : '1' };
 }
 
@@ -41,13 +42,32 @@ export function randomCoupons(
   });
 }
 
+type RandomRate =
+  | { readonly type: 'percentage'; readonly percentage: string }
+  | { readonly type: 'fixed'; readonly amount: string };
+
+function randomRate(random: SeededRandom): RandomRate {
+  return random.chance(0.3)
+    ? { type: 'fixed', amount: random.pick(['0', '1.005', '3', '0.0049']) }
+    : { type: 'percentage', percentage: random.pick(['20', '7.7', '0', '19.123456789']) };
+}
+
+/** Some of other levels, of a rate that is there already, or of one that is no longer active. */
 export function randomTaxes(random: SeededRandom): readonly TaxRate[] {
-  return Array.from({ length: random.pick([0, 0, 1, 2]) }, (_, index) => {
-    const id = `tax-${index}`;
-    return random.chance(0.3)
-      ? { id, type: 'fixed', amount: random.pick(['0', '1.005', '3', '0.0049']) }
-      : { id, type: 'percentage', percentage: random.pick(['20', '7.7', '0', '19.123456789']) };
-  });
+  const taxes: TaxRate[] = [];
+  const count = random.pick([0, 0, 1, 2, 3]);
+  for (let index = 0; index < count; index += 1) {
+    const known = taxes.at(-1);
+    const isRepeated = known !== undefined && random.chance(0.25);
+    const rate = { rateId: `rate-${index}`, isActive: !random.chance(0.1), ...randomRate(random) };
+    taxes.push({
+      ...(isRepeated ? known : rate),
+      id: `tax-${index}`,
+      level: random.pick(['subscription', 'subscription', 'customer', 'tenant', 'invoice']),
+      isAutoApplied: random.chance(0.7),
+    });
+  }
+  return taxes;
 }
 
 export function randomWallets(random: SeededRandom): readonly Wallet[] {

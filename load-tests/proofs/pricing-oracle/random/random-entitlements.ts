@@ -81,7 +81,7 @@ function addsUpOverLineages({ meter, items }: Metered): boolean {
 }
 
 /** One source that always counts, with a limit that usage comes near to. */
-function plainFeature(random: SeededRandom, meterId: string): Feature {
+function plainFeature(random: SeededRandom, { theme }: Outline, meterId: string): Feature {
   const id = `${meterId}-feature-0`;
   const source: EntitlementSource = {
     id: `${id}-0`,
@@ -90,7 +90,9 @@ function plainFeature(random: SeededRandom, meterId: string): Feature {
     parentId: null,
     isEnabled: true,
     limit: random.pick(['2', '5', '10', '20', '40', '100', '1000']),
-    reset: random.pick(RESETS),
+    reset: random.chance(theme.longBuckets)
+      ? random.pick(['DAILY', 'WEEKLY'])
+      : random.pick(RESETS),
     start: null,
     end: null,
     associations: [],
@@ -107,7 +109,7 @@ export function randomFeatures(
   const { meterId, items } = metered;
   if (!random.chance(outline.theme.entitled)) return [];
   if (!shareTheirLife(items) || !addsUpOverLineages(metered)) return [];
-  if (random.chance(outline.theme.plainlyEntitled)) return [plainFeature(random, meterId)];
+  if (random.chance(outline.theme.plainlyEntitled)) return [plainFeature(random, outline, meterId)];
   const count = random.chance(0.2) ? 2 : 1;
   const { length } = outline.subscription;
   const resets = [...RESETS, length.period, length.period];

@@ -88,7 +88,24 @@ function randomOnetime(random: SeededRandom, outline: Outline): OnetimeItem {
   return { ...randomBasis(random, outline), type: 'ONETIME', start, quantity };
 }
 
+/**
+ * Lines whose amounts are powers of ten: the shares of a coupon end in the same fraction of a unit,
+ * behind different numbers of digits.
+ */
+function powersOfTen(random: SeededRandom, outline: Outline): readonly FixedItem[] {
+  const cadence = random.pick(['ADVANCE', 'ARREAR'] as const);
+  return Array.from({ length: random.between(2, 5) }, () => ({
+    ...randomBasis(random, outline),
+    price: { model: 'FLAT_FEE', amount: '1', unitRate: null },
+    type: 'FIXED',
+    cadence,
+    quantity: random.pick(['1', '1', '10', '10', '100']),
+    length: outline.subscription.length,
+  }));
+}
+
 export function randomFixedItems(random: SeededRandom, outline: Outline): readonly LineItem[] {
+  if (random.chance(outline.theme.powersOfTen)) return powersOfTen(random, outline);
   const count = random.between(0, outline.theme.fixedItemsMax);
   const fixed = Array.from({ length: count }, () => randomFixed(random, outline));
   const onetime = random.chance(0.25) ? [randomOnetime(random, outline)] : [];

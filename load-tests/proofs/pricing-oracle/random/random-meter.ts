@@ -39,7 +39,12 @@ function plainMeter(random: SeededRandom): OracleMeter {
  * In Chatham the clock goes back over 03:00 every autumn: slots of 3 hours have two stretches
  * there, and the product keeps a slot in one piece.
  */
-function randomSize(random: SeededRandom, { length, zone }: Subscription): WindowSize {
+function randomSize(
+  random: SeededRandom,
+  { length, zone }: Subscription,
+  { longBuckets }: Theme,
+): WindowSize {
+  if (random.chance(longBuckets)) return random.pick(['DAY', 'WEEK', 'WEEK', 'MONTH']);
   const isMinutely = length.period === 'DAILY' && length.count === 1 && random.chance(0.1);
   const size = isMinutely ? 'MINUTE' : random.pick(SIZES[length.period]);
   return size === '3HOUR' && zone === 'Pacific/Chatham' ? '6HOUR' : size;
@@ -57,7 +62,7 @@ function bucketedMeter(
     type,
     origin: type === 'COUNT' ? { kind: 'none' } : { kind: 'field', name: 'n' },
     multiplier: null,
-    bucketSize: randomSize(random, subscription),
+    bucketSize: randomSize(random, subscription, theme),
     groupBy: random.chance(theme.grouped) ? 'k' : null,
     reset: 'BILLING_PERIOD',
   };

@@ -1,7 +1,10 @@
 import { createSeededRandom, type SeededRandom } from '../../../harness/seeded-random.js';
-import type { BillingPeriod } from '../billing-grid.js';
+import { multiply, toText } from '../../usage-oracle/fraction.js';
+import { advance, monthsOf, type BillingPeriod } from '../billing-grid.js';
+import { exact, sum } from '../exact.js';
 import { priceInvoice } from '../invoice.js';
-import { rowAt, runningRow, type LedgerRow } from '../period-ledger.js';
+import { minorDigitsOf } from '../money.js';
+import { firstBilledStart, rowAt, runningRow, type LedgerRow } from '../period-ledger.js';
 import type {
   LineCommitment,
   LineItem,
@@ -80,6 +83,19 @@ function randomEnd(random: SeededRandom, frame: Subscription, rowCount: number):
   return instant > frame.start ? instant : row.end;
 }
 
+/** Where commitments of a longer duration end inside of the rows (docs/domain.md 11.2). */
+function windowEndsOf(
+  subscription: Subscription,
+  periods: readonly LedgerRow[],
+): readonly number[] {
+  if (monthsOf(subscription.length) === null) return [];
+  const from = firstBilledStart(subscription);
+  const ends = [1, 2, 4].map((times) =>
+    advance(subscription.zone, from, { length: { period: 'QUARTERLY', count: 1 }, times }),
+  );
+  return ends.filter((at) => periods.some(({ start, end }) => start < at && at < end));
+}
+
 /** The frame with its history and the rows to invoice. */
 function randomOutline(random: SeededRandom): Outline {
   const theme = randomTheme(random);
@@ -90,7 +106,11 @@ function randomOutline(random: SeededRandom): Outline {
   const ending = { ...frame, end: randomEnd(random, frame, rowCount) };
   const subscription = randomHistory(random, theme, { subscription: ending, rowCount });
   const periods = firstRows(subscription, runningRow(subscription).index + 1);
-  const edges = [...periods.flatMap(({ start, end }) => [start, end]), ...edgesOf(subscription)];
+  const edges = [
+    ...periods.flatMap(({ start, end }) => [start, end]),
+    ...edgesOf(subscription),
+    ...windowEndsOf(subscription, periods),
+  ];
   return { theme, subscription, periods, edges };
 }
 
@@ -127,15 +147,25 @@ function withUsage(random: SeededRandom, outline: Outline): Subscription {
   };
 }
 
-/** Amounts that the invoices come to without a commitment. */
+/** Amounts of which odd multiples lie between two of the smallest units of the currency. */
+function tiesOf({ currency }: Subscription): readonly string[] {
+  const digits = minorDigitsOf(currency) + 1;
+  return [5, 15, 2505].map((units) => toText(exact(`${units}e-${digits}`)));
+}
+
+/** Amounts that the invoices come to without a commitment; ties where they come to nothing. */
 function amountsNear(subscription: Subscription, periodCount: number): readonly string[] {
   const amounts = Array.from({ length: periodCount }, (_, rowIndex) => {
     const question = { reference: 'period_end', rowIndex, now: null, earlier: [] } as const;
     const { lines, totals } = priceInvoice(subscription, question);
     const usage = lines.filter(({ priceType }) => priceType === 'USAGE');
-    return [totals.subtotal, ...usage.map(({ amount }) => amount)];
+    const used = sum(usage.map(({ amount }) => exact(amount)));
+    // Less than all of it: the lines before the one that is split are committed as they are.
+    const parts = ['0.5', '0.9', '0.99'].map((share) => toText(multiply(used, exact(share))));
+    return [totals.subtotal, ...usage.map(({ amount }) => amount), ...parts];
   });
-  return amounts.flat().filter((amount) => /[1-9]/.test(amount));
+  const near = amounts.flat().filter((amount) => /[1-9]/.test(amount));
+  return near.length > 0 ? near : tiesOf(subscription);
 }
 
 function randomSubscriptionCommitment(

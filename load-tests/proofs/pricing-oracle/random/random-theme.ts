@@ -18,6 +18,10 @@ export type Theme = {
   /** That an item continues another one. */
   readonly lineage: number;
   readonly fixedItemsMax: number;
+  /** That all FIXED lines cost powers of ten. */
+  readonly powersOfTen: number;
+  /** That buckets are so long that allowances are reset inside of them. */
+  readonly longBuckets: number;
   readonly trial: number;
   /** Of each row of the ledger, as the next two. */
   readonly pauses: number;
@@ -40,6 +44,8 @@ const mixed: Theme = {
   longer: 0.5,
   lineage: 0.2,
   fixedItemsMax: 3,
+  powersOfTen: 0.1,
+  longBuckets: 0.1,
   trial: 0.2,
   pauses: 0.25,
   thresholds: 0.25,
@@ -86,7 +92,7 @@ const THEMES: readonly Theme[] = [
     lineage: 0.15,
     thresholds: 0,
     fixedItemsMax: 0,
-    events: [8, 30, 60],
+    events: [0, 0, 8, 30, 60],
   },
   // Allowances of all reset periods, most of them longer than the billing period.
   {
@@ -97,6 +103,19 @@ const THEMES: readonly Theme[] = [
     entitled: 1,
     grouped: 0.6,
     pauses: 0.4,
+    commitsSubscription: 0.1,
+    commitsLine: 0.1,
+    fixedItemsMax: 0,
+  },
+  // Allowances that are reset inside of buckets, whose parts have one price together.
+  {
+    ...mixed,
+    periods: ['WEEKLY', 'MONTHLY', 'MONTHLY', 'QUARTERLY'],
+    events: [30, 60],
+    bucketed: 1,
+    entitled: 1,
+    plainlyEntitled: 1,
+    longBuckets: 1,
     commitsSubscription: 0.1,
     commitsLine: 0.1,
     fixedItemsMax: 0,

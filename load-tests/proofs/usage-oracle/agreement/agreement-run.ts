@@ -26,7 +26,8 @@ export type AgreementOptions = {
   readonly onCase: (done: number) => void;
 };
 
-function caseOf(seed: number): CaseSpec {
+/** The case of a seed, the same on every machine. */
+export function caseOf(seed: number): CaseSpec {
   const [spec] = fc.sample(anyCase, { seed, numRuns: 1 });
   if (spec === undefined) throw new Error('no case was generated');
   return spec;

@@ -20,15 +20,23 @@ export type CaseRun = {
   readonly meterIds: Map<MeterSpec, string>;
 };
 
+/** What events and customers of a case are named after. */
+type Named = Pick<CaseRun, 'eventName' | 'customers'>;
+
 const VISIBLE_TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
+
+/** A customer of a case by its number, with the id that it was given. */
+export function customerOf(run: Named, index: number, id: string): OracleCustomer {
+  return { id, externalId: externalIdOf(run, index) };
+}
 
 export function beginCase(product: Product): CaseRun {
   const eventName = `call ${randomUUID()}`;
   return { product, eventName, customers: [], accepted: [], meterIds: new Map() };
 }
 
-function externalIdOf(run: CaseRun, index: number): string {
+function externalIdOf(run: Named, index: number): string {
   return `customer ${index} of ${run.eventName}`;
 }
 
@@ -78,7 +86,8 @@ const EVENT_NAMES = {
   otherCase: (name: string) => name.toUpperCase(),
 } as const;
 
-function oracleEventOf(run: CaseRun, spec: EventSpec, receipt: number): OracleEvent {
+/** The event of a specification, as it is accepted. */
+export function oracleEventOf(run: Named, spec: EventSpec, receipt: number): OracleEvent {
   const externalId = externalIdOf(run, spec.customer);
   const id = run.customers[spec.customer]?.id ?? 'cust_nobody';
   const texts = Object.entries(spec.properties).map(([name, token]): [string, string] => {
@@ -98,7 +107,7 @@ function oracleEventOf(run: CaseRun, spec: EventSpec, receipt: number): OracleEv
   };
 }
 
-function otherId(run: CaseRun): string {
+function otherId(run: Named): string {
   return run.customers[0]?.id ?? 'cust_nobody';
 }
 

@@ -12,7 +12,7 @@ function textOf(result: UsageResult | undefined): string {
 }
 
 /** The first place at which two answers differ. */
-function difference(expected: UsageAnswer, answer: UsageAnswer | string): string {
+export function difference(expected: UsageAnswer, answer: UsageAnswer | string): string {
   if (typeof answer === 'string') return answer;
   if (answer.value !== expected.value) return `value ${expected.value}, product ${answer.value}`;
   const length = Math.max(expected.results.length, answer.results.length);

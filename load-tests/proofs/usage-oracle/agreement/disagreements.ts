@@ -52,7 +52,11 @@ function inOrder({ value, results }: UsageAnswer): UsageAnswer {
   return { value, results: sorted };
 }
 
-function isRight(answer: UsageAnswer | string, { expected }: Check): boolean {
+/** Whether an answer says the same as the oracle's. */
+export function isRight(
+  answer: UsageAnswer | string,
+  { expected }: Pick<Check, 'expected'>,
+): boolean {
   return typeof answer !== 'string' && isDeepStrictEqual(inOrder(answer), inOrder(expected));
 }
 

@@ -87,6 +87,14 @@ function isAskable(
   return isKnown && isRangeSupported(windows.range, bucketSize);
 }
 
+/** Questions about a meter, as the oracle is asked them. */
+export function questionsOf(run: CaseRun, spec: MeterSpec): readonly UsageQuestion[] {
+  const meter = oracleMeterOf(run, spec);
+  return spec.questions
+    .filter((question) => isAskable(run, question, meter.bucketSize))
+    .map((question) => oracleQuestion(run, question, { meter, groupBy: [] }));
+}
+
 /** The questions about a meter that exists. */
 export function meterChecks(run: CaseRun, spec: MeterSpec): readonly Check[] {
   const meter = oracleMeterOf(run, spec);

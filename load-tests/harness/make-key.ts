@@ -3,8 +3,8 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { createId } from '../../runtime/ids.js';
-import { ownerOf } from '../../load-tests/harness/owner.js';
-import type { Database } from '../pool.js';
+import { ownerOf } from './owner.js';
+import type { Database } from '../../sql/pool.js';
 
 type KeyOptions = {
   readonly type?: 'private_key' | 'publishable_key';
@@ -14,7 +14,7 @@ type KeyOptions = {
 
 /** Another key, of a new user; without an environment also of a new tenant. */
 export async function makeKey(
-  database: Database,
+  database: Pick<Database, 'url'>,
   options: KeyOptions,
 ): Promise<{ readonly apiKey: string; readonly environment: Environment }> {
   const environment = options.environment ?? {
