@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import '../load-tests/harness/provided-context.js';
 import { LongestFirst } from './longest-first.js';
 import { SummaryReporter } from './summary-reporter.js';
@@ -21,7 +21,7 @@ const ELSEWHERE = ['**/node_modules/**', '**/dist/**'];
 const globalSetup = [`${root}load-tests/harness/global-setup.ts`];
 
 /** Kinds of tests by file name; each kind is a project and can be run alone. */
-const projectsOf = (isNightly: boolean): TestProjectConfiguration[] => [
+const projectsOf = (isNightly: boolean): TestProjectInlineConfiguration[] => [
   {
     extends: true,
     test: {
@@ -87,10 +87,13 @@ export default defineConfig(({ mode }) => {
     test: {
       root,
       setupFiles: [`${root}load-tests/harness/repeat-seed.ts`],
-      provide: { isNightly },
       reporters: ['default', new SummaryReporter()],
       sequence: { sequencer: LongestFirst },
-      projects: projectsOf(isNightly),
+      // Each project is told by itself: what it extends is read again in the ordinary mode.
+      projects: projectsOf(isNightly).map((project) => ({
+        ...project,
+        test: { ...project.test, provide: { isNightly } },
+      })),
     },
   };
 });
