@@ -8,7 +8,7 @@ import type { ClickHouse, ClickHouseQueries } from './client.js';
 /** On whose behalf a request asks, and until when somebody waits for the answer. */
 export type QueryScope = { readonly environment: Environment; readonly signal: AbortSignal };
 
-/** The question reads or holds more than one question may: the caller must ask for less. */
+/** A query needed more time or memory than a request may use; the caller must ask for less. */
 export class QueryTooLarge extends Error {
   constructor(options: { readonly cause: unknown }) {
     super('a query was above its limits', options);

@@ -31,10 +31,10 @@ type MeetingWindow = {
 };
 
 /**
- * For each window the oldest published entitlement, to another feature of the same meter, that
- * meets it and has another reset period. Those of an owner meet its own, of a subscription those of
- * its plan, and of a plan those of its subscriptions that have not been cancelled.
- * @returns by the index of the window; nothing for one that meets no other.
+ * Entitlements that may not stand beside the wanted ones: for each, the oldest published one to
+ * another feature of the same meter, with another reset period, of the same owner. The owner's
+ * subscriptions that have not been cancelled, or the plan of a subscription, count as the owner.
+ * @returns by the index of the wanted one; nothing for one that meets no other.
  */
 export async function findOtherResetsOfMeters(
   transaction: Transaction,

@@ -11,7 +11,7 @@ type OwnerStatements = Pick<
 
 const opened = new Map<string, Promise<Database>>();
 
-/** The database as an operator's verb opens it. */
+/** The database with the rights of its owner, which the commands of an operator have. */
 export function ownerDatabase(url: string): Promise<Database> {
   const known = opened.get(url) ?? createDatabase(url, { poolSize: 2, role: 'owner' });
   opened.set(url, known);

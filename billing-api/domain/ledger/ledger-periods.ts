@@ -1,5 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { boundaryAt, boundaryIndexAt } from '../calendar/billing-boundaries.js';
+import { overlapOf } from '../calendar/interval.js';
 import { anchorAfter, isOver, rowFrom } from './ledger-rows.js';
 import { gridFrom, lastRecorded, type LedgerPeriod, type PeriodLedger } from './period-ledger.js';
 
@@ -83,9 +84,9 @@ export function anchorMsAt(ledger: PeriodLedger, instant: InstantMs): InstantMs 
 /** The length of an interval without the pauses in it, in milliseconds. */
 export function unpausedMs(interval: Interval, pauses: readonly Interval[]): number {
   let ms = interval.endMs - interval.startMs;
-  for (const { startMs, endMs } of pauses) {
-    const [from, to] = [Math.max(startMs, interval.startMs), Math.min(endMs, interval.endMs)];
-    if (from < to) ms -= to - from;
+  for (const pause of pauses) {
+    const part = overlapOf(pause, interval);
+    if (part !== null) ms -= part.endMs - part.startMs;
   }
   return ms;
 }

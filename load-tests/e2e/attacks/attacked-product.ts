@@ -12,6 +12,12 @@ import {
 } from '../../harness/start-program.js';
 import { longestMs, ROUNDS } from './usual-times.js';
 
+/** The product before an attack. */
+export type AtRest = {
+  readonly usual: Readonly<Record<string, number>>;
+  readonly before: { readonly memoryBytes: number };
+};
+
 /** A running product with an attacker and another tenant, who must notice nothing. */
 export type AttackedProduct = {
   readonly program: StartedProgram;
@@ -22,6 +28,8 @@ export type AttackedProduct = {
   readonly open: () => Promise<Socket>;
   /** Median times of the other tenant, by what it asks; every answer must be a success. */
   readonly timesOfOther: () => Promise<Readonly<Record<string, number>>>;
+  /** What is usual, measured before the attack; the first answers only warm the product up. */
+  readonly atRest: () => Promise<AtRest>;
   readonly connections: () => Promise<number>;
   /** Memory that request bodies hold, by routes. */
   readonly bodyBytes: () => Promise<number>;
@@ -126,6 +134,7 @@ export async function withAttackedProduct(
     const other = await makeKey(database, {});
     const questions = part === 'everything' ? QUESTIONS : REST_QUESTIONS;
     const { port } = new URL(program.url);
+    const timesOfOther = () => timesOf(program.url, other.apiKey, questions);
     await attack({
       program,
       attackerKey: attacker.apiKey,
@@ -136,7 +145,12 @@ export async function withAttackedProduct(
         await once(socket, 'connect');
         return socket;
       },
-      timesOfOther: () => timesOf(program.url, other.apiKey, questions),
+      timesOfOther,
+      atRest: async () => {
+        await timesOfOther();
+        const usual = await timesOfOther();
+        return { usual, before: { memoryBytes: await memoryOf(program) } };
+      },
       connections: () => sumOf(program, 'minutebook_http_connections'),
       bodyBytes: () => sumOf(program, 'minutebook_body_bytes'),
       memoryBytes: () => memoryOf(program),
@@ -165,7 +179,7 @@ const KEPT_BYTES = 150 * MIB;
 /** Connections, memory for bodies and memory of the process are back where they were. */
 export async function expectReturned(
   product: AttackedProduct,
-  before: { readonly memoryBytes: number },
+  before: AtRest['before'],
   withinMs: number,
 ): Promise<void> {
   const wait = { timeout: withinMs, interval: 100 };

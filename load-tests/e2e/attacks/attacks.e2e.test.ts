@@ -19,9 +19,7 @@ describe('other tenants are served as usual', () => {
   }) => {
     const engines = { database, clickhouse, directory };
     await withAttackedProduct('everything', engines, async (product) => {
-      await product.timesOfOther();
-      const usual = await product.timesOfOther();
-      const before = { memoryBytes: await product.memoryBytes() };
+      const { usual, before } = await product.atRest();
       const packed = gzipSync(Buffer.alloc(32 * MIB - 1000, ' '));
       const lines = ['content-encoding: gzip', `content-length: ${packed.length}`];
       // Two filled the memory for bodies when it was not shared out; four would fill it now.
@@ -46,9 +44,7 @@ describe('other tenants are served as usual', () => {
   }) => {
     const engines = { database, clickhouse, directory };
     await withAttackedProduct('everything', engines, async (product) => {
-      await product.timesOfOther();
-      const usual = await product.timesOfOther();
-      const before = { memoryBytes: await product.memoryBytes() };
+      const { usual, before } = await product.atRest();
       const sockets = await Promise.all(Array.from({ length: 1_000 }, () => product.open()));
       const parts = ['hello\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}`, 'POST /v1/'];
       sockets.forEach((socket, index) => socket.write(parts[index % parts.length] ?? ''));
@@ -63,9 +59,7 @@ describe('other tenants are served as usual', () => {
     'of %s while 100 bodies of the REST API arrive slowly',
     async (part, { database, clickhouse, directory }) => {
       await withAttackedProduct(part, { database, clickhouse, directory }, async (product) => {
-        await product.timesOfOther();
-        const usual = await product.timesOfOther();
-        const before = { memoryBytes: await product.memoryBytes() };
+        const { usual, before } = await product.atRest();
         const sockets = await Promise.all(Array.from({ length: 100 }, () => product.open()));
         for (const socket of sockets) {
           socket.write(head('/v1/plans', product.attackerKey, [`content-length: ${MIB}`]));
@@ -89,9 +83,7 @@ describe('other tenants are served as usual', () => {
     'of %s while lists of a million elements are sent to the REST API',
     async (part, { database, clickhouse, directory }) => {
       await withAttackedProduct(part, { database, clickhouse, directory }, async (product) => {
-        await product.timesOfOther();
-        const usual = await product.timesOfOther();
-        const before = { memoryBytes: await product.memoryBytes() };
+        const { usual, before } = await product.atRest();
         const body = gzipSync(`{"plan_ids":[${'0,'.repeat(1_000_000)}0]}`);
         let isOver = false;
         const attack = async (): Promise<readonly string[]> => {

@@ -14,7 +14,7 @@ const FACTOR_MAX = isNightly ? 2 : 8;
 /** An answer can be late by this much for no reason of ours. */
 const JITTER_MS = isNightly ? 40 : 200;
 
-/** The longest median of another tenant during an attack. */
+/** How long the median answer to another tenant may take during an attack. */
 export function longestMs(usualMs: number): number {
   return FACTOR_MAX * usualMs + JITTER_MS;
 }

@@ -5,7 +5,7 @@ import { encodeValue } from '../../../billing-api/domain/invoice/snapshot/encode
 
 /** A kept invoice: its inputs as they were stored, and every byte of what they made. */
 export const goldenInvoice = z.object({
-  /** What the case is about, by which it was chosen. */
+  /** What this invoice shows and those kept before it do not; it was kept for that. */
   about: z.array(z.string()),
   snapshot: z.string(),
   result: z.string(),

@@ -31,7 +31,7 @@ function drawPath(drawing: Drawing, { path }: FuzzedOperation): string {
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     const member = path.includes(`/{${name}}`) && name === 'id' ? idMemberOf(path) : name;
     const text = textOf(drawing, { type: 'string' }, member);
-    // A dot or two are another path, and so is nothing at all.
+    // Dots alone, or nothing, would name another path.
     return /^\.*$/.test(text) ? 'x' : encodeURIComponent(text);
   });
 }

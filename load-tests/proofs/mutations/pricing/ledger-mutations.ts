@@ -48,8 +48,8 @@ const ROWS: readonly PricingMutation[] = [
     '[{ ...row, endMs: atMs, kind: row.kind }]) }',
   ]),
   mutation(['paused time is charged', '13.4'], 'ledger/ledger-periods.ts', [
-    'if (from < to) ms -= to - from;',
-    'if (from < to) ms -= 0 * (to - from);',
+    'if (part !== null) ms -= part.endMs - part.startMs;',
+    'if (part !== null) ms -= 0 * (part.endMs - part.startMs);',
   ]),
   mutation(['a trial is billed', '12.10'], 'ledger/ledger-periods.ts', [
     'return trial?.endMs ?? periods[0].startMs;',
