@@ -22,10 +22,11 @@ export type ApiCaller = {
 /** Finds callers by API key. */
 export type ApiKeyDirectory = {
   /**
-   * The caller; null for an unknown, expired or revoked key.
+   * The caller; null for an unknown, expired or revoked key. A promise only when it must be looked
+   * up, because most requests come with a known key and a promise costs them more than the rest.
    * @throws DependencyError when PostgreSQL fails.
    */
-  find(apiKey: string): Promise<ApiCaller | null>;
+  find(apiKey: string): ApiCaller | null | Promise<ApiCaller | null>;
   /** Whether the last look-up of this key found it; false when it has not been looked up yet. */
   wasFound(apiKey: string): boolean;
 };
@@ -102,14 +103,17 @@ export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyD
     return lookingUp;
   };
 
+  const callerOf = (key: KnownKey | null): ApiCaller | null => {
+    const isExpired = key !== null && key.expiresAt !== null && key.expiresAt <= clock.now();
+    return isExpired ? null : (key?.caller ?? null);
+  };
+
   return {
     wasFound: (apiKey) => found.has(hashNameOf(apiKey)),
-    find: async (apiKey) => {
+    find: (apiKey) => {
       if (!isApiKey(apiKey)) return null;
-      const key = await resolve(apiKey);
-      if (key === null) return null;
-      const isExpired = key.expiresAt !== null && key.expiresAt <= clock.now();
-      return isExpired ? null : key.caller;
+      const key = resolve(apiKey);
+      return key instanceof Promise ? key.then(callerOf) : callerOf(key);
     },
   };
 }

@@ -16,7 +16,7 @@ export type EventCaller = {
 
 export type ApiKeys = {
   /** Null for a key that is unknown, expired or revoked. */
-  readonly find: (apiKey: string) => Promise<EventCaller | null>;
+  readonly find: (apiKey: string) => EventCaller | null | Promise<EventCaller | null>;
   /** Whether the last look-up of the key found it. */
   readonly wasFound: (apiKey: string) => boolean;
 };
@@ -47,6 +47,10 @@ function unauthenticated(message: string): Admission {
   return { kind: 'rejected', answer, rate: null };
 }
 
+const UNKNOWN_KEY = unauthenticated(
+  'this API key is unknown, expired or revoked: use a valid one',
+);
+
 const FAILED_OFTEN: Admission = {
   kind: 'rejected',
   answer: errorAnswer({ status: 429, code: 'too_many_requests', ...FAILED_TOO_OFTEN }),
@@ -66,20 +70,22 @@ function apiKeyOf({ headers }: IncomingMessage): string | Admission {
  * Who sends a request. From an address that failed too often only keys that were right before are
  * looked up.
  */
-async function authenticate(
+function authenticate(
   request: IncomingMessage,
   { apiKeys, failedAuthentication }: AdmissionDependencies,
-): Promise<EventCaller | Admission> {
+): EventCaller | Admission | Promise<EventCaller | Admission> {
   const apiKey = apiKeyOf(request);
   if (failedAuthentication.isExceeded(request)) {
     if (typeof apiKey !== 'string' || !apiKeys.wasFound(apiKey)) return FAILED_OFTEN;
   }
-  const caller = typeof apiKey === 'string' ? await apiKeys.find(apiKey) : null;
-  if (caller !== null) return caller;
-  failedAuthentication.note(request);
-  return typeof apiKey === 'string'
-    ? unauthenticated('this API key is unknown, expired or revoked: use a valid one')
-    : apiKey;
+  const refused = (rejection: Admission): Admission => {
+    failedAuthentication.note(request);
+    return rejection;
+  };
+  if (typeof apiKey !== 'string') return refused(apiKey);
+  const found = apiKeys.find(apiKey);
+  if (!(found instanceof Promise)) return found ?? refused(UNKNOWN_KEY);
+  return found.then((caller) => caller ?? refused(UNKNOWN_KEY));
 }
 
 function forbiddenMessage(caller: EventCaller): string | null {
@@ -94,20 +100,8 @@ export type AdmissionDependencies = {
   readonly rateLimit: RateLimit;
 };
 
-/**
- * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
- * (1.10), and whose caller may write events. A request counts towards the quota before the roles
- * are checked, so that callers who may not write are limited as well.
- */
-export async function admit(
-  request: IncomingMessage,
-  dependencies: AdmissionDependencies,
-): Promise<Admission> {
-  const caller = await authenticate(request, dependencies);
-  if ('kind' in caller) return caller;
+function admitWithin(caller: EventCaller, rate: RateState | null): Admission {
   const { environment } = caller;
-  const { rateLimit } = dependencies;
-  const rate = await rateLimit.take(environmentName(environment));
   if (rate !== null && !rate.isAllowed) {
     const answer = errorAnswer({
       status: 429,
@@ -121,4 +115,31 @@ export async function admit(
   if (message === null) return { kind: 'admitted', environment, rate };
   const answer = errorAnswer({ status: 403, code: 'permission_denied', message });
   return { kind: 'rejected', answer, rate };
+}
+
+function admitCaller(
+  caller: EventCaller | Admission,
+  { rateLimit }: AdmissionDependencies,
+): Admission | Promise<Admission> {
+  if ('kind' in caller) return caller;
+  const rate = rateLimit.take(environmentName(caller.environment));
+  return rate instanceof Promise
+    ? rate.then((state) => admitWithin(caller, state))
+    : admitWithin(caller, rate);
+}
+
+/**
+ * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
+ * (1.10), and whose caller may write events. A request counts towards the quota before the roles
+ * are checked, so that callers who may not write are limited as well. A promise only where
+ * something must be awaited.
+ */
+export function admit(
+  request: IncomingMessage,
+  dependencies: AdmissionDependencies,
+): Admission | Promise<Admission> {
+  const caller = authenticate(request, dependencies);
+  return caller instanceof Promise
+    ? caller.then((known) => admitCaller(known, dependencies))
+    : admitCaller(caller, dependencies);
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { BodyLease } from '../../runtime/http/body-budget.js';
 import { discardBody } from '../../runtime/http/read-body.js';
 import { problemAnswer, type Answer } from './answer.js';
-import { BODY_BYTES_MAX, readBodyText, TOO_LARGE } from './read-body-text.js';
+import { BODY_BYTES_MAX, readEventsBody, textOfBody, TOO_LARGE } from './read-events-body.js';
 import { atomicOf, type EventRoute } from './event-route.js';
 import { evaluateBody } from './evaluate-body.js';
 import type { Produce } from './produce.js';
@@ -41,33 +41,45 @@ function readTerms({ request, route }: EventCall): RequestTerms | Answer {
   return length !== null && length > BODY_BYTES_MAX ? TOO_LARGE : { form, isAtomic };
 }
 
+function evaluate(
+  text: string,
+  { call, terms }: { readonly call: EventCall; readonly terms: RequestTerms },
+  { clock, partitionCount, createEventId }: AnswerDependencies,
+): ReturnType<typeof evaluateBody> {
+  return evaluateBody(text, {
+    environment: call.environment,
+    receivedAtMs: clock.now(),
+    partitionCount,
+    idempotencyKey: terms.form.idempotencyKey,
+    createEventId,
+    path: call.route.path,
+    isAtomic: terms.isAtomic,
+  });
+}
+
 /**
- * Reads, checks and stores the events of one admitted request (docs/http.md 10.1). Null when the
- * client left before its body was complete.
+ * Reads, checks and stores the events of one admitted request (docs/http.md 10.1), and releases its
+ * lease. Null when the client left before its body was complete.
  * @throws DependencyError when the log did not acknowledge the events in time.
  */
 export async function answerEvents(
   call: EventCall,
   dependencies: AnswerDependencies,
 ): Promise<Answer | null> {
-  const terms = readTerms(call);
-  if ('status' in terms) {
-    discardBody(call.request);
-    return terms;
+  const { request, lease } = call;
+  try {
+    const terms = readTerms(call);
+    if ('status' in terms) {
+      discardBody(request);
+      return terms;
+    }
+    call.askForBody();
+    const text = textOfBody(await readEventsBody(request, terms.form.isGzip, lease));
+    if (typeof text !== 'string') return text;
+    const { records, answer } = evaluate(text, { call, terms }, dependencies);
+    if (records.length > 0) await dependencies.produce(records, lease);
+    return answer;
+  } finally {
+    lease.release();
   }
-  call.askForBody();
-  const { isGzip, idempotencyKey } = terms.form;
-  const text = await readBodyText(call.request, { isGzip, lease: call.lease });
-  if (typeof text !== 'string') return text;
-  const { records, answer } = evaluateBody(text, {
-    environment: call.environment,
-    receivedAtMs: dependencies.clock.now(),
-    partitionCount: dependencies.partitionCount,
-    idempotencyKey,
-    createEventId: dependencies.createEventId,
-    path: call.route.path,
-    isAtomic: terms.isAtomic,
-  });
-  if (records.length > 0) await dependencies.produce(records, call.lease);
-  return answer;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyBudget } from '../../runtime/http/body-budget.js';
 import { createEventIdSource } from './event-ids.js';
-import { BODY_BYTES_MAX } from './read-body-text.js';
+import { BODY_BYTES_MAX } from './read-events-body.js';
 import { eventRouteOf } from './event-route.js';
 import { createFailureAnswer } from './failure-answer.js';
 import type { IngestDependencies } from './ingest-dependencies.js';

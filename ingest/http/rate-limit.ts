@@ -10,7 +10,7 @@ export type RateState = {
 /** Counts requests by key in windows of one second, in the memory of this process only. */
 export type RateLimit = {
   /** Counts a request; null without a limit. */
-  readonly take: (key: string) => Promise<RateState | null>;
+  readonly take: (key: string) => Promise<RateState> | null;
   /**
    * The headers `RateLimit-Policy` and, when the caller is known, `RateLimit` (docs/http.md 1.10),
    * as names and values in turn. None without a limit.
@@ -25,7 +25,7 @@ function stateOf(result: RateLimiterRes, isAllowed: boolean): RateState {
   return { isAllowed, remaining: result.remainingPoints, resetSeconds };
 }
 
-const UNLIMITED: RateLimit = { take: () => Promise.resolve(null), headers: () => [] };
+const UNLIMITED: RateLimit = { take: () => null, headers: () => [] };
 
 /** @param requestsPerSecond 0 sets no limit. */
 export function createRateLimit(name: string, requestsPerSecond: number): RateLimit {

@@ -35,22 +35,18 @@ function withoutBody({ request }: Exchange, answer: Answer): Answer {
 }
 
 /** Null when the client has left, so that nobody can be answered. */
-async function answerAdmitted(
+function answerAdmitted(
   exchange: Exchange,
   environment: Environment,
   { budget, answering }: ServeDependencies,
-): Promise<Answer | null> {
+): Answer | Promise<Answer | null> {
   const lease = budget.lease(environmentName(environment));
   if (lease === null) {
     const message = 'too many requests are being processed: retry in a second';
     return withoutBody(exchange, unavailableAnswer(message));
   }
   const { request, route, askForBody } = exchange;
-  try {
-    return await answerEvents({ request, route, askForBody, environment, lease }, answering);
-  } finally {
-    lease.release();
-  }
+  return answerEvents({ request, route, askForBody, environment, lease }, answering);
 }
 
 function send(exchange: Exchange, answer: Answer, headers: readonly string[]): void {
@@ -73,7 +69,8 @@ export async function serveExchange(
   let rate: RateState | null = null;
   let answer: Answer | null;
   try {
-    const admission = await admit(exchange.request, dependencies);
+    const admitting = admit(exchange.request, dependencies);
+    const admission = admitting instanceof Promise ? await admitting : admitting;
     rate = admission.rate;
     answer =
       admission.kind === 'admitted'

@@ -134,5 +134,7 @@ function readGzip(request: IncomingMessage, options: BodyOptions): Promise<BodyO
 
 /** The inflated body, or why it could not be read; the rest of a body that failed is discarded. */
 export function readBody(request: IncomingMessage, options: BodyOptions): Promise<BodyOutcome> {
+  // The client left before we asked: no event would tell so any more.
+  if (request.destroyed) return Promise.resolve({ kind: 'gone' });
   return options.isGzip ? readGzip(request, options) : readPlain(request, options);
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { readBody, type BodyOptions, type BodyOutcome } from '../../runtime/http/read-body.js';
+import type { BodyLease } from '../../runtime/http/body-budget.js';
+import { readBody, type BodyOutcome } from '../../runtime/http/read-body.js';
 import { StallWatch } from '../../runtime/http/stall-watch.js';
 import { errorAnswer, problemAnswer, unavailableAnswer, type Answer } from './answer.js';
 
@@ -34,7 +35,7 @@ function bodyProblem(problem: string): Answer {
 }
 
 /** The text of a body, or the answer when it cannot be read. Null when the client has left. */
-function textOf(body: BodyOutcome): string | Answer | null {
+export function textOfBody(body: BodyOutcome): string | Answer | null {
   switch (body.kind) {
     case 'gone':
       return null;
@@ -52,10 +53,11 @@ function textOf(body: BodyOutcome): string | Answer | null {
   }
 }
 
-/** The text of a body, or the answer when it cannot be read. Null when the client has left. */
-export async function readBodyText(
+/** Begins to read in the turn of the caller, and makes no promise beside the one of `readBody`. */
+export function readEventsBody(
   request: IncomingMessage,
-  options: Pick<BodyOptions, 'isGzip' | 'lease'>,
-): Promise<string | Answer | null> {
-  return textOf(await readBody(request, { ...options, stalls, bytesMax: BODY_BYTES_MAX }));
+  isGzip: boolean,
+  lease: BodyLease,
+): Promise<BodyOutcome> {
+  return readBody(request, { isGzip, lease, stalls, bytesMax: BODY_BYTES_MAX });
 }
