@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { makeKey, test } from '../testing/billing-test.js';
 import { IN_FLIGHT_MS } from '../testing/billing-harness.js';
-import { finishPartition, sendEvents, storeLogEvents, type LogEvent } from '../testing/log-rows.js';
+import { finishPartition } from '../testing/finish-partition.js';
+import { sendEvents, storeLogEvents, type LogEvent } from '../testing/log-rows.js';
 
 const PATH = '/v1/events/monitoring';
 

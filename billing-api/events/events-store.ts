@@ -5,7 +5,7 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
-import type { MeterEnd } from '../catalog/meters/effective-meters.js';
+import type { PartitionEnd } from '../domain/usage/watermark.js';
 import { queryFile, withLongTexts } from '../records/query-file.js';
 import { textKeyed } from '../records/columns.js';
 
@@ -34,8 +34,8 @@ export type EventQuery = {
   readonly eventId: string | null;
   readonly source: string | null;
   readonly filters: readonly MeterFilter[];
-  /** Of an archived meter: the only partitions that it counts, and how far; else null. */
-  readonly ends: readonly MeterEnd[] | null;
+  /** The only partitions whose events are wanted, and how far; null for all. */
+  readonly ends: readonly PartitionEnd[] | null;
 };
 
 /** Ties are ordered by timestamp and then by id, in the same direction. */

@@ -23,6 +23,7 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { completeBackfills } from '../testing/finish-partition.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 /*
@@ -346,7 +347,9 @@ describe('POST /invoices/preview', () => {
         customerKey: `e:${customer}`,
         countsOn,
       }));
-      await storeEvents(clickhouse.client, api.environment, events);
+      await storeEvents({ database, clickhouse }, api.environment, events);
+      // Those of earlier seeds were finished before the meters were made.
+      await completeBackfills(database.database);
       const priceIds = made.map(({ priceId }) => priceId);
       const id = await subscribe(api, world, { planId, customer, priceIds });
       for (const rowIndex of [0, 1]) {

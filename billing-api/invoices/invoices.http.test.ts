@@ -7,6 +7,7 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
+import { completeBackfills, finishPartition } from '../testing/finish-partition.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 const START = { start_date: '2026-10-01T00:00:00Z' };
@@ -36,7 +37,7 @@ async function withEvents(
   const made = await makeSubscription(api, START);
   const countsOn = [await targetOf(api, database.database, made.meterId)];
   const counted = events.map((event) => ({ ...event, countsOn }));
-  await storeEvents(clickhouse.client, api.environment, counted);
+  await storeEvents({ database, clickhouse }, api.environment, counted);
   return { ...made, countsOn };
 }
 
@@ -87,7 +88,7 @@ describe('POST /invoices/preview', () => {
     const { id, customerId, countsOn } = await withEvents(api, { database, clickhouse }, [
       { at: '2026-10-02T00:00:00.000Z' },
     ]);
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at: '2026-10-02T00:00:00.000Z', customerKey: `i:${customerId}`, countsOn },
     ]);
     expect((await previewOf(api, id)).line_items[0].quantity).toBe('2');
@@ -203,7 +204,7 @@ describe('POST /invoices/preview', () => {
     });
     const countsOn = [await targetOf(api, database.database, meter.id)];
     const at = '2026-10-02T00:00:00.000Z';
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at, countsOn, properties: { region: 'eu', class: 'fast' } },
       { at, countsOn, properties: { region: 'eu', class: 'fast' } },
       { at, countsOn, properties: { region: 'eu', class: 'slow' } },
@@ -264,7 +265,7 @@ describe('POST /invoices/preview', () => {
     });
     const countsOn = [await targetOf(api, database.database, meter.id)];
     await storeEvents(
-      clickhouse.client,
+      { database, clickhouse },
       api.environment,
       [...Array(300).keys()].flatMap((index) =>
         [...Array((index % 3) + 1).keys()].map(() => ({
@@ -285,19 +286,16 @@ describe('POST /invoices/preview', () => {
     database,
     clickhouse,
   }) => {
-    await ownerOf(database.database).query(sql.type(z.unknown())`
-      INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
-      VALUES ('log', 0, 100, 1, 1)`);
+    await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 100 });
     const { id, countsOn, meterId } = await withEvents(api, { database, clickhouse }, []);
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at: '2026-10-02T00:00:00.000Z', offset: 100, countsOn },
     ]);
     const grouped = { ...OCTOBER, group_by: ['properties.x'] };
     expect((await api.call('GET', `/v1/meters/${meterId}`)).body.backfill.status).toBe('running');
     expect((await previewOf(api, id)).line_items[0].quantity).toBe('0');
     expect((await previewOf(api, id, grouped)).line_items[0].quantity).toBe('0');
-    await ownerOf(database.database).query(sql.type(z.unknown())`
-      UPDATE meter_versions SET read_generations = ARRAY[generation]`);
+    await completeBackfills(database.database);
     expect((await previewOf(api, id)).line_items[0].quantity).toBe('1');
     expect((await previewOf(api, id, grouped)).line_items[0].quantity).toBe('1');
   });

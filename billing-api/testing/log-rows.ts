@@ -148,17 +148,6 @@ export function usageEventOf(event: LogEvent): UsageEvent {
   };
 }
 
-/** Says that a partition of a log is finished up to an offset, as the aggregator does. */
-export async function finishPartition(
-  database: Database,
-  at: { readonly logId: string; readonly partition: number; readonly nextOffset: number },
-): Promise<void> {
-  await ownerOf(database).query(sql.type(z.unknown())`
-    INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
-    VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
-    ON CONFLICT (log, partition) DO UPDATE SET next_offset = ${at.nextOffset}`);
-}
-
 /** The row of a batch that says how many events of one hour of receipt it decoded. */
 export async function storeAccepted(
   client: ClickHouse,

@@ -6,7 +6,7 @@ import type { AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
-import { storeEvents, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
+import { storeEvents, type Engines, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
 export type MeterOptions = {
@@ -57,8 +57,6 @@ export type PricedPlan = {
   readonly subscribe: (members?: object) => Promise<string>;
 };
 
-type Engines = { database: { database: Database }; clickhouse: { client: ClickHouse } };
-
 /** A plan with one usage price of one meter, and the customer `acme`. */
 export async function makePricedPlan(
   api: BillingUnderTest,
@@ -78,7 +76,7 @@ export async function makePricedPlan(
     target,
     count: (events) =>
       storeEvents(
-        clickhouse.client,
+        { database, clickhouse },
         api.environment,
         events.map((event) => ({ ...event, countsOn: [target] })),
       ),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import type { Database } from '../../sql/pool.js';
 import { insertSelect } from '../../clickhouse/insert-statement.js';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
@@ -12,6 +13,8 @@ import {
   MINUTE_INSERT_SETTING,
   type UsageMinute,
 } from '../../contract/usage-minute.js';
+
+import { finishPartition } from './finish-partition.js';
 
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
@@ -71,20 +74,29 @@ function minuteOfEvent(target: UsageTarget, event: StoredEvent, eventId: string)
   return { meter, customerKey, minuteMs, source, groupKey, cell };
 }
 
+export type Engines = {
+  readonly database: { readonly database: Database };
+  readonly clickhouse: { readonly client: ClickHouse };
+};
+
 /**
  * Writes events as raw rows; with a target also as minutes of that meter, as counted events are.
+ * Their partition is finished then.
  */
 export async function storeEvents(
-  client: ClickHouse,
+  { database: { database }, clickhouse: { client } }: Engines,
   environment: Environment,
   events: readonly (StoredEvent & { readonly countsOn?: readonly UsageTarget[] })[],
 ): Promise<void> {
   const raw: string[] = [];
   const minutes: string[] = [];
+  let nextOffset = 0;
   for (const event of events) {
     const number = (writtenEvents.get(client) ?? 0) + 1;
     writtenEvents.set(client, number);
     const eventId = `event-${number}`;
+    const offset = event.offset ?? number;
+    nextOffset = Math.max(nextOffset, offset + 1);
     raw.push(
       JSON.stringify({
         tenant_id: environment.tenantId,
@@ -99,7 +111,7 @@ export async function storeEvents(
         is_timestamp_given: true,
         log_id: 'log',
         log_partition: 0,
-        log_offset: event.offset ?? number,
+        log_offset: offset,
         record_index: 0,
         appended_at: '2026-11-01 00:00:00.000',
       }),
@@ -110,6 +122,7 @@ export async function storeEvents(
   }
   await insertLines(client, 'events_v1', raw);
   await insert(client, INSERT_MINUTES, minutes);
+  await finishPartition(database, { logId: 'log', partition: 0, nextOffset });
 }
 
 /** Inserts JSON rows. */

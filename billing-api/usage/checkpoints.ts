@@ -1,13 +1,23 @@
-import { sql } from 'slonik';
+import { sql, type CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
+import type { PartitionEnd } from '../domain/usage/watermark.js';
 import type { BillingDatabase } from '../records/unit.js';
 
 const checkpointRow = z.object({
   log: z.string(),
   partition: z.number().int(),
   next_offset: integerColumn,
+  is_promised: z.boolean(),
 });
+
+type Checkpoint = {
+  readonly log: string;
+  readonly partition: number;
+  readonly nextOffset: number;
+  /** Whether events from `nextOffset` on may be in ClickHouse. */
+  readonly isPromised: boolean;
+};
 
 /**
  * How far the aggregator has finished each partition of each log: everything below is in
@@ -17,11 +27,7 @@ export class Checkpoints {
   readonly #nextOffsets: ReadonlyMap<string, number>;
 
   constructor(
-    readonly all: readonly {
-      readonly log: string;
-      readonly partition: number;
-      readonly nextOffset: number;
-    }[],
+    readonly all: readonly Checkpoint[],
   ) {
     this.#nextOffsets = new Map(
       all.map(({ log, partition, nextOffset }) => [`${log}:${partition}`, nextOffset]),
@@ -33,17 +39,39 @@ export class Checkpoints {
     return this.#nextOffsets.get(`${log}:${partition}`) ?? null;
   }
 
+  /** Where each partition is finished. */
+  get ends(): readonly PartitionEnd[] {
+    return this.all.map(({ log, partition, nextOffset }) => ({
+      log,
+      partition,
+      countedBelow: nextOffset,
+    }));
+  }
+
   /** Whether the record at this place is finished. */
   isFinished(place: { readonly logId: string; partition: number; offset: number }): boolean {
     return place.offset < (this.nextOffset(place.logId, place.partition) ?? 0);
   }
 }
 
-/** The checkpoints as of now. They only rise: what they call finished stays so. */
-export async function readCheckpoints(database: BillingDatabase): Promise<Checkpoints> {
-  const rows = await database.slonik.any(sql.type(checkpointRow)`
-    SELECT log, partition, next_offset FROM aggregator_checkpoints ORDER BY log, partition`);
+/** The checkpoints as a connection sees them. They only rise: what is finished stays so. */
+export async function findCheckpoints(
+  connection: Pick<CommonQueryMethods, 'any'>,
+): Promise<Checkpoints> {
+  const rows = await connection.any(sql.type(checkpointRow)`
+    SELECT log, partition, next_offset, intent_end IS NOT NULL AS is_promised
+    FROM aggregator_checkpoints ORDER BY log, partition`);
   return new Checkpoints(
-    rows.map((row) => ({ log: row.log, partition: row.partition, nextOffset: row.next_offset })),
+    rows.map((row) => ({
+      log: row.log,
+      partition: row.partition,
+      nextOffset: row.next_offset,
+      isPromised: row.is_promised,
+    })),
   );
+}
+
+/** The checkpoints as of now. */
+export function readCheckpoints(database: BillingDatabase): Promise<Checkpoints> {
+  return findCheckpoints(database.slonik);
 }

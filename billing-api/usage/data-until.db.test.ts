@@ -10,7 +10,7 @@ import { obtainKafka } from '../../load-tests/harness/kafka.js';
 import { systemClock } from '../../runtime/clock.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { Database } from '../../sql/pool.js';
-import { finishPartition } from '../testing/log-rows.js';
+import { finishPartition } from '../testing/finish-partition.js';
 import { createLogDataUntil } from './data-until.js';
 
 const IN_FLIGHT_MS = 8_000;

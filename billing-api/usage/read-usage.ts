@@ -108,12 +108,16 @@ function withSlotStart(
  * @throws DependencyError when ClickHouse fails.
  */
 export async function readUsage<Name extends string>(
-  reader: UsageReader,
+  reader: Pick<UsageReader, 'read'>,
   owner: UsageOwner,
   queries: readonly UsageQuery<Name>[],
 ): Promise<UsageAnswers<Name> | null> {
   const reads = queries.flatMap((query) => cellReadsOf(query));
-  const found = await reader.read({ ...owner, queries: reads.map(({ cells }) => cells) });
+  const found = await reader.read({
+    ...owner,
+    queries: reads.map(({ cells }) => cells),
+    bound: null,
+  });
   if (found === null) return null;
   const answers = new Map<UsageQuery<Name>, Map<Name, readonly UsagePart[]>>(
     queries.map((query) => [query, new Map()]),

@@ -83,7 +83,7 @@ describe('the edges of one number', () => {
       start_date: '2026-10-01T10:00:30.123Z',
     });
     const events = someEvents(300).map((event) => ({ ...event, countsOn }));
-    await storeEvents(clickhouse.client, api.environment, events);
+    await storeEvents({ database, clickhouse }, api.environment, events);
     const range = {
       start_time: '2026-10-01T10:00:30.123Z',
       end_time: '2026-10-31T10:00:30.123Z',
@@ -145,7 +145,7 @@ describe('buckets', () => {
       at('03:00:00', '1.5'),
     ];
     await storeEvents(
-      clickhouse.client,
+      { database, clickhouse },
       api.environment,
       events.map((event) => ({ ...event, countsOn: [target] })),
     );
@@ -174,11 +174,11 @@ describe('buckets', () => {
 describe('POST /events/usage', () => {
   const RANGE = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-11-01T00:00:00Z' };
 
-  test('groups by source and properties of any name', async ({ api, clickhouse }) => {
+  test('groups by source and properties of any name', async ({ api, database, clickhouse }) => {
     await api.make('/v1/customers', { external_id: 'acme' });
     const odd = `it's "a\\b"\n{p0:String} $slot$ ß🚀`;
     const at = '2026-10-05T00:00:00.000Z';
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at, source: 'x', properties: { [odd]: '1e30', v: `o'k` } },
       { at, source: 'x', properties: { [odd]: '1e-18', v: `o'k` } },
       { at, source: 'y', properties: { v: '🚀' } },
@@ -210,10 +210,11 @@ describe('POST /events/usage', () => {
 
   test('counts different texts in each window and group, beside a whole range', async ({
     api,
+    database,
     clickhouse,
   }) => {
     await api.make('/v1/customers', { external_id: 'acme' });
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at: '2026-10-05T01:00:00.000Z', properties: { v: 'a', tag: 'green' } },
       { at: '2026-10-05T02:00:00.000Z', properties: { v: 'b', tag: 'green' } },
       { at: '2026-10-05T07:00:00.000Z', properties: { v: 'a', tag: 'green' } },
@@ -244,13 +245,13 @@ describe('POST /events/usage', () => {
     ]);
   });
 
-  test('answers ten thousand sources', async ({ api, clickhouse }) => {
+  test('answers ten thousand sources', async ({ api, database, clickhouse }) => {
     await api.make('/v1/customers', { external_id: 'acme' });
     const events = [...Array(10_000).keys()].map((index) => ({
       at: new Date(Date.UTC(2026, 9, 1, 0, index)).toISOString(),
       source: `s${index}`,
     }));
-    await storeEvents(clickhouse.client, api.environment, events);
+    await storeEvents({ database, clickhouse }, api.environment, events);
     const query = { ...RANGE, event_name: 'call', aggregation_type: 'COUNT' };
     const named = { ...query, external_customer_id: 'acme', group_by: ['source'] };
     const usage = await api.make(USAGE, named);

@@ -88,7 +88,7 @@ describe('usage of every aggregation', () => {
     }
     const countsOn = [...targets.values()];
     await storeEvents(
-      clickhouse.client,
+      { database, clickhouse },
       api.environment,
       EVENTS.map((event) => ({ ...event, countsOn })),
     );
@@ -127,7 +127,7 @@ describe('usage of every aggregation', () => {
       ['04T23:59:59.999', '-1'],
     );
     await storeEvents(
-      clickhouse.client,
+      { database, clickhouse },
       api.environment,
       events.map((event) => ({ ...event, countsOn: [target] })),
     );

@@ -39,7 +39,7 @@ describe('POST /events/usage/meter', () => {
     const target = await makeTarget(api, database.database);
     await api.make('/v1/customers', { external_id: 'acme', timezone: 'Europe/Berlin' });
     const countsOn = [target];
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at: '2026-10-24T21:59:59.999Z', countsOn },
       { at: '2026-10-24T22:00:00.000Z', countsOn },
       { at: '2026-10-25T22:59:59.999Z', countsOn },
@@ -84,7 +84,7 @@ describe('POST /events/usage/meter', () => {
     const countsOn = [target];
     const customer = await api.make('/v1/customers', { external_id: 'acme' });
     const at = '2026-10-02T00:00:00.000Z';
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at, countsOn },
       { at, countsOn, customerKey: `i:${customer.id}` },
       { at, countsOn, customerKey: 'e:late' },
@@ -101,7 +101,7 @@ describe('POST /events/usage/meter', () => {
     const target = await makeTarget(api, database.database, { filters });
     await api.make('/v1/customers', { external_id: 'acme' });
     const at = '2026-10-02T00:00:10.000Z';
-    await storeEvents(clickhouse.client, api.environment, [
+    await storeEvents({ database, clickhouse }, api.environment, [
       { at, countsOn: [target], properties: { region: 'eu', class: 'a' } },
       { at, countsOn: [target], properties: { region: 'us', class: 'b' } },
       { at, properties: { region: 'ap', class: 'a' } },
@@ -121,7 +121,7 @@ describe('POST /events/usage/meter', () => {
     const target = await makeTarget(api, database.database, { reset_usage: 'NEVER' });
     await api.make('/v1/customers', { external_id: 'acme' });
     await storeEvents(
-      clickhouse.client,
+      { database, clickhouse },
       api.environment,
       ['1999-01-01', '2026-10-01', '2026-10-02'].map((day) => ({
         at: `${day}T12:00:00.000Z`,
@@ -142,7 +142,7 @@ describe('POST /events/usage/meter', () => {
   test('keeps the counts of another tenant apart', async ({ api, database, clickhouse }) => {
     const { meterId } = await makeSubscription(api);
     const other = await makeKey(database.database, {});
-    await storeEvents(clickhouse.client, other.environment, [
+    await storeEvents({ database, clickhouse }, other.environment, [
       { at: '2026-10-02T00:00:10.000Z', countsOn: [{ ...other, meterId, generation: 1 }] },
     ]);
     const query = { meter_id: meterId, start_time: '2026-10-01T00:00:00Z' };

@@ -5,17 +5,10 @@ import type { Environment } from '../../../contract/environment.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { METERS, type MeterRow } from './meter.resource.js';
 import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
-
-/** Where the counting of an archived meter ended in one partition of a log. */
-export type MeterEnd = {
-  readonly log: string;
-  readonly partition: number;
-  /** The meter counts events at offsets below this one. */
-  readonly countedBelow: number;
-};
 
 /**
  * A meter as its readers must read it now. All members belong to one version, so reading minutes
@@ -36,7 +29,7 @@ export type EffectiveMeter = {
    * Of an archived meter: the only partitions that it counts, and how far; events read themselves
    * must keep to it. Null for a meter that goes on counting.
    */
-  readonly ends: readonly MeterEnd[] | null;
+  readonly ends: readonly PartitionEnd[] | null;
 };
 
 const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.columns;

@@ -5,12 +5,8 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { test } from '../../testing/billing-test.js';
-import {
-  finishPartition,
-  storeAccepted,
-  storeLogEvents,
-  type LogEvent,
-} from '../../testing/log-rows.js';
+import { finishPartition } from '../../testing/finish-partition.js';
+import { storeAccepted, storeLogEvents, type LogEvent } from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/write-usage-minutes.js';
 import { balanceClosedHours, recountNextMeters } from './reconcile.js';
 

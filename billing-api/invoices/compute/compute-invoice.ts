@@ -2,9 +2,11 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build-invoice.js';
 import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/due-date.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
+import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
+import { readerBelow } from '../../usage/read-below.js';
 import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
@@ -17,6 +19,8 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
 > & {
   readonly query: Query;
   readonly invoice: InvoiceResult;
+  /** Exactly the events below it are behind the lines. */
+  readonly watermark: UsageWatermark;
   /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
 };
@@ -38,8 +42,9 @@ function priceLines(
  * reads their usage and prices them. Nothing is stored.
  *
  * Everything that comes from PostgreSQL, also what `findQuery` reads, is one snapshot: no change
- * made meanwhile is seen in one record and missed in another. The snapshot names the generations
- * of minutes to read, so usage is read after it (docs/architecture.md 4.2).
+ * made meanwhile is seen in one record and missed in another. The snapshot names the watermark:
+ * the generations of minutes to read, and how far events count. So usage is read after it
+ * (docs/architecture.md 3.2).
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
 export async function computeInvoice<Query extends InvoiceQuery>(
@@ -47,27 +52,26 @@ export async function computeInvoice<Query extends InvoiceQuery>(
   { environment }: Caller,
   findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
 ): Promise<ComputedInvoice<Query> | Refusal> {
-  const [dataUntil, found] = await Promise.all([
-    // Before usage is read, so that it holds for every figure.
-    dependencies.dataUntil(),
-    readUnit(dependencies, environment, async (unit) => {
-      const query = await findQuery(unit);
-      if (isRefusal(query)) return query;
-      return { query, records: await loadBillingRecords(unit, query) };
-    }),
-  ]);
+  // Before the watermark, which covers what was finished by then.
+  const dataUntil = await dependencies.dataUntil();
+  const found = await readUnit(dependencies, environment, async (unit) => {
+    const query = await findQuery(unit);
+    if (isRefusal(query)) return query;
+    return { query, records: await loadBillingRecords(unit, query) };
+  });
   if (isRefusal(found)) return found;
   const { query, records } = found;
-  const { customer, metering, featureIds } = records;
+  const { customer, metering, featureIds, watermark } = records;
   const plan = planInvoice(query, records);
   if (isRefusal(plan)) return plan;
   const owner = { environment, customers: usageOfCustomers([customer]) };
   const { grouping } = query;
-  const usage = await readLineUsage(dependencies.usage, owner, {
+  const usage = await readLineUsage(readerBelow(dependencies, watermark.ends), owner, {
     lines: plan.usage,
     grouping,
     featureIds,
   });
   if (isRefusal(usage)) return usage;
-  return { query, customer, metering, invoice: priceLines(plan, usage, query), dataUntil };
+  const invoice = priceLines(plan, usage, query);
+  return { query, customer, metering, invoice, watermark, dataUntil };
 }

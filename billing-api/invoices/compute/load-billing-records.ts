@@ -2,9 +2,11 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
+import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
+import { findCheckpoints } from '../../usage/checkpoints.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { InvoiceQuery } from './invoice-query.js';
 
@@ -15,6 +17,7 @@ export type BillingRecords = {
   readonly entitlements: readonly EntitlementSource[];
   /** The oldest published feature of each meter; empty unless usage is grouped by feature. */
   readonly featureIds: ReadonlyMap<string, string>;
+  readonly watermark: UsageWatermark;
 };
 
 async function findFeatureIds(
@@ -27,6 +30,10 @@ async function findFeatureIds(
   return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
 }
 
+function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generations'] {
+  return new Map([...effectiveMeters].map(([id, { generations }]) => [id, generations]));
+}
+
 /** Loads the records of an invoice in the snapshot in which its subscription was read. */
 export async function loadBillingRecords(
   unit: ReadUnit,
@@ -34,10 +41,13 @@ export async function loadBillingRecords(
 ): Promise<BillingRecords> {
   const { subscription, related } = loaded;
   const customer = related.customers.get(subscription.customer_id);
+  const metering = await findMetering(unit.tx, lineItems);
+  const { ends } = await findCheckpoints(unit.tx);
   return {
     customer: assertPresent(customer, 'the customer of the subscription'),
-    metering: await findMetering(unit.tx, lineItems),
+    metering,
     entitlements: await findEntitlementSources(unit.tx, subscription),
+    watermark: { ends, generations: generationsOf(metering) },
     featureIds: grouping.hasFeature ? await findFeatureIds(unit, lineItems) : new Map(),
   };
 }

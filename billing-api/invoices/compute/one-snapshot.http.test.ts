@@ -23,6 +23,11 @@ class WatchedDatabase {
     private readonly after: { readonly statement: number; readonly change: () => Promise<void> },
   ) {}
 
+  /** The checkpoints are read once more after the usage; nothing else is. */
+  get slonik(): object {
+    return { any: this.database.slonik.any.bind(this.database.slonik) };
+  }
+
   readSnapshot<T>(
     environment: Environment,
     work: (connection: CommonQueryMethods) => Promise<T>,
@@ -87,7 +92,7 @@ describe('the snapshot of a computed invoice', () => {
       const watched = new WatchedDatabase(database.database, { statement, change });
       const computed = await previewInvoice(
         {
-          // Any other way to the database is missing, so a second transaction would throw.
+          // Other ways to the database are missing, so a second transaction would throw.
           database: watched as unknown as BillingDatabase,
           usage: createUsageReader(clickhouse.client),
           dataUntil: () => Promise.resolve(null),

@@ -11,6 +11,9 @@ import { usageQueryOfLine, type LineUsageQuery } from './line-usage-query.js';
 /** Usage by line item id; a line without events has an entry of 0. */
 export type UsageOfLines = ReadonlyMap<string, LineUsage>;
 
+/** Must count the same events in every reading. */
+type LineUsageReader = Pick<UsageReader, 'read'>;
+
 /** Lines whose usage is read by one statement. */
 type Piece = readonly LineUsageQuery[];
 
@@ -50,7 +53,7 @@ class LineUsageReading {
   readonly usage = new Map<string, LineUsage>();
 
   constructor(
-    private readonly reader: UsageReader,
+    private readonly reader: LineUsageReader,
     private readonly owner: UsageOwner,
     private readonly query: LinesQuery,
   ) {}
@@ -79,11 +82,10 @@ class LineUsageReading {
 
 /**
  * Reads the usage of all lines: in one statement, or in several if the lines have very many buckets
- * or groups. An event that arrives between two statements may count in one line and not yet in
- * another; one that was received before `dataUntil` counts in all.
+ * or groups.
  */
 export async function readLineUsage(
-  reader: UsageReader,
+  reader: LineUsageReader,
   owner: UsageOwner,
   query: LinesQuery,
 ): Promise<UsageOfLines | Refusal> {

@@ -5,6 +5,7 @@ import { compileValueRule, type ValueRule } from '../../../contract/event-value.
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import type { EventStore, StoredEvent } from '../../events/events-store.js';
@@ -32,6 +33,8 @@ export type LineEventsPage = {
 
 type CountedEvents = {
   readonly meter: EffectiveMeter;
+  /** The only partitions whose events count, and how far; null for all. */
+  readonly ends: readonly PartitionEnd[] | null;
   /** The usage window; for a meter that never resets, everything up to its end. */
   readonly window: Interval;
   /** Start of the window that an event counts in; call it with ascending instants only. */
@@ -108,7 +111,7 @@ export async function readLineEventsPage(
     eventId: null,
     source: null,
     filters: [...meter.filters, ...narrowing],
-    ends: meter.ends,
+    ends: page.ends,
   };
   const found = await events.list(query, {
     order: { sort: 'timestamp', direction: 'asc' },

@@ -1,4 +1,5 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
+import { nearerEnds } from '../../domain/usage/watermark.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { EventStore } from '../../events/events-store.js';
 import type { Caller } from '../../records/caller.js';
@@ -20,7 +21,8 @@ const NO_EVENTS: LineEvents = { items: [], nextCursor: null, quantity: ZERO, eve
 
 /**
  * The events behind a usage line over a period, by timestamp and id: all that pass the filters of
- * its meter and its price, so that they aggregate to the quantity of the line.
+ * its meter and its price and lie below the watermark, so that they aggregate to the quantity of
+ * the line (docs/domain.md 13.6).
  */
 export async function readLineEvents(
   dependencies: LineEventReadDependencies,
@@ -32,7 +34,7 @@ export async function readLineEvents(
     findLineEventsQuery(unit, request, now),
   );
   if (isRefusal(computed)) return computed;
-  const { query, customer, metering, invoice } = computed;
+  const { query, customer, metering, invoice, watermark } = computed;
   // A commitment of the subscription may add a line without usage.
   const line = invoice.lines.find(({ trace }) => trace.usage !== null);
   const { usage, window } = line?.trace ?? { usage: null, window: null };
@@ -40,6 +42,7 @@ export async function readLineEvents(
   const meter = assertPresent(metering.effectiveMeters.get(usage.meterId), 'the meter of a line');
   const page = await readLineEventsPage(dependencies.events, caller.environment, {
     meter,
+    ends: nearerEnds(meter.ends, watermark.ends),
     window: meter.resetUsage === 'NEVER' ? { ...window, startMs: 0 } : window,
     windowStartOf: windowStarts(meter, window, query.loaded),
     customer,

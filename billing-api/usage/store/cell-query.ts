@@ -3,7 +3,8 @@ import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { UsageSplit } from '../../domain/usage/aggregation-spec.js';
-import type { MeterEnd, EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 
 /** Which events count, and how: a meter in force, or an ad-hoc rule of one request. */
 export type UsageSubject = {
@@ -17,7 +18,7 @@ export type UsageSubject = {
     readonly generations: readonly number[];
   } | null;
   /** Of an archived meter: the only partitions that it counts, and how far; else null. */
-  readonly ends: readonly MeterEnd[] | null;
+  readonly ends: readonly PartitionEnd[] | null;
 };
 
 /** A meter as it is in force. */
@@ -46,11 +47,21 @@ export type UsageCustomers =
   | { readonly kind: 'only'; readonly keys: readonly string[] }
   | { readonly kind: 'all-but'; readonly keys: readonly string[] };
 
+/** Which of the events that are there count (docs/domain.md 13.1). */
+export type UsageBound = {
+  /** Events that are read themselves count below these ends only. Minutes know no ends. */
+  readonly ends: readonly PartitionEnd[];
+  /** From this minute on a query reads events instead of minutes; a query without it does not. */
+  readonly eventsFrom: ReadonlyMap<CellQuery, InstantMs>;
+};
+
 /** Queries that are answered together. */
 export type CellQueryBatch = {
   readonly environment: Environment;
   readonly customers: UsageCustomers;
   readonly queries: readonly CellQuery[];
+  /** Null for all that is there. */
+  readonly bound: UsageBound | null;
 };
 
 /** No answer holds more cells. */

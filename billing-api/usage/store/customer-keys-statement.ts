@@ -31,8 +31,8 @@ export function customerKeysStatementOf(
   keysMax: number,
 ): { readonly text: string; readonly bindings: Bindings } | null {
   const everybody = { kind: 'all-but', keys: [] } as const;
-  const builder = new StatementBuilder({ environment, customers: everybody, queries });
-  const placed = placedOf(queries);
+  const builder = new StatementBuilder({ environment, customers: everybody });
+  const placed = placedOf({ queries, bound: null });
   const branches = [
     ...minuteBranchesOf(builder, placed).map((branch) => keysOfMinutes(builder, branch)),
     // The queries of one branch differ in what they are narrowed by, and read the same events.

@@ -2,20 +2,27 @@ import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { AnswerSql } from './answer-columns.js';
 import { readTemplate } from './sql-template.js';
 import { branchesBy, type PlacedQuery, type StatementBuilder } from './statement-builder.js';
-import type { MeterEnd } from '../../catalog/meters/effective-meters.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');
 
 /** The server hashes the texts of a COUNT_UNIQUE, in a branch of their own. */
 const HASHED_IN_THE_SERVER = (): string => '';
 
-const EVENT_MS = 'toUnixTimestamp64Milli(e.timestamp)';
+export const EVENT_MS = 'toUnixTimestamp64Milli(e.timestamp)';
 
-function timestampOf(bound: string): string {
-  return `fromUnixTimestamp64Milli(${bound}, 'UTC')`;
+/** A stretch of time as a condition that the primary key answers. */
+export function timestampRange(
+  { bindings }: StatementBuilder,
+  { startMs, endMs }: Interval,
+): string {
+  const [from, to] = [startMs, endMs].map(
+    (instant) => `fromUnixTimestamp64Milli(${bindings.integer(instant)}, 'UTC')`,
+  );
+  return `e.timestamp >= ${from} AND e.timestamp < ${to}`;
 }
 
 /** NULL for a property that is missing; an empty list has a type of its own in the server. */
@@ -38,19 +45,25 @@ export function conditionsOf(
   return conditions.length === 0 ? '1' : conditions.join(' AND ');
 }
 
-/** An archived meter counts what lies below its end in each partition, and nothing elsewhere. */
-function endsPiece({ bindings }: StatementBuilder, ends: readonly MeterEnd[] | null): string {
+/** What lies below the end of its partition; nothing of a partition without an end. */
+export function endsPiece(
+  { bindings }: StatementBuilder,
+  ends: readonly PartitionEnd[] | null,
+): string {
   if (ends === null) return '1';
-  const names = bindings.list(
-    ends.map(({ log, partition }) => `${partition}:${log}`),
-    'String',
-  );
-  const offsets = bindings.list(
-    ends.map(({ countedBelow }) => countedBelow),
-    'UInt64',
-  );
-  const name = `concat(toString(e.log_partition), ':', toString(e.log_id))`;
-  return `e.log_offset < arrayElement(${offsets}, indexOf(${names}, ${name}))`;
+  const offsets = new Map<string, number[]>();
+  for (const { log, partition, countedBelow } of ends) {
+    const ofLog = offsets.get(log) ?? [];
+    offsets.set(log, ofLog);
+    ofLog[partition] = countedBelow;
+  }
+  const conditions = [...offsets].map(([log, ofLog]) => {
+    // Partitions are numbered from 0; the server answers 0 for a place behind the list.
+    const list = bindings.list(Array.from(ofLog, (offset) => offset ?? 0), 'UInt64');
+    const end = `arrayElement(${list}, e.log_partition + 1)`;
+    return `e.log_id = ${bindings.text(log)} AND e.log_offset < ${end}`;
+  });
+  return conditions.length === 0 ? '0' : `(${conditions.join(' OR ')})`;
 }
 
 function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Interval[]): string {
@@ -64,21 +77,19 @@ function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Inter
 /** Conditions on the events of a query: name, stretches, and the subject's filters. */
 export function eventPieces(
   builder: StatementBuilder,
-  { query, parts }: PlacedQuery,
+  { query, parts, ends }: PlacedQuery,
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
   const { subject } = query;
-  const starts = parts.events.map(({ startMs }) => startMs);
-  const ends = parts.events.map(({ endMs }) => endMs);
-  const from = timestampOf(bindings.integer(Math.min(...starts)));
-  const to = timestampOf(bindings.integer(Math.max(...ends)));
+  const startMs = Math.min(...parts.events.map((stretch) => stretch.startMs));
+  const endMs = Math.max(...parts.events.map((stretch) => stretch.endMs));
   return {
     ...builder.conditions('e', query),
     eventName: `e.event_name = ${bindings.text(subject.eventName)}`,
-    bounds: `e.timestamp >= ${from} AND e.timestamp < ${to}`,
+    bounds: timestampRange(builder, { startMs, endMs }),
     intervals: intervalPiece(builder, parts.events),
     filters: conditionsOf(builder, subject.filters),
-    ends: endsPiece(builder, subject.ends),
+    ends: endsPiece(builder, ends),
     slot: builder.slot(query, EVENT_MS),
   };
 }
@@ -108,8 +119,8 @@ export function eventBranchesOf(
   queries: readonly PlacedQuery[],
 ): readonly (readonly PlacedQuery[])[] {
   const read = queries.filter(({ parts }) => parts.events.length > 0);
-  return branchesBy(read, ({ query: { subject, split, sources, slots }, parts }) => {
-    const { eventName, filters, aggregation, ends } = subject;
+  return branchesBy(read, ({ query: { subject, split, sources, slots }, parts, ends }) => {
+    const { eventName, filters, aggregation } = subject;
     const events = [eventName, filters, aggregation, ends, sources, parts.events];
     return JSON.stringify([events, builder.slotsId(slots), split]);
   });

@@ -1,5 +1,6 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { answerColumns, type AnswerSql } from './answer-columns.js';
 import { Bindings, fillTemplate } from './sql-template.js';
 import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
@@ -19,6 +20,8 @@ export type PlacedQuery = {
   readonly query: CellQuery;
   readonly index: number;
   readonly parts: WindowParts;
+  /** The only partitions whose events count, and how far; null for all. */
+  readonly ends: readonly PartitionEnd[] | null;
 };
 
 /** How the SELECT of a branch is written. */
@@ -43,7 +46,7 @@ export class StatementBuilder {
   readonly #customers: string;
   readonly #environment: string;
 
-  constructor({ environment, customers }: CellQueryBatch) {
+  constructor({ environment, customers }: Pick<CellQueryBatch, 'environment' | 'customers'>) {
     const { bindings } = this;
     const list = bindings.list(customers.keys, 'String');
     const isOnly = customers.kind === 'only';

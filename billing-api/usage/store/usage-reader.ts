@@ -1,12 +1,14 @@
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { AggregationType } from '../../../contract/aggregation.js';
 import type { Environment } from '../../../contract/environment.js';
-import type { InstantMs } from '../../../contract/instant.js';
+import { minuteOf, type InstantMs } from '../../../contract/instant.js';
 import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
 import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
+import { lateEventsStatementOf } from './late-events-statement.js';
 import { UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 
@@ -19,6 +21,16 @@ export type UsageReader = {
    * @throws DependencyError when ClickHouse fails: a failure never becomes a number.
    */
   readonly read: (batch: CellQueryBatch) => Promise<readonly (readonly CellSeries[])[] | null>;
+  /**
+   * By query the minute of the first event at or above the ends in the minutes that it reads; null
+   * for none. Ask after `read`: events are there before their minutes are (docs/architecture.md
+   * 3.2).
+   * @param ends Of every partition that may hold events; those that count none end at 0.
+   */
+  readonly findLateEvents: (
+    batch: CellQueryBatch,
+    ends: readonly PartitionEnd[],
+  ) => Promise<readonly (InstantMs | null)[]>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
@@ -121,6 +133,18 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
         if (statement !== null && !(await readStatement(statement, found))) return null;
       }
       return found.map(seriesOf);
+    },
+    findLateEvents: async (batch, ends) => {
+      const found = batch.queries.map((): InstantMs | null => null);
+      const statement = lateEventsStatementOf(batch, ends);
+      if (statement === null) return found;
+      const { text: select, bindings, branches } = statement;
+      const query = { select, parameters: bindings.parameters, settings: SETTINGS };
+      await clickHouse.visitRows(query, ([branch, firstMs]) => {
+        const indexes = assertPresent(branches[Number(branch)], 'the queries of late events');
+        for (const index of indexes) found[index] = minuteOf(Number(firstMs));
+      });
+      return found;
     },
     listCustomerKeys: async (environment, queries) => {
       const statement = customerKeysStatementOf(environment, queries, KEYS_MAX);

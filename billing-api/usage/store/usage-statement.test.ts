@@ -38,7 +38,8 @@ function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
 
 function statementOf(queries: readonly CellQuery[]): UsageStatement {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
-  const batch = { environment, customers: { kind: 'only', keys: ['e:a'] }, queries } as const;
+  const customers = { kind: 'only', keys: ['e:a'] } as const;
+  const batch = { environment, customers, queries, bound: null };
   const statement = usageStatementOf(batch, { from: 0, to: queries.length });
   return assertPresent(statement, 'a statement');
 }

@@ -3,7 +3,8 @@ import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
 import { StatementBuilder, type PlacedQuery, type UsageBranch } from './statement-builder.js';
 import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
-import type { CellQuery, CellQueryBatch } from './cell-query.js';
+import { nearerEnds } from '../../domain/usage/watermark.js';
+import type { CellQuery, CellQueryBatch, UsageBound } from './cell-query.js';
 import { clampedWindow, partsOf } from './window-parts.js';
 
 export type UsageStatement = {
@@ -12,14 +13,16 @@ export type UsageStatement = {
   readonly branches: readonly UsageBranch[];
 };
 
-function placed(query: CellQuery, index: number): PlacedQuery {
+function placed(query: CellQuery, index: number, bound: UsageBound | null): PlacedQuery {
   const { subject, narrowedBy, split, slots } = query;
   const window = clampedWindow(query.window);
   const isOfEvents =
     subject.minutes === null || narrowedBy.length > 0 || split.properties.length > 0;
   const events = window.startMs < window.endMs ? [window] : [];
-  const parts = isOfEvents ? { minutes: null, events } : partsOf(window, slots ?? []);
-  return { query, index, parts };
+  const parts = isOfEvents
+    ? { minutes: null, events }
+    : partsOf(window, slots ?? [], bound?.eventsFrom.get(query));
+  return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null) };
 }
 
 /** Until its backfill is complete a meter shows nothing, not even of the events themselves. */
@@ -29,12 +32,12 @@ function isShown({ subject }: CellQuery): boolean {
 
 /** Of the queries from `from` to before `to`, those that have something to read, and where. */
 export function placedOf(
-  queries: readonly CellQuery[],
+  { queries, bound }: Pick<CellQueryBatch, 'queries' | 'bound'>,
   { from, to } = { from: 0, to: queries.length },
 ): readonly PlacedQuery[] {
   return queries
     .slice(from, to)
-    .map((query, index) => placed(query, from + index))
+    .map((query, index) => placed(query, from + index, bound))
     .filter(({ query }) => isShown(query));
 }
 
@@ -49,7 +52,7 @@ export function usageStatementOf(
   part: { readonly from: number; readonly to: number },
 ): UsageStatement | null {
   const builder = new StatementBuilder(batch);
-  const queries = placedOf(batch.queries, part);
+  const queries = placedOf(batch, part);
   for (const branch of minuteBranchesOf(builder, queries)) addMinuteBranch(builder, branch);
   for (const branch of eventBranchesOf(builder, queries)) addEventBranch(builder, branch);
   for (const one of uniquesBranchesOf(queries)) addUniquesBranch(builder, one);

@@ -27,10 +27,16 @@ function isNotEmpty({ startMs, endMs }: Interval): boolean {
 
 /**
  * Cuts a window into whole minutes, which the minute rows answer, and those that a boundary of the
- * window or of its slots lies inside, which the events answer.
+ * window or of its slots lies inside, which the events answer. From the minute `eventsFromMs` on
+ * the events answer all.
  */
-export function partsOf(window: Interval, slots: readonly InstantMs[]): WindowParts {
-  const { startMs, endMs } = window;
+export function partsOf(
+  window: Interval,
+  slots: readonly InstantMs[],
+  eventsFromMs: InstantMs = window.endMs,
+): WindowParts {
+  const { startMs } = window;
+  const endMs = Math.max(startMs, Math.min(window.endMs, eventsFromMs));
   const isCut = (boundary: InstantMs): boolean => boundary % MINUTE_MS !== 0;
   const inside = slots.filter((slot) => isCut(slot) && slot > startMs && slot < endMs);
   const cutMinutes = [...new Set([startMs, ...inside, endMs].filter(isCut).map(minuteOf))];
@@ -44,7 +50,11 @@ export function partsOf(window: Interval, slots: readonly InstantMs[]): WindowPa
     endMs: Math.min(minute + MINUTE_MS, endMs),
   }));
   const except = cutMinutes.filter((minute) => minute >= firstMinute && minute < lastMinute);
-  return { minutes: { startMs: firstMinute, endMs: lastMinute, except }, events };
+  const rest = { startMs: endMs, endMs: window.endMs };
+  return {
+    minutes: { startMs: firstMinute, endMs: lastMinute, except },
+    events: [...events, rest].filter(isNotEmpty),
+  };
 }
 
 /** Starts that follow each other at one distance: first, distance, how many. */

@@ -1,0 +1,22 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { ownerOf } from '../../load-tests/harness/owner.js';
+import type { Database } from '../../sql/pool.js';
+
+/** Says that a partition of a log is finished up to an offset, as the aggregator does. */
+export async function finishPartition(
+  database: Database,
+  at: { readonly logId: string; readonly partition: number; readonly nextOffset: number },
+): Promise<void> {
+  await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
+    VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
+    ON CONFLICT (log, partition) DO UPDATE
+      SET next_offset = greatest(aggregator_checkpoints.next_offset, ${at.nextOffset})`);
+}
+
+/** Completes the backfills of all meters: readers see what each has counted. */
+export async function completeBackfills(database: Database): Promise<void> {
+  await ownerOf(database).query(sql.type(z.unknown())`
+    UPDATE meter_versions SET read_generations = ARRAY[generation]`);
+}

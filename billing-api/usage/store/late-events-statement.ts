@@ -1,0 +1,64 @@
+import type { Interval } from '../../../contract/instant.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { CellQueryBatch } from './cell-query.js';
+import { endsPiece, EVENT_MS, timestampRange } from './event-branch.js';
+import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
+import { branchesBy, StatementBuilder, type PlacedQuery } from './statement-builder.js';
+import { placedOf } from './usage-statement.js';
+
+const FIND_LATE = readTemplate('find-late-events');
+
+export type LateEventsStatement = {
+  readonly text: string;
+  readonly bindings: Bindings;
+  /** The queries that each row is about, as indexes of the batch. */
+  readonly branches: readonly (readonly number[])[];
+};
+
+function minutesOf({ parts }: PlacedQuery): Interval {
+  return assertPresent(parts.minutes, 'the minutes of a query');
+}
+
+/** Queries of one branch read minutes of the same stretch that the same events may be in. */
+function branchesOf(placed: readonly PlacedQuery[]): readonly (readonly PlacedQuery[])[] {
+  const ofMinutes = placed.filter(({ parts }) => parts.minutes !== null);
+  return branchesBy(ofMinutes, (one) => {
+    const { startMs, endMs } = minutesOf(one);
+    const { subject, sources } = one.query;
+    return JSON.stringify([startMs, endMs, subject.eventName, sources]);
+  });
+}
+
+/**
+ * Finds the first event at or above the ends in the minutes that each query of a batch reads; null
+ * when none reads minutes.
+ * @param ends Of every partition that may hold events; those that count none end at 0.
+ */
+export function lateEventsStatementOf(
+  batch: CellQueryBatch,
+  ends: readonly PartitionEnd[],
+): LateEventsStatement | null {
+  const builder = new StatementBuilder(batch);
+  const { bindings } = builder;
+  const branches = branchesOf(placedOf(batch));
+  const texts = branches.flatMap(([first], index) => {
+    if (first === undefined) return [];
+    const { query } = first;
+    return fillTemplate(FIND_LATE, {
+      ...builder.conditions('e', query),
+      query: bindings.integer(index),
+      eventMs: EVENT_MS,
+      eventName: `e.event_name = ${bindings.text(query.subject.eventName)}`,
+      bounds: timestampRange(builder, minutesOf(first)),
+      least: bindings.integer(Math.min(...ends.map(({ countedBelow }) => countedBelow))),
+      ends: endsPiece(builder, ends),
+    });
+  });
+  if (texts.length === 0) return null;
+  return {
+    text: texts.join('\nUNION ALL\n'),
+    bindings,
+    branches: branches.map((branch) => branch.map(({ index }) => index)),
+  };
+}
