@@ -12,7 +12,19 @@ export async function finishPartition(
     INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
     VALUES (${at.logId}, ${at.partition}, ${at.nextOffset}, 1, 1)
     ON CONFLICT (log, partition) DO UPDATE
-      SET next_offset = greatest(aggregator_checkpoints.next_offset, ${at.nextOffset})`);
+      SET next_offset = greatest(aggregator_checkpoints.next_offset, ${at.nextOffset}),
+        intent_end = NULL`);
+}
+
+/** Says that a batch up to an offset may be in ClickHouse in part. */
+export async function promiseBatch(
+  database: Database,
+  at: { readonly logId: string; readonly partition: number; readonly end: number },
+): Promise<void> {
+  await ownerOf(database).query(sql.type(z.unknown())`
+    INSERT INTO aggregator_checkpoints (log, partition, intent_end, catalog_version, min_version)
+    VALUES (${at.logId}, ${at.partition}, ${at.end}, 1, 1)
+    ON CONFLICT (log, partition) DO UPDATE SET intent_end = ${at.end}`);
 }
 
 /** Completes the backfills of all meters: readers see what each has counted. */

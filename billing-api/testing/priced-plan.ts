@@ -6,7 +6,7 @@ import type { AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
-import { storeEvents, type Engines, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
+import { storeEvents, storeUnfinished, type Engines, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
 export type MeterOptions = {
@@ -53,6 +53,8 @@ export type PricedPlan = {
   readonly target: UsageTarget;
   /** Stores events of the customer `acme` that the meter has counted. */
   readonly count: (events: readonly StoredEvent[]) => Promise<void>;
+  /** The same, of a batch that is promised and not finished. */
+  readonly countUnfinished: (events: readonly StoredEvent[]) => Promise<void>;
   /** Subscribes the customer `acme`; the id of the subscription. */
   readonly subscribe: (members?: object) => Promise<string>;
 };
@@ -69,17 +71,16 @@ export async function makePricedPlan(
   const owner = { entity_id: plan.id, meter_id: meterId };
   const price = await api.make('/v1/prices', { currency: 'usd', ...owner, ...options.price });
   await api.call('POST', '/v1/customers', { body: { external_id: 'acme' } });
+  const counted = (events: readonly StoredEvent[]) =>
+    events.map((event) => ({ ...event, countsOn: [target] }));
+  const engines = { database, clickhouse };
   return {
     planId: plan.id,
     meterId,
     priceId: price.id,
     target,
-    count: (events) =>
-      storeEvents(
-        { database, clickhouse },
-        api.environment,
-        events.map((event) => ({ ...event, countsOn: [target] })),
-      ),
+    count: (events) => storeEvents(engines, api.environment, counted(events)),
+    countUnfinished: (events) => storeUnfinished(engines, api.environment, counted(events)),
     subscribe: async (members = {}) => {
       const subscription = await api.make('/v1/subscriptions', {
         external_customer_id: 'acme',

@@ -14,7 +14,7 @@ import {
   type UsageMinute,
 } from '../../contract/usage-minute.js';
 
-import { finishPartition } from './finish-partition.js';
+import { finishPartition, promiseBatch } from './finish-partition.js';
 
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
@@ -37,6 +37,9 @@ export type UsageTarget = {
 
 /** The customer of events that name none. */
 const CUSTOMER_KEY = 'e:acme';
+
+/** Where all of these events are in a log. */
+const PLACE = { logId: 'log', partition: 0 };
 
 /** How many events were written to each test's database, which numbers them. */
 const writtenEvents = new WeakMap<ClickHouse, number>();
@@ -79,15 +82,37 @@ export type Engines = {
   readonly clickhouse: { readonly client: ClickHouse };
 };
 
+type CountedEvent = StoredEvent & { readonly countsOn?: readonly UsageTarget[] };
+
 /**
  * Writes events as raw rows; with a target also as minutes of that meter, as counted events are.
  * Their partition is finished then.
  */
 export async function storeEvents(
-  { database: { database }, clickhouse: { client } }: Engines,
+  engines: Engines,
   environment: Environment,
-  events: readonly (StoredEvent & { readonly countsOn?: readonly UsageTarget[] })[],
+  events: readonly CountedEvent[],
 ): Promise<void> {
+  const nextOffset = await writeEvents(engines.clickhouse.client, environment, events);
+  await finishPartition(engines.database.database, { ...PLACE, nextOffset });
+}
+
+/** As `storeEvents`, of a batch that is promised and not finished. */
+export async function storeUnfinished(
+  engines: Engines,
+  environment: Environment,
+  events: readonly CountedEvent[],
+): Promise<void> {
+  const end = await writeEvents(engines.clickhouse.client, environment, events);
+  await promiseBatch(engines.database.database, { ...PLACE, end });
+}
+
+/** @returns the offset behind the events. */
+async function writeEvents(
+  client: ClickHouse,
+  environment: Environment,
+  events: readonly CountedEvent[],
+): Promise<number> {
   const raw: string[] = [];
   const minutes: string[] = [];
   let nextOffset = 0;
@@ -109,8 +134,8 @@ export async function storeEvents(
         properties: event.properties ?? {},
         received_at: clickHouseTime(event.at),
         is_timestamp_given: true,
-        log_id: 'log',
-        log_partition: 0,
+        log_id: PLACE.logId,
+        log_partition: PLACE.partition,
         log_offset: offset,
         record_index: 0,
         appended_at: '2026-11-01 00:00:00.000',
@@ -122,7 +147,7 @@ export async function storeEvents(
   }
   await insertLines(client, 'events_v1', raw);
   await insert(client, INSERT_MINUTES, minutes);
-  await finishPartition(database, { logId: 'log', partition: 0, nextOffset });
+  return nextOffset;
 }
 
 /** Inserts JSON rows. */

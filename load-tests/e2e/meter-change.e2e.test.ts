@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Stack } from '../../cli/stack.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
+import { callStack } from '../harness/call-stack.js';
 import { withTestStack } from '../harness/test-stack.js';
 
 const REGIONS = ['eu', 'us', 'ap'] as const;
@@ -39,15 +40,8 @@ class Client {
 
   constructor(private readonly stack: Stack) {}
 
-  async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
-    const response = await fetch(`${this.stack.url}/v1${path}`, {
-      method,
-      headers: { 'x-api-key': this.stack.apiKey, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as Answer;
+  call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    return callStack(this.stack, method, path, body);
   }
 
   /** Sends new events of a region, and some of them twice. */

@@ -62,7 +62,7 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
     const about = [...new Set(wordsOf(inputs))].filter((word) => !shown.has(word));
     const golden: GoldenInvoice = {
       about,
-      snapshot: encodeSnapshot(inputs, timeZoneData),
+      snapshot: encodeSnapshot({ inputs, timeZoneData, watermark: null }),
       result: bytesOf(inputs),
     };
     const text = `${JSON.stringify(golden, null, 1)}\n`;

@@ -1,3 +1,4 @@
+import type { UsageWatermark } from '../../usage/watermark.js';
 import type { InvoiceInputs } from '../invoice.js';
 import { decodeValue } from './decode-value.js';
 import { encodeValue, isPlainObject, type JsonValue } from './encode-value.js';
@@ -17,14 +18,21 @@ export type InvoiceSnapshot = {
   /** The release of the IANA time zone data, such as `2026a`. */
   readonly timeZoneData: string;
   readonly inputs: InvoiceInputs;
+  /** Which events the usage counts; null where it was not read from a log. */
+  readonly watermark: UsageWatermark | null;
 };
 
-/** The inputs as a text from which `decodeSnapshot` returns equal ones. */
-export function encodeSnapshot(inputs: InvoiceInputs, timeZoneData: string): string {
+/** A snapshot by the rules of this release as a text; `decodeSnapshot` returns an equal one. */
+export function encodeSnapshot({
+  inputs,
+  timeZoneData,
+  watermark,
+}: Omit<InvoiceSnapshot, 'rulesVersion'>): string {
   return JSON.stringify({
     format: FORMAT_VERSION,
     rules: RULES_VERSION,
     time_zone_data: timeZoneData,
+    ...(watermark === null ? {} : { watermark: encodeValue(watermark) }),
     inputs: encodeValue(inputs),
   });
 }
@@ -38,11 +46,15 @@ export function decodeSnapshot(text: string): InvoiceSnapshot {
   if (!isPlainObject(read) || read['format'] !== FORMAT_VERSION) {
     throw new TypeError('this release cannot read the format of the invoice inputs');
   }
-  const { rules, time_zone_data: timeZoneData, inputs } = read;
+  const { rules, time_zone_data: timeZoneData, inputs, watermark = null } = read;
   if (rules !== RULES_VERSION || typeof timeZoneData !== 'string') {
     throw new TypeError(`this release lacks version ${String(rules)} of the billing rules`);
   }
-  // Written by `encodeSnapshot` of the same format, from the same type.
-  const decoded = decodeValue(inputs as JsonValue) as InvoiceInputs;
-  return { rulesVersion: RULES_VERSION, timeZoneData, inputs: decoded };
+  // Written by `encodeSnapshot` of the same format, from the same types.
+  return {
+    rulesVersion: RULES_VERSION,
+    timeZoneData,
+    inputs: decodeValue(inputs as JsonValue) as InvoiceInputs,
+    watermark: decodeValue(watermark as JsonValue) as UsageWatermark | null,
+  };
 }

@@ -84,7 +84,9 @@ function lineOf(line: ProductLine, money: Text): InvoiceLine {
  * @throws ProductFinding when a byte of it differs.
  */
 function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
-  const { inputs: stored } = decodeSnapshot(encodeSnapshot(inputs, 'any'));
+  const { inputs: stored } = decodeSnapshot(
+    encodeSnapshot({ inputs, timeZoneData: 'any', watermark: null }),
+  );
   const bytes = JSON.stringify(encodeValue(result));
   if (JSON.stringify(encodeValue(buildInvoice(stored))) === bytes) return;
   throw new ProductFinding('the invoice of the stored inputs is another');
