@@ -65,8 +65,8 @@ const OUTSIDE_OF_UNITS = [
   // Users belong to tenants, not to environments.
   'billing-api/platform/users/users-store.ts',
   // The log and its checkpoints serve all tenants.
-  'billing-api/usage/checkpoints.ts',
-  'billing-api/usage/data-until.ts',
+  'billing-api/usage/watermark/checkpoints.ts',
+  'billing-api/usage/watermark/data-until.ts',
   // Jobs and operators work across tenants.
   'billing-api/edge/idempotency/idempotency-store.ts',
   'billing-api/events/dead-letters/read-dead-letters.ts',

@@ -29,7 +29,7 @@ import { createOperationTable } from './edge/operation-table.js';
 import { createOperationalRoutes } from './edge/operational-routes.js';
 import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
 import { authorize } from './edge/permissions.js';
-import type { ReadDataUntil } from './usage/data-until.js';
+import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
 import { createConflictList, createDuplicateCount } from './events/event-conflicts-store.js';
 import { createEventSlotCount } from './events/event-slots.js';

@@ -4,7 +4,7 @@ import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
-import type { ReadDataUntil } from './usage/data-until.js';
+import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
 import type { CountDuplicates, ListConflicts } from './events/event-conflicts-store.js';
 import type { CountEventSlots } from './events/event-slots.js';

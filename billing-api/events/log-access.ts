@@ -12,7 +12,7 @@ import {
   createLogDataUntil,
   createPostgresDataUntil,
   type ReadDataUntil,
-} from '../usage/data-until.js';
+} from '../usage/watermark/data-until.js';
 import type { LazyEventLog } from './pending-log.js';
 
 type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadDataUntil };

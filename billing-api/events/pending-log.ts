@@ -8,7 +8,7 @@ import {
 } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { FairQueue, type FairQueueLimits } from '../../runtime/fair-queue.js';
-import type { Checkpoints } from '../usage/checkpoints.js';
+import type { Checkpoints } from '../usage/watermark/checkpoints.js';
 import type { EventPosition } from './event-positions.js';
 
 /** The event log, opened by whoever first needs it. */

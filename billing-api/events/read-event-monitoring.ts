@@ -7,8 +7,8 @@ import {
   type WindowGrid,
   type WindowSize,
 } from '../domain/calendar/usage-windows.js';
-import { readCheckpoints } from '../usage/checkpoints.js';
-import type { ReadDataUntil } from '../usage/data-until.js';
+import { readCheckpoints } from '../usage/watermark/checkpoints.js';
+import type { ReadDataUntil } from '../usage/watermark/data-until.js';
 import type { CountEventSlots } from './event-slots.js';
 import type { PendingLog } from './pending-log.js';
 import type { Caller } from '../records/caller.js';

@@ -15,7 +15,7 @@ import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
 import { documentContract } from './openapi-contract.js';
-import { createPostgresDataUntil, type ReadDataUntil } from '../usage/data-until.js';
+import { createPostgresDataUntil, type ReadDataUntil } from '../usage/watermark/data-until.js';
 import type { LazyEventLog } from '../events/pending-log.js';
 
 /** How long ingest may hold an event before the log has it. */

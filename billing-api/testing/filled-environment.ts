@@ -8,7 +8,13 @@ import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { API_KEY, type BillingUnderTest } from './billing-harness.js';
 import { finishPartition } from './finish-partition.js';
-import { storeAccepted, storeLogEvents, storeLogDuplicates, usageEventOf, type LogEvent } from './log-rows.js';
+import {
+  storeAccepted,
+  storeLogEvents,
+  storeLogDuplicates,
+  usageEventOf,
+  type LogEvent,
+} from './log-rows.js';
 import { insertLines } from './write-usage-minutes.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */

@@ -1,12 +1,17 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
-import type { ClickHouse } from '../../clickhouse/client.js';
 import type { AggregationType } from '../../contract/aggregation.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
-import { storeEvents, storeUnfinished, type Engines, type StoredEvent, type UsageTarget } from './write-usage-minutes.js';
+import {
+  storeEvents,
+  storeUnfinished,
+  type Engines,
+  type StoredEvent,
+  type UsageTarget,
+} from './write-usage-minutes.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
 export type MeterOptions = {

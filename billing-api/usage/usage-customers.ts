@@ -6,7 +6,7 @@ import {
   findUnknownCustomerKeys,
   type UsageCustomer,
 } from '../customers/customers-store.js';
-import type { ReadDataUntil } from './data-until.js';
+import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';

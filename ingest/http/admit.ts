@@ -47,9 +47,7 @@ function unauthenticated(message: string): Admission {
   return { kind: 'rejected', answer, rate: null };
 }
 
-const UNKNOWN_KEY = unauthenticated(
-  'this API key is unknown, expired or revoked: use a valid one',
-);
+const UNKNOWN_KEY = unauthenticated('this API key is unknown, expired or revoked: use a valid one');
 
 const FAILED_OFTEN: Admission = {
   kind: 'rejected',

@@ -40,8 +40,8 @@ class Client {
 
   constructor(private readonly stack: Stack) {}
 
-  call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
-    return callStack(this.stack, method, path, body);
+  call<Answer>(operation: Parameters<typeof callStack>[1], body?: unknown): Promise<Answer> {
+    return callStack(this.stack, operation, body);
   }
 
   /** Sends new events of a region, and some of them twice. */
@@ -49,8 +49,8 @@ class Client {
     const events = Array.from({ length: count }, () => this.#eventOf(region, this.#next++));
     const duplicates = events.filter((_, index) => index % 5 === 0);
     this.accepted[region] += count;
-    await this.call('POST', '/events/bulk', { events });
-    await this.call('POST', '/events/bulk', { events: duplicates });
+    await this.call('POST /events/bulk', { events });
+    await this.call('POST /events/bulk', { events: duplicates });
   }
 
   #eventOf(region: Region, index: number) {
@@ -67,13 +67,13 @@ class Client {
 
   async usage(meterId: string): Promise<number> {
     const body = { meter_id: meterId, external_customer_id: 'acme', ...WINDOW };
-    const { value } = await this.call<{ value: string }>('POST', '/events/usage/meter', body);
+    const { value } = await this.call<{ value: string }>('POST /events/usage/meter', body);
     return Number(value);
   }
 
   makeMeter(filters: unknown): Promise<Meter> {
     const aggregation = { type: 'COUNT' };
-    return this.call('POST', '/meters', {
+    return this.call('POST /meters', {
       name: 'Calls',
       event_name: 'call',
       aggregation,
@@ -82,11 +82,11 @@ class Client {
   }
 
   changeFilters(id: string, ...values: readonly Region[]): Promise<Meter> {
-    return this.call('PUT', `/meters/${id}`, { filters: filtersOf(...values) });
+    return this.call(`PUT /meters/${id}`, { filters: filtersOf(...values) });
   }
 
   meter(id: string): Promise<Meter> {
-    return this.call('GET', `/meters/${id}`);
+    return this.call(`GET /meters/${id}`);
   }
 }
 
@@ -160,7 +160,7 @@ describe('a meter whose filters change while events come in', () => {
   test('shows the old total, then the new one, and nothing between, through a kill -9 of the backfill', async () => {
     await withStack(async (stack, database) => {
       const client = new Client(stack);
-      await client.call('POST', '/customers', { external_id: 'acme' });
+      await client.call('POST /customers', { external_id: 'acme' });
       const { id } = await client.makeMeter(filtersOf('eu'));
       await sendStored(client, id);
 
@@ -215,7 +215,7 @@ describe('a meter whose filters change while events come in', () => {
 
       // The meter is archived: later events count on the other meter only.
       const total = accepted.eu + accepted.us;
-      await client.call('DELETE', `/meters/${id}`);
+      await client.call(`DELETE /meters/${id}`);
       await client.send('us', 100);
       await vi.waitFor(async () => {
         expect(await client.usage(late.id)).toBe(total + 100);

@@ -18,7 +18,7 @@ type Preview = { readonly line_items: readonly Line[] };
 
 /** Two prices of one meter: the first is read from minutes, the other from the events. */
 async function subscribe(stack: Stack): Promise<string> {
-  const make = (path: string, body: object) => callStack<Made>(stack, 'POST', path, body);
+  const make = (path: `/${string}`, body: object) => callStack<Made>(stack, `POST ${path}`, body);
   const customer = await make('/customers', { external_id: 'acme' });
   const aggregation = { type: 'COUNT' };
   const meter = await make('/meters', { name: 'Calls', event_name: 'call', aggregation });
@@ -50,7 +50,7 @@ async function flow(stack: Stack, signal: AbortSignal): Promise<number> {
         properties: { region: REGIONS[index % 2] },
       };
     });
-    await callStack(stack, 'POST', '/events/bulk', { events });
+    await callStack(stack, 'POST /events/bulk', { events });
     await delay(FLOW_PAUSE_MS);
   }
   return sent;
@@ -62,7 +62,7 @@ describe('an invoice that is computed while events come in', () => {
       const id = await subscribe(stack);
       const quantities = async (): Promise<readonly string[]> => {
         const body = { subscription_id: id, ...OCTOBER };
-        const preview = await callStack<Preview>(stack, 'POST', '/invoices/preview', body);
+        const preview = await callStack<Preview>(stack, 'POST /invoices/preview', body);
         return preview.line_items.map(({ quantity }) => quantity);
       };
       const stop = new AbortController();

@@ -25,8 +25,6 @@ export function nearerEnds(
   const known = new Map(others.map((end) => [nameOf(end), end.countedBelow]));
   return some.flatMap((end) => {
     const other = known.get(nameOf(end));
-    return other === undefined
-      ? []
-      : [{ ...end, countedBelow: Math.min(end.countedBelow, other) }];
+    return other === undefined ? [] : [{ ...end, countedBelow: Math.min(end.countedBelow, other) }];
   });
 }

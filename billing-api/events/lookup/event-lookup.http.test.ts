@@ -7,7 +7,12 @@ import type { Database } from '../../../sql/pool.js';
 import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 import { LOG_PARTITIONS, type BillingUnderTest } from '../../testing/billing-harness.js';
 import { finishPartition } from '../../testing/finish-partition.js';
-import { sendEvents, storeLogEvents, storeLogDuplicates, type LogEvent } from '../../testing/log-rows.js';
+import {
+  sendEvents,
+  storeLogEvents,
+  storeLogDuplicates,
+  type LogEvent,
+} from '../../testing/log-rows.js';
 
 const PLACE = { logId: 'log', partition: 0, offset: 7 };
 const CALL: LogEvent = {

@@ -2,7 +2,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { eventKey, partitionOf } from '../../../contract/event-key.js';
 import { customerKeyOfEvent } from '../../../contract/usage-event.js';
 import { notFound, Refusal } from '../../records/refusal.js';
-import type { Checkpoints } from '../../usage/checkpoints.js';
+import type { Checkpoints } from '../../usage/watermark/checkpoints.js';
 import type { StoredEvent } from '../events-store.js';
 import type { PendingLog, PendingRecord } from '../pending-log.js';
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadDependencies } from '../../records/unit.js';
-import { readCheckpoints } from '../../usage/checkpoints.js';
+import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import type { CountDuplicates } from '../event-conflicts-store.js';
 import type { EventStore, StoredEvent } from '../events-store.js';
 import type { PendingLog } from '../pending-log.js';

@@ -3,7 +3,7 @@ import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
-import type { Checkpoints } from '../../usage/checkpoints.js';
+import type { Checkpoints } from '../../usage/watermark/checkpoints.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 

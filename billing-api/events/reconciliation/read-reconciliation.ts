@@ -1,6 +1,6 @@
 import type { Environment } from '../../../contract/environment.js';
 import type { Clock } from '../../../runtime/clock.js';
-import { readCheckpoints, type Checkpoints } from '../../usage/checkpoints.js';
+import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { findCountingMeters } from '../lookup/event-meters.js';
 import {

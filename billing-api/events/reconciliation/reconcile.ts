@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.js';
 import { messageOf } from '../../../runtime/failure.js';
 import type { Log } from '../../../runtime/log.js';
 import type { Metrics } from '../../../runtime/metrics.js';
-import { readCheckpoints } from '../../usage/checkpoints.js';
+import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import { boundsOf, createFinishedEvents } from './finished-events.js';
 import { findMetersToRecount, recountMeters } from './usage-recount.js';
 import type { BillingDatabase } from '../../records/unit.js';

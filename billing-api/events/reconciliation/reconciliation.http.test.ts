@@ -2,7 +2,14 @@ import { describe, expect } from 'vitest';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { finishPartition } from '../../testing/finish-partition.js';
-import { pretendLag, sendEvents, storeAccepted, storeLogEvents, storeLogDuplicates, type LogEvent } from '../../testing/log-rows.js';
+import {
+  pretendLag,
+  sendEvents,
+  storeAccepted,
+  storeLogEvents,
+  storeLogDuplicates,
+  type LogEvent,
+} from '../../testing/log-rows.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 
 const PATH = '/v1/events/reconciliation';

@@ -1,41 +1,25 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { priceInvoice } from '../../domain/invoice/build-invoice.js';
-import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/due-date.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
-import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
-import { readerBelow } from '../../usage/read-below.js';
+import { readerBelow } from '../../usage/watermark/read-below.js';
 import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
-import { planInvoice, type InvoicePlan } from './plan-invoice.js';
-import { readLineUsage, type UsageOfLines } from './read-line-usage.js';
+import { planInvoice } from './plan-invoice.js';
+import { priceLines } from './price-lines.js';
+import { readLineUsage } from './read-line-usage.js';
 
 export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   BillingRecords,
-  'customer' | 'metering'
+  'customer' | 'metering' | 'watermark'
 > & {
   readonly query: Query;
   readonly invoice: InvoiceResult;
-  /** Exactly the events below it are behind the lines. */
-  readonly watermark: UsageWatermark;
   /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
 };
-
-function priceLines(
-  { inputs, lines }: InvoicePlan,
-  usage: UsageOfLines,
-  { loaded, now, hideZeroCharges }: InvoiceQuery,
-): InvoiceResult {
-  // No invoice is stored yet, and coupons, taxes and wallets cannot be created yet.
-  const none = { priorCommitments: [], coupons: [], taxes: [], wallets: [] };
-  const dueDays = netDaysOf(loaded.subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
-  const shown = { asOfMs: now, dueDays, hideZeroCharges };
-  return priceInvoice(lines, { ...inputs, ...none, ...shown, usage });
-}
 
 /**
  * Computes the invoice of a subscription as it stands now: loads its records, selects its lines,

@@ -6,7 +6,7 @@ import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
-import { findCheckpoints } from '../../usage/checkpoints.js';
+import { findCheckpoints } from '../../usage/watermark/checkpoints.js';
 import { findEntitlementSources } from './entitlement-sources.js';
 import type { InvoiceQuery } from './invoice-query.js';
 
@@ -17,6 +17,7 @@ export type BillingRecords = {
   readonly entitlements: readonly EntitlementSource[];
   /** The oldest published feature of each meter; empty unless usage is grouped by feature. */
   readonly featureIds: ReadonlyMap<string, string>;
+  /** Exactly the events below it are behind the lines. */
   readonly watermark: UsageWatermark;
 };
 

@@ -20,11 +20,7 @@ const METERS: readonly (readonly [name: string, meter: MeterOptions, price: obje
   ['the latest value', { type: 'LATEST', field: 'n' }, {}],
   ['a level over time', { type: 'WEIGHTED_SUM', field: 'n' }, {}],
   ['different texts', { type: 'COUNT_UNIQUE', field: 'n' }, {}],
-  [
-    'different texts of all times',
-    { type: 'COUNT_UNIQUE', field: 'n', resetUsage: 'NEVER' },
-    {},
-  ],
+  ['different texts of all times', { type: 'COUNT_UNIQUE', field: 'n', resetUsage: 'NEVER' }, {}],
   ['a count of all times', { type: 'COUNT', resetUsage: 'NEVER' }, {}],
   ['counts of minutes', { type: 'COUNT', bucketSize: 'MINUTE' }, {}],
   [
@@ -61,7 +57,8 @@ type Body = Awaited<ReturnType<BillingUnderTest['call']>>['body'];
 /** What computing says of a subscription, and the events behind its line. */
 async function everythingOf(api: BillingUnderTest, id: string): Promise<Body> {
   const body = { subscription_id: id, ...OCTOBER, explain: true, group_by: ['source'] };
-  const { data_until: _, ...preview } = await api.make('/v1/invoices/preview', body);
+  const preview = await api.make('/v1/invoices/preview', body);
+  delete preview.data_until;
   const { line_items: lines } = (await api.call('GET', `/v1/subscriptions/${id}`)).body;
   const query = `period_start=${OCTOBER.period_start}&period_end=${OCTOBER.period_end}`;
   const path = `/v1/subscriptions/lineitems/${lines.at(-1).id}/events?${query}`;

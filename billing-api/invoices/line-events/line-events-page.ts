@@ -5,10 +5,9 @@ import { compileValueRule, type ValueRule } from '../../../contract/event-value.
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
-import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { windowAt } from '../../domain/calendar/usage-windows.js';
 import { formatEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
-import type { EventStore, StoredEvent } from '../../events/events-store.js';
+import type { EventQuery, EventStore, StoredEvent } from '../../events/events-store.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
 import { usageOfCustomers } from '../../usage/usage-customers.js';
 
@@ -34,7 +33,7 @@ export type LineEventsPage = {
 type CountedEvents = {
   readonly meter: EffectiveMeter;
   /** The only partitions whose events count, and how far; null for all. */
-  readonly ends: readonly PartitionEnd[] | null;
+  readonly ends: EventQuery['ends'];
   /** The usage window; for a meter that never resets, everything up to its end. */
   readonly window: Interval;
   /** Start of the window that an event counts in; call it with ascending instants only. */

@@ -59,7 +59,10 @@ export function endsPiece(
   }
   const conditions = [...offsets].map(([log, ofLog]) => {
     // Partitions are numbered from 0; the server answers 0 for a place behind the list.
-    const list = bindings.list(Array.from(ofLog, (offset) => offset ?? 0), 'UInt64');
+    const list = bindings.list(
+      Array.from(ofLog, (offset) => offset ?? 0),
+      'UInt64',
+    );
     const end = `arrayElement(${list}, e.log_partition + 1)`;
     return `e.log_id = ${bindings.text(log)} AND e.log_offset < ${end}`;
   });

@@ -4,10 +4,9 @@ import type { Environment } from '../../../contract/environment.js';
 import { minuteOf, type InstantMs } from '../../../contract/instant.js';
 import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
-import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
-import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
+import { CELLS_MAX, type CellQuery, type CellQueryBatch, type UsageBound } from './cell-query.js';
 import { lateEventsStatementOf } from './late-events-statement.js';
 import { UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
@@ -29,7 +28,7 @@ export type UsageReader = {
    */
   readonly findLateEvents: (
     batch: CellQueryBatch,
-    ends: readonly PartitionEnd[],
+    ends: UsageBound['ends'],
   ) => Promise<readonly (InstantMs | null)[]>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (

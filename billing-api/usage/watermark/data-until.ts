@@ -1,12 +1,12 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { InstantMs } from '../../contract/instant.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
-import type { Clock } from '../../runtime/clock.js';
-import { DependencyError } from '../../runtime/failure.js';
-import { instantColumn } from '../../sql/columns.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type { EventLogReader } from '../../../event-log/event-log.js';
+import type { Clock } from '../../../runtime/clock.js';
+import { DependencyError } from '../../../runtime/failure.js';
+import { instantColumn } from '../../../sql/columns.js';
 import { readCheckpoints } from './checkpoints.js';
-import type { BillingDatabase } from '../records/unit.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 /** Events received before this instant are in every number that is read from now on. */
 export type ReadDataUntil = () => Promise<InstantMs | null>;

@@ -1,10 +1,10 @@
-import type { InstantMs } from '../../contract/instant.js';
-import { nearerEnds, type PartitionEnd } from '../domain/usage/watermark.js';
-import type { CellSeries } from '../domain/usage/aggregation-spec.js';
-import type { ReadDependencies } from '../records/unit.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
+import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import { readCheckpoints } from './checkpoints.js';
-import type { CellQuery, CellQueryBatch } from './store/cell-query.js';
-import type { UsageReader } from './store/usage-reader.js';
+import type { CellQuery, CellQueryBatch } from '../store/cell-query.js';
+import type { UsageReader } from '../store/usage-reader.js';
 
 type BelowDependencies = ReadDependencies & { readonly usage: UsageReader };
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect } from 'vitest';
-import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
-import { openKafkaReader } from '../../event-log/kafka/reader.js';
-import { openKafkaWriter } from '../../event-log/kafka/writer.js';
-import { openPostgresReader } from '../../event-log/postgres/reader.js';
-import { openPostgresWriter } from '../../event-log/postgres/writer.js';
-import { test } from '../../load-tests/harness/fixtures.js';
-import { obtainKafka } from '../../load-tests/harness/kafka.js';
-import { systemClock } from '../../runtime/clock.js';
-import { DependencyError } from '../../runtime/failure.js';
-import type { Database } from '../../sql/pool.js';
-import { finishPartition } from '../testing/finish-partition.js';
+import type { EventLogReader, EventLogWriter } from '../../../event-log/event-log.js';
+import { openKafkaReader } from '../../../event-log/kafka/reader.js';
+import { openKafkaWriter } from '../../../event-log/kafka/writer.js';
+import { openPostgresReader } from '../../../event-log/postgres/reader.js';
+import { openPostgresWriter } from '../../../event-log/postgres/writer.js';
+import { test } from '../../../load-tests/harness/fixtures.js';
+import { obtainKafka } from '../../../load-tests/harness/kafka.js';
+import { systemClock } from '../../../runtime/clock.js';
+import { DependencyError } from '../../../runtime/failure.js';
+import type { Database } from '../../../sql/pool.js';
+import { finishPartition } from '../../testing/finish-partition.js';
 import { createLogDataUntil } from './data-until.js';
 
 const IN_FLIGHT_MS = 8_000;

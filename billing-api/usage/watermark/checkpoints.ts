@@ -1,8 +1,8 @@
 import { sql, type CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
-import { integerColumn } from '../../sql/columns.js';
-import type { PartitionEnd } from '../domain/usage/watermark.js';
-import type { BillingDatabase } from '../records/unit.js';
+import { integerColumn } from '../../../sql/columns.js';
+import type { PartitionEnd } from '../../domain/usage/watermark.js';
+import type { BillingDatabase } from '../../records/unit.js';
 
 const checkpointRow = z.object({
   log: z.string(),
@@ -26,9 +26,7 @@ type Checkpoint = {
 export class Checkpoints {
   readonly #nextOffsets: ReadonlyMap<string, number>;
 
-  constructor(
-    readonly all: readonly Checkpoint[],
-  ) {
+  constructor(readonly all: readonly Checkpoint[]) {
     this.#nextOffsets = new Map(
       all.map(({ log, partition, nextOffset }) => [`${log}:${partition}`, nextOffset]),
     );
