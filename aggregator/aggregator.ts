@@ -11,6 +11,7 @@ import { createCatalogReader } from './gather/catalog.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import { closePreviousLogs } from './ownership/close-previous-logs.js';
 import type { FetchLimits } from './gather/fetch-batch.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
@@ -50,6 +51,7 @@ export class Aggregator {
 
   readonly #owned = new Map<number, Owned>();
   readonly #stop = new AbortController();
+  readonly #member;
   readonly #membership;
   readonly #sharing;
   readonly #checkpoints;
@@ -63,6 +65,7 @@ export class Aggregator {
     const { database, clickhouse, log } = dependencies;
     const { logId } = log.identity;
     const memberId = randomUUID();
+    this.#member = { logId, memberId };
     this.#membership = createMembership(database, logId, memberId);
     this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
     this.#sharing = new PartitionSharing({
@@ -92,9 +95,14 @@ export class Aggregator {
     this.failure.catch(() => undefined);
   }
 
-  /** Creates missing checkpoints and starts sharing partitions. @throws DependencyError. */
+  /**
+   * Ends what earlier logs left undone, creates missing checkpoints and starts sharing partitions.
+   * @throws DependencyError.
+   */
   async start(): Promise<void> {
     const { database, clickhouse, log, logger } = this.dependencies;
+    const logs = { database, clickhouse, logger, catalog: this.#catalog, ...this.#member };
+    await closePreviousLogs(logs);
     const partitions = Array.from({ length: log.identity.partitionCount }, (_, index) => index);
     const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
     const late = await this.#checkpoints.ensure(bounds.map(({ startOffset }) => startOffset));

@@ -61,6 +61,19 @@ function payloadText(event: UsageEvent): string {
   ]);
 }
 
+/** An event with the hashes by which it is known again. */
+export function candidateOf(
+  of: Omit<Candidate, 'idHash' | 'payloadHash'>,
+  hashText: HashText,
+): Candidate {
+  const { environment, event } = of;
+  return {
+    ...of,
+    idHash: hashText(eventKey(environment, event.eventId)),
+    payloadHash: hashText(payloadText(event)).slice(0, 16),
+  };
+}
+
 /**
  * Decodes one log record; what cannot be decoded becomes a dead letter and is never
  * dropped silently (docs/architecture.md I7).
@@ -73,15 +86,9 @@ export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedR
     return { offset, appendedAtMs, candidates: [], deadLetter };
   }
   const { environment, receivedAtMs } = decoded;
-  const candidates = decoded.events.map((event, index): Candidate => ({
-    environment,
-    event,
-    receivedAtMs,
-    appendedAtMs,
-    offset,
-    index,
-    idHash: hashText(eventKey(environment, event.eventId)),
-    payloadHash: hashText(payloadText(event)).slice(0, 16),
-  }));
+  const place = { environment, receivedAtMs, appendedAtMs, offset };
+  const candidates = decoded.events.map((event, index) =>
+    candidateOf({ ...place, event, index }, hashText),
+  );
   return { offset, appendedAtMs, candidates, deadLetter: null };
 }

@@ -23,6 +23,11 @@ const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 const ensureCheckpoints = statement('ensure-checkpoints', madeRow);
 const takeCheckpoint = statement('take-checkpoint', checkpointRow);
 const readCheckpoint = statement('read-checkpoint', checkpointRow);
+const listPreviousPromises = statement(
+  'list-previous-promises',
+  z.object({ log: z.string(), partition: z.number() }),
+);
+const takePreviousPromise = statement('take-previous-promise', checkpointRow);
 const intendBatch = statement('intend-batch', guardedRow);
 const finishBatch = statement('finish-batch', guardedRow);
 
@@ -71,6 +76,14 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     /** Raises the epoch; null when the partition belongs to another member by now. */
     take: async (partition: number, gate: number): Promise<Checkpoint | null> => {
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
+      return row === null ? null : checkpointFromRow(row);
+    },
+    /** Partitions of other logs with a batch that was promised and not finished. */
+    previousPromises: (): Promise<readonly Partition[]> =>
+      slonik.any(listPreviousPromises({ log })),
+    /** Raises the epoch of such a partition of this log; null when its batch is finished by now. */
+    takePromise: async (partition: number, gate: number): Promise<Checkpoint | null> => {
+      const row = await slonik.maybeOne(takePreviousPromise({ ...at(partition), gate }));
       return row === null ? null : checkpointFromRow(row);
     },
     read: async (partition: number): Promise<Checkpoint> =>

@@ -1,0 +1,138 @@
+import type { ClickHouse } from '../../clickhouse/client.js';
+import { AssertionFailed, DependencyError } from '../../runtime/failure.js';
+import type { Log } from '../../runtime/log.js';
+import type { Database } from '../../sql/pool.js';
+import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
+import { foldBatch } from '../fold/fold-batch.js';
+import type { BatchRange } from '../fold/batch-tables.js';
+import type { CatalogReader } from '../gather/catalog.js';
+import type { Checkpoint, Intent, Presence } from '../protocol/state.js';
+import { insertStatement } from '../write/insert-statements.js';
+import { readStoredEvents } from '../write/read-stored-events.js';
+import { UsageWriter } from '../write/usage-writer.js';
+import { createCheckpointStore } from './checkpoint-store.js';
+
+export type PreviousLogs = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly catalog: CatalogReader;
+  readonly logger: Log;
+  /** The log that is read now. */
+  readonly logId: string;
+  readonly memberId: string;
+};
+
+type Promised = { readonly log: string; readonly partition: number };
+
+/** What a promise leaves to be inserted: nothing of it, or the ids and the usage of its events. */
+type Missing = readonly ('ids' | 'usage')[];
+
+function contradiction(range: BatchRange, presence: Presence): AssertionFailed {
+  const { logId, partition, start, end } = range;
+  return new AssertionFailed(
+    `the batch ${start} to ${end} of partition ${partition} of the earlier log ${logId} stands in ClickHouse in part (${JSON.stringify(presence)}): restore PostgreSQL and ClickHouse to the same moment (docs/operations.md 11)`,
+  );
+}
+
+/**
+ * Events are written before ids, and ids before usage, each as a whole; so what is there says what
+ * is missing.
+ */
+function missingOf(range: BatchRange, presence: Presence): Missing {
+  const { events, ids, marker } = presence;
+  if (ids !== 0 && ids !== events) throw contradiction(range, presence);
+  if (marker !== 0 && (marker !== 1 || ids !== events)) throw contradiction(range, presence);
+  if (events === 0) return [];
+  return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
+}
+
+/** The promised batch again, made from the events that it has stored. */
+async function encodeStored(
+  { clickhouse, catalog }: PreviousLogs,
+  range: BatchRange,
+  { catalogVersion }: Intent,
+): Promise<EncodedBatch> {
+  const records = await readStoredEvents(clickhouse, range);
+  const { meters } = await catalog.load(catalogVersion);
+  // Each of these events was found to be new when it was stored.
+  return encodeBatch(range, foldBatch(records, new Map(), meters));
+}
+
+type Taken = { readonly writer: UsageWriter; readonly checkpoint: Checkpoint };
+
+/** Fences whoever owned the partition; null when it is another's by now, or there is no promise. */
+async function take(
+  { clickhouse, database, memberId }: PreviousLogs,
+  { log, partition }: Promised,
+): Promise<Taken | null> {
+  const writer = new UsageWriter(clickhouse, log, partition);
+  const checkpoints = createCheckpointStore(database, { log, memberId });
+  const checkpoint = await checkpoints.takePromise(partition, await writer.gate());
+  if (checkpoint === null) return null;
+  if ((await writer.raiseGate(checkpoint.epoch)) > checkpoint.epoch) return null;
+  await writer.drain();
+  return { writer, checkpoint };
+}
+
+async function complete(
+  logs: PreviousLogs,
+  { writer, checkpoint }: Taken,
+  range: BatchRange & { readonly intent: Intent },
+): Promise<'completed' | 'fenced'> {
+  const presence = await writer.presence(range);
+  const missing = missingOf(range, presence);
+  if (missing.length > 0) {
+    const encoded = await encodeStored(logs, range, range.intent);
+    for (const table of missing) {
+      const { text } = encoded[table];
+      const { outcome } = await writer.insert(checkpoint.epoch, insertStatement(table), text);
+      if (outcome === 'fenced') return 'fenced';
+    }
+  }
+  const { logId, partition, start, end } = range;
+  const batch = { epoch: checkpoint.epoch, start, end, rows: presence.events };
+  const checkpoints = createCheckpointStore(logs.database, { log: logId, memberId: logs.memberId });
+  if (!(await checkpoints.finish(partition, batch))) return 'fenced';
+  const facts = { log: logId, partition, start, end, events: presence.events, inserted: missing };
+  if (presence.events > 0) logs.logger.info(facts, 'completed the last batch of an earlier log');
+  else
+    logs.logger.warn(
+      facts,
+      'the last batch of an earlier log had stored no event: its records count only if the log that is read now holds them too',
+    );
+  return 'completed';
+}
+
+async function closePartition(logs: PreviousLogs, promised: Promised): Promise<void> {
+  const taken = await take(logs, promised);
+  const intent = taken?.checkpoint.intent ?? null;
+  if (taken === null || intent === null) return;
+  const { log: logId, partition } = promised;
+  const range = { logId, partition, start: taken.checkpoint.nextOffset, end: intent.end };
+  await complete(logs, taken, { ...range, intent });
+}
+
+/** Others may be closing the same partitions, and fence us while they do. */
+const ROUNDS_MAX = 20;
+
+/**
+ * Ends what was promised on logs that are read no more (docs/architecture.md 3.4), before the first
+ * batch of the present one. Their ids bar duplicates for ever, so their usage must be there; and a
+ * meter that began at the end of a promised batch waits for its end. The records may be gone, so
+ * the batch is made again from the events that it stored. One that stored none ends empty.
+ * @throws DependencyError when a store fails; AssertionFailed when the stores contradict one
+ * another.
+ */
+export async function closePreviousLogs(logs: PreviousLogs): Promise<void> {
+  const { database, logId: log, memberId } = logs;
+  const checkpoints = createCheckpointStore(database, { log, memberId });
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const promises = await checkpoints.previousPromises();
+    if (promises.length === 0) return;
+    for (const promised of promises) await closePartition(logs, promised);
+  }
+  throw new DependencyError('another process keeps taking the partitions of an earlier log', {
+    dependency: 'postgres',
+    isRetryable: true,
+  });
+}

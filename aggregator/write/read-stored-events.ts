@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import { hashText } from '../../runtime/hash-text.js';
+import { integerColumn } from '../../sql/columns.js';
+import type { BatchRange } from '../fold/batch-tables.js';
+import { candidateOf, type Candidate, type DecodedRecord } from '../fold/candidate.js';
+
+const eventRow = z
+  .object({
+    tenant_id: z.string(),
+    environment_id: z.string(),
+    event_name: z.string(),
+    customer_key: z.string(),
+    customer_id: z.string().nullable(),
+    source: z.string(),
+    timestamp_ms: integerColumn,
+    event_id: z.string(),
+    properties: z.record(z.string()),
+    received_ms: integerColumn,
+    is_timestamp_given: z.boolean(),
+    appended_ms: integerColumn,
+    log_offset: integerColumn,
+    record_index: z.number().int(),
+  })
+  .transform((row): Candidate =>
+    candidateOf(
+      {
+        environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
+        event: {
+          eventId: row.event_id,
+          eventName: row.event_name,
+          // The reverse of customerKeyOfEvent.
+          externalCustomerId: row.customer_key.startsWith('e:') ? row.customer_key.slice(2) : null,
+          customerId: row.customer_id,
+          source: row.source,
+          timestampMs: row.timestamp_ms,
+          isTimestampGiven: row.is_timestamp_given,
+          properties: row.properties,
+        },
+        receivedAtMs: row.received_ms,
+        appendedAtMs: row.appended_ms,
+        offset: row.log_offset,
+        index: row.record_index,
+      },
+      hashText,
+    ),
+  );
+
+const SELECT_EVENTS = `SELECT toString(tenant_id) AS tenant_id,
+    toString(environment_id) AS environment_id, toString(event_name) AS event_name, customer_key,
+    customer_id, toString(source) AS source, event_id,
+    toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
+    CAST(properties, 'Map(String, String)') AS properties,
+    toString(toUnixTimestamp64Milli(received_at)) AS received_ms, is_timestamp_given,
+    toString(toUnixTimestamp64Milli(appended_at)) AS appended_ms, log_offset, record_index
+  FROM events_v1
+  WHERE log_id = {log_id:String} AND log_partition = {log_partition:UInt32}
+    AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}
+  ORDER BY log_offset, record_index`;
+
+/**
+ * The distinct events that a batch has stored, by the record that held them, as they were before
+ * the fold. Its duplicates and dead letters are not among them.
+ * @throws DependencyError when ClickHouse fails.
+ */
+export async function readStoredEvents(
+  clickhouse: ClickHouse,
+  { logId, partition, start, end }: BatchRange,
+): Promise<readonly DecodedRecord[]> {
+  const parameters = { log_id: logId, log_partition: partition, start, end };
+  const candidates = await clickhouse.query(SELECT_EVENTS, parameters, eventRow);
+  const records = new Map<number, DecodedRecord & { readonly candidates: Candidate[] }>();
+  for (const candidate of candidates) {
+    const { offset, appendedAtMs } = candidate;
+    const record = records.get(offset) ?? {
+      offset,
+      appendedAtMs,
+      candidates: [],
+      deadLetter: null,
+    };
+    records.set(offset, record);
+    record.candidates.push(candidate);
+  }
+  return [...records.values()];
+}

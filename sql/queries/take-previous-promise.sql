@@ -1,0 +1,7 @@
+-- Takes a partition of a log that is read no more, to complete the batch that was promised: whoever owned it is fenced. Returns no
+-- row when the batch is finished by now. Params: :log, :partition, :gate (highest epoch that ClickHouse has seen).
+UPDATE aggregator_checkpoints
+SET epoch = greatest(epoch, :gate::bigint) + 1, updated_at = now()
+WHERE log = :log AND partition = :partition AND intent_end IS NOT NULL
+RETURNING epoch, next_offset, intent_end, catalog_version, min_version, fold_version, digest,
+          last_batch_start, last_batch_rows
