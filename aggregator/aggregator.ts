@@ -103,6 +103,13 @@ export class Aggregator {
     const { database, clickhouse, log, logger } = this.dependencies;
     const logs = { database, clickhouse, logger, catalog: this.#catalog, ...this.#member };
     await closePreviousLogs(logs);
+    const { unusedPartitions = 0 } = log.identity;
+    if (unusedPartitions > 0) {
+      logger.warn(
+        { unusedPartitions },
+        'partitions were added to the topic of the log; they stay empty (docs/operations.md 3)',
+      );
+    }
     const partitions = Array.from({ length: log.identity.partitionCount }, (_, index) => index);
     const bounds = await Promise.all(partitions.map((partition) => log.bounds(partition)));
     const late = await this.#checkpoints.ensure(bounds.map(({ startOffset }) => startOffset));

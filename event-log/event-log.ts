@@ -57,6 +57,8 @@ export type LogIdentity = {
   /** At most 64 characters of `[A-Za-z0-9_-]`; `:` would break the query ids built from it. */
   readonly logId: string;
   readonly partitionCount: number;
+  /** Partitions that were added after the log was first opened, and stay empty. */
+  readonly unusedPartitions?: number;
 };
 
 /**

@@ -2,6 +2,7 @@ import { USAGE_EVENTS_TOPIC } from '../contract/topics.js';
 import { HOUR_MS } from '../contract/instant.js';
 import type { Config } from '../runtime/config.js';
 import type { EventLogReader, EventLogWriter } from './event-log.js';
+import { createAgreePartitions } from './kafka/agree-partitions.js';
 import { openKafkaReader } from './kafka/reader.js';
 import { openKafkaWriter } from './kafka/writer.js';
 import { openPostgresReader } from './postgres/reader.js';
@@ -16,9 +17,13 @@ export const EVENT_LOG_SETTINGS = [
 ] as const;
 
 export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
-  /** The given PostgreSQL or the embedded one. Not used with Kafka. */
+  /** The given PostgreSQL or the embedded one; with Kafka it keeps the number of partitions. */
   readonly DATABASE_URL: string;
 };
+
+function kafkaLog({ DATABASE_URL: url }: EventLogConfig, brokers: string) {
+  return { brokers, topic: USAGE_EVENTS_TOPIC, agreePartitions: createAgreePartitions(url) };
+}
 
 /**
  * Opens the log for writing: in Kafka when `KAFKA_BROKERS` is set, otherwise in PostgreSQL. Creates
@@ -34,7 +39,7 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
   const brokers = config.KAFKA_BROKERS;
   return brokers === undefined
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, brokers, topic: USAGE_EVENTS_TOPIC });
+    : openKafkaWriter({ ...common, ...kafkaLog(config, brokers) });
 }
 
 /**
@@ -49,7 +54,7 @@ export function openEventLogReader(
   const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
   const brokers = config.KAFKA_BROKERS;
   if (brokers !== undefined) {
-    return openKafkaReader({ brokers, topic: USAGE_EVENTS_TOPIC, partitionCount });
+    return openKafkaReader({ ...kafkaLog(config, brokers), partitionCount });
   }
   return openPostgresReader({
     url: config.DATABASE_URL,

@@ -2,13 +2,12 @@ import type { ClickHouse } from '../../clickhouse/client.js';
 import { AssertionFailed, DependencyError } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Database } from '../../sql/pool.js';
-import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
-import { foldBatch } from '../fold/fold-batch.js';
+import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { Checkpoint, Intent, Presence } from '../protocol/state.js';
 import { insertStatement } from '../write/insert-statements.js';
-import { readStoredEvents } from '../write/read-stored-events.js';
+import { encodeStoredBatch } from '../write/encode-stored-batch.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 
@@ -52,10 +51,8 @@ async function encodeStored(
   range: BatchRange,
   { catalogVersion }: Intent,
 ): Promise<EncodedBatch> {
-  const records = await readStoredEvents(clickhouse, range);
   const { meters } = await catalog.load(catalogVersion);
-  // Each of these events was found to be new when it was stored.
-  return encodeBatch(range, foldBatch(records, new Map(), meters));
+  return encodeStoredBatch(clickhouse, range, meters);
 }
 
 type Taken = { readonly writer: UsageWriter; readonly checkpoint: Checkpoint };

@@ -74,6 +74,12 @@ export type NewTopic = {
 export type RdKafkaAdmin = {
   createTopic(topic: NewTopic, timeoutMs: number, done: (error?: RdKafkaError) => void): void;
   deleteTopic(topic: string, timeoutMs: number, done: (error?: RdKafkaError) => void): void;
+  createPartitions(
+    topic: string,
+    totalCount: number,
+    timeoutMs: number,
+    done: (error?: RdKafkaError) => void,
+  ): void;
   disconnect(): void;
 };
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../runtime/config.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
+import type { AgreePartitions } from './agree-partitions.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafka } from './rdkafka.js';
@@ -12,6 +13,8 @@ export type KafkaTopic = {
   readonly topic: string;
   /** For creating the topic. For an existing one it must be its number of partitions, or absent. */
   readonly partitionCount?: number | undefined;
+  /** How many of the topic's partitions are used; all when absent. */
+  readonly agreePartitions?: AgreePartitions;
 };
 
 /** At most this many aggregators can share the work; partitions cannot be added later. */
@@ -128,9 +131,11 @@ export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<
     await createTopic(rdkafka, at, description.brokerCount);
     description = await describeCreated(at);
   }
-  const { topicId = '', partitionCount = 0 } = description.topic ?? {};
+  const { topicId = '', partitionCount: found = 0 } = description.topic ?? {};
+  const logId = kafkaLogId(description.clusterId, topicId);
+  const partitionCount = (await at.agreePartitions?.(logId, found)) ?? found;
   const problems = await problemsOf(at, partitionCount);
   if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: use Kafka 2.8 or later`);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { logId: kafkaLogId(description.clusterId, topicId), partitionCount };
+  return { logId, partitionCount, unusedPartitions: Math.max(0, found - partitionCount) };
 }

@@ -3,6 +3,9 @@ import type { ClickHouse } from '../../clickhouse/client.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BatchRange } from '../fold/batch-tables.js';
+import type { MeterIndex } from '../fold/meter-index.js';
+import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
+import { foldBatch } from '../fold/fold-batch.js';
 import { candidateOf, type Candidate, type DecodedRecord } from '../fold/candidate.js';
 
 const eventRow = z
@@ -58,12 +61,8 @@ const SELECT_EVENTS = `SELECT toString(tenant_id) AS tenant_id,
     AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}
   ORDER BY log_offset, record_index`;
 
-/**
- * The distinct events that a batch has stored, by the record that held them, as they were before
- * the fold. Its duplicates and dead letters are not among them.
- * @throws DependencyError when ClickHouse fails.
- */
-export async function readStoredEvents(
+/** The distinct events that a batch has stored, by the record that held them. */
+async function readStoredEvents(
   clickhouse: ClickHouse,
   { logId, partition, start, end }: BatchRange,
 ): Promise<readonly DecodedRecord[]> {
@@ -82,4 +81,19 @@ export async function readStoredEvents(
     record.candidates.push(candidate);
   }
   return [...records.values()];
+}
+
+/**
+ * The batch that has stored its events, as far as these tell: ids and usage. Its duplicates and
+ * dead letters are not known any more.
+ * @throws DependencyError when ClickHouse fails.
+ */
+export async function encodeStoredBatch(
+  clickhouse: ClickHouse,
+  range: BatchRange,
+  meters: MeterIndex,
+): Promise<EncodedBatch> {
+  const records = await readStoredEvents(clickhouse, range);
+  // Each of these events was found to be new when it was stored.
+  return encodeBatch(range, foldBatch(records, new Map(), meters));
 }
