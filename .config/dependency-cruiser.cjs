@@ -76,7 +76,8 @@ const resourceOrder = [
   ['invoices'],
 ];
 const resources = resourceOrder.flat();
-const testing = '^(billing-api/testing|aggregator/testing|runtime/testing|sql/testing|clickhouse/testing|load-tests)/';
+const testing =
+  '^(billing-api/testing|aggregator/testing|runtime/testing|sql/testing|clickhouse/testing|load-tests)/';
 
 /** Named exceptions to the order of resources, each with its reason. */
 const outOfOrder = {
