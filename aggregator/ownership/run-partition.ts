@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
-import { FIRST_STEP, nextStep } from '../protocol/machine.js';
+import { nextStep } from '../protocol/machine.js';
 import type {
   Batch,
   Command,
@@ -11,6 +11,7 @@ import type {
   Step,
   MachineSettings,
 } from '../protocol/state.js';
+import { FIRST_STEP } from '../protocol/steps.js';
 import {
   digestOf,
   perform,

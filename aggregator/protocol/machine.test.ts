@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FOLD_VERSION } from '../fold/fold-version.js';
-import { FIRST_STEP, nextStep } from './machine.js';
+import { nextStep } from './machine.js';
 import type { Checkpoint, Outcome, Step, MachineSettings } from './state.js';
+import { FIRST_STEP } from './steps.js';
 
 const settings: MachineSettings = {
   logId: 'log',
@@ -95,4 +96,30 @@ describe('a batch that was intended and not finished', () => {
       expect(halted.command).toEqual({ kind: 'halt', reason: 'unknown_fold_version' });
     },
   );
+});
+
+describe('the outcome of a command', () => {
+  const batch = { start: 0, rows: 2 };
+  const row = { ...checkpoint, nextOffset: 2, lastBatch: batch };
+  const agreed = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'is followed by taking the partition again when it is unknown, after %i steps',
+    (steps) => {
+      const outcomes: readonly Outcome[] = [...agreed, { kind: 'filter_warm' }];
+      const step = after(...outcomes.slice(0, steps));
+      expect(nextStep(settings, step.state, { kind: 'unknown' })).toEqual(FIRST_STEP);
+    },
+  );
+
+  it('is as good as unknown when it answers another command', () => {
+    expect(after(...agreed, { kind: 'inserted' })).toEqual(FIRST_STEP);
+    expect(after(...agreed, { kind: 'fenced' })).toEqual(FIRST_STEP);
+  });
+
+  it('changes nothing once the partition is lost', () => {
+    const lost = after({ kind: 'fenced' });
+    expect(lost.command).toEqual({ kind: 'step_down' });
+    expect(nextStep(settings, lost.state, { kind: 'taken', checkpoint })).toEqual(lost);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Command, Outcome } from '../../../aggregator/protocol/state.js';
 import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
-import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
+import { FIRST_STEP } from '../../../aggregator/protocol/steps.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import {
   completeInsert,
