@@ -124,6 +124,8 @@ async function performOnce(to: PartitionDependencies, command: Performed): Promi
       return lookUp(to, command);
     case 'check_presence':
       return { kind: 'presence', presence: await to.writer.presence(command.range) };
+    case 'load_catalog':
+      return { kind: 'catalog_loaded', catalog: await to.catalog.latest(command.versionMin) };
     case 'intend':
     case 'finish':
       return writeGuarded(to, command);

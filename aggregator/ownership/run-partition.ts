@@ -74,7 +74,7 @@ async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
 /** Phases in which the owner may stop: it has begun nothing that a successor must complete. */
 const LEAVABLE: ReadonlySet<State['phase']> = new Set([
   ...(['taking', 'gating', 'draining', 'inspecting', 'warming', 'fetching'] as const),
-  ...(['refetching', 'looking_up', 'checking_presence'] as const),
+  ...(['refetching', 'looking_up', 'checking_presence', 'loading_catalog'] as const),
 ]);
 
 /**

@@ -18,6 +18,7 @@ const EXPECTED = {
   checking_presence: ['presence'],
   intending: ['written', 'refused'],
   rereading_intent: ['reread'],
+  loading_catalog: ['catalog_loaded'],
   inserting: ['inserted', 'fenced'],
   finishing: ['written', 'refused'],
   rereading_finish: ['reread'],

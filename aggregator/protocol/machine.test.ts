@@ -123,3 +123,47 @@ describe('the outcome of a command', () => {
     expect(nextStep(settings, lost.state, { kind: 'taken', checkpoint })).toEqual(lost);
   });
 });
+
+describe('an intent that was refused', () => {
+  const EMPTY = inspected(checkpoint, { rowsBeyond: 0, lastBatch: null });
+  const record = { offset: 0, appendedAtMs: 0, candidates: [], deadLetter: null };
+  const prepared: readonly Outcome[] = [
+    ...EMPTY,
+    { kind: 'filter_warm' },
+    { kind: 'fetched', records: [record], catalog: { version: 1, meters: new Map() } },
+    { kind: 'looked_up', seen: new Map() },
+  ];
+  const newer = { version: 2, meters: new Map() };
+
+  it('because of a newer catalog is folded again with it: nothing is read or looked up again', () => {
+    const row = { ...checkpoint, minVersion: 2 };
+    const refused: readonly Outcome[] = [...prepared, { kind: 'refused', checkpoint: row }];
+    expect(after(...refused).command).toEqual({ kind: 'load_catalog', versionMin: 2 });
+    const again = after(...refused, { kind: 'catalog_loaded', catalog: newer });
+    expect(again.command).toMatchObject({
+      kind: 'intend',
+      start: 0,
+      intent: { end: 1, catalogVersion: 2 },
+      isReplacement: false,
+    });
+  });
+
+  it('may be refused again, as often as meters change meanwhile', () => {
+    const row = { ...checkpoint, minVersion: 2 };
+    const step = after(
+      ...prepared,
+      { kind: 'refused', checkpoint: row },
+      { kind: 'catalog_loaded', catalog: newer },
+      { kind: 'refused', checkpoint: { ...row, minVersion: 3 } },
+    );
+    expect(step.command).toEqual({ kind: 'load_catalog', versionMin: 3 });
+  });
+
+  it.each([
+    ['another owner has the partition', { epoch: 2 }, 'step_down'],
+    ['the partition is elsewhere', { nextOffset: 5 }, 'take'],
+  ])('is given up when %s', (_, change, command) => {
+    const row = { ...checkpoint, minVersion: 2, ...change };
+    expect(after(...prepared, { kind: 'refused', checkpoint: row }).command.kind).toBe(command);
+  });
+});

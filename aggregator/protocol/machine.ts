@@ -7,7 +7,13 @@ import {
   onTaking,
   onWarming,
 } from './fence.js';
-import { onCheckingPresence, onFetching, onLookingUp, onRefetching } from './prepare.js';
+import {
+  onCheckingPresence,
+  onFetching,
+  onLoadingCatalog,
+  onLookingUp,
+  onRefetching,
+} from './prepare.js';
 import type { MachineSettings, Outcome, State, Step } from './state.js';
 import { LOST } from './steps.js';
 import {
@@ -23,8 +29,9 @@ import {
  * The exactly-once protocol of one partition (docs/architecture.md 3.1) as a pure function: from
  * the state of the owner and the outcome of its last command follow its next state and command. The
  * order is take → gate → drain → inspect → warm filter → [refetch → look up → presence → insert →
- * finish] for an intent that was not finished, then in a loop fetch → look up → intend → insert →
- * finish → remember.
+ * finish] for an intent that was not finished, then in a loop fetch → look up → intend → [load
+ * catalog → intend] while the intent is refused because of a newer catalog → insert → finish →
+ * remember.
  *
  * Four rules must hold, and for each the model in docs/protocol-model has a scenario that fails
  * without it. ClickHouse is read only after the drain. An insert is sent once per epoch, and after
@@ -60,6 +67,8 @@ export function nextStep(settings: MachineSettings, state: State, outcome: Outco
       return onIntending(state, outcomeIn(state.phase, outcome));
     case 'rereading_intent':
       return onRereadingIntent(state, outcomeIn(state.phase, outcome));
+    case 'loading_catalog':
+      return onLoadingCatalog(settings, state, outcomeIn(state.phase, outcome));
     case 'inserting':
       return onInserting(state, outcomeIn(state.phase, outcome));
     case 'finishing':

@@ -1,9 +1,17 @@
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
-import type { Checkpoint, Draft, Intent, MachineSettings, Outcome, Step } from './state.js';
+import type {
+  BatchFacts,
+  Checkpoint,
+  Draft,
+  Intent,
+  MachineSettings,
+  Outcome,
+  Step,
+} from './state.js';
 import { fetchNext, FIRST_STEP, halt } from './steps.js';
 import { tablesToInsert } from './tables-to-insert.js';
-import { insertNext, intend } from './write.js';
+import { insertNext, intend, replaceIntent } from './write.js';
 
 // From reading the records of a batch until it is known what must be written.
 
@@ -57,6 +65,10 @@ export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'r
   }
 }
 
+function foldAndIntend(settings: MachineSettings, checkpoint: Checkpoint, facts: BatchFacts): Step {
+  return intend(checkpoint, buildBatch(settings, checkpoint.nextOffset, facts), facts);
+}
+
 export function onLookingUp(
   settings: MachineSettings,
   { checkpoint, intent, draft }: StateIn<'looking_up'>,
@@ -64,8 +76,9 @@ export function onLookingUp(
 ): Step {
   switch (outcome.kind) {
     case 'looked_up': {
-      const batch = buildBatch(settings, checkpoint.nextOffset, { draft, seen: outcome.seen });
-      if (intent === null) return intend(checkpoint, batch, false);
+      const facts = { draft, seen: outcome.seen };
+      if (intent === null) return foldAndIntend(settings, checkpoint, facts);
+      const batch = buildBatch(settings, checkpoint.nextOffset, facts);
       return {
         state: { phase: 'checking_presence', checkpoint, intent, batch },
         command: { kind: 'check_presence', range: batch.range },
@@ -83,7 +96,7 @@ function recover(
 ): Step {
   if (batch.digest !== intent.digest) {
     const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
-    return isUntouched ? intend(checkpoint, batch, true) : halt(checkpoint, 'digest_mismatch');
+    return isUntouched ? replaceIntent(checkpoint, batch) : halt(checkpoint, 'digest_mismatch');
   }
   const tables = tablesToInsert(batch, presence);
   return typeof tables === 'string'
@@ -98,6 +111,26 @@ export function onCheckingPresence(
   switch (outcome.kind) {
     case 'presence':
       return recover(state, outcome);
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+/**
+ * Folds the records of a refused batch with the newer catalog. Which of their ids are known need
+ * not be asked again: ids below the batch are of finished batches, and while the epoch is ours
+ * nobody else can write in this partition.
+ */
+export function onLoadingCatalog(
+  settings: MachineSettings,
+  { checkpoint, facts }: StateIn<'loading_catalog'>,
+  outcome: OutcomeIn<'loading_catalog'>,
+): Step {
+  switch (outcome.kind) {
+    case 'catalog_loaded': {
+      const draft = { ...facts.draft, catalog: outcome.catalog };
+      return foldAndIntend(settings, checkpoint, { ...facts, draft });
+    }
     case 'unknown':
       return FIRST_STEP;
   }

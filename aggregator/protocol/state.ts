@@ -86,6 +86,8 @@ export type Command =
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
   | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
   | { readonly kind: 'check_presence'; readonly range: BatchRange }
+  /** Reads the newest catalog, and none that is older than this version. */
+  | { readonly kind: 'load_catalog'; readonly versionMin: number }
   | {
       readonly kind: 'intend';
       readonly epoch: number;
@@ -131,6 +133,7 @@ export type Outcome =
   | { readonly kind: 'log_start_passed' }
   | { readonly kind: 'looked_up'; readonly seen: ReadonlyMap<string, StoredId> }
   | { readonly kind: 'presence'; readonly presence: Presence }
+  | { readonly kind: 'catalog_loaded'; readonly catalog: Catalog }
   | { readonly kind: 'written' }
   | { readonly kind: 'refused'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'reread'; readonly checkpoint: Checkpoint }
@@ -144,6 +147,19 @@ export type Draft = {
   readonly records: readonly DecodedRecord[];
   readonly catalog: Catalog;
   readonly end: number;
+};
+
+/** What the rows of a batch are folded from: its records, and which of their ids were known. */
+export type BatchFacts = {
+  readonly draft: Draft;
+  readonly seen: ReadonlyMap<string, StoredId>;
+};
+
+type IntendedBatch = {
+  readonly checkpoint: Checkpoint;
+  readonly batch: Batch;
+  /** For folding it again with a newer catalog; null for a batch whose catalog is settled. */
+  readonly facts: BatchFacts | null;
 };
 
 /** Where the owner of a partition stands; each phase names the command that is under way. */
@@ -171,8 +187,13 @@ export type State =
       readonly intent: Intent;
       readonly batch: Batch;
     }
-  | { readonly phase: 'intending'; readonly checkpoint: Checkpoint; readonly batch: Batch }
-  | { readonly phase: 'rereading_intent'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | ({ readonly phase: 'intending' } & IntendedBatch)
+  | ({ readonly phase: 'rereading_intent' } & IntendedBatch)
+  | {
+      readonly phase: 'loading_catalog';
+      readonly checkpoint: Checkpoint;
+      readonly facts: BatchFacts;
+    }
   | {
       readonly phase: 'inserting';
       readonly checkpoint: Checkpoint;

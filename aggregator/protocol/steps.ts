@@ -20,9 +20,14 @@ export function halt(checkpoint: Checkpoint, reason: HaltReason): Step {
   };
 }
 
+/** The oldest catalog that the next intent may use. */
+export function catalogVersionMinOf(checkpoint: Checkpoint): number {
+  return Math.max(checkpoint.minVersion, checkpoint.catalogVersion);
+}
+
 /** Reads the records of the next batch. */
 export function fetchNext(checkpoint: Checkpoint): Step {
-  const catalogVersionMin = Math.max(checkpoint.minVersion, checkpoint.catalogVersion);
+  const catalogVersionMin = catalogVersionMinOf(checkpoint);
   return {
     state: { phase: 'fetching', checkpoint },
     command: { kind: 'fetch', from: checkpoint.nextOffset, catalogVersionMin },

@@ -1,8 +1,8 @@
 import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
-import type { Batch, Checkpoint, Intent, Step } from './state.js';
-import { fetchNext, FIRST_STEP, LOST } from './steps.js';
+import type { Batch, BatchFacts, Checkpoint, Intent, Step } from './state.js';
+import { catalogVersionMinOf, fetchNext, FIRST_STEP, LOST } from './steps.js';
 
 // From the intent to the finish.
 
@@ -11,11 +11,21 @@ function intentOf(batch: Batch): Intent {
   return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
 }
 
-export function intend(checkpoint: Checkpoint, batch: Batch, isReplacement: boolean): Step {
+/** Intends a batch; `facts` are what it was folded from. */
+export function intend(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
   const { epoch, nextOffset: start } = checkpoint;
   return {
-    state: { phase: 'intending', checkpoint, batch },
-    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement },
+    state: { phase: 'intending', checkpoint, batch, facts },
+    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: false },
+  };
+}
+
+/** Replaces the standing intent by this batch, which has the same range and catalog. */
+export function replaceIntent(checkpoint: Checkpoint, batch: Batch): Step {
+  const { epoch, nextOffset: start } = checkpoint;
+  return {
+    state: { phase: 'intending', checkpoint, batch, facts: null },
+    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: true },
   };
 }
 
@@ -63,11 +73,24 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
   };
 }
 
-/** Goes on from the row as it is now, after our intent was refused or its reply was lost. */
-function resumeIntent(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
+function loadCatalog(checkpoint: Checkpoint, facts: BatchFacts): Step {
+  return {
+    state: { phase: 'loading_catalog', checkpoint, facts },
+    command: { kind: 'load_catalog', versionMin: catalogVersionMinOf(checkpoint) },
+  };
+}
+
+/**
+ * Goes on from the row as it is now, after our intent was refused or its reply was lost. A row
+ * that still waits for this batch refused it because a meter was activated meanwhile.
+ */
+function resumeIntent(
+  { checkpoint, batch, facts }: StateIn<'intending'> | StateIn<'rereading_intent'>,
+  row: Checkpoint,
+): Step {
   if (row.epoch !== checkpoint.epoch) return LOST;
   if (row.nextOffset !== batch.range.start) return FIRST_STEP;
-  if (row.intent === null) return fetchNext(row);
+  if (row.intent === null) return facts === null ? FIRST_STEP : loadCatalog(row, facts);
   const ours = intentOf(batch);
   const isOurs =
     row.intent.end === ours.end &&
@@ -86,28 +109,24 @@ function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): St
 }
 
 export function onIntending(state: StateIn<'intending'>, outcome: OutcomeIn<'intending'>): Step {
-  const { checkpoint, batch } = state;
   switch (outcome.kind) {
     case 'written':
-      return insertAll(checkpoint, batch);
+      return insertAll(state.checkpoint, state.batch);
     case 'refused':
-      return resumeIntent(checkpoint, batch, outcome.checkpoint);
+      return resumeIntent(state, outcome.checkpoint);
     case 'unknown':
       // The row tells whether it was written, so that the partition need not be taken again.
-      return {
-        state: { phase: 'rereading_intent', checkpoint, batch },
-        command: { kind: 'reread' },
-      };
+      return { state: { ...state, phase: 'rereading_intent' }, command: { kind: 'reread' } };
   }
 }
 
 export function onRereadingIntent(
-  { checkpoint, batch }: StateIn<'rereading_intent'>,
+  state: StateIn<'rereading_intent'>,
   outcome: OutcomeIn<'rereading_intent'>,
 ): Step {
   switch (outcome.kind) {
     case 'reread':
-      return resumeIntent(checkpoint, batch, outcome.checkpoint);
+      return resumeIntent(state, outcome.checkpoint);
     case 'unknown':
       return FIRST_STEP;
   }

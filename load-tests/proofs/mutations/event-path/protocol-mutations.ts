@@ -134,6 +134,18 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     ],
   },
   {
+    name: 'a refused batch is intended again with the rows of the older catalog',
+    scenario: 'meter activated before an intent',
+    edits: [
+      {
+        path: 'dist/aggregator/protocol/prepare.js',
+        from: 'const draft = { ...facts.draft, catalog: outcome.catalog };',
+        to: `const { meters } = facts.draft.catalog;
+            const draft = { ...facts.draft, catalog: { ...outcome.catalog, meters } };`,
+      },
+    ],
+  },
+  {
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
     edits: [{ path: ENCODE, from: ', bookkeepingRow(marker, batch)', to: '' }],
