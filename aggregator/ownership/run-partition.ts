@@ -145,6 +145,10 @@ async function performStep(
     const retry = nextStep(settings, state, outcome);
     return { ...progress, step: retry, failures: failures + 1 };
   }
+  if (outcome.kind === 'not_in_log') {
+    const facts = { partition: run.partition, error: messageOf(cause) };
+    run.logger.error(facts, 'the log does not have the next offset');
+  }
   if (command.kind === 'remember') {
     run.metrics.batchSeconds.observe((performance.now() - progress.intendedAtMs) / 1000);
     await announceFinish(run, command.batch);

@@ -167,3 +167,22 @@ describe('an intent that was refused', () => {
     expect(after(...prepared, { kind: 'refused', checkpoint: row }).command.kind).toBe(command);
   });
 });
+
+describe('a read of the log at an offset that it does not have', () => {
+  const row = { ...checkpoint, nextOffset: 5 };
+  const idle = after(...inspected(row, { rowsBeyond: 0, lastBatch: null }), {
+    kind: 'filter_warm',
+  });
+
+  it.each([
+    ['is before its start', { logStart: 6, logEnd: 9 }, 'log_start_beyond_checkpoint'],
+    ['is beyond its end', { logStart: 0, logEnd: 4 }, 'log_shorter_than_checkpoint'],
+    ['is missing inside of it', { logStart: 0, logEnd: 9 }, 'log_record_missing'],
+  ])('halts and says that the offset %s', (_, bounds, reason) => {
+    const outcome: Outcome = { kind: 'not_in_log', offset: 5, ...bounds };
+    const confirming = nextStep(settings, idle.state, outcome);
+    expect(confirming.command).toEqual({ kind: 'reread' });
+    const halted = nextStep(settings, confirming.state, { kind: 'reread', checkpoint: row });
+    expect(halted.command).toEqual({ kind: 'halt', reason });
+  });
+});

@@ -1,4 +1,5 @@
 import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
+import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type {
   BatchFacts,
@@ -38,8 +39,8 @@ export function onFetching(
       const draft = draftBatch(outcome.records, outcome.catalog, settings.eventsMax);
       return draft === null ? fetchNext(checkpoint) : lookUp(checkpoint, { intent: null, draft });
     }
-    case 'log_start_passed':
-      return halt(checkpoint, 'log_start_beyond_checkpoint');
+    case 'not_in_log':
+      return halt(checkpoint, reasonNotInLog(outcome));
     case 'unknown':
       return FIRST_STEP;
   }
@@ -58,8 +59,8 @@ export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'r
   switch (outcome.kind) {
     case 'fetched':
       return lookUpIntended(state, outcome);
-    case 'log_start_passed':
-      return halt(state.checkpoint, 'log_start_beyond_checkpoint');
+    case 'not_in_log':
+      return halt(state.checkpoint, reasonNotInLog(outcome));
     case 'unknown':
       return FIRST_STEP;
   }

@@ -69,6 +69,7 @@ export type HaltReason =
   | 'last_batch_missing'
   | 'log_shorter_than_checkpoint'
   | 'log_start_beyond_checkpoint'
+  | 'log_record_missing'
   | 'unknown_fold_version'
   | 'digest_mismatch'
   | 'batch_half_applied'
@@ -130,7 +131,13 @@ export type Outcome =
       readonly records: readonly DecodedRecord[];
       readonly catalog: Catalog;
     }
-  | { readonly kind: 'log_start_passed' }
+  /** The log, as it is now, does not have the offset that was to be read. */
+  | {
+      readonly kind: 'not_in_log';
+      readonly offset: number;
+      readonly logStart: number;
+      readonly logEnd: number;
+    }
   | { readonly kind: 'looked_up'; readonly seen: ReadonlyMap<string, StoredId> }
   | { readonly kind: 'presence'; readonly presence: Presence }
   | { readonly kind: 'catalog_loaded'; readonly catalog: Catalog }

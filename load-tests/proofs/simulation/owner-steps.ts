@@ -341,7 +341,9 @@ export function read(
   const { owner } = how;
   if (command.kind === 'load_catalog') return loadCatalog(around, partition, { ...how, command });
   if (command.from < partition.logStart) {
-    return tell(around, partition, { owner, outcome: { kind: 'log_start_passed' } });
+    const { logStart, logEnd } = partition;
+    const outcome: Outcome = { kind: 'not_in_log', offset: command.from, logStart, logEnd };
+    return tell(around, partition, { owner, outcome });
   }
   const batch = readBatch(around, command, how);
   const catalog = around.meters.catalogs[batch.version - 1];
