@@ -10,15 +10,18 @@ export type IndexedMeter = {
   readonly rule: () => ValueRule;
 };
 
-/** All meters in force in one catalog version, found by environment and event name. */
-export type MeterIndex = ReadonlyMap<string, readonly IndexedMeter[]>;
+/**
+ * All meters in force in one catalog version, found by environment and event name (`meterKey`).
+ * Those of a key are in order (`compareMeters`), since the rows of a batch depend on it.
+ */
+export type MeterIndex = Pick<ReadonlyMap<string, readonly IndexedMeter[]>, 'get'>;
 
-function indexKey(environment: Environment, eventName: string): string {
+export function meterKey(environment: Environment, eventName: string): string {
   return `${environment.tenantId}|${environment.environmentId}|${eventName}`;
 }
 
 /** By id, then by generation: the order in which a batch writes the rows of an event. */
-function compareMeters(left: MeterDefinition, right: MeterDefinition): number {
+export function compareMeters(left: MeterDefinition, right: MeterDefinition): number {
   if (left.meterId !== right.meterId) return left.meterId < right.meterId ? -1 : 1;
   return left.generation - right.generation;
 }
@@ -37,7 +40,7 @@ function ruleOf({ aggregation }: MeterDefinition, hashText: HashText): ValueRule
   }
 }
 
-function indexed(definition: MeterDefinition, hashText: HashText): IndexedMeter {
+export function indexMeter(definition: MeterDefinition, hashText: HashText): IndexedMeter {
   let compiled: ValueRule | null = null;
   return { definition, rule: () => (compiled ??= ruleOf(definition, hashText)) };
 }
@@ -50,10 +53,10 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   const index = new Map<string, IndexedMeter[]>();
   const ordered = [...meters].sort(compareMeters);
   for (const meter of ordered) {
-    const key = indexKey(meter.environment, meter.eventName);
+    const key = meterKey(meter.environment, meter.eventName);
     const group = index.get(key);
-    if (group === undefined) index.set(key, [indexed(meter, hashText)]);
-    else group.push(indexed(meter, hashText));
+    if (group === undefined) index.set(key, [indexMeter(meter, hashText)]);
+    else group.push(indexMeter(meter, hashText));
   }
   return index;
 }
@@ -64,7 +67,7 @@ export function metersOfEvent(
   environment: Environment,
   event: UsageEvent,
 ): readonly IndexedMeter[] {
-  const group = index.get(indexKey(environment, event.eventName));
+  const group = index.get(meterKey(environment, event.eventName));
   return group === undefined
     ? []
     : group.filter(({ definition }) => meterMatches(definition, event));

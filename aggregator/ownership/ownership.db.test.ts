@@ -1,6 +1,10 @@
 import { describe, expect, vi } from 'vitest';
 import { encodeEventRecord } from '../../contract/usage-event.js';
-import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import {
+  OffsetOutOfRange,
+  type EventLogReader,
+  type EventLogWriter,
+} from '../../event-log/event-log.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
@@ -132,6 +136,37 @@ describe('the owners in PostgreSQL', () => {
     const { checkpoints } = a.run({});
     expect(await runPartition(b.run({}))).toBe('lost');
     expect((await checkpoints.read(0)).epoch).toBe(0);
+  });
+});
+
+describe('an owner whose log does not have the next offset', () => {
+  test.for([
+    ['ends before it', { startOffset: 0, endOffset: 0 }, 'log_shorter_than_checkpoint'],
+    ['begins behind it', { startOffset: 2, endOffset: 9 }, 'log_start_beyond_checkpoint'],
+    ['lacks it', { startOffset: 0, endOffset: 9 }, 'log_record_missing'],
+  ] as const)('halts and says that the log %s', async ([, bounds, reason], { world }) => {
+    const owner = world.member('a');
+    await owner.membership.claim(ALL);
+    await world.writer.append([{ partition: 0, key: 'k', value: EVENT }]);
+    const { reader } = world;
+    let isReplaced = false;
+    const log: EventLogReader = {
+      identity: reader.identity,
+      // Another log is put in its place once the first record is finished.
+      read: (request) =>
+        isReplaced
+          ? Promise.reject(new OffsetOutOfRange(0, request.fromOffset, bounds))
+          : reader.read(request),
+      bounds: (partition) => reader.bounds(partition),
+      commit: (partition, nextOffset) => {
+        isReplaced = true;
+        return reader.commit(partition, nextOffset);
+      },
+      release: (partition) => reader.release(partition),
+      ping: () => reader.ping(),
+      close: () => reader.close(),
+    };
+    expect(await runPartition(owner.run({ log }))).toEqual({ halted: reason });
   });
 });
 

@@ -124,6 +124,8 @@ async function performOnce(to: PartitionDependencies, command: Performed): Promi
       return lookUp(to, command);
     case 'check_presence':
       return { kind: 'presence', presence: await to.writer.presence(command.range) };
+    case 'load_catalog':
+      return { kind: 'catalog_loaded', catalog: await to.catalog.latest(command.versionMin) };
     case 'intend':
     case 'finish':
       return writeGuarded(to, command);
@@ -148,7 +150,9 @@ export async function perform(to: PartitionDependencies, command: Performed): Pr
     return { outcome: await performOnce(to, command), cause: null };
   } catch (error) {
     if (error instanceof OffsetOutOfRange) {
-      return { outcome: { kind: 'log_start_passed' }, cause: error };
+      const { offset, bounds } = error;
+      const { startOffset: logStart, endOffset: logEnd } = bounds;
+      return { outcome: { kind: 'not_in_log', offset, logStart, logEnd }, cause: error };
     }
     if (error instanceof DependencyError) return { outcome: { kind: 'unknown' }, cause: error };
     throw error;

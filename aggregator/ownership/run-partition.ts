@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
-import { FIRST_STEP, nextStep } from '../protocol/machine.js';
+import { nextStep } from '../protocol/machine.js';
 import type {
   Batch,
   Command,
@@ -11,6 +11,7 @@ import type {
   Step,
   MachineSettings,
 } from '../protocol/state.js';
+import { FIRST_STEP } from '../protocol/steps.js';
 import {
   digestOf,
   perform,
@@ -73,7 +74,7 @@ async function announceFinish(run: PartitionRun, batch: Batch): Promise<void> {
 /** Phases in which the owner may stop: it has begun nothing that a successor must complete. */
 const LEAVABLE: ReadonlySet<State['phase']> = new Set([
   ...(['taking', 'gating', 'draining', 'inspecting', 'warming', 'fetching'] as const),
-  ...(['refetching', 'looking_up', 'checking_presence'] as const),
+  ...(['refetching', 'looking_up', 'checking_presence', 'loading_catalog'] as const),
 ]);
 
 /**
@@ -143,6 +144,10 @@ async function performStep(
     await waitBeforeRetry(run, failures);
     const retry = nextStep(settings, state, outcome);
     return { ...progress, step: retry, failures: failures + 1 };
+  }
+  if (outcome.kind === 'not_in_log') {
+    const facts = { partition: run.partition, error: messageOf(cause) };
+    run.logger.error(facts, 'the log does not have the next offset');
   }
   if (command.kind === 'remember') {
     run.metrics.batchSeconds.observe((performance.now() - progress.intendedAtMs) / 1000);

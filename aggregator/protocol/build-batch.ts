@@ -1,9 +1,8 @@
 import { batchLength } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
-import type { StoredId } from '../fold/separate-duplicates.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
-import type { Batch, Catalog, Draft, MachineSettings } from './state.js';
+import type { Batch, BatchFacts, Catalog, Draft, MachineSettings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 
 /** The records of the next batch, and where it ends; null when there are none. */
@@ -31,9 +30,8 @@ export function idHashesOf(draft: Draft): readonly string[] {
 export function buildBatch(
   settings: MachineSettings,
   start: number,
-  facts: { readonly draft: Draft; readonly seen: ReadonlyMap<string, StoredId> },
+  { draft, seen }: BatchFacts,
 ): Batch {
-  const { draft, seen } = facts;
   const { logId, partition, digestOf } = settings;
   const { records, catalog } = draft;
   const range = { logId, partition, start, end: draft.end };

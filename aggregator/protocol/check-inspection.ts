@@ -1,4 +1,4 @@
-import type { Checkpoint, HaltReason, Inspection } from './state.js';
+import type { Checkpoint, HaltReason, Inspection, Outcome } from './state.js';
 
 function isLastBatchComplete(checkpoint: Checkpoint, inspection: Inspection): boolean {
   if (checkpoint.lastBatch === null) return true;
@@ -19,4 +19,14 @@ export function checkInspection(checkpoint: Checkpoint, inspection: Inspection):
   const needed = checkpoint.intent?.end ?? checkpoint.nextOffset;
   if (inspection.logEnd < needed) return 'log_shorter_than_checkpoint';
   return inspection.logStart > checkpoint.nextOffset ? 'log_start_beyond_checkpoint' : null;
+}
+
+/** Why an offset cannot be read that the log had when the partition was taken. */
+export function reasonNotInLog({
+  offset,
+  logStart,
+  logEnd,
+}: Extract<Outcome, { kind: 'not_in_log' }>): HaltReason {
+  if (offset < logStart) return 'log_start_beyond_checkpoint';
+  return offset > logEnd ? 'log_shorter_than_checkpoint' : 'log_record_missing';
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FOLD_VERSION } from '../fold/fold-version.js';
-import { FIRST_STEP, nextStep } from './machine.js';
+import { nextStep } from './machine.js';
 import type { Checkpoint, Outcome, Step, MachineSettings } from './state.js';
+import { FIRST_STEP } from './steps.js';
 
 const settings: MachineSettings = {
   logId: 'log',
@@ -95,4 +96,93 @@ describe('a batch that was intended and not finished', () => {
       expect(halted.command).toEqual({ kind: 'halt', reason: 'unknown_fold_version' });
     },
   );
+});
+
+describe('the outcome of a command', () => {
+  const batch = { start: 0, rows: 2 };
+  const row = { ...checkpoint, nextOffset: 2, lastBatch: batch };
+  const agreed = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'is followed by taking the partition again when it is unknown, after %i steps',
+    (steps) => {
+      const outcomes: readonly Outcome[] = [...agreed, { kind: 'filter_warm' }];
+      const step = after(...outcomes.slice(0, steps));
+      expect(nextStep(settings, step.state, { kind: 'unknown' })).toEqual(FIRST_STEP);
+    },
+  );
+
+  it('is as good as unknown when it answers another command', () => {
+    expect(after(...agreed, { kind: 'inserted' })).toEqual(FIRST_STEP);
+    expect(after(...agreed, { kind: 'fenced' })).toEqual(FIRST_STEP);
+  });
+
+  it('changes nothing once the partition is lost', () => {
+    const lost = after({ kind: 'fenced' });
+    expect(lost.command).toEqual({ kind: 'step_down' });
+    expect(nextStep(settings, lost.state, { kind: 'taken', checkpoint })).toEqual(lost);
+  });
+});
+
+describe('an intent that was refused', () => {
+  const EMPTY = inspected(checkpoint, { rowsBeyond: 0, lastBatch: null });
+  const record = { offset: 0, appendedAtMs: 0, candidates: [], deadLetter: null };
+  const prepared: readonly Outcome[] = [
+    ...EMPTY,
+    { kind: 'filter_warm' },
+    { kind: 'fetched', records: [record], catalog: { version: 1, meters: new Map() } },
+    { kind: 'looked_up', seen: new Map() },
+  ];
+  const newer = { version: 2, meters: new Map() };
+
+  it('because of a newer catalog is folded again with it: nothing is read or looked up again', () => {
+    const row = { ...checkpoint, minVersion: 2 };
+    const refused: readonly Outcome[] = [...prepared, { kind: 'refused', checkpoint: row }];
+    expect(after(...refused).command).toEqual({ kind: 'load_catalog', versionMin: 2 });
+    const again = after(...refused, { kind: 'catalog_loaded', catalog: newer });
+    expect(again.command).toMatchObject({
+      kind: 'intend',
+      start: 0,
+      intent: { end: 1, catalogVersion: 2 },
+      isReplacement: false,
+    });
+  });
+
+  it('may be refused again, as often as meters change meanwhile', () => {
+    const row = { ...checkpoint, minVersion: 2 };
+    const step = after(
+      ...prepared,
+      { kind: 'refused', checkpoint: row },
+      { kind: 'catalog_loaded', catalog: newer },
+      { kind: 'refused', checkpoint: { ...row, minVersion: 3 } },
+    );
+    expect(step.command).toEqual({ kind: 'load_catalog', versionMin: 3 });
+  });
+
+  it.each([
+    ['another owner has the partition', { epoch: 2 }, 'step_down'],
+    ['the partition is elsewhere', { nextOffset: 5 }, 'take'],
+  ])('is given up when %s', (_, change, command) => {
+    const row = { ...checkpoint, minVersion: 2, ...change };
+    expect(after(...prepared, { kind: 'refused', checkpoint: row }).command.kind).toBe(command);
+  });
+});
+
+describe('a read of the log at an offset that it does not have', () => {
+  const row = { ...checkpoint, nextOffset: 5 };
+  const idle = after(...inspected(row, { rowsBeyond: 0, lastBatch: null }), {
+    kind: 'filter_warm',
+  });
+
+  it.each([
+    ['is before its start', { logStart: 6, logEnd: 9 }, 'log_start_beyond_checkpoint'],
+    ['is beyond its end', { logStart: 0, logEnd: 4 }, 'log_shorter_than_checkpoint'],
+    ['is missing inside of it', { logStart: 0, logEnd: 9 }, 'log_record_missing'],
+  ])('halts and says that the offset %s', (_, bounds, reason) => {
+    const outcome: Outcome = { kind: 'not_in_log', offset: 5, ...bounds };
+    const confirming = nextStep(settings, idle.state, outcome);
+    expect(confirming.command).toEqual({ kind: 'reread' });
+    const halted = nextStep(settings, confirming.state, { kind: 'reread', checkpoint: row });
+    expect(halted.command).toEqual({ kind: 'halt', reason });
+  });
 });

@@ -69,6 +69,7 @@ export type HaltReason =
   | 'last_batch_missing'
   | 'log_shorter_than_checkpoint'
   | 'log_start_beyond_checkpoint'
+  | 'log_record_missing'
   | 'unknown_fold_version'
   | 'digest_mismatch'
   | 'batch_half_applied'
@@ -86,6 +87,8 @@ export type Command =
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
   | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
   | { readonly kind: 'check_presence'; readonly range: BatchRange }
+  /** Reads the newest catalog, and none that is older than this version. */
+  | { readonly kind: 'load_catalog'; readonly versionMin: number }
   | {
       readonly kind: 'intend';
       readonly epoch: number;
@@ -128,9 +131,16 @@ export type Outcome =
       readonly records: readonly DecodedRecord[];
       readonly catalog: Catalog;
     }
-  | { readonly kind: 'log_start_passed' }
+  /** The log, as it is now, does not have the offset that was to be read. */
+  | {
+      readonly kind: 'not_in_log';
+      readonly offset: number;
+      readonly logStart: number;
+      readonly logEnd: number;
+    }
   | { readonly kind: 'looked_up'; readonly seen: ReadonlyMap<string, StoredId> }
   | { readonly kind: 'presence'; readonly presence: Presence }
+  | { readonly kind: 'catalog_loaded'; readonly catalog: Catalog }
   | { readonly kind: 'written' }
   | { readonly kind: 'refused'; readonly checkpoint: Checkpoint }
   | { readonly kind: 'reread'; readonly checkpoint: Checkpoint }
@@ -144,6 +154,19 @@ export type Draft = {
   readonly records: readonly DecodedRecord[];
   readonly catalog: Catalog;
   readonly end: number;
+};
+
+/** What the rows of a batch are folded from: its records, and which of their ids were known. */
+export type BatchFacts = {
+  readonly draft: Draft;
+  readonly seen: ReadonlyMap<string, StoredId>;
+};
+
+type IntendedBatch = {
+  readonly checkpoint: Checkpoint;
+  readonly batch: Batch;
+  /** For folding it again with a newer catalog; null for a batch whose catalog is settled. */
+  readonly facts: BatchFacts | null;
 };
 
 /** Where the owner of a partition stands; each phase names the command that is under way. */
@@ -171,8 +194,13 @@ export type State =
       readonly intent: Intent;
       readonly batch: Batch;
     }
-  | { readonly phase: 'intending'; readonly checkpoint: Checkpoint; readonly batch: Batch }
-  | { readonly phase: 'rereading_intent'; readonly checkpoint: Checkpoint; readonly batch: Batch }
+  | ({ readonly phase: 'intending' } & IntendedBatch)
+  | ({ readonly phase: 'rereading_intent' } & IntendedBatch)
+  | {
+      readonly phase: 'loading_catalog';
+      readonly checkpoint: Checkpoint;
+      readonly facts: BatchFacts;
+    }
   | {
       readonly phase: 'inserting';
       readonly checkpoint: Checkpoint;

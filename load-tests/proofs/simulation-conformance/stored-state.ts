@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { ownerOf } from '../../harness/owner.js';
 import { integerColumn } from '../../../sql/columns.js';
+import { definitionsIn } from '../simulation/scenario.js';
 import type { World } from '../simulation/world.js';
 import { PARTITIONS } from './operations.js';
 import { LOG, type RealPostgres } from './real-postgres.js';
@@ -62,9 +63,8 @@ export function stateOfModel({ partitions, meters }: World): StoredState {
     })),
     inSight,
     inForce: catalogs.map(({ meters: index }) =>
-      [...index.values()]
-        .flat()
-        .map(({ definition }) => definition.generation)
+      definitionsIn(index)
+        .map(({ generation }) => generation)
         .sort(ascending),
     ),
   };

@@ -10,7 +10,7 @@ type OfOwner = { readonly partition: number; readonly owner: number };
 export type Action =
   /** An owner performs the command of its machine and learns the outcome. */
   | ({ readonly kind: 'act' } & OfOwner)
-  /** It reads this many records, and the catalog of this version. */
+  /** It reads this many records, or none, and the catalog of this version. */
   | ({ readonly kind: 'read'; readonly records: number; readonly version: number } & OfOwner)
   /** Its dependency fails without any effect. */
   | ({ readonly kind: 'fail' } & OfOwner)
@@ -85,16 +85,20 @@ export function describeAction(action: Action): string {
   return [kind.padEnd(14), ...details].join('  ').trimEnd();
 }
 
+const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch', 'load_catalog']);
+
 /**
  * Steps that change only their owner and depend on nothing that can still change. They are taken at
  * once, without a branch, since their order among other actions makes no difference.
  */
-function isPrivate(scenario: Scenario, world: World, kind: string): boolean {
+function isPrivate(scenario: Scenario, world: World, kind: Command['kind']): boolean {
   if (kind === 'remember') return true;
-  return (
-    (kind === 'fetch' || kind === 'refetch') &&
-    world.meters.versions.length === scenario.plan.meters.length
-  );
+  return READS.has(kind) && world.meters.versions.length === scenario.plan.meters.length;
+}
+
+/** The catalogs that a process may know which has read that one or a later one. */
+function versionsFrom({ meters }: World, least: number): readonly number[] {
+  return Array.from({ length: meters.version - least + 1 }, (_, index) => least + index);
 }
 
 function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
@@ -110,14 +114,21 @@ function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
       version: command.intent.catalogVersion,
     }));
   }
+  if (command?.kind === 'load_catalog') {
+    return versionsFrom(world, command.versionMin).map((version) => ({
+      kind: 'read',
+      ...at,
+      records: 0,
+      version,
+    }));
+  }
   if (command?.kind !== 'fetch') return [];
   const { recordsMax } = scenario.plan;
   const most = Math.min(partition.logEnd - command.from, recordsMax);
+  const versions = versionsFrom(world, command.catalogVersionMin);
   const actions: Action[] = [];
   for (let records = 1; records <= most; records += 1) {
-    for (let version = command.catalogVersionMin; version <= world.meters.version; version += 1) {
-      actions.push({ kind: 'read', ...at, records, version });
-    }
+    for (const version of versions) actions.push({ kind: 'read', ...at, records, version });
   }
   return actions;
 }
@@ -126,7 +137,6 @@ function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {
   return row !== null && row.epoch < scenario.plan.limits.epochs;
 }
 
-const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch']);
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
 
 /** What an owner with a command under way can do. */

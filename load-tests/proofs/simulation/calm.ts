@@ -26,6 +26,8 @@ function calmOfOwner(world: World, partition: number): Action | null {
     }
     case 'refetch':
       return { kind: 'read', ...at, records: command.intent.end - command.from, version };
+    case 'load_catalog':
+      return { kind: 'read', ...at, records: 0, version };
     default:
       return { kind: 'act', ...at };
   }

@@ -18,7 +18,7 @@ export type Choice = {
 };
 
 const ENDS: ReadonlySet<Command['kind']> = new Set(['halt', 'step_down']);
-const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch']);
+const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch', 'load_catalog']);
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish', 'take', 'raise_gate']);
 
 type OfOwner = { readonly partition: number; readonly owner: number };

@@ -41,7 +41,7 @@ const commitFirst: Machine = (settings, state, outcome) => {
   }
   if (state.phase === 'finishing' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
-    return nextStep(settings, { phase: 'intending', checkpoint, batch }, outcome);
+    return nextStep(settings, { phase: 'intending', checkpoint, batch, facts: null }, outcome);
   }
   const step = nextStep(settings, state, outcome);
   if (state.phase !== 'inserting' || step.state.phase !== 'finishing') return step;
@@ -80,6 +80,22 @@ const skipInspection: Machine = (settings, state, outcome) => {
   return { state: { phase: 'warming', checkpoint }, command };
 };
 
+/** Intends a refused batch again with the newer catalog, but with the rows of the older one. */
+const refusedRowsKept: Machine = (settings, state, outcome) => {
+  if (state.phase !== 'loading_catalog' || outcome.kind !== 'catalog_loaded') {
+    return nextStep(settings, state, outcome);
+  }
+  const { meters } = state.facts.draft.catalog;
+  return nextStep(settings, state, { ...outcome, catalog: { ...outcome.catalog, meters } });
+};
+
+/** Folds a refused batch again as if none of its ids were known. */
+const refoldWithoutKnownIds: Machine = (settings, state, outcome) => {
+  if (state.phase !== 'loading_catalog') return nextStep(settings, state, outcome);
+  const facts = { ...state.facts, seen: new Map() };
+  return nextStep(settings, { ...state, facts }, outcome);
+};
+
 const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   retry_in_epoch: retryInEpoch,
   finish_before_last_insert: finishBeforeLastInsert,
@@ -88,6 +104,8 @@ const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   accept_short_refetch: acceptShortRefetch,
   assume_intended: assumeIntended,
   skip_inspection: skipInspection,
+  refused_rows_kept: refusedRowsKept,
+  refold_without_known_ids: refoldWithoutKnownIds,
 };
 
 /** The production machine, or a wrapper that breaks one of its rules. */

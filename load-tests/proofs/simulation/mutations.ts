@@ -32,6 +32,8 @@ export const MACHINE_MUTATIONS = [
   'accept_short_refetch',
   'assume_intended',
   'skip_inspection',
+  'refused_rows_kept',
+  'refold_without_known_ids',
 ] as const;
 
 export type WorldMutation = (typeof WORLD_MUTATIONS)[number];

@@ -1,6 +1,6 @@
 import type { Command, Outcome } from '../../../aggregator/protocol/state.js';
 import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
-import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
+import { FIRST_STEP } from '../../../aggregator/protocol/steps.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
 import {
   completeInsert,
@@ -179,12 +179,12 @@ function drain(around: Around, partition: PartitionWorld, epoch: number): Partit
   return next;
 }
 
-type LookUp = Extract<Command, { readonly kind: 'look_up' }>;
+type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
 function lookUp(
   around: Around,
   partition: PartitionWorld,
-  { owner, command }: { readonly owner: Owner; readonly command: LookUp },
+  { owner, command }: { readonly owner: Owner; readonly command: Of<'look_up'> },
 ): ReadonlyMap<string, StoredId> {
   const { mutation } = around.scenario;
   const below = mutation === 'no_bound_below_batch' ? Number.POSITIVE_INFINITY : command.below;
@@ -214,9 +214,17 @@ function addToFilter(
   return withOwner(partition, index, { ...owner, filter: { idHashes, completeBelow: ids.end } });
 }
 
+/** Commands that read the log or the catalog (`read`). */
+type Reads = Extract<Command, { readonly kind: 'fetch' | 'refetch' | 'load_catalog' }>;
+
+function isReads(command: Command): command is Reads {
+  const { kind } = command;
+  return kind === 'fetch' || kind === 'refetch' || kind === 'load_catalog';
+}
+
 type Question = Exclude<
   Command,
-  LateWrite | { readonly kind: 'insert' | 'fetch' | 'refetch' | 'halt' | 'step_down' }
+  LateWrite | Reads | { readonly kind: 'insert' | 'halt' | 'step_down' }
 >;
 
 // One case for each command; the compiler checks that none is missing.
@@ -284,9 +292,7 @@ export function act(
     const request = requestOf(around.facts, command, state.batch);
     return withOwner(partition, index, { ...owner, request });
   }
-  const { kind } = command;
-  if (kind === 'fetch' || kind === 'refetch' || kind === 'halt' || kind === 'step_down')
-    return null;
+  if (isReads(command) || command.kind === 'halt' || command.kind === 'step_down') return null;
   return ask(around, partition, { owner: index, command });
 }
 
@@ -312,6 +318,18 @@ function readBatch(
   };
 }
 
+/** The newest catalog that the process knows, but none that is older than it asks for. */
+function loadCatalog(
+  around: Around,
+  partition: PartitionWorld,
+  { owner, version, command }: Reading & { readonly command: Of<'load_catalog'> },
+): PartitionWorld | null {
+  const known = Math.max(Math.min(version, around.meters.version), command.versionMin);
+  const catalog = around.meters.catalogs[known - 1];
+  if (catalog === undefined) return null;
+  return tell(around, partition, { owner, outcome: { kind: 'catalog_loaded', catalog } });
+}
+
 /** Reads the log, perhaps too little, with the catalog that the process knows at that time. */
 export function read(
   around: Around,
@@ -319,10 +337,13 @@ export function read(
   how: Reading,
 ): PartitionWorld | null {
   const command = partition.owners[how.owner]?.step.command;
-  if (command?.kind !== 'fetch' && command?.kind !== 'refetch') return null;
+  if (command === undefined || !isReads(command)) return null;
   const { owner } = how;
+  if (command.kind === 'load_catalog') return loadCatalog(around, partition, { ...how, command });
   if (command.from < partition.logStart) {
-    return tell(around, partition, { owner, outcome: { kind: 'log_start_passed' } });
+    const { logStart, logEnd } = partition;
+    const outcome: Outcome = { kind: 'not_in_log', offset: command.from, logStart, logEnd };
+    return tell(around, partition, { owner, outcome });
   }
   const batch = readBatch(around, command, how);
   const catalog = around.meters.catalogs[batch.version - 1];

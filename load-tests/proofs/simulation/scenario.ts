@@ -2,6 +2,7 @@ import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import type { MeterDefinition } from '../../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../../contract/usage-event.js';
 import { decodeRecord, type DecodedRecord } from '../../../aggregator/fold/candidate.js';
+import { meterKey, type MeterIndex } from '../../../aggregator/fold/meter-index.js';
 import type { MachineSettings } from '../../../aggregator/protocol/state.js';
 import { expectedCounts, type ExpectedCounts } from './expected-counts.js';
 import { machineOf, type Machine } from './mutant-machine.js';
@@ -83,6 +84,12 @@ export function definitionOf(
     aggregation: COUNT_EVENTS,
     generation,
   };
+}
+
+/** All meters of a catalog: in a simulated world they have one environment and event name. */
+export function definitionsIn(meters: MeterIndex): readonly MeterDefinition[] {
+  const group = meters.get(meterKey(ENVIRONMENT, EVENT_NAME)) ?? [];
+  return group.map(({ definition }) => definition);
 }
 
 function decodeLog(log: readonly RecordPlan[]): readonly DecodedRecord[] {

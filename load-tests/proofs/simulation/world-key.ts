@@ -1,4 +1,10 @@
-import type { Batch, Checkpoint, Draft, State } from '../../../aggregator/protocol/state.js';
+import type {
+  Batch,
+  BatchFacts,
+  Checkpoint,
+  Draft,
+  State,
+} from '../../../aggregator/protocol/state.js';
 import { requestName, writeName } from './actions.js';
 import type { MetersWorld, Owner, OwnerFilter, Part, PartitionWorld, World } from './world.js';
 
@@ -36,11 +42,15 @@ const batchKey = remembered(
 const draftKey = ({ records, catalog, end }: Draft): string =>
   `${records.length},${catalog.version},${end}`;
 
+const factsKey = ({ draft, seen }: BatchFacts): string =>
+  `${draftKey(draft)},${[...seen.keys()].sort().join()}`;
+
 function stateKey(state: State): string {
   const pieces: string[] = [state.phase];
   if ('checkpoint' in state) pieces.push(rowKey(state.checkpoint));
   if ('batch' in state) pieces.push(batchKey(state.batch));
   if ('draft' in state) pieces.push(draftKey(state.draft), state.intent?.digest ?? '-');
+  if ('facts' in state) pieces.push(state.facts === null ? '-' : factsKey(state.facts));
   if ('remaining' in state) pieces.push(String(state.remaining.length));
   if ('reason' in state) pieces.push(state.reason);
   return pieces.join(' ');

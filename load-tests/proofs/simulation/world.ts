@@ -1,7 +1,7 @@
 import { indexMeters } from '../../../aggregator/fold/meter-index.js';
 import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { MeterDefinition } from '../../../contract/meter.js';
-import { FIRST_STEP } from '../../../aggregator/protocol/machine.js';
+import { FIRST_STEP } from '../../../aggregator/protocol/steps.js';
 import type { Catalog, Checkpoint, Command, Step } from '../../../aggregator/protocol/state.js';
 import type { Limits } from './scenario-plan.js';
 import { hashText, type Scenario } from './scenario.js';

@@ -1,6 +1,6 @@
 import type { EventPathMutation } from './event-path-mutation.js';
 
-const MACHINE = 'dist/aggregator/protocol/machine.js';
+const WRITE = 'dist/aggregator/protocol/write.js';
 const PERFORM = 'dist/aggregator/ownership/perform.js';
 const WRITER = 'dist/aggregator/write/usage-writer.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
@@ -12,21 +12,21 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'consumer killed between every two steps',
     edits: [
       {
-        path: MACHINE,
-        from: `    if (outcome.kind === 'written')
-        return insertAll(checkpoint, batch);`,
-        to: `    if (outcome.kind === 'written')
-        return finish(checkpoint, batch);`,
+        path: WRITE,
+        from: `        case 'written':
+            return insertAll(checkpoint, batch);`,
+        to: `        case 'written':
+            return finish(checkpoint, batch);`,
       },
       {
-        path: MACHINE,
-        from: `    if (outcome.kind === 'written')
-        return remember(checkpoint, batch);`,
-        to: `    if (outcome.kind === 'written')
-        return insertAll(checkpoint, batch);`,
+        path: WRITE,
+        from: `        case 'written':
+            return remember(checkpoint, batch);`,
+        to: `        case 'written':
+            return insertAll(checkpoint, batch);`,
       },
       {
-        path: MACHINE,
+        path: WRITE,
         from: `    if (table === undefined)
         return finish(checkpoint, batch);`,
         to: `    if (table === undefined)
@@ -104,12 +104,10 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'insert whose reply is lost',
     edits: [
       {
-        path: MACHINE,
-        from: `    if (state.phase === 'inserting' && outcome.kind === 'inserted') {`,
-        to: `    if (state.phase === 'inserting' && outcome.kind === 'unknown') {
-        return insertNext(state.checkpoint, state.batch, state.remaining);
-    }
-    if (state.phase === 'inserting' && outcome.kind === 'inserted') {`,
+        path: WRITE,
+        from: `            // It may still take effect: an insert is sent once per epoch.
+            return FIRST_STEP;`,
+        to: `            return insertNext(state.checkpoint, state.batch, state.remaining);`,
       },
     ],
   },
@@ -132,6 +130,18 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
         path: 'sql/queries/intend-batch.sql',
         from: ' AND min_version <= :catalog_version AND catalog_version <= :catalog_version',
         to: '',
+      },
+    ],
+  },
+  {
+    name: 'a refused batch is intended again with the rows of the older catalog',
+    scenario: 'meter activated before an intent',
+    edits: [
+      {
+        path: 'dist/aggregator/protocol/prepare.js',
+        from: 'const draft = { ...facts.draft, catalog: outcome.catalog };',
+        to: `const { meters } = facts.draft.catalog;
+            const draft = { ...facts.draft, catalog: { ...outcome.catalog, meters } };`,
       },
     ],
   },

@@ -1,0 +1,138 @@
+import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
+import { reasonNotInLog } from './check-inspection.js';
+import type { OutcomeIn, StateIn } from './expected-outcomes.js';
+import type {
+  BatchFacts,
+  Checkpoint,
+  Draft,
+  Intent,
+  MachineSettings,
+  Outcome,
+  Step,
+} from './state.js';
+import { fetchNext, FIRST_STEP, halt } from './steps.js';
+import { tablesToInsert } from './tables-to-insert.js';
+import { insertNext, intend, replaceIntent } from './write.js';
+
+// From reading the records of a batch until it is known what must be written.
+
+type Fetched = Extract<Outcome, { kind: 'fetched' }>;
+
+function lookUp(
+  checkpoint: Checkpoint,
+  { intent, draft }: { readonly intent: Intent | null; readonly draft: Draft },
+): Step {
+  return {
+    state: { phase: 'looking_up', checkpoint, intent, draft },
+    // Only below the batch: rows that an earlier attempt wrote of it are not earlier events.
+    command: { kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+  };
+}
+
+export function onFetching(
+  settings: MachineSettings,
+  { checkpoint }: StateIn<'fetching'>,
+  outcome: OutcomeIn<'fetching'>,
+): Step {
+  switch (outcome.kind) {
+    case 'fetched': {
+      const draft = draftBatch(outcome.records, outcome.catalog, settings.eventsMax);
+      return draft === null ? fetchNext(checkpoint) : lookUp(checkpoint, { intent: null, draft });
+    }
+    case 'not_in_log':
+      return halt(checkpoint, reasonNotInLog(outcome));
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+function lookUpIntended(
+  { checkpoint, intent }: StateIn<'refetching'>,
+  { records, catalog }: Fetched,
+): Step {
+  // Fewer records than intended must not become a shorter batch: the missing events would be lost.
+  if (records.at(-1)?.offset !== intent.end - 1) return FIRST_STEP;
+  return lookUp(checkpoint, { intent, draft: { records, catalog, end: intent.end } });
+}
+
+export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'refetching'>): Step {
+  switch (outcome.kind) {
+    case 'fetched':
+      return lookUpIntended(state, outcome);
+    case 'not_in_log':
+      return halt(state.checkpoint, reasonNotInLog(outcome));
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+function foldAndIntend(settings: MachineSettings, checkpoint: Checkpoint, facts: BatchFacts): Step {
+  return intend(checkpoint, buildBatch(settings, checkpoint.nextOffset, facts), facts);
+}
+
+export function onLookingUp(
+  settings: MachineSettings,
+  { checkpoint, intent, draft }: StateIn<'looking_up'>,
+  outcome: OutcomeIn<'looking_up'>,
+): Step {
+  switch (outcome.kind) {
+    case 'looked_up': {
+      const facts = { draft, seen: outcome.seen };
+      if (intent === null) return foldAndIntend(settings, checkpoint, facts);
+      const batch = buildBatch(settings, checkpoint.nextOffset, facts);
+      return {
+        state: { phase: 'checking_presence', checkpoint, intent, batch },
+        command: { kind: 'check_presence', range: batch.range },
+      };
+    }
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+/** Inserts what is missing of an intended batch, once it is known which parts of it exist. */
+function recover(
+  { checkpoint, intent, batch }: StateIn<'checking_presence'>,
+  { presence }: Extract<Outcome, { kind: 'presence' }>,
+): Step {
+  if (batch.digest !== intent.digest) {
+    const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
+    return isUntouched ? replaceIntent(checkpoint, batch) : halt(checkpoint, 'digest_mismatch');
+  }
+  const tables = tablesToInsert(batch, presence);
+  return typeof tables === 'string'
+    ? halt(checkpoint, tables)
+    : insertNext(checkpoint, batch, tables);
+}
+
+export function onCheckingPresence(
+  state: StateIn<'checking_presence'>,
+  outcome: OutcomeIn<'checking_presence'>,
+): Step {
+  switch (outcome.kind) {
+    case 'presence':
+      return recover(state, outcome);
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+/**
+ * Folds the records of a refused batch with the newer catalog. Which of their ids are known need
+ * not be asked again: ids below the batch are of finished batches, and while the epoch is ours
+ * nobody else can write in this partition.
+ */
+export function onLoadingCatalog(
+  settings: MachineSettings,
+  { checkpoint, facts }: StateIn<'loading_catalog'>,
+  outcome: OutcomeIn<'loading_catalog'>,
+): Step {
+  switch (outcome.kind) {
+    case 'catalog_loaded': {
+      const draft = { ...facts.draft, catalog: outcome.catalog };
+      return foldAndIntend(settings, checkpoint, { ...facts, draft });
+    }
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}

@@ -1,0 +1,185 @@
+import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
+import { FOLD_VERSION } from '../fold/fold-version.js';
+import type { OutcomeIn, StateIn } from './expected-outcomes.js';
+import type { Batch, BatchFacts, Checkpoint, Intent, Step } from './state.js';
+import { catalogVersionMinOf, fetchNext, FIRST_STEP, LOST } from './steps.js';
+
+// From the intent to the finish.
+
+function intentOf(batch: Batch): Intent {
+  const { range, catalogVersion, digest } = batch;
+  return { end: range.end, catalogVersion, foldVersion: FOLD_VERSION, digest };
+}
+
+/** Intends a batch; `facts` are what it was folded from. */
+export function intend(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
+  const { epoch, nextOffset: start } = checkpoint;
+  return {
+    state: { phase: 'intending', checkpoint, batch, facts },
+    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: false },
+  };
+}
+
+/** Replaces the standing intent by this batch, which has the same range and catalog. */
+export function replaceIntent(checkpoint: Checkpoint, batch: Batch): Step {
+  const { epoch, nextOffset: start } = checkpoint;
+  return {
+    state: { phase: 'intending', checkpoint, batch, facts: null },
+    command: { kind: 'intend', epoch, start, intent: intentOf(batch), isReplacement: true },
+  };
+}
+
+function finish(checkpoint: Checkpoint, batch: Batch): Step {
+  const { start, end } = batch.range;
+  const rows = batch.summary.idHashes.length;
+  return {
+    state: { phase: 'finishing', checkpoint, batch },
+    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows },
+  };
+}
+
+export function insertNext(
+  checkpoint: Checkpoint,
+  batch: Batch,
+  remaining: readonly BatchTable[],
+): Step {
+  const table = remaining[0];
+  if (table === undefined) return finish(checkpoint, batch);
+  const { epoch } = checkpoint;
+  const { range } = batch;
+  const { text } = batch.encoded[table];
+  return {
+    state: { phase: 'inserting', checkpoint, batch, remaining },
+    command: { kind: 'insert', epoch, range, table, text },
+  };
+}
+
+function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
+  const remaining = BATCH_TABLES.filter((table) => batch.encoded[table].rows > 0);
+  return insertNext(checkpoint, batch, remaining);
+}
+
+function remember(checkpoint: Checkpoint, batch: Batch): Step {
+  const finished: Checkpoint = {
+    ...checkpoint,
+    nextOffset: batch.range.end,
+    intent: null,
+    catalogVersion: batch.catalogVersion,
+    lastBatch: { start: batch.range.start, rows: batch.summary.idHashes.length },
+  };
+  return {
+    state: { phase: 'remembering', checkpoint: finished, batch },
+    command: { kind: 'remember', batch },
+  };
+}
+
+function loadCatalog(checkpoint: Checkpoint, facts: BatchFacts): Step {
+  return {
+    state: { phase: 'loading_catalog', checkpoint, facts },
+    command: { kind: 'load_catalog', versionMin: catalogVersionMinOf(checkpoint) },
+  };
+}
+
+/**
+ * Goes on from the row as it is now, after our intent was refused or its reply was lost. A row
+ * that still waits for this batch refused it because a meter was activated meanwhile.
+ */
+function resumeIntent(
+  { checkpoint, batch, facts }: StateIn<'intending'> | StateIn<'rereading_intent'>,
+  row: Checkpoint,
+): Step {
+  if (row.epoch !== checkpoint.epoch) return LOST;
+  if (row.nextOffset !== batch.range.start) return FIRST_STEP;
+  if (row.intent === null) return facts === null ? FIRST_STEP : loadCatalog(row, facts);
+  const ours = intentOf(batch);
+  const isOurs =
+    row.intent.end === ours.end &&
+    row.intent.digest === ours.digest &&
+    row.intent.catalogVersion === ours.catalogVersion;
+  // An intent that is not ours is recovered as a successor would do it: under a new epoch.
+  return isOurs ? insertAll(row, batch) : FIRST_STEP;
+}
+
+function resumeFinish(checkpoint: Checkpoint, batch: Batch, row: Checkpoint): Step {
+  if (row.epoch !== checkpoint.epoch) return LOST;
+  if (row.nextOffset === batch.range.end && row.intent === null) return remember(row, batch);
+  const isStillIntended =
+    row.nextOffset === batch.range.start && row.intent?.end === batch.range.end;
+  return isStillIntended ? finish(row, batch) : FIRST_STEP;
+}
+
+export function onIntending(state: StateIn<'intending'>, outcome: OutcomeIn<'intending'>): Step {
+  switch (outcome.kind) {
+    case 'written':
+      return insertAll(state.checkpoint, state.batch);
+    case 'refused':
+      return resumeIntent(state, outcome.checkpoint);
+    case 'unknown':
+      // The row tells whether it was written, so that the partition need not be taken again.
+      return { state: { ...state, phase: 'rereading_intent' }, command: { kind: 'reread' } };
+  }
+}
+
+export function onRereadingIntent(
+  state: StateIn<'rereading_intent'>,
+  outcome: OutcomeIn<'rereading_intent'>,
+): Step {
+  switch (outcome.kind) {
+    case 'reread':
+      return resumeIntent(state, outcome.checkpoint);
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+export function onInserting(state: StateIn<'inserting'>, outcome: OutcomeIn<'inserting'>): Step {
+  switch (outcome.kind) {
+    case 'inserted':
+      return insertNext(state.checkpoint, state.batch, state.remaining.slice(1));
+    case 'fenced':
+      return LOST;
+    case 'unknown':
+      // It may still take effect: an insert is sent once per epoch.
+      return FIRST_STEP;
+  }
+}
+
+export function onFinishing(state: StateIn<'finishing'>, outcome: OutcomeIn<'finishing'>): Step {
+  const { checkpoint, batch } = state;
+  switch (outcome.kind) {
+    case 'written':
+      return remember(checkpoint, batch);
+    case 'refused':
+      return resumeFinish(checkpoint, batch, outcome.checkpoint);
+    case 'unknown':
+      // As for the intent: the row tells.
+      return {
+        state: { phase: 'rereading_finish', checkpoint, batch },
+        command: { kind: 'reread' },
+      };
+  }
+}
+
+export function onRereadingFinish(
+  { checkpoint, batch }: StateIn<'rereading_finish'>,
+  outcome: OutcomeIn<'rereading_finish'>,
+): Step {
+  switch (outcome.kind) {
+    case 'reread':
+      return resumeFinish(checkpoint, batch, outcome.checkpoint);
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
+
+export function onRemembering(
+  state: StateIn<'remembering'>,
+  outcome: OutcomeIn<'remembering'>,
+): Step {
+  switch (outcome.kind) {
+    case 'remembered':
+      return fetchNext(state.checkpoint);
+    case 'unknown':
+      return FIRST_STEP;
+  }
+}
