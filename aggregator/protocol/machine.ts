@@ -169,7 +169,7 @@ function lookUp(
   const { records, catalog } = outcome;
   const draft =
     state.phase === 'fetching'
-      ? draftBatch(records, catalog, settings.eventsMax)
+      ? draftBatch(records, catalog, settings)
       : { records, catalog, end: state.intent.end };
   if (draft === null) return fetchNext(checkpoint);
   // Fewer records than intended must not become a shorter batch: the missing events would be lost.
