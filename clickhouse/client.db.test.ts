@@ -139,6 +139,35 @@ describe('fenced insert', () => {
     expect(await countOf(clickhouse)).toEqual({ rows: '600000', parts: '1' });
   });
 
+  test.for(['max_insert_block_size_bytes', 'input_format_max_block_size_bytes'])(
+    'writes one part although the server was told to make small blocks by %s',
+    async (setting, { clickhouse }) => {
+      await clickhouse.client.command(TABLE);
+      await openGate(clickhouse, 7);
+      const told = `ch_${setting}=100000&ch_use_strict_insert_block_limits=1`;
+      const client = createClickHouse(`${clickhouse.url}?${told}`);
+      const body = rowsText(50_000, 'n');
+      await insertFenced({ clickhouse: { ...clickhouse, client }, epoch: 7, body });
+      await client.close();
+      expect(await countOf(clickhouse)).toEqual({ rows: '50000', parts: '1' });
+    },
+  );
+
+  test('refuses more rows than one block holds before it sends any', async ({ clickhouse }) => {
+    await clickhouse.client.command(TABLE);
+    await openGate(clickhouse, 7);
+    const client = createClickHouse(clickhouse.url, { blockRowsMax: 1_000 });
+    const insertRows = (rows: number): Promise<InsertOutcome> => {
+      const body = rowsText(rows, 'n');
+      return insertFenced({ clickhouse: { ...clickhouse, client }, epoch: 7, body });
+    };
+    await expect(insertRows(1_001)).rejects.toThrow(AssertionFailed);
+    expect(await countOf(clickhouse)).toEqual({ rows: '0', parts: '0' });
+    expect(await insertRows(1_000)).toEqual({ outcome: 'inserted' });
+    expect(await countOf(clickhouse)).toEqual({ rows: '1000', parts: '1' });
+    await client.close();
+  });
+
   test('writes nothing when the gate holds a newer epoch', async ({ clickhouse }) => {
     await clickhouse.client.command(TABLE);
     await openGate(clickhouse, 7);

@@ -6,7 +6,8 @@ import {
   type ClickHouseSettings,
 } from '@clickhouse/client';
 import { z } from 'zod';
-import { AssertionFailed } from '../runtime/failure.js';
+import { BLOCK_ROWS_MAX } from '../contract/insert-limits.js';
+import { AssertionFailed, assertThat } from '../runtime/failure.js';
 import { clickHouseOutage, serverCodeOf } from './clickhouse-failure.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -28,11 +29,11 @@ export type QueryParameters = Readonly<
 >;
 
 export type TextInsert = {
-  /** `INSERT … FORMAT JSONCompactEachRow` or another text format. */
+  /** `INSERT … FORMAT JSONCompactEachRow` or another format of one line a row. */
   readonly query: string;
   readonly parameters?: QueryParameters;
-  /** The rows in that format; any size, sent in one piece. */
-  readonly body: string | Buffer;
+  /** The rows in that format, a line each; any size, sent in one piece. */
+  readonly body: string;
   readonly queryId: string;
 };
 
@@ -60,19 +61,32 @@ const SETTINGS: ClickHouseSettings = {
 
 /**
  * For inserts that must be one block, thus one part and all or nothing: rows are read in one
- * thread into one block of up to 1,048,449 rows (the server's own default) without a bound in
- * bytes. The answer waits for the end, so that a status 200 cannot precede a failure.
+ * thread into one block of up to so many rows, without a bound in bytes. The answer waits for the
+ * end, so that a status 200 cannot precede a failure.
  */
-const ONE_BLOCK: ClickHouseSettings = {
-  wait_end_of_query: 1,
-  send_progress_in_http_headers: 0,
-  input_format_parallel_parsing: 0,
-  max_threads: 1,
-  max_insert_threads: '1',
-  max_insert_block_size: '1048449',
-  min_insert_block_size_rows: '1048449',
-  min_insert_block_size_bytes: '0',
-};
+function oneBlock(rowsMax: number): ClickHouseSettings {
+  return {
+    wait_end_of_query: 1,
+    send_progress_in_http_headers: 0,
+    input_format_parallel_parsing: 0,
+    max_threads: 1,
+    max_insert_threads: '1',
+    max_insert_block_size: String(rowsMax),
+    min_insert_block_size_rows: String(rowsMax),
+    min_insert_block_size_bytes: '0',
+    // A profile of the server may bound blocks by bytes.
+    max_insert_block_size_bytes: '0',
+    input_format_max_block_size_bytes: '0',
+    use_strict_insert_block_limits: 0,
+  };
+}
+
+/** Line ends inside of values are escaped. */
+function linesOf(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+}
 
 function checked<Row extends z.ZodTypeAny>(rows: readonly unknown[], row: Row): z.output<Row>[] {
   const parsed = z.array(row).safeParse(rows);
@@ -80,8 +94,12 @@ function checked<Row extends z.ZodTypeAny>(rows: readonly unknown[], row: Row): 
   throw new AssertionFailed(`rows of another shape: ${parsed.error.message}`);
 }
 
-/** What all SELECTs of a client have in common beside the settings of every request. */
-type SharedOptions = { readonly settings?: ClickHouseSettings; readonly signal?: AbortSignal };
+/** What all requests of a client have in common beside the settings of every request. */
+type SharedOptions = {
+  readonly settings?: ClickHouseSettings;
+  readonly signal?: AbortSignal;
+  readonly blockRowsMax?: number;
+};
 
 /** What a store of the API may do: read. */
 export type ClickHouseQueries = Pick<ClickHouse, 'query' | 'visitRows'>;
@@ -93,6 +111,11 @@ export class ClickHouse {
     private readonly client: ClickHouseClient,
     private readonly shared: SharedOptions = {},
   ) {}
+
+  /** More rows than these cannot be inserted as one block. */
+  get blockRowsMax(): number {
+    return this.shared.blockRowsMax ?? BLOCK_ROWS_MAX;
+  }
 
   /** The same client, whose `query` and `visitRows` have these settings and end with the signal. */
   withOptions(shared: SharedOptions): ClickHouseQueries {
@@ -206,16 +229,22 @@ export class ClickHouse {
   /**
    * Inserts rows that are already encoded, as one block. `inserted` is certain: the server wrote
    * them (and synced them where the table asks for it). `fenced` is certain too: nothing written.
-   * @throws DependencyError when the outcome is unknown or the server refused for another reason.
+   * @throws DependencyError when the outcome is unknown or the server refused for another reason;
+   * AssertionFailed, before anything is sent, for more rows than one block holds.
    */
   async insertText(insert: TextInsert): Promise<InsertOutcome> {
+    const rows = linesOf(insert.body);
+    assertThat(
+      rows <= this.blockRowsMax,
+      `${rows} rows fit into one block of ${this.blockRowsMax}`,
+    );
     try {
       const result = await this.client.exec({
         query: insert.query,
         query_params: { ...insert.parameters },
         query_id: insert.queryId,
         values: Readable.from([insert.body], { objectMode: false }),
-        clickhouse_settings: ONE_BLOCK,
+        clickhouse_settings: oneBlock(this.blockRowsMax),
       });
       await drainEmpty(result.stream);
       return { outcome: 'inserted' };
@@ -261,14 +290,18 @@ async function drainEmpty(stream: Readable): Promise<void> {
   if (text.trim() !== '') throw new Error(`unexpected answer to an insert: ${text.slice(0, 500)}`);
 }
 
+export type ClickHouseOptions = {
+  readonly requestTimeoutMs?: number;
+  /** Rows of one block; tests choose few, so that few rows are too many. */
+  readonly blockRowsMax?: number;
+};
+
 /**
  * Opens a client on a ClickHouse URL (`http://user:password@host:port/database`); nothing is sent
  * yet. Results: 64-bit integers and decimals as text, date-times as ISO texts with `Z`.
  */
-export function createClickHouse(
-  url: string,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { readonly requestTimeoutMs?: number } = {},
-): ClickHouse {
+export function createClickHouse(url: string, options: ClickHouseOptions = {}): ClickHouse {
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, blockRowsMax } = options;
   const client = createClient({
     url,
     application: 'minutebook',
@@ -284,7 +317,8 @@ export function createClickHouse(
     // Long lists of parameters travel in the body, since an address has a limit.
     use_multipart_params_auto: true,
     compression: { request: false, response: false },
-    clickhouse_settings: SETTINGS,
+    // A copy: the client adds to it what the URL says.
+    clickhouse_settings: { ...SETTINGS },
   });
-  return new ClickHouse(url, client);
+  return new ClickHouse(url, client, blockRowsMax === undefined ? {} : { blockRowsMax });
 }

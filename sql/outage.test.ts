@@ -8,11 +8,13 @@ const wrapped = (error: Error): Error => new Error('outer', { cause: error });
 describe('an error of PostgreSQL', () => {
   it.each([
     ['08006', 'connection failure'],
+    ['25006', 'a node that only reads'],
     ['40001', 'serialization failure'],
     ['40P01', 'deadlock'],
     ['53300', 'too many connections'],
     ['57P01', 'shutdown by the administrator'],
     ['57P03', 'starting up'],
+    ['55P03', 'lock not available'],
     ['57014', 'statement timeout'],
     ['ECONNREFUSED', 'nobody listens'],
     ['ECONNRESET', 'cut off'],

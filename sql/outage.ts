@@ -6,14 +6,8 @@ import {
   StatementTimeoutError,
 } from 'slonik';
 import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
+import { outageOfState } from './sql-state.js';
 
-/**
- * SQLSTATEs of outages that a retry can overcome: 08 connection, 40 rollback by the server, 53
- * resources, 57P0x shutting down or starting, 57014 statement time-out.
- */
-const RETRYABLE_STATE = /^(08...|40...|53...|57P0.|57014)$/;
-/** SQLSTATEs that no retry can overcome: 28 credentials, 3D database, 58 system, XX internal. */
-const LASTING_STATE = /^(28...|3D...|58...|XX...)$/;
 const NETWORK_CODE = /^(ECONN[A-Z]*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
 const OUTAGE_CLASSES = [
@@ -40,8 +34,9 @@ type OutageKind = 'retryable' | 'lasting' | 'not-an-outage';
 function outageKindOf(error: unknown): OutageKind {
   const chain = chainOf(error);
   const codes = chain.map((link) => codeOf(link) ?? '');
-  if (codes.some((code) => LASTING_STATE.test(code))) return 'lasting';
-  if (codes.some((code) => RETRYABLE_STATE.test(code) || NETWORK_CODE.test(code))) {
+  const kinds = codes.map(outageOfState);
+  if (kinds.includes('lasting')) return 'lasting';
+  if (kinds.includes('retryable') || codes.some((code) => NETWORK_CODE.test(code))) {
     return 'retryable';
   }
   const isOutage = chain.some((link) => OUTAGE_CLASSES.some((type) => link instanceof type));

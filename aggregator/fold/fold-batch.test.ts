@@ -299,6 +299,8 @@ describe('encodeBatch', () => {
 
 describe('batchLength', () => {
   const day = 86_400_000;
+  const lengthOf = (records: readonly DecodedRecord[], eventsMax: number): number =>
+    batchLength(records, meters, { eventsMax, insertRowsMax: 1_000 });
 
   it('takes whole records up to the bound of events, and one at least', () => {
     const records = [0, 1, 2].map((offset) =>
@@ -307,18 +309,48 @@ describe('batchLength', () => {
         { ...base, eventId: `${offset}y` },
       ]),
     );
-    expect([1, 2, 3, 4, 5, 6].map((max) => batchLength(records, max))).toEqual([1, 1, 1, 2, 2, 3]);
+    expect([1, 2, 3, 4, 5, 6].map((max) => lengthOf(records, max))).toEqual([1, 1, 1, 2, 2, 3]);
+  });
+
+  it('keeps the usage rows of a batch within one insert, whatever they turn out to be', () => {
+    // Two meters, one of which filters; the count of each record, and the marker of the batch.
+    const records = [0, 1, 2].map((offset) =>
+      recordOf(offset, [
+        { ...base, eventId: `${offset}x`, externalCustomerId: 'x', properties: { plan: 'pro' } },
+        { ...base, eventId: `${offset}y`, externalCustomerId: 'y', properties: { plan: 'max' } },
+      ]),
+    );
+    const lengths = [1, 10, 11, 15, 16].map((insertRowsMax) =>
+      batchLength(records, meters, { eventsMax: 100, insertRowsMax }),
+    );
+    expect(lengths).toEqual([1, 1, 2, 2, 3]);
+    const batch = foldBatch(records.slice(0, 2), new Map(), meters);
+    expect(encodeBatch(range, batch).usage.rows).toBeLessThanOrEqual(11);
+    expect(batch.deltas).toHaveLength(4);
+  });
+
+  it('keeps the rows of every other table within one insert, too', () => {
+    const records = [0, 1, 2].map((offset) =>
+      recordOf(offset, [
+        { ...base, eventId: `${offset}x`, eventName: 'unmetered' },
+        { ...base, eventId: `${offset}y`, eventName: 'unmetered' },
+      ]),
+    );
+    const lengths = [1, 3, 4, 5, 6].map((insertRowsMax) =>
+      batchLength(records, meters, { eventsMax: 100, insertRowsMax }),
+    );
+    expect(lengths).toEqual([1, 1, 2, 2, 3]);
   });
 
   it('never crosses a day of append time', () => {
     const records = [day - 1, day, day + 5].map((appendedAtMs, offset) =>
       recordOf(offset, [base], { appendedAtMs }),
     );
-    expect(batchLength(records, 100)).toBe(1);
-    expect(batchLength(records.slice(1), 100)).toBe(2);
+    expect(lengthOf(records, 100)).toBe(1);
+    expect(lengthOf(records.slice(1), 100)).toBe(2);
   });
 
   it('is 0 for no records', () => {
-    expect(batchLength([], 10)).toBe(0);
+    expect(lengthOf([], 10)).toBe(0);
   });
 });

@@ -61,6 +61,15 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   return index;
 }
 
+/** How many meters have this event name, whatever they filter; one that is being changed twice. */
+export function streamsOfEvent(
+  index: MeterIndex,
+  environment: Environment,
+  eventName: string,
+): number {
+  return index.get(meterKey(environment, eventName))?.length ?? 0;
+}
+
 /** The meters an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
   index: MeterIndex,

@@ -23,11 +23,11 @@ const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 const ensureCheckpoints = statement('ensure-checkpoints', madeRow);
 const takeCheckpoint = statement('take-checkpoint', checkpointRow);
 const readCheckpoint = statement('read-checkpoint', checkpointRow);
-const listPreviousPromises = statement(
-  'list-previous-promises',
+const listPreviousIntents = statement(
+  'list-previous-intents',
   z.object({ log: z.string(), partition: z.number() }),
 );
-const takePreviousPromise = statement('take-previous-promise', checkpointRow);
+const takePreviousIntent = statement('take-previous-intent', checkpointRow);
 const intendBatch = statement('intend-batch', guardedRow);
 const finishBatch = statement('finish-batch', guardedRow);
 
@@ -78,12 +78,11 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
     },
-    /** Partitions of other logs with a batch that was promised and not finished. */
-    previousPromises: (): Promise<readonly Partition[]> =>
-      slonik.any(listPreviousPromises({ log })),
+    /** Partitions of other logs with a batch that was intended and not finished. */
+    previousIntents: (): Promise<readonly Partition[]> => slonik.any(listPreviousIntents({ log })),
     /** Raises the epoch of such a partition of this log; null when its batch is finished by now. */
-    takePromise: async (partition: number, gate: number): Promise<Checkpoint | null> => {
-      const row = await slonik.maybeOne(takePreviousPromise({ ...at(partition), gate }));
+    takeIntended: async (partition: number, gate: number): Promise<Checkpoint | null> => {
+      const row = await slonik.maybeOne(takePreviousIntent({ ...at(partition), gate }));
       return row === null ? null : checkpointFromRow(row);
     },
     read: async (partition: number): Promise<Checkpoint> =>

@@ -20,7 +20,7 @@ const nameOf = (command: Command): string =>
 /** What is left undone of each batch when its log is replaced. */
 const UNDONE = ['insert events', 'insert ids', 'insert usage', 'insert duplicates'];
 
-describe('a log that is replaced while a batch is promised', () => {
+describe('a log that is replaced while a batch is intended', () => {
   test.for(UNDONE)(
     'leaves every event counted once, also by later meters, when "%s" was not done',
     async (undone, { world, database }) => {
@@ -37,7 +37,7 @@ describe('a log that is replaced while a batch is promised', () => {
       );
       await vi.waitFor(() => expect(failures).toBeGreaterThan(3), WAIT);
       await first.close();
-      // Its start in the old log is the end of the promised batch.
+      // Its start in the old log is the end of the intended batch.
       await createMeter(world.database, '[]', 'm2');
       await renewPostgresLogId(database.url);
       const reader = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });

@@ -21,9 +21,9 @@ export type PreviousLogs = {
   readonly memberId: string;
 };
 
-type Promised = { readonly log: string; readonly partition: number };
+type Intended = { readonly log: string; readonly partition: number };
 
-/** What a promise leaves to be inserted: nothing of it, or the ids and the usage of its events. */
+/** What an intent leaves to be inserted: nothing of it, or the ids and the usage of its events. */
 type Missing = readonly ('ids' | 'usage')[];
 
 function contradiction(range: BatchRange, presence: Presence): AssertionFailed {
@@ -45,7 +45,7 @@ function missingOf(range: BatchRange, presence: Presence): Missing {
   return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
 }
 
-/** The promised batch again, made from the events that it has stored. */
+/** The intended batch again, made from the events that it has stored. */
 async function encodeStored(
   { clickhouse, catalog }: PreviousLogs,
   range: BatchRange,
@@ -57,14 +57,14 @@ async function encodeStored(
 
 type Taken = { readonly writer: UsageWriter; readonly checkpoint: Checkpoint };
 
-/** Fences whoever owned the partition; null when it is another's by now, or there is no promise. */
+/** Fences whoever owned the partition; null when it is another's by now, or there is no intent. */
 async function take(
   { clickhouse, database, memberId }: PreviousLogs,
-  { log, partition }: Promised,
+  { log, partition }: Intended,
 ): Promise<Taken | null> {
   const writer = new UsageWriter(clickhouse, log, partition);
   const checkpoints = createCheckpointStore(database, { log, memberId });
-  const checkpoint = await checkpoints.takePromise(partition, await writer.gate());
+  const checkpoint = await checkpoints.takeIntended(partition, await writer.gate());
   if (checkpoint === null) return null;
   if ((await writer.raiseGate(checkpoint.epoch)) > checkpoint.epoch) return null;
   await writer.drain();
@@ -100,11 +100,11 @@ async function complete(
   return 'completed';
 }
 
-async function closePartition(logs: PreviousLogs, promised: Promised): Promise<void> {
-  const taken = await take(logs, promised);
+async function closePartition(logs: PreviousLogs, intended: Intended): Promise<void> {
+  const taken = await take(logs, intended);
   const intent = taken?.checkpoint.intent ?? null;
   if (taken === null || intent === null) return;
-  const { log: logId, partition } = promised;
+  const { log: logId, partition } = intended;
   const range = { logId, partition, start: taken.checkpoint.nextOffset, end: intent.end };
   await complete(logs, taken, { ...range, intent });
 }
@@ -113,9 +113,9 @@ async function closePartition(logs: PreviousLogs, promised: Promised): Promise<v
 const ROUNDS_MAX = 20;
 
 /**
- * Ends what was promised on logs that are read no more (docs/architecture.md 3.4), before the first
+ * Ends what was intended on logs that are read no more (docs/architecture.md 3.4), before the first
  * batch of the present one. Their ids bar duplicates for ever, so their usage must be there; and a
- * meter that began at the end of a promised batch waits for its end. The records may be gone, so
+ * meter that began at the end of an intended batch waits for its end. The records may be gone, so
  * the batch is made again from the events that it stored. One that stored none ends empty.
  * @throws DependencyError when a store fails; AssertionFailed when the stores contradict one
  * another.
@@ -124,9 +124,9 @@ export async function closePreviousLogs(logs: PreviousLogs): Promise<void> {
   const { database, logId: log, memberId } = logs;
   const checkpoints = createCheckpointStore(database, { log, memberId });
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const promises = await checkpoints.previousPromises();
-    if (promises.length === 0) return;
-    for (const promised of promises) await closePartition(logs, promised);
+    const intents = await checkpoints.previousIntents();
+    if (intents.length === 0) return;
+    for (const intended of intents) await closePartition(logs, intended);
   }
   throw new DependencyError('another process keeps taking the partitions of an earlier log', {
     dependency: 'postgres',

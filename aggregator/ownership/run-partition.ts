@@ -190,6 +190,7 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
     logId: identity.logId,
     partition: run.partition,
     eventsMax: run.limits.eventsMax,
+    insertRowsMax: run.writer.insertRowsMax,
     digestOf,
   };
   const label = { partition: String(run.partition) };

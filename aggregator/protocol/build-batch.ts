@@ -1,4 +1,4 @@
-import { batchLength } from '../fold/cut-batch.js';
+import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
@@ -9,9 +9,9 @@ import type { DecodedRecord } from '../fold/candidate.js';
 export function draftBatch(
   records: readonly DecodedRecord[],
   catalog: Catalog,
-  eventsMax: number,
+  bounds: BatchBounds,
 ): Draft | null {
-  const taken = records.slice(0, batchLength(records, eventsMax));
+  const taken = records.slice(0, batchLength(records, catalog.meters, bounds));
   const last = taken.at(-1);
   if (last === undefined) return null;
   return { records: taken, catalog, end: last.offset + 1 };

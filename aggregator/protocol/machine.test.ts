@@ -8,6 +8,7 @@ const settings: MachineSettings = {
   logId: 'log',
   partition: 0,
   eventsMax: 10,
+  insertRowsMax: 1_000,
   digestOf: (texts) => texts.join(''),
 };
 const checkpoint: Checkpoint = {

@@ -36,7 +36,7 @@ export function onFetching(
 ): Step {
   switch (outcome.kind) {
     case 'fetched': {
-      const draft = draftBatch(outcome.records, outcome.catalog, settings.eventsMax);
+      const draft = draftBatch(outcome.records, outcome.catalog, settings);
       return draft === null ? fetchNext(checkpoint) : lookUp(checkpoint, { intent: null, draft });
     }
     case 'not_in_log':

@@ -1,5 +1,6 @@
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
+import type { BatchBounds } from '../fold/cut-batch.js';
 import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { MeterIndex } from '../fold/meter-index.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
@@ -223,10 +224,9 @@ export type State =
 export type Step = { readonly state: State; readonly command: Command };
 
 /** Constants of the machine of one partition. */
-export type MachineSettings = {
+export type MachineSettings = BatchBounds & {
   readonly logId: string;
   readonly partition: number;
-  readonly eventsMax: number;
   /** 64 hexadecimal digits of a cryptographic hash. */
   readonly digestOf: (texts: readonly string[]) => string;
 };

@@ -51,6 +51,11 @@ export class UsageWriter {
     this.#queryPrefix = `mb:${logId}:${partition}:`;
   }
 
+  /** Rows that one insert can write as one block. */
+  get insertRowsMax(): number {
+    return this.clickhouse.blockRowsMax;
+  }
+
   /** The epoch of the gate; 0 for a partition that was never taken. */
   gate(): Promise<number> {
     const select = `SELECT max(epoch) AS found FROM ingest_gate_v1 WHERE ${OF_PARTITION}`;

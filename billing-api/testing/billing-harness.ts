@@ -7,7 +7,7 @@ import type { BodyBudgetLimits } from '../../runtime/http/body-budget.js';
 import { FailedAuthentication } from '../../runtime/http/failed-authentication.js';
 import { ProgramServer, serveWith } from '../../runtime/http/program-server.js';
 import { createMetrics, type Metrics } from '../../runtime/metrics.js';
-import { createApiKeyDirectory } from '../../sql/api-keys.js';
+import { createApiKeyDirectory, type ApiKeyDirectory } from '../../sql/api-keys.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import type { Database } from '../../sql/pool.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
@@ -67,6 +67,7 @@ export type EnginesUnderTest = {
   readonly defaultRate?: number;
   readonly failedAuthRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
+  readonly apiKeys?: ApiKeyDirectory;
   readonly dataUntil?: ReadDataUntil;
   /** Runs before each read of the log, which waits for it. */
   readonly beforeLogRead?: () => Promise<void>;
@@ -159,7 +160,7 @@ function createApp(
     clock,
     eventLog,
     createId,
-    apiKeys: createApiKeyDirectory(database, clock),
+    apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
     dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
     log: createLog('test', 'error'),
     metrics,

@@ -17,7 +17,7 @@ export async function finishPartition(
 }
 
 /** Says that a batch up to an offset may be in ClickHouse in part. */
-export async function promiseBatch(
+export async function intendBatch(
   database: Database,
   at: { readonly logId: string; readonly partition: number; readonly end: number },
 ): Promise<void> {

@@ -58,7 +58,7 @@ export type PricedPlan = {
   readonly target: UsageTarget;
   /** Stores events of the customer `acme` that the meter has counted. */
   readonly count: (events: readonly StoredEvent[]) => Promise<void>;
-  /** The same, of a batch that is promised and not finished. */
+  /** The same, of a batch that is intended and not finished. */
   readonly countUnfinished: (events: readonly StoredEvent[]) => Promise<void>;
   /** Subscribes the customer `acme`; the id of the subscription. */
   readonly subscribe: (members?: object) => Promise<string>;

@@ -14,7 +14,7 @@ import {
   type UsageMinute,
 } from '../../contract/usage-minute.js';
 
-import { finishPartition, promiseBatch } from './finish-partition.js';
+import { finishPartition, intendBatch } from './finish-partition.js';
 
 /** One event as the aggregator would have written it. */
 export type StoredEvent = {
@@ -97,14 +97,14 @@ export async function storeEvents(
   await finishPartition(engines.database.database, { ...PLACE, nextOffset });
 }
 
-/** As `storeEvents`, of a batch that is promised and not finished. */
+/** As `storeEvents`, of a batch that is intended and not finished. */
 export async function storeUnfinished(
   engines: Engines,
   environment: Environment,
   events: readonly CountedEvent[],
 ): Promise<void> {
   const end = await writeEvents(engines.clickhouse.client, environment, events);
-  await promiseBatch(engines.database.database, { ...PLACE, end });
+  await intendBatch(engines.database.database, { ...PLACE, end });
 }
 
 /** @returns the offset behind the events. */

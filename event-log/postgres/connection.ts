@@ -1,17 +1,12 @@
 import pg from 'pg';
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
 import { PROGRAMS_OPTION, withServerOptions } from '../../sql/programs-role.js';
+import { outageOfState } from '../../sql/sql-state.js';
 
 /** A longer connection attempt fails; a local server answers in milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
-/**
- * SQLSTATEs of failures that a retry can overcome: 08 connection, 25006 a standby before its
- * promotion, 40 rolled back by the server, 53 resources, 55P03 and 57014 waited too long, 57P0x
- * shutting down or starting.
- */
-const RETRYABLE_STATE = /^(08...|25006|40...|53...|55P03|57014|57P0.)$/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 /**
@@ -23,7 +18,7 @@ export function logFailureOf(error: unknown): DependencyError {
   const code = codeOf(error) ?? '';
   return new DependencyError(`event log in PostgreSQL: ${messageOf(error)}`, {
     dependency: 'event-log',
-    isRetryable: !SQL_STATE.test(code) || RETRYABLE_STATE.test(code),
+    isRetryable: !SQL_STATE.test(code) || outageOfState(code) === 'retryable',
     cause: error,
   });
 }

@@ -1,11 +1,9 @@
 import { acceptEvent, type AcceptContext, type EventOutcome } from './accept-event.js';
 import { eventsOf } from './event-source.js';
+import { BULK_EVENTS_MAX } from '../../contract/insert-limits.js';
 import { isObject } from '../../contract/is-object.js';
 import type { JsonDocument } from './read-json.js';
 import { shownName, type EventProblem } from './event-problem.js';
-
-/** Events of one bulk request (docs/http.md 1.7). */
-export const BULK_EVENTS_MAX = 1000;
 
 /** Checks the body of POST /events. */
 export function acceptSingle(document: JsonDocument, context: AcceptContext): EventOutcome {

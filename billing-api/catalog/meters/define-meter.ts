@@ -1,9 +1,10 @@
+import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/insert-limits.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { isSameFilters, newMeter, readMeterFilters } from './meter-rules.js';
@@ -13,7 +14,18 @@ import {
   type CreateMeterBody,
   type MeterRow,
 } from './meter.resource.js';
-import { activateDefinition, findFedVersions, revertDefinition } from './meters-store.js';
+import {
+  activateDefinition,
+  countMetersOfEvent,
+  findFedVersions,
+  revertDefinition,
+} from './meters-store.js';
+
+/** The usage rows of one record of the log must fit into one insert (docs/architecture.md 3.4). */
+function tooManyMeters(): Refusal {
+  const problem = `has ${METERS_OF_EVENT_NAME_MAX} meters already: archive one that is not needed`;
+  return invalid({ event_name: `${problem}, or group by a property instead of filtering by it` });
+}
 
 /**
  * Stores a meter and puts its first definition in force in the same unit (docs/architecture.md
@@ -25,7 +37,10 @@ export async function storeMeter(
 ): Promise<MeterRow | Refusal> {
   const row = await createRecord(unit, METERS, meter);
   if (isRefusal(row)) return row;
-  return assertPresent(await activateDefinition(unit, row), 'the new meter');
+  // Activations take turns, so after it nobody else can add a meter before this unit ends.
+  const active = assertPresent(await activateDefinition(unit, row), 'the new meter');
+  const count = await countMetersOfEvent(unit, row.event_name);
+  return count > METERS_OF_EVENT_NAME_MAX ? tooManyMeters() : active;
 }
 
 /** POST /meters: a meter that counts all events, those that came before it included. */

@@ -53,6 +53,13 @@ export async function revertDefinition(
   return findRecord(unit, METERS, meter.id);
 }
 
+/** Published meters of an event name. */
+export function countMetersOfEvent(unit: Unit, eventName: string): Promise<number> {
+  return unit.tx.oneFirst(sql.type(z.object({ count: integerColumn }))`
+    SELECT count(*) AS count FROM meters
+    WHERE event_name = ${eventName} AND status = 'published' AND ${isOfEnvironment}`);
+}
+
 /** Ends the counting of the meter at exact offsets of the log. */
 export async function endDefinition(unit: Unit, meterId: string): Promise<void> {
   await unit.tx.query(sql.type(z.unknown())`SELECT end_meter(${meterId})`);

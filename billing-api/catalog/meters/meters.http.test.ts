@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/insert-limits.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
 import { readEffectiveMeters } from './effective-meters.js';
@@ -69,6 +70,23 @@ describe('POST /meters', () => {
         resetUsage: 'BILLING_PERIOD',
       });
     }
+  });
+
+  test('refuses more meters of one event name than one insert can write rows for', async ({
+    api,
+    database,
+  }) => {
+    const first = await api.make('/v1/meters', METER);
+    const owner = ownerOf(database.database);
+    await owner.query(sql.type(z.unknown())`
+      INSERT INTO meters
+      SELECT (jsonb_populate_record(m, jsonb_build_object('id', 'meter_' || n))).*
+      FROM meters AS m, generate_series(2, ${METERS_OF_EVENT_NAME_MAX - 1}) AS n`);
+    const last = await api.make('/v1/meters', METER);
+    await expectRefusals(api, '/v1/meters', [['one more', METER, 'event_name']]);
+    await api.make('/v1/meters', { ...METER, event_name: 'another' });
+    for (const { id } of [first, last]) await api.call('DELETE', `/v1/meters/${id}`);
+    await api.make('/v1/meters', METER);
   });
 
   test('refuses what breaks a rule, naming the member', async ({ api }) => {

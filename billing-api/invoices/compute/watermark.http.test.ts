@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { finishPartition, promiseBatch } from '../../testing/finish-partition.js';
+import { finishPartition, intendBatch } from '../../testing/finish-partition.js';
 import { insertLines, type StoredEvent } from '../../testing/write-usage-minutes.js';
 import { test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
@@ -115,7 +115,7 @@ describe('a computed invoice', () => {
         log_offset: 0,
       };
       await insertLines(clickhouse.client, 'events_v1', [JSON.stringify(row)]);
-      await promiseBatch(database.database, { logId, partition, end: 1 });
+      await intendBatch(database.database, { logId, partition, end: 1 });
       expect(await everythingOf(api, id)).toEqual(before);
     }
     await finishPartition(database.database, { logId: 'other', partition: 0, nextOffset: 1 });

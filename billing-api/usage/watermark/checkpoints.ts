@@ -8,7 +8,7 @@ const checkpointRow = z.object({
   log: z.string(),
   partition: z.number().int(),
   next_offset: integerColumn,
-  is_promised: z.boolean(),
+  is_intended: z.boolean(),
 });
 
 type Checkpoint = {
@@ -16,7 +16,7 @@ type Checkpoint = {
   readonly partition: number;
   readonly nextOffset: number;
   /** Whether events from `nextOffset` on may be in ClickHouse. */
-  readonly isPromised: boolean;
+  readonly isIntended: boolean;
 };
 
 /**
@@ -57,14 +57,14 @@ export async function findCheckpoints(
   connection: Pick<CommonQueryMethods, 'any'>,
 ): Promise<Checkpoints> {
   const rows = await connection.any(sql.type(checkpointRow)`
-    SELECT log, partition, next_offset, intent_end IS NOT NULL AS is_promised
+    SELECT log, partition, next_offset, intent_end IS NOT NULL AS is_intended
     FROM aggregator_checkpoints ORDER BY log, partition`);
   return new Checkpoints(
     rows.map((row) => ({
       log: row.log,
       partition: row.partition,
       nextOffset: row.next_offset,
-      isPromised: row.is_promised,
+      isIntended: row.is_intended,
     })),
   );
 }

@@ -16,7 +16,7 @@ const READINGS_WITH_MINUTES_MAX = 3;
 
 /**
  * The minutes in which events at or above the ends were found, by query. Most often none can be
- * there, since the aggregator promises a batch before it stores an event of it: then only
+ * there, since the aggregator intends a batch before it stores an event of it: then only
  * PostgreSQL is asked.
  */
 async function findLateEvents(
@@ -30,8 +30,8 @@ async function findLateEvents(
   const present = new Map(ends.map((end) => [`${end.partition}:${end.log}`, end]));
   const current = begun.map((place) => present.get(`${place.partition}:${place.log}`) ?? place);
   const isQuiet = all.every(
-    ({ nextOffset, isPromised }, index) =>
-      !isPromised && nextOffset === current[index]?.countedBelow,
+    ({ nextOffset, isIntended }, index) =>
+      !isIntended && nextOffset === current[index]?.countedBelow,
   );
   if (isQuiet) return batch.queries.map(() => null);
   return usage.findLateEvents(batch, current);

@@ -18,12 +18,14 @@ import { createDatabase } from '../../../sql/pool.js';
  * An aggregator that dies or freezes at a step of the protocol: `--step "insert usage" --moment
  * before|after --act kill|freeze`. After a step is before the next one of its partition: what lies
  * between has no effect outside. It says `at <step>` on standard output before it dies or freezes.
+ * `--block-rows N` inserts with blocks of N rows, so that a small batch needs more than one.
  */
 const { values: stopPoint } = parseArgs({
   options: {
     step: { type: 'string', default: '' },
     moment: { type: 'string', default: 'before' },
     act: { type: 'string', default: 'kill' },
+    'block-rows': { type: 'string' },
   },
 });
 
@@ -67,11 +69,16 @@ const config = readConfig(
 const logger = createLog('crashing', config.MINUTEBOOK_LOG_LEVEL);
 endOnUncaughtErrors(logger, outageOf);
 
+const blockRows = stopPoint['block-rows'];
+
 async function run(): Promise<never> {
   const databaseUrl = required(config, 'DATABASE_URL');
   const aggregator = new Aggregator({
     database: await createDatabase(databaseUrl, { poolSize: 8 }),
-    clickhouse: createClickHouse(required(config, 'CLICKHOUSE_URL')),
+    clickhouse: createClickHouse(
+      required(config, 'CLICKHOUSE_URL'),
+      blockRows === undefined ? {} : { blockRowsMax: Number(blockRows) },
+    ),
     log: await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }),
     logger,
     metrics: createMetrics(),

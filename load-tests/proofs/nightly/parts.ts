@@ -89,6 +89,11 @@ const TESTS_OF_NIGHT: readonly Described[] = [
     tests(['--project', 'engines', 'load-tests/proofs/simulation-conformance']),
   ],
   [
+    'abandoned-requests',
+    '50,000 clients that leave, at each API',
+    tests(['--project', 'engines', 'abandoned-requests']),
+  ],
+  [
     'products',
     'the demo; kill -9 and ownership on both logs; attacks with strict times',
     tests(['--project', 'e2e']),

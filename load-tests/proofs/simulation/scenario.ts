@@ -108,7 +108,13 @@ function factsOf(log: readonly RecordPlan[], meters: readonly MeterPlan[]): Part
 function settingsOf(plan: ScenarioPlan, partition: number, owner: number): MachineSettings {
   const isOther = plan.hasOtherRelease && owner === 1;
   const digest = isOther ? (texts: readonly string[]) => digestOf(['other ', ...texts]) : digestOf;
-  return { logId: 'log', partition, eventsMax: plan.eventsMax, digestOf: digest };
+  return {
+    logId: 'log',
+    partition,
+    eventsMax: plan.eventsMax,
+    insertRowsMax: 1_000_000,
+    digestOf: digest,
+  };
 }
 
 /** Decodes the logs of a plan and computes what must be counted. */

@@ -8,15 +8,16 @@ import { inSmallChunks } from './small-chunks.js';
  * connection. `lose_reply`: it has its effect and nobody hears of it. `hold`: its sender loses the
  * connection at once, and it reaches the server later. `split`: as hold, but its first bytes go at
  * once, so that it runs at the server when its sender gives up. `slow`: it arrives late, and its
- * sender waits for it.
+ * sender waits for it. `cut`: most of it arrives, and then the connection is gone on both sides, as
+ * when its sender is killed.
  */
 export type Disturbance = {
-  readonly kind: 'drop' | 'lose_reply' | 'hold' | 'split' | 'slow';
+  readonly kind: 'drop' | 'lose_reply' | 'hold' | 'split' | 'slow' | 'cut';
   /** Which request: tested on its first bytes as text. */
   readonly match: RegExp;
   /** The number of requests that it disturbs. */
   readonly times: number;
-  /** How late the held bytes arrive. */
+  /** How late the held bytes arrive; of a `cut`, how long the server has for what came. */
   readonly holdMs?: number;
 };
 
@@ -26,6 +27,13 @@ type Armed = { readonly disturbance: Disturbance; left: number };
 const REQUEST_END_MS = 60;
 /** A split insert starts only when the server has read 256 KiB of it. */
 const SPLIT_BYTES = 400 * 1024;
+/** How much of a request that is cut arrives. */
+const CUT_SHARE = 0.8;
+
+function earlyBytes(kind: Disturbance['kind'], bytes: Buffer): Buffer {
+  if (kind === 'split') return bytes.subarray(0, SPLIT_BYTES);
+  return bytes.subarray(0, kind === 'cut' ? Math.floor(CUT_SHARE * bytes.length) : 0);
+}
 
 /** One client's connection and its counterpart. */
 class Link {
@@ -95,9 +103,14 @@ class Link {
 
   async #deliverLate({ kind, holdMs = 1_000 }: Disturbance): Promise<void> {
     const gathered = await this.#gather();
-    const bytes = kind === 'split' ? inSmallChunks(gathered) : gathered;
-    const early = kind === 'split' ? bytes.subarray(0, SPLIT_BYTES) : Buffer.alloc(0);
+    const bytes = kind === 'split' || kind === 'cut' ? inSmallChunks(gathered) : gathered;
+    const early = earlyBytes(kind, bytes);
     this.server.write(early);
+    if (kind === 'cut') {
+      await delay(holdMs);
+      this.destroy();
+      return;
+    }
     if (kind !== 'slow') {
       // What was written has to arrive before the sender knows that it failed.
       if (early.length > 0) await delay(REQUEST_END_MS);

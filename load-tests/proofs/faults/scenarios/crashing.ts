@@ -1,6 +1,8 @@
 import { settle } from '../checks/settle.js';
 import type { Verdict } from '../checks/verdict.js';
 import type { PlannedEvent } from '../load/plan-load.js';
+import type { Program } from '../engines/program.js';
+import type { UsageMeter } from '../load/usage-meter.js';
 import { STEPS } from '../random/plan-faults.js';
 import type { StopPoint, World } from '../world/world.js';
 import { REQUESTS } from './requests.js';
@@ -10,7 +12,9 @@ import {
   eventsOf,
   inWorld,
   send,
+  until,
   type Bench,
+  type EventShape,
   type Notes,
   type Scenario,
 } from './scenario.js';
@@ -65,6 +69,45 @@ function crashAtSteps(bench: Bench): Promise<Verdict> {
   });
 }
 
+const BLOCK_METERS = Array.from({ length: 30 }, (_, index): UsageMeter => ({
+  meterId: `block_meter_${index}`,
+  environment: 0,
+  eventName: 'api.request',
+  filters: [],
+  aggregation: 'COUNT',
+}));
+/** A customer of its own for every event, so that every event makes a usage row on every meter. */
+const ownCustomer = (index: number): EventShape => ({ external_customer_id: `customer ${index}` });
+/** How long the server has to write what came of an insert. */
+const CUT_AFTER_MS = 1_500;
+const CUT_WITHIN_MS = 120_000;
+
+/**
+ * More usage than one block holds, and the owner dies while it sends it. The long form needs the
+ * real block of 1,048,449 rows; the short form makes it small.
+ */
+function dieInUsageInsert(bench: Bench): Promise<Verdict> {
+  const events = bench.isLong ? 40_000 : 400;
+  // A bulk request is one record, which is never cut.
+  const bulkEvents = bench.isLong ? 1_000 : 50;
+  const start = (world: World): Program =>
+    bench.isLong ? world.startAggregator() : world.startAggregatorWithBlocks(4_000);
+  const shape = { partitions: 1, flushDelayMs: 3_000, meters: BLOCK_METERS };
+  return inWorld(bench, shape, async (world, { expect }) => {
+    const { clickhouseProxy } = world.options.engines;
+    await world.startIngest();
+    await send(world, asBulks(eventsOf(events, 0, ownCustomer), bulkEvents));
+    const match = REQUESTS.insertUsage;
+    clickhouseProxy.disturb({ kind: 'cut', match, times: 1, holdMs: CUT_AFTER_MS });
+    const owner = start(world);
+    expect(await until(() => clickhouseProxy.isSpent, CUT_WITHIN_MS), 'no insert was cut');
+    await clickhouseProxy.calm();
+    await owner.kill();
+    await world.forgetDeadMembers();
+    start(world);
+  });
+}
+
 /** Processes and engines that are killed at any step. */
 export const CRASHING: readonly Scenario[] = [
   {
@@ -89,6 +132,12 @@ export const CRASHING: readonly Scenario[] = [
         await settle(world, bench.settleTimeoutMs);
         expect(clickhouseProxy.isSpent, 'no insert failed');
       }),
+  },
+  {
+    name: 'consumer killed in the middle of its insert of usage: nothing is double',
+    isCalm: false,
+    isAboutLog: false,
+    run: dieInUsageInsert,
   },
   {
     name: 'sink killed while it writes: nothing is counted twice',

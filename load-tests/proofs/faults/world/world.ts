@@ -163,6 +163,13 @@ export class World {
     return this.#startAggregator('aggregator/main', {});
   }
 
+  /** One whose inserts have blocks of so many rows. */
+  startAggregatorWithBlocks(blockRows: number): Program {
+    return this.#startAggregator('load-tests/proofs/faults/crashing-aggregator', {
+      arguments: ['--block-rows', String(blockRows)],
+    });
+  }
+
   /** One that dies or freezes at a step of the protocol. */
   startCrashingAggregator({ step, moment, act }: StopPoint): Program {
     return this.#startAggregator('load-tests/proofs/faults/crashing-aggregator', {

@@ -3,6 +3,7 @@ import type { EventPathMutation } from './event-path-mutation.js';
 const WRITE = 'dist/aggregator/protocol/write.js';
 const PERFORM = 'dist/aggregator/ownership/perform.js';
 const WRITER = 'dist/aggregator/write/usage-writer.js';
+const CLIENT = 'dist/clickhouse/client.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
 /** Each mutation breaks one rule of docs/architecture.md 3.1. */
@@ -149,6 +150,26 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
     edits: [{ path: ENCODE, from: ', bookkeepingRow(marker, batch)', to: '' }],
+  },
+  {
+    // Held twice: what was not cut would not be sent.
+    name: 'batches that are not cut by rows, and inserts whose rows nobody counts',
+    scenario: 'consumer killed in the middle of its insert of usage',
+    edits: [
+      { path: 'dist/aggregator/fold/cut-batch.js', from: ' || rows > rowsMax', to: '' },
+      { path: CLIENT, from: 'rows <= this.blockRowsMax', to: 'rows >= 0' },
+    ],
+  },
+  {
+    name: 'blocks of one insert bounded below what the cut and the count allow',
+    scenario: 'consumer killed in the middle of its insert of usage',
+    edits: [
+      {
+        path: CLIENT,
+        from: 'clickhouse_settings: oneBlock(this.blockRowsMax)',
+        to: 'clickhouse_settings: oneBlock(Math.ceil(this.blockRowsMax / 4))',
+      },
+    ],
   },
   {
     name: 'ids remembered before the write',
