@@ -14,27 +14,37 @@ type BelowDependencies = ReadDependencies & { readonly usage: UsageReader };
  */
 const READINGS_WITH_MINUTES_MAX = 3;
 
+const nameOf = ({ log, partition }: { log: string; partition: number }): string =>
+  `${partition}:${log}`;
+
 /**
- * The minutes in which events at or above the ends were found, by query. Most often none can be
- * there, since the aggregator intends a batch before it stores an event of it: then only
- * PostgreSQL is asked.
+ * Where every partition that has begun counts up to; null while no event at or above that can be
+ * there. The aggregator intends a batch before it stores an event of it, so PostgreSQL knows.
  */
+async function endsIfExceeded(
+  database: ReadDependencies['database'],
+  ends: readonly PartitionEnd[],
+): Promise<readonly PartitionEnd[] | null> {
+  const { all } = await readCheckpoints(database);
+  const known = new Map(ends.map((end) => [nameOf(end), end.countedBelow]));
+  let isExceeded = false;
+  const current = all.map(({ log, partition, nextOffset, isIntended }) => {
+    // A partition that has begun since the ends were read counts nothing.
+    const countedBelow = known.get(nameOf({ log, partition })) ?? 0;
+    isExceeded ||= isIntended || nextOffset > countedBelow;
+    return { log, partition, countedBelow };
+  });
+  return isExceeded ? current : null;
+}
+
+/** By query the minute of the first event at or above the ends in the minutes that it read. */
 async function findLateEvents(
   { database, usage }: BelowDependencies,
   batch: CellQueryBatch,
   ends: readonly PartitionEnd[],
 ): Promise<readonly (InstantMs | null)[]> {
-  const { all } = await readCheckpoints(database);
-  // A partition that has begun since the ends were read counts nothing.
-  const begun = all.map((place) => ({ ...place, countedBelow: 0 }));
-  const present = new Map(ends.map((end) => [`${end.partition}:${end.log}`, end]));
-  const current = begun.map((place) => present.get(`${place.partition}:${place.log}`) ?? place);
-  const isQuiet = all.every(
-    ({ nextOffset, isIntended }, index) =>
-      !isIntended && nextOffset === current[index]?.countedBelow,
-  );
-  if (isQuiet) return batch.queries.map(() => null);
-  return usage.findLateEvents(batch, current);
+  const current = await endsIfExceeded(database, ends);
+  return current === null ? batch.queries.map(() => null) : usage.findLateEvents(batch, current);
 }
 
 /**
@@ -56,16 +66,14 @@ export function readerBelow(
         const part = { ...batch, queries: open, bound: { ends, eventsFrom } };
         const found = await usage.read(part);
         if (found === null) return null;
-        for (const [index, query] of open.entries()) answers.set(query, found[index] ?? []);
         const late = await findLateEvents(dependencies, part, ends);
-        const again = open.filter((_, index) => late[index] !== null);
-        for (const [index, query] of open.entries()) {
+        const isLast = reading >= READINGS_WITH_MINUTES_MAX;
+        open = open.filter((query, index) => {
+          answers.set(query, found[index] ?? []);
           const minute = late[index] ?? null;
-          if (minute === null) continue;
-          const isLast = reading >= READINGS_WITH_MINUTES_MAX;
-          eventsFrom.set(query, isLast ? Number.NEGATIVE_INFINITY : minute);
-        }
-        open = again;
+          if (minute !== null) eventsFrom.set(query, isLast ? Number.NEGATIVE_INFINITY : minute);
+          return minute !== null;
+        });
       }
       return batch.queries.map((query) => answers.get(query) ?? []);
     },
