@@ -61,6 +61,16 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   return index;
 }
 
+/** Whether two catalogs have the same meters for a key. A generation is one definition for ever. */
+export function hasSameMeters(left: MeterIndex, right: MeterIndex, key: string): boolean {
+  const [before = [], after = []] = [left.get(key), right.get(key)];
+  if (before === after) return true;
+  return (
+    before.length === after.length &&
+    before.every(({ definition }, at) => definition.generation === after[at]?.definition.generation)
+  );
+}
+
 /** The meters an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
   index: MeterIndex,
