@@ -70,6 +70,16 @@ export function streamsOfEvent(
   return index.get(meterKey(environment, eventName))?.length ?? 0;
 }
 
+/** Whether two catalogs have the same meters for a key. A generation is one definition for ever. */
+export function hasSameMeters(left: MeterIndex, right: MeterIndex, key: string): boolean {
+  const [before = [], after = []] = [left.get(key), right.get(key)];
+  if (before === after) return true;
+  return (
+    before.length === after.length &&
+    before.every(({ definition }, at) => definition.generation === after[at]?.definition.generation)
+  );
+}
+
 /** The meters an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
   index: MeterIndex,

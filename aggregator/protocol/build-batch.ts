@@ -1,6 +1,7 @@
 import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
+import { hasSameMeters, meterKey } from '../fold/meter-index.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
 import type { Batch, BatchFacts, Catalog, Draft, MachineSettings } from './state.js';
 import type { DecodedRecord } from '../fold/candidate.js';
@@ -24,6 +25,23 @@ export function idHashesOf(draft: Draft): readonly string[] {
     for (const candidate of record.candidates) idHashes.add(candidate.idHash);
   }
   return [...idHashes];
+}
+
+/** Whether all events of a draft count on the same meters in another catalog as in its own. */
+export function countsTheSame({ records, catalog }: Draft, other: Catalog): boolean {
+  const keys = new Set<string>();
+  for (const { candidates } of records) {
+    for (const { environment, event } of candidates)
+      keys.add(meterKey(environment, event.eventName));
+  }
+  return [...keys].every((key) => hasSameMeters(catalog.meters, other.meters, key));
+}
+
+/** The first half of a draft's records, or the only one. */
+export function firstHalf(draft: Draft): Draft {
+  const records = draft.records.slice(0, Math.ceil(draft.records.length / 2));
+  const end = (records.at(-1)?.offset ?? draft.end - 1) + 1;
+  return { ...draft, records, end };
 }
 
 /** Folds and encodes a draft. `seen` holds those of its ids that were counted below it. */

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { COUNT_EVENTS } from '../../contract/aggregation.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { decodeRecord } from '../fold/candidate.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
+import { indexMeters } from '../fold/meter-index.js';
 import { nextStep } from './machine.js';
 import type { Checkpoint, Outcome, Step, MachineSettings } from './state.js';
 import { FIRST_STEP } from './steps.js';
@@ -19,6 +23,27 @@ const checkpoint: Checkpoint = {
   catalogVersion: 1,
   lastBatch: null,
 };
+const METER = {
+  environment: { tenantId: 't', environmentId: 'e' },
+  meterId: 'm',
+  version: 1,
+  eventName: 'request',
+  filters: [],
+  aggregation: COUNT_EVENTS,
+  generation: 1,
+};
+const EVENT: UsageEvent = {
+  eventId: 'id',
+  eventName: 'request',
+  externalCustomerId: 'acme',
+  customerId: null,
+  source: '',
+  timestampMs: 0,
+  isTimestampGiven: true,
+  properties: {},
+};
+/** Stands for its own hash. */
+const plainText = (text: string): string => text;
 const PRESENT = { events: 2, ids: 2, marker: 1 };
 
 /** Where the machine stands after these outcomes, from the take on. */
@@ -147,6 +172,44 @@ describe('an intent that was refused', () => {
       intent: { end: 1, catalogVersion: 2 },
       isReplacement: false,
     });
+  });
+
+  it('keeps its rows when the newer catalog has the same meters for its events', () => {
+    const row = { ...checkpoint, minVersion: 2 };
+    const intended = after(...prepared);
+    const loading = nextStep(settings, intended.state, { kind: 'refused', checkpoint: row });
+    const again = nextStep(settings, loading.state, { kind: 'catalog_loaded', catalog: newer });
+    const batchOf = ({ state }: Step) => ('batch' in state ? state.batch : null);
+    expect(batchOf(again)?.catalogVersion).toBe(2);
+    expect(batchOf(again)?.encoded).toBe(batchOf(intended)?.encoded);
+  });
+
+  it('is halved when it is refused again, so that it is folded before the next meter comes', () => {
+    const records = ['a', 'b', 'c', 'd'].map((eventId, offset) => {
+      const { environment } = METER;
+      const events = [{ ...EVENT, eventId }];
+      const value = encodeEventRecord({ environment, receivedAtMs: 0, events });
+      return decodeRecord({ offset, appendedAtMs: 0, value }, plainText);
+    });
+    const catalog = (version: number) => ({
+      version,
+      meters: indexMeters([{ ...METER, generation: version }], plainText),
+    });
+    const refusedWith = (version: number): readonly Outcome[] => [
+      { kind: 'refused', checkpoint: { ...checkpoint, minVersion: version } },
+      { kind: 'catalog_loaded', catalog: catalog(version) },
+    ];
+    const fetched: readonly Outcome[] = [
+      ...prepared.slice(0, -2),
+      { kind: 'fetched', records, catalog: catalog(1) },
+      { kind: 'looked_up', seen: new Map() },
+    ];
+    const ends = [0, 1, 2, 3, 4].map((times) => {
+      const refused = [2, 3, 4, 5].slice(0, times).flatMap(refusedWith);
+      const { command } = after(...fetched, ...refused);
+      return command.kind === 'intend' ? command.intent.end : null;
+    });
+    expect(ends).toEqual([4, 4, 2, 1, 1]);
   });
 
   it('may be refused again, as often as meters change meanwhile', () => {

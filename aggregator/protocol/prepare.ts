@@ -1,8 +1,9 @@
-import { buildBatch, draftBatch, idHashesOf } from './build-batch.js';
+import { buildBatch, countsTheSame, draftBatch, firstHalf, idHashesOf } from './build-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type {
   BatchFacts,
+  Catalog,
   Checkpoint,
   Draft,
   Intent,
@@ -77,7 +78,7 @@ export function onLookingUp(
 ): Step {
   switch (outcome.kind) {
     case 'looked_up': {
-      const facts = { draft, seen: outcome.seen };
+      const facts = { draft, seen: outcome.seen, refusals: 0 };
       if (intent === null) return foldAndIntend(settings, checkpoint, facts);
       const batch = buildBatch(settings, checkpoint.nextOffset, facts);
       return {
@@ -121,17 +122,34 @@ export function onCheckingPresence(
  * Folds the records of a refused batch with the newer catalog. Which of their ids are known need
  * not be asked again: ids below the batch are of finished batches, and while the epoch is ours
  * nobody else can write in this partition.
+ *
+ * When the newer catalog has the same meters for all of these events, the rows are the same. A
+ * batch that was refused before is halved: while meters are made faster than it can be folded, it
+ * would be refused for ever.
  */
+function foldAgain(
+  settings: MachineSettings,
+  { checkpoint, facts, batch }: StateIn<'loading_catalog'>,
+  catalog: Catalog,
+): Step {
+  const newer = { ...facts.draft, catalog };
+  const refusals = facts.refusals + 1;
+  if (countsTheSame(facts.draft, catalog)) {
+    const same = { ...batch, catalogVersion: catalog.version };
+    return intend(checkpoint, same, { ...facts, draft: newer });
+  }
+  const draft = refusals > 1 ? firstHalf(newer) : newer;
+  return foldAndIntend(settings, checkpoint, { ...facts, draft, refusals });
+}
+
 export function onLoadingCatalog(
   settings: MachineSettings,
-  { checkpoint, facts }: StateIn<'loading_catalog'>,
+  state: StateIn<'loading_catalog'>,
   outcome: OutcomeIn<'loading_catalog'>,
 ): Step {
   switch (outcome.kind) {
-    case 'catalog_loaded': {
-      const draft = { ...facts.draft, catalog: outcome.catalog };
-      return foldAndIntend(settings, checkpoint, { ...facts, draft });
-    }
+    case 'catalog_loaded':
+      return foldAgain(settings, state, outcome.catalog);
     case 'unknown':
       return FIRST_STEP;
   }

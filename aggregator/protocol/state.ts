@@ -161,6 +161,8 @@ export type Draft = {
 export type BatchFacts = {
   readonly draft: Draft;
   readonly seen: ReadonlyMap<string, StoredId>;
+  /** How often its intent was refused because of a newer catalog. */
+  readonly refusals: number;
 };
 
 type IntendedBatch = {
@@ -200,6 +202,7 @@ export type State =
   | {
       readonly phase: 'loading_catalog';
       readonly checkpoint: Checkpoint;
+      readonly batch: Batch;
       readonly facts: BatchFacts;
     }
   | {

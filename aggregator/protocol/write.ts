@@ -73,9 +73,9 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
   };
 }
 
-function loadCatalog(checkpoint: Checkpoint, facts: BatchFacts): Step {
+function loadCatalog(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
   return {
-    state: { phase: 'loading_catalog', checkpoint, facts },
+    state: { phase: 'loading_catalog', checkpoint, batch, facts },
     command: { kind: 'load_catalog', versionMin: catalogVersionMinOf(checkpoint) },
   };
 }
@@ -90,7 +90,7 @@ function resumeIntent(
 ): Step {
   if (row.epoch !== checkpoint.epoch) return LOST;
   if (row.nextOffset !== batch.range.start) return FIRST_STEP;
-  if (row.intent === null) return facts === null ? FIRST_STEP : loadCatalog(row, facts);
+  if (row.intent === null) return facts === null ? FIRST_STEP : loadCatalog(row, batch, facts);
   const ours = intentOf(batch);
   const isOurs =
     row.intent.end === ours.end &&

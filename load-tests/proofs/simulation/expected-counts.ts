@@ -27,7 +27,9 @@ export function expectedCounts(
   );
   const ids = events.map(({ id }) => id);
   const isFirst = ids.map((id, position) => ids.indexOf(id) === position);
-  const matches = meters.map(({ isProOnly }) => events.map(({ isPro }) => isPro || !isProOnly));
+  const matches = meters.map(({ isProOnly, isElsewhere }) =>
+    events.map(({ isPro }) => isElsewhere !== true && (isPro || !isProOnly)),
+  );
   const boundaries = [...log.keys(), log.length];
   return {
     positions: boundaries.map((end) => events.filter(({ offset }) => offset < end).length),

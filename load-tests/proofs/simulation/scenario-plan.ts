@@ -2,7 +2,12 @@
 export type EventPlan = string;
 export type RecordPlan = readonly EventPlan[];
 /** A definition of a meter, in order of activation; two of one id are two versions of it. */
-export type MeterPlan = { readonly meterId: string; readonly isProOnly: boolean };
+export type MeterPlan = {
+  readonly meterId: string;
+  readonly isProOnly: boolean;
+  /** Whether it counts events of a name that no event has. */
+  readonly isElsewhere?: true;
+};
 
 /** How often each of these may happen in one world. */
 export type Limits = {

@@ -79,7 +79,7 @@ export function definitionOf(
     environment: ENVIRONMENT,
     meterId: meter.meterId,
     version,
-    eventName: EVENT_NAME,
+    eventName: meter.isElsewhere === true ? 'other' : EVENT_NAME,
     filters: meter.isProOnly ? [{ key: 'plan', values: ['pro'] }] : [],
     aggregation: COUNT_EVENTS,
     generation,

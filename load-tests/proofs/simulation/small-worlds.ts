@@ -67,6 +67,16 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
     }),
   },
   {
+    name: 'a meter of other events activated meanwhile, lost replies',
+    plan: small([['x'], ['y']], {
+      meters: [
+        { meterId: 'm', isProOnly: false },
+        { meterId: 'n', isProOnly: false, isElsewhere: true },
+      ],
+      limits: { ...NOTHING, epochs: 2, lostReplies: 1 },
+    }),
+  },
+  {
     name: 'a meter activated meanwhile, two attempts at its backfill',
     plan: small([['x*'], ['y*']], {
       ...TWO_METERS,

@@ -42,8 +42,8 @@ const batchKey = remembered(
 const draftKey = ({ records, catalog, end }: Draft): string =>
   `${records.length},${catalog.version},${end}`;
 
-const factsKey = ({ draft, seen }: BatchFacts): string =>
-  `${draftKey(draft)},${[...seen.keys()].sort().join()}`;
+const factsKey = ({ draft, seen, refusals }: BatchFacts): string =>
+  `${draftKey(draft)},${refusals},${[...seen.keys()].sort().join()}`;
 
 function stateKey(state: State): string {
   const pieces: string[] = [state.phase];

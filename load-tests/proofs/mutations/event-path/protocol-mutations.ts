@@ -140,9 +140,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/protocol/prepare.js',
-        from: 'const draft = { ...facts.draft, catalog: outcome.catalog };',
-        to: `const { meters } = facts.draft.catalog;
-            const draft = { ...facts.draft, catalog: { ...outcome.catalog, meters } };`,
+        from: 'if (countsTheSame(facts.draft, catalog)) {',
+        to: 'if (catalog.version > 0) {',
       },
     ],
   },
