@@ -6,7 +6,7 @@ import {
   type ClickHouseSettings,
 } from '@clickhouse/client';
 import { z } from 'zod';
-import { BLOCK_ROWS_MAX } from '../contract/insert-limits.js';
+import { BLOCK_ROWS_MAX } from '../contract/table-column.js';
 import { AssertionFailed, assertThat } from '../runtime/failure.js';
 import { clickHouseOutage, serverCodeOf } from './clickhouse-failure.js';
 

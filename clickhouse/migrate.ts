@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { z } from 'zod';
 import { messageOf } from '../runtime/failure.js';
 import {
@@ -10,6 +11,7 @@ import {
 import { withAdvisoryLock } from '../sql/session.js';
 import { createClickHouse, type ClickHouse } from './client.js';
 import { clickHouseOutage } from './clickhouse-failure.js';
+import { copiesRows, withoutOwners } from './guard-copies.js';
 
 const LOCK = 'minutebook:migrate-clickhouse:';
 /** A day: a statement of a migration may copy a whole table. */
@@ -73,8 +75,12 @@ async function readApplied(clickhouse: ClickHouse): Promise<z.infer<typeof appli
   return clickhouse.query('SELECT number, name, checksum FROM schema_migrations', {}, appliedRow);
 }
 
-async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void> {
-  for (const statement of splitStatements(migration.text)) {
+async function runStatements(
+  clickhouse: ClickHouse,
+  statements: readonly string[],
+  migration: Migration,
+): Promise<void> {
+  for (const statement of statements) {
     try {
       await clickhouse.command(statement);
     } catch (error) {
@@ -83,6 +89,15 @@ async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void
       throw new MigrationRefused(`migration ${migration.name} failed: ${messageOf(error)}`);
     }
   }
+}
+
+type Engines = { readonly clickhouse: ClickHouse; readonly session: Client | null };
+
+async function apply(engines: Engines, migration: Migration): Promise<void> {
+  const { clickhouse } = engines;
+  const statements = splitStatements(migration.text);
+  const run = (): Promise<void> => runStatements(clickhouse, statements, migration);
+  await (copiesRows(statements) ? withoutOwners(engines, migration.name, run) : run());
   await clickhouse.command(
     `INSERT INTO schema_migrations (number, name, checksum)
      SELECT {number:UInt32}, {name:String}, {checksum:String}`,
@@ -93,12 +108,13 @@ async function apply(clickhouse: ClickHouse, migration: Migration): Promise<void
 async function applyPending(
   url: string,
   migrations: readonly Migration[],
+  session: Client | null,
 ): Promise<readonly string[]> {
   await createMissingDatabase(url);
   const clickhouse = createClickHouse(url, { requestTimeoutMs: STATEMENT_TIMEOUT_MS });
   try {
     const pending = pendingMigrations(migrations, await readApplied(clickhouse));
-    for (const migration of pending) await apply(clickhouse, migration);
+    for (const migration of pending) await apply({ clickhouse, session }, migration);
     return pending.map((migration) => migration.name);
   } finally {
     await clickhouse.close();
@@ -110,9 +126,11 @@ async function applyPending(
  * `clickhouse/migrations` that it lacks, in order. ClickHouse has no transactions for DDL: a file
  * that was cut short runs again from its start, so each statement must be repeatable on what the
  * file itself has done so far (`IF NOT EXISTS`). Processes take turns by an advisory lock in the
- * PostgreSQL of `databaseUrl`; without one the caller must be the only one.
+ * PostgreSQL of `databaseUrl`; without one the caller must be the only one. A file that copies rows
+ * is refused while aggregators live, and keeps them out until it has ended (guard-copies.ts).
  * @returns names of the files applied now.
- * @throws MigrationRefused when an applied file was changed or a statement is refused.
+ * @throws MigrationRefused when an applied file was changed, a statement is refused, or aggregators
+ *   run that a file does not allow.
  * @throws DependencyError when an engine cannot be reached.
  */
 export function migrateClickHouse(
@@ -121,7 +139,7 @@ export function migrateClickHouse(
   folder: string = migrationsFolder('clickhouse'),
 ): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
-  if (databaseUrl === null) return applyPending(url, migrations);
+  if (databaseUrl === null) return applyPending(url, migrations, null);
   const lock = `${LOCK}${splitUrl(url).database}`;
-  return withAdvisoryLock(databaseUrl, lock, () => applyPending(url, migrations));
+  return withAdvisoryLock(databaseUrl, lock, (session) => applyPending(url, migrations, session));
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { meterMatches } from './meter.js';
+import { METERS_OF_EVENT_NAME_MAX, meterMatches, VERSIONS_COUNTED_MAX } from './meter.js';
+import { BULK_EVENTS_MAX } from './records-of-events.js';
+import { BLOCK_ROWS_MAX } from './table-column.js';
 
 const filters = [
   { key: 'method', values: ['GET'] },
@@ -31,5 +33,12 @@ describe('meterMatches (domain 7.3)', () => {
   it('takes no name of a prototype for a property', () => {
     const strange = { eventName: 'request', filters: [{ key: 'toString', values: ['x'] }] };
     expect(meterMatches(strange, event)).toBe(false);
+  });
+});
+
+describe('the usage rows of the largest record', () => {
+  it('fit into one insert, with its count of accepted events and the marker of its batch', () => {
+    const usage = BULK_EVENTS_MAX * METERS_OF_EVENT_NAME_MAX * VERSIONS_COUNTED_MAX;
+    expect(usage + 2).toBeLessThanOrEqual(BLOCK_ROWS_MAX);
   });
 });

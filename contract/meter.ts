@@ -2,6 +2,15 @@ import type { MeterAggregation } from './aggregation.js';
 import type { Environment } from './environment.js';
 import type { UsageEvent } from './usage-event.js';
 
+/**
+ * Published meters of one event name in an environment (docs/http.md 1.7), so that the usage rows
+ * of one record of the log fit into one insert (docs/architecture.md 3.4).
+ */
+export const METERS_OF_EVENT_NAME_MAX = 500;
+
+/** A meter that is being changed counts on its version before and on its new one. */
+export const VERSIONS_COUNTED_MAX = 2;
+
 export type MeterFilter = { readonly key: string; readonly values: readonly string[] };
 
 /** One version of a meter as the aggregator applies it. */

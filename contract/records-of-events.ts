@@ -3,6 +3,9 @@ import { eventKey, partitionOf } from './event-key.js';
 import type { InstantMs } from './instant.js';
 import { encodeEventRecord, type UsageEvent } from './usage-event.js';
 
+/** Events of one bulk request, and so of one record at most (docs/http.md 1.7). */
+export const BULK_EVENTS_MAX = 1_000;
+
 export type RecordContext = {
   readonly environment: Environment;
   readonly receivedAtMs: InstantMs;

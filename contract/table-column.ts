@@ -1,3 +1,6 @@
+/** Rows of one block, the default of ClickHouse: an insert of more would be several parts. */
+export const BLOCK_ROWS_MAX = 1_048_449;
+
 /** A column of a ClickHouse table as an insert names it. */
 export type InsertColumn = {
   readonly name: string;

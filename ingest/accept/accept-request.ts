@@ -1,7 +1,7 @@
 import { acceptEvent, type AcceptContext, type EventOutcome } from './accept-event.js';
 import { eventsOf } from './event-source.js';
-import { BULK_EVENTS_MAX } from '../../contract/insert-limits.js';
 import { isObject } from '../../contract/is-object.js';
+import { BULK_EVENTS_MAX } from '../../contract/records-of-events.js';
 import type { JsonDocument } from './read-json.js';
 import { shownName, type EventProblem } from './event-problem.js';
 

@@ -1,4 +1,4 @@
-import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/insert-limits.js';
+import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';

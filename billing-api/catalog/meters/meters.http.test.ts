@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/insert-limits.js';
+import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { expectRefusals, makeKey, test } from '../../testing/billing-test.js';
 import { readEffectiveMeters } from './effective-meters.js';

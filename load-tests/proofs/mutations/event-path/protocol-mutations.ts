@@ -160,17 +160,6 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     ],
   },
   {
-    name: 'blocks of one insert bounded below what the cut and the count allow',
-    scenario: 'consumer killed in the middle of its insert of usage',
-    edits: [
-      {
-        path: CLIENT,
-        from: 'clickhouse_settings: oneBlock(this.blockRowsMax)',
-        to: 'clickhouse_settings: oneBlock(Math.ceil(this.blockRowsMax / 4))',
-      },
-    ],
-  },
-  {
     name: 'ids remembered before the write',
     scenario: 'consumer that failed to write has not seen the ids',
     edits: [

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { z } from 'zod';
+import { DependencyError } from '../runtime/failure.js';
+import { MigrationRefused } from '../runtime/migrations.js';
+import type { ClickHouse } from './client.js';
+
+/** Statements that copy rows, or put a table with copied rows in the place of another. */
+const COPIES =
+  /^(INSERT\s+INTO|EXCHANGE\s+TABLES|RENAME\s+TABLE|ALTER\s+TABLE\b[\s\S]*\b(ATTACH|REPLACE|MOVE)\s+PARTITION)\b/i;
+const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+const LOCK_TIMEOUT_MS = 10_000;
+/** A member that is silent for longer counts as dead (aggregator/ownership/membership.ts). */
+const ALIVE_SECONDS = 5;
+const DRAIN_ATTEMPTS = 50;
+const DRAIN_PAUSE_MS = 100;
+
+const foundRow = z.object({ found: z.coerce.number() });
+
+/** Whether rows that are written while the statements run could vanish. */
+export function copiesRows(statements: readonly string[]): boolean {
+  return statements.some((statement) => COPIES.test(statement.replaceAll(COMMENTS, '').trim()));
+}
+
+/**
+ * Locks what an aggregator must change before it writes, until the transaction ends: one that
+ * starts meanwhile waits. @throws MigrationRefused while an aggregator lives.
+ */
+async function keepOwnersOut(session: Client, name: string): Promise<void> {
+  const tables = await session.query(
+    `SELECT FROM pg_class WHERE oid = to_regclass('aggregator_checkpoints')`,
+  );
+  if (tables.rowCount === 0) return;
+  await session.query('LOCK TABLE aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE');
+  const alive = await session.query(
+    'SELECT FROM aggregator_members WHERE heartbeat_at >= now() - make_interval(secs => $1)',
+    [ALIVE_SECONDS],
+  );
+  if (alive.rowCount === 0) return;
+  throw new MigrationRefused(
+    `migration ${name} copies rows, and ${alive.rowCount} aggregators run: what they write ` +
+      'meanwhile would be lost. Stop every aggregator, wait 5 seconds and start again.',
+  );
+}
+
+/** Refuses inserts of owners that were paused, and ends those that run. */
+async function endInserts(clickhouse: ClickHouse): Promise<void> {
+  const [gate] = await clickhouse.query('EXISTS TABLE ingest_gate_v1', {}, z.unknown());
+  if (!z.object({ result: z.literal(1) }).safeParse(gate).success) return;
+  await clickhouse.command(
+    `INSERT INTO ingest_gate_v1 (log_id, log_partition, epoch)
+     SELECT log_id, log_partition, max(epoch) + 1 FROM ingest_gate_v1
+     GROUP BY log_id, log_partition`,
+  );
+  for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
+    await clickhouse.command(
+      `KILL QUERY WHERE startsWith(query_id, 'mb:') AND current_database = currentDatabase() SYNC`,
+    );
+    const [running] = await clickhouse.query(
+      `SELECT count() AS found FROM system.processes
+       WHERE startsWith(query_id, 'mb:') AND current_database = currentDatabase()`,
+      {},
+      foundRow,
+    );
+    if (running?.found === 0) return;
+    await delay(DRAIN_PAUSE_MS);
+  }
+  const message =
+    'ClickHouse still runs inserts of an aggregator, 5 s after it was told to end them';
+  throw new DependencyError(message, { dependency: 'clickhouse', isRetryable: true });
+}
+
+/**
+ * Runs a migration that copies rows so that no aggregator can write meanwhile
+ * (docs/architecture.md 3.4): none may live, none can take a partition before the end, and what is
+ * still on its way is refused. Without a session the caller must be the only one.
+ * @throws MigrationRefused while an aggregator lives.
+ */
+export async function withoutOwners(
+  engines: { readonly session: Client | null; readonly clickhouse: ClickHouse },
+  name: string,
+  migrate: () => Promise<void>,
+): Promise<void> {
+  const { session, clickhouse } = engines;
+  if (session === null) return migrate();
+  await session.query('BEGIN');
+  try {
+    await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await keepOwnersOut(session, name);
+    await endInserts(clickhouse);
+    await migrate();
+  } finally {
+    await session.query('ROLLBACK');
+  }
+}
