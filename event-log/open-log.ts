@@ -1,3 +1,4 @@
+import { mergeRecords } from '../contract/records/record-parts.js';
 import { USAGE_EVENTS_TOPIC } from '../contract/topics.js';
 import { HOUR_MS } from '../contract/instant.js';
 import type { Config } from '../runtime/config.js';
@@ -34,7 +35,7 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
   const brokers = config.KAFKA_BROKERS;
   return brokers === undefined
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, brokers, topic: USAGE_EVENTS_TOPIC });
+    : openKafkaWriter({ ...common, brokers, topic: USAGE_EVENTS_TOPIC, mergeValues: mergeRecords });
 }
 
 /**

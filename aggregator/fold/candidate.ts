@@ -2,11 +2,8 @@ import { eventKey } from '../../contract/event-key.js';
 import type { Environment } from '../../contract/environment.js';
 import type { HashText } from '../../contract/event-value.js';
 import type { InstantMs } from '../../contract/instant.js';
-import {
-  decodeEventRecord,
-  type UndecodableReason,
-  type UsageEvent,
-} from '../../contract/usage-event.js';
+import { decodeRecordParts } from '../../contract/records/record-parts.js';
+import type { EventRecord, UndecodableReason, UsageEvent } from '../../contract/usage-event.js';
 
 /** A record of the log, as the fold needs it. */
 export type SourceRecord = {
@@ -22,7 +19,7 @@ export type Candidate = {
   readonly receivedAtMs: InstantMs;
   readonly appendedAtMs: InstantMs;
   readonly offset: number;
-  /** Position inside the log record. */
+  /** Position inside the log record, counted through all its parts. */
   readonly index: number;
   /** 32 hexadecimal digits: identity of the event. */
   readonly idHash: string;
@@ -61,27 +58,41 @@ function payloadText(event: UsageEvent): string {
   ]);
 }
 
+/** The events of one part of a record, the first of which has this index. */
+function candidatesOf(
+  { environment, receivedAtMs, events }: EventRecord,
+  { offset, appendedAtMs }: SourceRecord,
+  from: { readonly index: number; readonly hashText: HashText },
+): Candidate[] {
+  return events.map((event, position): Candidate => ({
+    environment,
+    event,
+    receivedAtMs,
+    appendedAtMs,
+    offset,
+    index: from.index + position,
+    idHash: from.hashText(eventKey(environment, event.eventId)),
+    payloadHash: from.hashText(payloadText(event)).slice(0, 16),
+  }));
+}
+
 /**
  * Decodes one log record; what cannot be decoded becomes a dead letter and is never
  * dropped silently (docs/architecture.md I7).
  */
 export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
   const { offset, appendedAtMs } = record;
-  const decoded = decodeEventRecord(record.value);
-  if (typeof decoded === 'string') {
-    const deadLetter = { offset, appendedAtMs, reason: decoded, payload: record.value };
-    return { offset, appendedAtMs, candidates: [], deadLetter };
+  const { parts, unreadable } = decodeRecordParts(record.value);
+  const candidates: Candidate[] = [];
+  for (const part of parts) {
+    const index = candidates.length;
+    for (const candidate of candidatesOf(part, record, { index, hashText })) {
+      candidates.push(candidate);
+    }
   }
-  const { environment, receivedAtMs } = decoded;
-  const candidates = decoded.events.map((event, index): Candidate => ({
-    environment,
-    event,
-    receivedAtMs,
-    appendedAtMs,
-    offset,
-    index,
-    idHash: hashText(eventKey(environment, event.eventId)),
-    payloadHash: hashText(payloadText(event)).slice(0, 16),
-  }));
-  return { offset, appendedAtMs, candidates, deadLetter: null };
+  const deadLetter =
+    unreadable === null
+      ? null
+      : { offset, appendedAtMs, reason: unreadable.reason, payload: unreadable.text };
+  return { offset, appendedAtMs, candidates, deadLetter };
 }

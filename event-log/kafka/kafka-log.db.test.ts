@@ -140,6 +140,22 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
+    test('concurrent appends share records, and each of their values is read once and in order', async ({
+      log,
+    }) => {
+      const options = { brokers, topic: log.topic, produceTimeoutMs: PRODUCE_TIMEOUT_MS };
+      const mergeValues = (values: readonly string[]): string => values.join('\n');
+      const writer = await openKafkaWriter({ ...options, partitionCount: 4, mergeValues });
+      const values = Array.from({ length: 400 }, (_none, index) => String(index));
+      await Promise.all(values.map((value) => writer.append([text(value)])));
+      const reader = await log.openReader();
+      const { endOffset } = await reader.bounds(0);
+      expect(endOffset).toBeLessThan(values.length / 10);
+      const records = valuesOf(await readAll(reader, { count: endOffset }));
+      expect(records.flatMap((value) => value.split('\n'))).toEqual(values);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
     test('bytes that are not UTF-8 and empty records are read, and the records after them too', async ({
       log,
     }) => {
