@@ -12,6 +12,7 @@ import { openPostgresWriter } from './postgres/writer.js';
 export const EVENT_LOG_SETTINGS = [
   'KAFKA_BROKERS',
   'MINUTEBOOK_LOG_PARTITIONS',
+  'MINUTEBOOK_LOG_REPLICAS',
   'MINUTEBOOK_LOG_RETENTION_HOURS',
   'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
 ] as const;
@@ -20,6 +21,10 @@ export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
   /** The given PostgreSQL or the embedded one. Not used with Kafka. */
   readonly DATABASE_URL: string;
 };
+
+function kafkaTopic(config: EventLogConfig, brokers: string) {
+  return { brokers, topic: USAGE_EVENTS_TOPIC, replicas: config.MINUTEBOOK_LOG_REPLICAS };
+}
 
 /**
  * Opens the log for writing: in Kafka when `KAFKA_BROKERS` is set, otherwise in PostgreSQL. Creates
@@ -35,7 +40,7 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
   const brokers = config.KAFKA_BROKERS;
   return brokers === undefined
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, brokers, topic: USAGE_EVENTS_TOPIC, mergeValues: mergeRecords });
+    : openKafkaWriter({ ...common, ...kafkaTopic(config, brokers), mergeValues: mergeRecords });
 }
 
 /**
@@ -50,7 +55,7 @@ export function openEventLogReader(
   const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
   const brokers = config.KAFKA_BROKERS;
   if (brokers !== undefined) {
-    return openKafkaReader({ brokers, topic: USAGE_EVENTS_TOPIC, partitionCount });
+    return openKafkaReader({ ...kafkaTopic(config, brokers), partitionCount });
   }
   return openPostgresReader({
     url: config.DATABASE_URL,

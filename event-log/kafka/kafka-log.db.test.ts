@@ -81,6 +81,33 @@ describe.skipIf(kafka === null)(title, () => {
       await expect(log.openReader()).rejects.toThrow('alter it to LogAppendTime');
     });
 
+    test('is refused when it could lose acknowledged records, with what to run', async ({
+      log,
+    }) => {
+      await withAdmin(brokers, (admin, done) => {
+        const config = {
+          'message.timestamp.type': 'LogAppendTime',
+          'unclean.leader.election.enable': 'true',
+        };
+        const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config };
+        admin.createTopic(topic, 10_000, done);
+      });
+      const opening = openKafkaReader({ brokers, topic: log.topic, replicas: 3 });
+      const problems = await opening.then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+      expect(problems).toContain(`topic ${log.topic} has unclean.leader.election.enable=true`);
+      expect(problems).toContain('has 1 replicas, but MINUTEBOOK_LOG_REPLICAS is 3');
+      expect(problems).toContain(
+        `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${log.topic} --add-config min.insync.replicas=2`,
+      );
+      // One broker can hold one replica, and needs no setting.
+      await expect(openKafkaReader({ brokers, topic: log.topic })).rejects.toThrow(
+        /^(?!.*replicas).*unclean/s,
+      );
+    });
+
     test('is refused when its number of partitions differs from the setting', async ({ log }) => {
       await (await log.openWriter()).close();
       await expect(
