@@ -15,6 +15,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_BOOTSTRAP_API_KEY',
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_LOG_PARTITIONS',
+      'MINUTEBOOK_LOG_REPLICAS',
       'MINUTEBOOK_LOG_RETENTION_HOURS',
       'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
       'MINUTEBOOK_INGEST_RATE',

@@ -26,8 +26,8 @@ export type UsageEvent = {
 };
 
 /**
- * What one log record carries: one or more events of one environment that share a partition, in
- * request order.
+ * What one log record of version 1 carries: one or more events of one environment that share a
+ * partition, in request order. `records/record-parts.ts` puts several of them into one value.
  */
 export type EventRecord = {
   readonly environment: Environment;
@@ -122,12 +122,17 @@ function eventFromTuple(tuple: unknown): UsageEvent | null {
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+/** Whether a text may hold half a surrogate pair: only then must its values be looked at. */
+export function hasEscapedSurrogate(text: string): boolean {
+  return ESCAPED_SURROGATE.test(text);
+}
+
 /**
  * Whether a text of the value holds half a surrogate pair, which no store can keep. Only an escape
  * can contain one, so one search of the text is enough for nearly every record.
  */
 function hasLoneSurrogate(text: string): boolean {
-  if (!ESCAPED_SURROGATE.test(text)) return false;
+  if (!hasEscapedSurrogate(text)) return false;
   let isFound = false;
   JSON.parse(text, (key, value: unknown) => {
     isFound ||=
@@ -147,7 +152,8 @@ function eventsFromTuples(tuples: readonly unknown[]): readonly UsageEvent[] | n
   return events;
 }
 
-function recordFromValue(value: unknown): EventRecord | UndecodableReason {
+/** The record that a parsed value is. Its texts must be known to hold no half surrogate pair. */
+export function recordFromValue(value: unknown): EventRecord | UndecodableReason {
   if (!isObject(value)) return 'malformed_record';
   if (value['v'] !== EVENT_RECORD_VERSION) return 'unknown_version';
   const { t: tenantId, e: environmentId, r: receivedAtMs, events: tuples } = value;

@@ -11,6 +11,9 @@ export type GroupLimits = {
   readonly appendTimeoutMs: number;
 };
 
+/** What waits in one or several queues for its commit. */
+export type QueueUsage = { records: number; bytes: number };
+
 type Append = {
   readonly records: readonly AppendRequest[];
   readonly bytes: number;
@@ -22,7 +25,7 @@ type Append = {
 /** Late appends are looked for at this interval, so a time-out can be noticed this much later. */
 const SWEEP_MS = 100;
 
-function logOutage(message: string, cause?: unknown): DependencyError {
+export function logOutage(message: string, cause?: unknown): DependencyError {
   return new DependencyError(`event log: ${message}`, {
     dependency: 'event-log',
     isRetryable: true,
@@ -30,7 +33,7 @@ function logOutage(message: string, cause?: unknown): DependencyError {
   });
 }
 
-function bytesOf(records: readonly AppendRequest[]): number {
+export function bytesOf(records: readonly AppendRequest[]): number {
   let bytes = 0;
   for (const { key, value } of records) bytes += Buffer.byteLength(value) + Buffer.byteLength(key);
   return bytes;
@@ -43,8 +46,6 @@ function bytesOf(records: readonly AppendRequest[]): number {
  */
 export class GroupCommit {
   #queue: Append[] = [];
-  #queuedRecords = 0;
-  #queuedBytes = 0;
   #committing: readonly Append[] = [];
   #running: Promise<void> | null = null;
   #isClosed = false;
@@ -53,10 +54,12 @@ export class GroupCommit {
   /**
    * @param commit makes the records durable. If it throws, records may be in the log nevertheless.
    *   It must end by itself within about `appendTimeoutMs`.
+   * @param usage what waits here, and in other queues that are given the same one.
    */
   constructor(
     private readonly commit: (records: readonly AppendRequest[]) => Promise<void>,
     private readonly limits: GroupLimits,
+    private readonly usage: QueueUsage = { records: 0, bytes: 0 },
   ) {}
 
   /**
@@ -68,10 +71,10 @@ export class GroupCommit {
     if (records.length === 0) return Promise.resolve();
     const bytes = bytesOf(records);
     if (this.#isFull(records.length, bytes)) {
-      return Promise.reject(logOutage(`the queue is full: ${this.#queuedRecords} records wait`));
+      return Promise.reject(logOutage(`the queue is full: ${this.usage.records} records wait`));
     }
-    this.#queuedRecords += records.length;
-    this.#queuedBytes += bytes;
+    this.usage.records += records.length;
+    this.usage.bytes += bytes;
     const deadlineMs = performance.now() + this.limits.appendTimeoutMs;
     return new Promise((resolve, reject) => {
       this.#queue.push({ records, bytes, deadlineMs, resolve, reject });
@@ -89,8 +92,8 @@ export class GroupCommit {
   #isFull(records: number, bytes: number): boolean {
     if (this.#queue.length === 0) return false;
     return (
-      this.#queuedRecords + records > this.limits.queueRecordsMax ||
-      this.#queuedBytes + bytes > this.limits.queueBytesMax
+      this.usage.records + records > this.limits.queueRecordsMax ||
+      this.usage.bytes + bytes > this.limits.queueBytesMax
     );
   }
 
@@ -139,8 +142,8 @@ export class GroupCommit {
     const taken = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
     for (const append of taken) {
-      this.#queuedRecords -= append.records.length;
-      this.#queuedBytes -= append.bytes;
+      this.usage.records -= append.records.length;
+      this.usage.bytes -= append.bytes;
     }
     return taken;
   }

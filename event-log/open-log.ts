@@ -1,3 +1,4 @@
+import { mergeRecords } from '../contract/records/record-parts.js';
 import { USAGE_EVENTS_TOPIC } from '../contract/topics.js';
 import { HOUR_MS } from '../contract/instant.js';
 import type { Config } from '../runtime/config.js';
@@ -12,6 +13,7 @@ import { openPostgresWriter } from './postgres/writer.js';
 export const EVENT_LOG_SETTINGS = [
   'KAFKA_BROKERS',
   'MINUTEBOOK_LOG_PARTITIONS',
+  'MINUTEBOOK_LOG_REPLICAS',
   'MINUTEBOOK_LOG_RETENTION_HOURS',
   'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
 ] as const;
@@ -21,8 +23,13 @@ export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
   readonly DATABASE_URL: string;
 };
 
-function kafkaLog({ DATABASE_URL: url }: EventLogConfig, brokers: string) {
-  return { brokers, topic: USAGE_EVENTS_TOPIC, agreePartitions: createAgreePartitions(url) };
+function kafkaTopic(config: EventLogConfig, brokers: string) {
+  return {
+    brokers,
+    topic: USAGE_EVENTS_TOPIC,
+    replicas: config.MINUTEBOOK_LOG_REPLICAS,
+    agreePartitions: createAgreePartitions(config.DATABASE_URL),
+  };
 }
 
 /**
@@ -39,7 +46,7 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
   const brokers = config.KAFKA_BROKERS;
   return brokers === undefined
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, ...kafkaLog(config, brokers) });
+    : openKafkaWriter({ ...common, ...kafkaTopic(config, brokers), mergeValues: mergeRecords });
 }
 
 /**
@@ -54,7 +61,7 @@ export function openEventLogReader(
   const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
   const brokers = config.KAFKA_BROKERS;
   if (brokers !== undefined) {
-    return openKafkaReader({ ...kafkaLog(config, brokers), partitionCount });
+    return openKafkaReader({ ...kafkaTopic(config, brokers), partitionCount });
   }
   return openPostgresReader({
     url: config.DATABASE_URL,

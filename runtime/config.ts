@@ -60,6 +60,11 @@ export const SETTINGS = {
     schema: count.max(1024).optional(),
     means: 'partitions of a log that does not exist yet (PostgreSQL: 4, Kafka: 12)',
   },
+  MINUTEBOOK_LOG_REPLICAS: {
+    schema: count.max(32).optional(),
+    means:
+      'replicas that the topic in Kafka must have; when absent, one on each of up to three brokers',
+  },
   MINUTEBOOK_LOG_RETENTION_HOURS: {
     schema: count.default(72),
     means: 'how long the log in PostgreSQL keeps records that are already counted',

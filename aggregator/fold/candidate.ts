@@ -2,11 +2,8 @@ import { eventKey } from '../../contract/event-key.js';
 import type { Environment } from '../../contract/environment.js';
 import type { HashText } from '../../contract/event-value.js';
 import type { InstantMs } from '../../contract/instant.js';
-import {
-  decodeEventRecord,
-  type UndecodableReason,
-  type UsageEvent,
-} from '../../contract/usage-event.js';
+import { decodeRecordParts } from '../../contract/records/record-parts.js';
+import type { EventRecord, UndecodableReason, UsageEvent } from '../../contract/usage-event.js';
 
 /** A record of the log, as the fold needs it. */
 export type SourceRecord = {
@@ -22,7 +19,7 @@ export type Candidate = {
   readonly receivedAtMs: InstantMs;
   readonly appendedAtMs: InstantMs;
   readonly offset: number;
-  /** Position inside the log record. */
+  /** Position inside the log record, counted through all its parts. */
   readonly index: number;
   /** 32 hexadecimal digits: identity of the event. */
   readonly idHash: string;
@@ -74,21 +71,35 @@ export function candidateOf(
   };
 }
 
+/** The events of one part of a record, the first of which has this index. */
+function candidatesOf(
+  { environment, receivedAtMs, events }: EventRecord,
+  { offset, appendedAtMs }: SourceRecord,
+  from: { readonly index: number; readonly hashText: HashText },
+): Candidate[] {
+  const place = { environment, receivedAtMs, appendedAtMs, offset };
+  return events.map((event, position) =>
+    candidateOf({ ...place, event, index: from.index + position }, from.hashText),
+  );
+}
+
 /**
  * Decodes one log record; what cannot be decoded becomes a dead letter and is never
  * dropped silently (docs/architecture.md I7).
  */
 export function decodeRecord(record: SourceRecord, hashText: HashText): DecodedRecord {
   const { offset, appendedAtMs } = record;
-  const decoded = decodeEventRecord(record.value);
-  if (typeof decoded === 'string') {
-    const deadLetter = { offset, appendedAtMs, reason: decoded, payload: record.value };
-    return { offset, appendedAtMs, candidates: [], deadLetter };
+  const { parts, unreadable } = decodeRecordParts(record.value);
+  const candidates: Candidate[] = [];
+  for (const part of parts) {
+    const index = candidates.length;
+    for (const candidate of candidatesOf(part, record, { index, hashText })) {
+      candidates.push(candidate);
+    }
   }
-  const { environment, receivedAtMs } = decoded;
-  const place = { environment, receivedAtMs, appendedAtMs, offset };
-  const candidates = decoded.events.map((event, index) =>
-    candidateOf({ ...place, event, index }, hashText),
-  );
-  return { offset, appendedAtMs, candidates, deadLetter: null };
+  const deadLetter =
+    unreadable === null
+      ? null
+      : { offset, appendedAtMs, reason: unreadable.reason, payload: unreadable.text };
+  return { offset, appendedAtMs, candidates, deadLetter };
 }

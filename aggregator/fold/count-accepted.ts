@@ -17,16 +17,14 @@ export type AcceptedCount = {
 export function countAccepted(records: readonly DecodedRecord[]): readonly AcceptedCount[] {
   const counts = new Map<string, { -readonly [Key in keyof AcceptedCount]: AcceptedCount[Key] }>();
   for (const { candidates } of records) {
-    // One record is of one environment and one receipt.
-    const first = candidates[0];
-    if (first === undefined) continue;
-    const { environment } = first;
-    const hourMs = Math.floor(first.receivedAtMs / HOUR_MS) * HOUR_MS;
-    const key = `${environment.tenantId}|${environment.environmentId}|${hourMs}`;
-    const count = counts.get(key);
-    if (count === undefined) {
-      counts.set(key, { environment, hourMs, eventCount: candidates.length });
-    } else count.eventCount += candidates.length;
+    // A record may hold parts of several environments and receipts.
+    for (const { environment, receivedAtMs } of candidates) {
+      const hourMs = Math.floor(receivedAtMs / HOUR_MS) * HOUR_MS;
+      const key = `${environment.tenantId}|${environment.environmentId}|${hourMs}`;
+      const count = counts.get(key);
+      if (count === undefined) counts.set(key, { environment, hourMs, eventCount: 1 });
+      else count.eventCount += 1;
+    }
   }
   return [...counts.values()];
 }

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
+import { mergeRecords } from '../../contract/records/record-parts.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import { decodeRecord, type DecodedRecord } from './candidate.js';
+import { decodeRecord, type Candidate, type DecodedRecord } from './candidate.js';
 import { batchLength } from './cut-batch.js';
 import { digestTexts, encodeBatch } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
@@ -139,6 +140,37 @@ describe('foldBatch', () => {
     const folded = foldBatch([recordOf(0, [base]), broken], new Map(), meters);
     expect(folded.deadLetters).toMatchObject([{ offset: 1, reason: 'not_json', payload: '{' }]);
     expect(folded.unique).toHaveLength(1);
+  });
+
+  it('takes records that were merged into one for what they were, the earlier one first', () => {
+    const hourMs = 3_600_000;
+    const parts = [
+      { environment, receivedAtMs: 7, events: [base] },
+      { environment: otherEnvironment, receivedAtMs: 8, events: [base] },
+      { environment, receivedAtMs: hourMs, events: [base, { ...base, eventId: 'b' }] },
+    ];
+    const bad = '{"v":1,"t":"t1","e":"e1","r":5,"events":[7]}';
+    const value = mergeRecords([...parts.map(encodeEventRecord), bad]);
+    const record = decodeRecord({ offset: 3, appendedAtMs: 9, value }, hashText);
+    const { unique, duplicates, deadLetters, accepted } = foldBatch([record], new Map(), meters);
+    const placeOf = ({ environment: of, event, receivedAtMs, index }: Candidate): unknown[] => [
+      of.tenantId,
+      event.eventId,
+      receivedAtMs,
+      index,
+    ];
+    expect(unique.map(placeOf)).toEqual([
+      ['t1', 'a', 7, 0],
+      ['t2', 'a', 8, 1],
+      ['t1', 'b', hourMs, 3],
+    ]);
+    expect(duplicates.map(({ candidate }) => placeOf(candidate))).toEqual([['t1', 'a', hourMs, 2]]);
+    expect(deadLetters).toMatchObject([{ offset: 3, reason: 'malformed_event', payload: bad }]);
+    expect(accepted).toEqual([
+      { environment, hourMs: 0, eventCount: 1 },
+      { environment: otherEnvironment, hourMs: 0, eventCount: 1 },
+      { environment, hourMs, eventCount: 2 },
+    ]);
   });
 
   it('conserves events: unique and duplicates together are all, deltas are the counted ones', () => {

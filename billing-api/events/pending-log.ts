@@ -1,5 +1,6 @@
 import type { Environment } from '../../contract/environment.js';
-import { decodeEventRecord, type EventRecord } from '../../contract/usage-event.js';
+import { decodeRecordParts } from '../../contract/records/record-parts.js';
+import type { EventRecord } from '../../contract/usage-event.js';
 import {
   OffsetOutOfRange,
   type EventLogReader,
@@ -46,6 +47,8 @@ const READ_WAIT_MS = 1_000;
 export type PendingRecord = {
   readonly place: Omit<EventPosition, 'index'>;
   readonly record: EventRecord;
+  /** Position of its first event inside the value of the log, which may hold several records. */
+  readonly firstIndex: number;
 };
 
 export type ScanEnd = 'complete' | 'lag-too-large';
@@ -115,10 +118,12 @@ async function scanRange(
     for (const { offset, value } of records) {
       if (offset >= end) break;
       to.budget.bytes += value.length;
-      const record = decodeEventRecord(value);
       // What cannot be decoded holds no event; the aggregator makes it a dead letter.
-      if (typeof record === 'string') continue;
-      to.show({ place: { logId, partition, offset }, record });
+      let firstIndex = 0;
+      for (const record of decodeRecordParts(value).parts) {
+        to.show({ place: { logId, partition, offset }, record, firstIndex });
+        firstIndex += record.events.length;
+      }
     }
     from = (records.at(-1)?.offset ?? from - 1) + 1;
   }

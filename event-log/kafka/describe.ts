@@ -11,6 +11,8 @@ export type TopicDescription = {
     /** 16 bytes as base64url. A topic that is created later with the same name has another id. */
     readonly topicId: string;
     readonly partitionCount: number;
+    /** Replicas of the partition that has the fewest, whether they are up or not. */
+    readonly replicas: number;
     /** Whether every partition has a leader. A new topic needs a moment until it has. */
     readonly isReady: boolean;
   } | null;
@@ -96,11 +98,12 @@ function readMetadata(answer: WireReader): TopicDescription {
     answer.compactString();
     const topicId = answer.bytes(16).toString('base64url');
     answer.int8();
-    const leaders = answer.compactArray(() => readLeader(answer));
+    const partitions = answer.compactArray(() => readPartition(answer));
     answer.int32();
     answer.tags();
-    const isReady = error === 0 && leaders.every((leader) => leader >= 0);
-    return { error, topicId, partitionCount: leaders.length, isReady };
+    const isReady = error === 0 && partitions.every(({ leader }) => leader >= 0);
+    const replicas = Math.min(...partitions.map((partition) => partition.replicas));
+    return { error, topicId, partitionCount: partitions.length, replicas, isReady };
   });
   return {
     clusterId,
@@ -109,15 +112,17 @@ function readMetadata(answer: WireReader): TopicDescription {
   };
 }
 
-/** The broker that leads a partition, -1 when there is none. The other fields are skipped. */
-function readLeader(answer: WireReader): number {
+/** The broker that leads a partition, -1 when there is none, and how many replicas it has. */
+function readPartition(answer: WireReader): { readonly leader: number; readonly replicas: number } {
   answer.int16();
   answer.int32();
   const leader = answer.int32();
   answer.int32();
-  for (let list = 0; list < 3; list += 1) answer.compactArray(() => answer.int32());
+  const replicas = answer.compactArray(() => answer.int32()).length;
+  // Those in sync and those whose broker is away.
+  for (let list = 0; list < 2; list += 1) answer.compactArray(() => answer.int32());
   answer.tags();
-  return leader;
+  return { leader, replicas };
 }
 
 /**

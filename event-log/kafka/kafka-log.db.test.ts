@@ -81,6 +81,33 @@ describe.skipIf(kafka === null)(title, () => {
       await expect(log.openReader()).rejects.toThrow('alter it to LogAppendTime');
     });
 
+    test('is refused when it could lose acknowledged records, with what to run', async ({
+      log,
+    }) => {
+      await withAdmin(brokers, (admin, done) => {
+        const config = {
+          'message.timestamp.type': 'LogAppendTime',
+          'unclean.leader.election.enable': 'true',
+        };
+        const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config };
+        admin.createTopic(topic, 10_000, done);
+      });
+      const opening = openKafkaReader({ brokers, topic: log.topic, replicas: 3 });
+      const problems = await opening.then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+      expect(problems).toContain(`topic ${log.topic} has unclean.leader.election.enable=true`);
+      expect(problems).toContain('has 1 replicas, but MINUTEBOOK_LOG_REPLICAS is 3');
+      expect(problems).toContain(
+        `kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${log.topic} --add-config min.insync.replicas=2`,
+      );
+      // One broker can hold one replica, and needs no setting.
+      await expect(openKafkaReader({ brokers, topic: log.topic })).rejects.toThrow(
+        /^(?!.*replicas).*unclean/s,
+      );
+    });
+
     test('is refused when its number of partitions differs from the setting', async ({ log }) => {
       await (await log.openWriter()).close();
       await expect(
@@ -137,6 +164,22 @@ describe.skipIf(kafka === null)(title, () => {
         const found = await readAll(reader, { partition, count: expected.length });
         expect(valuesOf(found)).toEqual(expected);
       }
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
+    test('concurrent appends share records, and each of their values is read once and in order', async ({
+      log,
+    }) => {
+      const options = { brokers, topic: log.topic, produceTimeoutMs: PRODUCE_TIMEOUT_MS };
+      const mergeValues = (values: readonly string[]): string => values.join('\n');
+      const writer = await openKafkaWriter({ ...options, partitionCount: 4, mergeValues });
+      const values = Array.from({ length: 400 }, (_none, index) => String(index));
+      await Promise.all(values.map((value) => writer.append([text(value)])));
+      const reader = await log.openReader();
+      const { endOffset } = await reader.bounds(0);
+      expect(endOffset).toBeLessThan(values.length / 10);
+      const records = valuesOf(await readAll(reader, { count: endOffset }));
+      expect(records.flatMap((value) => value.split('\n'))).toEqual(values);
       await Promise.all([writer.close(), reader.close()]);
     });
 

@@ -6,6 +6,7 @@ import type { AgreePartitions } from './agree-partitions.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafka } from './rdkafka.js';
+import { insyncReplicasWanted, problemsOfTopic, replicasWanted } from './topic-problems.js';
 
 /** The topic that is the log. */
 export type KafkaTopic = {
@@ -15,11 +16,12 @@ export type KafkaTopic = {
   readonly partitionCount?: number | undefined;
   /** How many of the topic's partitions are used; all when absent. */
   readonly agreePartitions?: AgreePartitions;
+  /** Replicas that the topic must have; when absent, one on each of up to three brokers. */
+  readonly replicas?: number | undefined;
 };
 
 /** At most this many aggregators can share the work; partitions cannot be added later. */
 const PARTITIONS_DEFAULT = 12;
-const REPLICAS_MAX = 3;
 const ADMIN_TIMEOUT_MS = 10_000;
 /** The topic id of a cluster that has no topic ids: 16 zero bytes. */
 const NO_TOPIC_ID = 'AAAAAAAAAAAAAAAAAAAAAA';
@@ -31,12 +33,9 @@ export const RECORD_OVERHEAD_BYTES = 64 * 1024;
 /** Long enough for an aggregator that is down over a weekend. */
 const RETENTION_MS = 7 * 24 * 3_600_000;
 
-async function createTopic(
-  rdkafka: RdKafka,
-  { brokers, topic, partitionCount = PARTITIONS_DEFAULT }: KafkaTopic,
-  brokerCount: number,
-): Promise<void> {
-  const replicas = Math.min(REPLICAS_MAX, brokerCount);
+async function createTopic(rdkafka: RdKafka, at: KafkaTopic, brokerCount: number): Promise<void> {
+  const { brokers, topic, partitionCount = PARTITIONS_DEFAULT } = at;
+  const replicas = replicasWanted(at, brokerCount);
   const request = {
     topic,
     num_partitions: partitionCount,
@@ -44,8 +43,7 @@ async function createTopic(
     config: {
       'cleanup.policy': 'delete',
       'message.timestamp.type': 'LogAppendTime',
-      // With three replicas an acknowledged record is on at least two, and one broker may be away.
-      'min.insync.replicas': String(Math.max(1, replicas - 1)),
+      'min.insync.replicas': String(insyncReplicasWanted(replicas)),
       'max.message.bytes': String(RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES),
       'retention.ms': String(RETENTION_MS),
       'unclean.leader.election.enable': 'false',
@@ -91,27 +89,17 @@ function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   });
 }
 
-/** What is wrong with the topic. With other settings a record could change its time or vanish. */
-async function problemsOf(at: KafkaTopic, partitionCount: number): Promise<string[]> {
+/** What is wrong with the topic: each problem says what to change. */
+async function problemsOf(
+  at: KafkaTopic,
+  partitionCount: number,
+  { brokerCount, topic }: TopicDescription,
+): Promise<string[]> {
   const settings = await askUntilKnown(at, () =>
     topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS),
   );
-  const problems: string[] = [];
-  for (const [name, wanted] of [
-    ['message.timestamp.type', 'LogAppendTime'],
-    ['cleanup.policy', 'delete'],
-  ] as const) {
-    const found = settings.get(name) ?? 'unknown';
-    if (found !== wanted) {
-      problems.push(`topic ${at.topic} has ${name}=${found}; alter it to ${wanted}`);
-    }
-  }
-  if (at.partitionCount !== undefined && at.partitionCount !== partitionCount) {
-    problems.push(
-      `MINUTEBOOK_LOG_PARTITIONS is ${at.partitionCount}, but topic ${at.topic} has ${partitionCount} partitions, and their number cannot change: remove the setting`,
-    );
-  }
-  return problems;
+  const replicas = topic?.replicas ?? 0;
+  return [...problemsOfTopic(at, { brokerCount, partitionCount, replicas, settings })];
 }
 
 /** The log id of a topic: the ids of cluster and topic, in the alphabet of log ids. */
@@ -134,7 +122,7 @@ export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<
   const { topicId = '', partitionCount: found = 0 } = description.topic ?? {};
   const logId = kafkaLogId(description.clusterId, topicId);
   const partitionCount = (await at.agreePartitions?.(logId, found)) ?? found;
-  const problems = await problemsOf(at, partitionCount);
+  const problems = await problemsOf(at, partitionCount, description);
   if (topicId === NO_TOPIC_ID) problems.push(`topic ${at.topic} has no id: use Kafka 2.8 or later`);
   if (problems.length > 0) throw new ConfigError(problems);
   return { logId, partitionCount, unusedPartitions: Math.max(0, found - partitionCount) };

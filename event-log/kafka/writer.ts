@@ -1,11 +1,13 @@
-import { assertThat, codeOf, DependencyError } from '../../runtime/failure.js';
 import {
   assertAppendable,
   type AppendRequest,
   type EventLogWriter,
   type LogIdentity,
 } from '../event-log.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
+import { byPartition } from '../by-partition.js';
+import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commit.js';
+import { closedFailure, Deliveries } from './deliveries.js';
+import { kafkaFailureOf } from './kafka-failure.js';
 import { loadRdKafka, type RdKafkaProducer } from './rdkafka.js';
 import { producerSettings, producerTopicSettings } from './settings.js';
 import { openKafkaTopic, type KafkaTopic } from './topic.js';
@@ -14,85 +16,63 @@ import { openKafkaTopic, type KafkaTopic } from './topic.js';
 export type KafkaWriterOptions = KafkaTopic & {
   /** How long one append may take. */
   readonly produceTimeoutMs: number;
+  /** Makes one value of several; without it every record is written by itself. */
+  readonly mergeValues?: (values: readonly string[]) => string;
 };
 
-/** Delivery reports come by polling, so no append takes less than this. */
-const BUSY_POLL_MS = 1;
-/** The interval without appends, when only errors are collected. */
-const IDLE_POLL_MS = 200;
 const CONNECT_TIMEOUT_MS = 5_000;
-const PING_TIMEOUT_MS = 2_000;
+/** A merged record stays small, so that a batch of the aggregator can be cut where it needs to. */
+const GROUP_BYTES_MAX = 64 * 1024;
+const GROUP_RECORDS_MAX = 250;
+/** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
+const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+const QUEUE_RECORDS_MAX = 100_000;
 
-/** An append that waits for the delivery reports of its records. */
-class Delivery {
-  #missing: number;
-
-  constructor(
-    records: number,
-    private readonly settle: (failure: DependencyError | null) => void,
-  ) {
-    this.#missing = records;
-  }
-
-  get isComplete(): boolean {
-    return this.#missing === 0;
-  }
-
-  /** Counts one report. The first failure settles the append; later reports change nothing. */
-  report(failure: DependencyError | null): void {
-    this.#missing -= 1;
-    if (failure !== null || this.isComplete) this.settle(failure);
-  }
-
-  abandon(failure: DependencyError): void {
-    this.settle(failure);
-  }
-}
-
-class KafkaLogWriter implements EventLogWriter {
-  #producer: RdKafkaProducer;
-  readonly #open = new Set<Delivery>();
-  readonly #idlePoll: NodeJS.Timeout;
-  #busyPoll: NodeJS.Timeout | null = null;
+/**
+ * Each partition has one group of records under way, and what comes meanwhile forms its next group:
+ * partitions do not wait for each other, and fewer, larger requests reach the broker.
+ */
+export class KafkaLogWriter implements EventLogWriter {
+  readonly #waiting: QueueUsage = { records: 0, bytes: 0 };
+  readonly #partitions: readonly GroupCommit[];
   #closing: Promise<void> | null = null;
-  #isReopening = false;
 
   constructor(
     readonly identity: LogIdentity,
-    producer: RdKafkaProducer,
-    private readonly options: KafkaWriterOptions,
+    private readonly deliveries: Pick<Deliveries, 'deliver' | 'ping' | 'close'>,
+    private readonly options: Pick<KafkaWriterOptions, 'produceTimeoutMs' | 'mergeValues'>,
   ) {
-    this.#producer = this.#attach(producer);
-    this.#idlePoll = setInterval(() => {
-      this.#collect();
-    }, IDLE_POLL_MS).unref();
+    const limits = {
+      groupRecordsMax: GROUP_RECORDS_MAX,
+      groupBytesMax: GROUP_BYTES_MAX,
+      // An append is refused as a whole, before a part of it waits.
+      queueRecordsMax: Infinity,
+      queueBytesMax: Infinity,
+      appendTimeoutMs: options.produceTimeoutMs,
+    };
+    const commit = (records: readonly AppendRequest[]): Promise<void> => this.#commit(records);
+    this.#partitions = Array.from(
+      { length: identity.partitionCount },
+      () => new GroupCommit(commit, limits, this.#waiting),
+    );
   }
 
   append(records: readonly AppendRequest[]): Promise<void> {
     for (const record of records) assertAppendable(record, this.identity);
-    if (records.length === 0) return Promise.resolve();
-    if (this.#closing !== null) return Promise.reject(closed());
-    return new Promise((resolve, reject) => {
-      const delivery = new Delivery(records.length, (failure) => {
-        if (failure === null) resolve();
-        else reject(failure);
-      });
-      this.#open.add(delivery);
-      for (const record of records) this.#produce(record, delivery);
-      this.#busyPoll ??= setInterval(() => {
-        this.#collect();
-      }, BUSY_POLL_MS);
-    });
+    if (this.#closing !== null) return Promise.reject(closedFailure());
+    if (this.#isFull(records)) {
+      return Promise.reject(logOutage(`the queue is full: ${this.#waiting.records} records wait`));
+    }
+    const [only] = records;
+    if (only !== undefined && records.length === 1) return this.#appendTo(only.partition, records);
+    const appends = [...byPartition(records)].map(([partition, some]) =>
+      this.#appendTo(partition, some),
+    );
+    return Promise.all(appends).then(() => undefined);
   }
 
   ping(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const options = { topic: this.options.topic, timeout: PING_TIMEOUT_MS };
-      this.#producer.getMetadata(options, (error) => {
-        if (error) reject(kafkaFailureOf(error, 'no broker answers'));
-        else resolve();
-      });
-    });
+    return this.deliveries.ping();
   }
 
   close(): Promise<void> {
@@ -101,80 +81,38 @@ class KafkaLogWriter implements EventLogWriter {
   }
 
   async #close(): Promise<void> {
-    await closeProducer(this.#producer, this.options.produceTimeoutMs);
-    clearInterval(this.#idlePoll);
-    if (this.#busyPoll !== null) clearInterval(this.#busyPoll);
-    for (const delivery of this.#open) delivery.abandon(closed());
+    await Promise.all(this.#partitions.map((partition) => partition.close()));
+    await this.deliveries.close();
   }
 
-  #produce({ partition, key, value }: AppendRequest, delivery: Delivery): void {
-    const { topic } = this.options;
-    try {
-      const bytes = Buffer.from(value);
-      this.#producer.produce(topic, partition, bytes, Buffer.from(key), null, delivery);
-    } catch (error) {
-      if (codeOf(error) === String(KAFKA_ERROR.fatal)) void this.#reopen();
-      this.#report(delivery, kafkaFailureOf(error, describeFailure(error)));
-    }
+  #appendTo(partition: number, records: readonly AppendRequest[]): Promise<void> {
+    const group = this.#partitions[partition];
+    return group === undefined ? Promise.reject(closedFailure()) : group.append(records);
   }
 
-  #attach(producer: RdKafkaProducer): RdKafkaProducer {
-    producer.on('delivery-report', (error, { opaque }) => {
-      assertThat(opaque instanceof Delivery, 'a delivery report belongs to no append');
-      this.#report(opaque, error ? kafkaFailureOf(error, describeFailure(error)) : null);
-    });
-    producer.on('event.error', (error) => {
-      if (error.code === KAFKA_ERROR.fatal && producer === this.#producer) void this.#reopen();
-    });
-    return producer;
+  /** An empty queue takes an append of any size, since a large one would never fit otherwise. */
+  #isFull(records: readonly AppendRequest[]): boolean {
+    const { records: waiting, bytes } = this.#waiting;
+    if (waiting === 0) return false;
+    return (
+      waiting + records.length > QUEUE_RECORDS_MAX || bytes + bytesOf(records) > QUEUE_BYTES_MAX
+    );
   }
 
-  #report(delivery: Delivery, failure: DependencyError | null): void {
-    delivery.report(failure);
-    if (delivery.isComplete) this.#open.delete(delivery);
+  /** Delivers the records of one partition, as one record when they are small together. */
+  async #commit(records: readonly AppendRequest[]): Promise<void> {
+    const merged = this.#merge(records);
+    if (merged !== null) return this.deliveries.deliver(merged);
+    await Promise.all(records.map((record) => this.deliveries.deliver(record)));
   }
 
-  #collect(): void {
-    try {
-      this.#producer.poll();
-    } catch {
-      // The driver throws only while it disconnects; `close` settles the remaining appends.
-    }
-    if (this.#open.size > 0 || this.#busyPoll === null) return;
-    clearInterval(this.#busyPoll);
-    this.#busyPoll = null;
+  #merge(records: readonly AppendRequest[]): AppendRequest | null {
+    const { mergeValues } = this.options;
+    const [first] = records;
+    if (mergeValues === undefined || first === undefined || records.length === 1) return null;
+    if (bytesOf(records) > GROUP_BYTES_MAX) return null;
+    return { ...first, value: mergeValues(records.map(({ value }) => value)) };
   }
-
-  /**
-   * Replaces the producer. After a fatal error an idempotent producer is unusable; it reports the
-   * records that it still holds as failed.
-   */
-  async #reopen(): Promise<void> {
-    if (this.#isReopening || this.#closing !== null) return;
-    this.#isReopening = true;
-    try {
-      const old = this.#producer;
-      this.#producer = this.#attach(await connectProducer(this.options));
-      await closeProducer(old, PING_TIMEOUT_MS);
-    } catch {
-      // The brokers are away; the next record that fails tries again.
-    } finally {
-      this.#isReopening = false;
-    }
-  }
-}
-
-function describeFailure(error: unknown): string {
-  return codeOf(error) === String(KAFKA_ERROR.recordTooLarge)
-    ? 'a record is larger than max.message.bytes of the topic allows'
-    : 'a record was not acknowledged';
-}
-
-function closed(): DependencyError {
-  return new DependencyError('event log in Kafka: the writer is closed', {
-    dependency: 'event-log',
-    isRetryable: true,
-  });
 }
 
 async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProducer> {
@@ -192,18 +130,6 @@ async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProd
   });
 }
 
-/** Waits for the outstanding records, then disconnects. */
-function closeProducer(producer: RdKafkaProducer, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    try {
-      producer.disconnect(timeoutMs, resolve);
-    } catch {
-      // The producer was not connected any more.
-      resolve();
-    }
-  });
-}
-
 /**
  * Opens the log in Kafka for writing, and creates its topic when there is none.
  * @throws ConfigError when the driver is missing or the topic cannot serve as the log.
@@ -212,6 +138,8 @@ function closeProducer(producer: RdKafkaProducer, timeoutMs: number): Promise<vo
 export async function openKafkaWriter(options: KafkaWriterOptions): Promise<EventLogWriter> {
   const rdkafka = await loadRdKafka();
   const identity = await openKafkaTopic(rdkafka, options);
-  const producer = await connectProducer(options);
-  return new KafkaLogWriter(identity, producer, options);
+  const connect = (): Promise<RdKafkaProducer> => connectProducer(options);
+  const { topic, produceTimeoutMs } = options;
+  const deliveries = new Deliveries(await connect(), { topic, produceTimeoutMs, connect });
+  return new KafkaLogWriter(identity, deliveries, options);
 }

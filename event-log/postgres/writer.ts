@@ -6,6 +6,7 @@ import {
   type EventLogWriter,
   type LogIdentity,
 } from '../event-log.js';
+import { byPartition } from '../by-partition.js';
 import { GroupCommit } from '../group-commit.js';
 import { encodeBatch } from './batch-text.js';
 import { createLogPool, logFailureOf, queryLog } from './connection.js';
@@ -39,13 +40,7 @@ type Batch = {
 
 /** One batch per partition, in the order of partitions, in which the server locks them. */
 function batchesOf(records: readonly AppendRequest[]): readonly Batch[] {
-  const byPartition = new Map<number, AppendRequest[]>();
-  for (const record of records) {
-    const batch = byPartition.get(record.partition);
-    if (batch === undefined) byPartition.set(record.partition, [record]);
-    else batch.push(record);
-  }
-  return [...byPartition]
+  return [...byPartition(records)]
     .sort(([left], [right]) => left - right)
     .map(([partition, batch]) => ({ partition, count: batch.length, ...encodeBatch(batch) }));
 }

@@ -77,6 +77,7 @@ export async function sharesThroughPauseAndLeave(
     [
       'KAFKA_BROKERS',
       'MINUTEBOOK_LOG_PARTITIONS',
+      'MINUTEBOOK_LOG_REPLICAS',
       'MINUTEBOOK_LOG_RETENTION_HOURS',
       'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
     ],

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
+import { mergeRecords } from '../../../contract/records/record-parts.js';
 import { decodeEventRecord, encodeEventRecord } from '../../../contract/usage-event.js';
 import { ownerDatabase } from '../../../load-tests/harness/owner.js';
 import { systemClock } from '../../../runtime/clock.js';
@@ -235,5 +236,28 @@ describe('POST /events/dead-letters/replay', () => {
     expect(page).toMatchObject({ total: 7 });
     const mine = (await api.call('GET', PATH)).body.items;
     expect(mine[1].replays).toMatchObject([{ replayed_by: 'operator', events: 2 }]);
+  });
+
+  test('shows a letter with parts of several tenants to none, and to an operator', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const other = await makeKey(database.database, {});
+    const parts = [goodRecord(api.environment, ['a']), goodRecord(other.environment, ['b', 'c'])];
+    const letter = { offset: 8, reason: 'unknown_version', payload: mergeRecords(parts) };
+    await storeLetters(clickhouse.client, [letter]);
+    expect((await api.call('GET', PATH)).body.items).toEqual([]);
+    expect((await api.call('POST', REPLAY, { body: { ids: ['log:3:8'] } })).status).toBe(404);
+    const stores = {
+      database: await ownerDatabase(database.url),
+      deadLetters: createDeadLetters(clickhouse.client),
+      eventLog: api.eventLog,
+      clock: systemClock,
+    };
+    expect(await replayAnyDeadLetters(stores, ['log:3:8'])).toEqual([
+      { id: 'log:3:8', reason: null, events: 3 },
+    ]);
+    expect(await eventsInLog(api)).toEqual(['a', 'b', 'c']);
   });
 });

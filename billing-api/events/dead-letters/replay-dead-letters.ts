@@ -1,10 +1,7 @@
 import type { Environment } from '../../../contract/environment.js';
 import { recordsOfEvents } from '../../../contract/records-of-events.js';
-import {
-  decodeEventRecord,
-  type EventRecord,
-  type UndecodableReason,
-} from '../../../contract/usage-event.js';
+import { decodeRecordParts } from '../../../contract/records/record-parts.js';
+import type { EventRecord, UndecodableReason } from '../../../contract/usage-event.js';
 import type { EventLogWriter } from '../../../event-log/event-log.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { insertReplay } from './dead-letter-replays.js';
@@ -83,17 +80,19 @@ async function replayEach(
   const writer = await dependencies.eventLog.writer();
   for (const place of places) {
     const id = letterIdOf(place);
-    const record = decodeEventRecord(
-      (await dependencies.deadLetters.payload(environment, place)) ?? '',
-    );
-    if (typeof record === 'string') results.push({ id, reason: record, events: 0 });
-    else if (!isOf(record, environment)) {
+    const payload = (await dependencies.deadLetters.payload(environment, place)) ?? '';
+    const { parts, unreadable } = decodeRecordParts(payload);
+    if (unreadable !== null) results.push({ id, reason: unreadable.reason, events: 0 });
+    else if (!parts.every((record) => isOf(record, environment))) {
       // It names the caller's environment only for a reader more lenient than ours.
       results.push({ id, reason: 'malformed_record', events: 0 });
     } else {
-      await appendRecord(writer, record);
-      results.push({ id, reason: null, events: record.events.length });
-      replayed.push({ place, record });
+      for (const record of parts) {
+        await appendRecord(writer, record);
+        replayed.push({ place, record });
+      }
+      const events = parts.reduce((sum, record) => sum + record.events.length, 0);
+      results.push({ id, reason: null, events });
     }
   }
   return { results, replayed };

@@ -2,7 +2,10 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
+import type { Environment } from '../../../contract/environment.js';
 import { eventKey, partitionOf } from '../../../contract/event-key.js';
+import { mergeRecords } from '../../../contract/records/record-parts.js';
+import { encodeEventRecord } from '../../../contract/usage-event.js';
 import type { Database } from '../../../sql/pool.js';
 import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 import { LOG_PARTITIONS, type BillingUnderTest } from '../../testing/billing-harness.js';
@@ -11,6 +14,7 @@ import {
   sendEvents,
   storeLogEvents,
   storeLogDuplicates,
+  usageEventOf,
   type LogEvent,
 } from '../../testing/log-rows.js';
 
@@ -219,6 +223,29 @@ describe('GET /events/lookup', () => {
     expect((await lookUp(api, CALL.id)).body.status).toBe('pending');
     await finishPartition(database.database, { ...place, nextOffset: place.offset + 1 });
     expect((await lookUp(api, CALL.id)).body.status).toBe('counted');
+  });
+
+  test('finds a pending event in a record that holds parts of several tenants', async ({
+    api,
+    database,
+  }) => {
+    const other = await makeKey(database.database, {});
+    const partOf = (environment: Environment, ids: readonly string[]): string =>
+      encodeEventRecord({
+        environment,
+        receivedAtMs: Date.parse(CALL.at),
+        events: ids.map((id) => usageEventOf({ ...CALL, id })),
+      });
+    const key = eventKey(api.environment, CALL.id);
+    const partition = partitionOf(key, LOG_PARTITIONS);
+    const value = mergeRecords([
+      partOf(other.environment, ['a', 'secret']),
+      partOf(api.environment, ['b', CALL.id]),
+    ]);
+    await (await api.eventLog.writer()).append([{ partition, key, value }]);
+    const { body } = await lookUp(api, CALL.id);
+    expect(body).toMatchObject({ event: { id: CALL.id }, status: 'pending', log: { partition } });
+    expect((await lookUp(api, 'secret')).status).toBe(404);
   });
 
   test('knows no event of another tenant, and none that was never sent', async ({

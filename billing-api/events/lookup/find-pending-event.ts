@@ -7,7 +7,10 @@ import type { StoredEvent } from '../events-store.js';
 import type { PendingLog, PendingRecord } from '../pending-log.js';
 
 /** The event with this id in a record of the log, as it would be stored. */
-function eventIn({ record, place }: PendingRecord, eventId: string): StoredEvent | null {
+function eventIn(
+  { record, place, firstIndex }: PendingRecord,
+  eventId: string,
+): StoredEvent | null {
   const index = record.events.findIndex((event) => event.eventId === eventId);
   const event = record.events[index];
   if (event === undefined) return null;
@@ -16,7 +19,7 @@ function eventIn({ record, place }: PendingRecord, eventId: string): StoredEvent
     ...{ eventId, eventName, customerId, source, timestampMs, properties },
     customerKey: customerKeyOfEvent(event),
     receivedAtMs: record.receivedAtMs,
-    position: { ...place, index },
+    position: { ...place, index: firstIndex + index },
   };
 }
 

@@ -211,6 +211,7 @@ export class World {
     return {
       KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : undefined,
       MINUTEBOOK_LOG_PARTITIONS: partitions,
+      MINUTEBOOK_LOG_REPLICAS: undefined,
       MINUTEBOOK_LOG_RETENTION_HOURS: 72,
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: PRODUCE_TIMEOUT_MS,
       DATABASE_URL: this.stores.databaseUrl,

@@ -1,0 +1,90 @@
+import type { KafkaTopic } from './topic.js';
+
+/** Three replicas survive the loss of one broker while another one is being replaced. */
+const REPLICAS_MAX = 3;
+
+/** An existing topic, as the brokers describe it. */
+export type FoundTopic = {
+  /** Brokers that are up now. */
+  readonly brokerCount: number;
+  readonly partitionCount: number;
+  /** Replicas of the partition that has the fewest. */
+  readonly replicas: number;
+  /** Settings of the topic by name, defaults of the brokers included. */
+  readonly settings: ReadonlyMap<string, string | null>;
+};
+
+/** Replicas that the topic must have: as configured, else one on each of up to three brokers. */
+export function replicasWanted(
+  { replicas }: Pick<KafkaTopic, 'replicas'>,
+  brokerCount: number,
+): number {
+  return replicas ?? Math.min(REPLICAS_MAX, brokerCount);
+}
+
+/** With three replicas an acknowledged record is on at least two, and one broker may be away. */
+export function insyncReplicasWanted(replicas: number): number {
+  return Math.max(1, replicas - 1);
+}
+
+/** The command that changes a setting of the topic. */
+function alter({ brokers, topic }: KafkaTopic, setting: string): string {
+  return `run "kafka-configs.sh --bootstrap-server ${brokers} --alter --entity-type topics --entity-name ${topic} --add-config ${setting}"`;
+}
+
+function settingProblems(at: KafkaTopic, { settings }: FoundTopic): string[] {
+  // With other values a record could change its time, vanish, or be acknowledged and then lost.
+  const wanted = [
+    ['message.timestamp.type', 'LogAppendTime'],
+    ['cleanup.policy', 'delete'],
+    ['unclean.leader.election.enable', 'false'],
+  ] as const;
+  return wanted.flatMap(([name, value]) => {
+    const found = settings.get(name) ?? 'unknown';
+    if (found === value) return [];
+    const remedy = alter(at, `${name}=${value}`);
+    return [`topic ${at.topic} has ${name}=${found}; alter it to ${value}: ${remedy}`];
+  });
+}
+
+/** Whether an acknowledged record is on as many brokers as it should be. */
+function replicaProblems(at: KafkaTopic, found: FoundTopic): string[] {
+  const { topic, brokers } = at;
+  const wanted = replicasWanted(at, found.brokerCount);
+  const problems: string[] = [];
+  if (found.replicas < wanted) {
+    const reason =
+      at.replicas === undefined
+        ? `there are ${found.brokerCount} brokers`
+        : `MINUTEBOOK_LOG_REPLICAS is ${at.replicas}`;
+    problems.push(
+      `topic ${topic} has ${found.replicas} replicas, but ${reason}: add replicas with "kafka-reassign-partitions.sh --bootstrap-server ${brokers} --execute --reassignment-json-file FILE" (docs/operations.md 3 has the file), or set MINUTEBOOK_LOG_REPLICAS=${found.replicas} to do with fewer copies`,
+    );
+  }
+  const text = found.settings.get('min.insync.replicas') ?? 'unknown';
+  const insync = Number(text);
+  const insyncWanted = insyncReplicasWanted(wanted);
+  if (!(insync >= insyncWanted)) {
+    problems.push(
+      `topic ${topic} has min.insync.replicas=${text}, so an acknowledged record may be on too few brokers; alter it to ${insyncWanted}: ${alter(at, `min.insync.replicas=${insyncWanted}`)}`,
+    );
+  } else if (insync > found.replicas) {
+    const most = insyncReplicasWanted(found.replicas);
+    problems.push(
+      `topic ${topic} has min.insync.replicas=${text}, but ${found.replicas} replicas, so it takes no record; alter it to ${most}: ${alter(at, `min.insync.replicas=${most}`)}`,
+    );
+  }
+  return problems;
+}
+
+/** What is wrong with an existing topic as the log, each with what to do. */
+export function problemsOfTopic(at: KafkaTopic, found: FoundTopic): readonly string[] {
+  const problems = [...settingProblems(at, found), ...replicaProblems(at, found)];
+  const { partitionCount } = found;
+  if (at.partitionCount !== undefined && at.partitionCount !== partitionCount) {
+    problems.push(
+      `MINUTEBOOK_LOG_PARTITIONS is ${at.partitionCount}, but topic ${at.topic} has ${partitionCount} partitions, and their number cannot change: remove the setting`,
+    );
+  }
+  return problems;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { DependencyError } from '../../runtime/failure.js';
+import type { AppendRequest } from '../event-log.js';
+import { KafkaLogWriter } from './writer.js';
+
+const record = (value: string, partition = 0): AppendRequest => ({ partition, key: value, value });
+
+type Sent = AppendRequest & { readonly end: (error?: Error) => void };
+
+/** A writer of two partitions whose deliveries the test ends. */
+function createSlowWriter() {
+  const sent: Sent[] = [];
+  const writer = new KafkaLogWriter(
+    { logId: 'log', partitionCount: 2 },
+    {
+      deliver: (delivered) =>
+        new Promise((resolve, reject) => {
+          const end = (error?: Error): void => {
+            if (error === undefined) resolve();
+            else reject(error);
+          };
+          sent.push({ ...delivered, end });
+        }),
+      ping: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    },
+    { produceTimeoutMs: 60_000, mergeValues: (values) => values.join('+') },
+  );
+  const delivered = async (index: number): Promise<Sent> => {
+    await expect.poll(() => sent.length).toBeGreaterThan(index);
+    const found = sent[index];
+    if (found === undefined) throw new Error('unreachable');
+    return found;
+  };
+  return { writer, sent, delivered };
+}
+
+describe('the writer of the log in Kafka', () => {
+  test('merges what comes during a delivery into the next record of its partition, in order', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const first = writer.append([record('1')]);
+    expect((await delivered(0)).value).toBe('1');
+    const later = [writer.append([record('2'), record('3')]), writer.append([record('4')])];
+    sent[0]?.end();
+    await first;
+    const next = await delivered(1);
+    expect(next).toMatchObject({ value: '2+3+4', key: '2', partition: 0 });
+    next.end();
+    await Promise.all(later);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('a partition that does not answer holds up no other', async () => {
+    const { writer, delivered } = createSlowWriter();
+    const stuck = writer.append([record('stuck', 0)]);
+    await delivered(0);
+    const other = writer.append([record('other', 1)]);
+    (await delivered(1)).end();
+    await other;
+    (await delivered(0)).end();
+    await stuck;
+  });
+
+  test('an append resolves only when all of its partitions have acknowledged', async () => {
+    const { writer, delivered } = createSlowWriter();
+    let isDone = false;
+    const append = writer.append([record('a', 0), record('b', 1)]).then(() => {
+      isDone = true;
+    });
+    (await delivered(0)).end();
+    const last = await delivered(1);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(isDone).toBe(false);
+    last.end();
+    await append;
+  });
+
+  test('a failed delivery fails exactly the appends that it holds a part of', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const first = writer.append([record('1', 0)]);
+    await delivered(0);
+    const failing = [writer.append([record('2', 0)]), writer.append([record('3', 0)])];
+    const both = writer.append([record('4', 0), record('5', 1)]);
+    const spared = writer.append([record('6', 1)]);
+    const failed = Promise.all(
+      [...failing, both].map((append) => expect(append).rejects.toThrow(DependencyError)),
+    );
+    (await delivered(1)).end();
+    sent[0]?.end();
+    await first;
+    const group = await delivered(2);
+    expect(group.value).toBe('2+3+4');
+    group.end(new Error('not enough replicas'));
+    await failed;
+    await spared;
+  });
+
+  test('a large record is delivered as it is', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const large = 'x'.repeat(70_000);
+    const append = writer.append([record(large), record('small')]);
+    (await delivered(0)).end();
+    (await delivered(1)).end();
+    await append;
+    expect(sent.map(({ value }) => value.length)).toEqual([large.length, 5]);
+  });
+
+  test('refuses a whole append when too many bytes wait, and takes it when there is room', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const half = 'x'.repeat(33 * 1024 * 1024);
+    const first = writer.append([record('1')]);
+    await delivered(0);
+    const waiting = writer.append([record(half)]);
+    const refused = [record('a', 1), record(half, 0)];
+    await expect(writer.append(refused)).rejects.toMatchObject({ isRetryable: true });
+    expect(sent).toHaveLength(1);
+    sent[0]?.end();
+    (await delivered(1)).end();
+    await Promise.all([first, waiting]);
+    const again = writer.append(refused);
+    (await delivered(2)).end();
+    (await delivered(3)).end();
+    await again;
+  });
+});
