@@ -93,16 +93,16 @@ function notesOf({ bareSingle, bareBulk, single, accepted }: Rates): readonly st
   const bare = `${grouped(bareSingle.requestsPerSecond)} singles/s, ${grouped(bareBulk.eventsPerSecond)} events/s in bulk`;
   return [
     `Bare node:http: ${bare}; ours: ${grouped(single.requestsPerSecond)} singles/s.`,
-    `Client, ingest and PostgreSQL share the cores. Count check: ${grouped(accepted)} answered 202, as many counted by the server.`,
+    `Client, ingest and the log share the cores. Count check: ${grouped(accepted)} answered 202, as many counted by the server.`,
   ];
 }
 
-/** P1, P2 and the memory of ingest (P9): ingest alone, the log in PostgreSQL. */
-export const measureIngestRate: Measurement = async ({ seconds }, progress) => {
+/** P1, P2 and the memory of ingest (P9): ingest alone. */
+export const measureIngestRate: Measurement = async ({ seconds, log }, progress) => {
   const bench = await Bench.open();
   const yardstick = await startYardstick();
   try {
-    const ingest = await bench.start('ingest');
+    const ingest = await bench.start('ingest', log);
     const memory = new MemorySampler(new Map([['ingest', ingest.pid]]));
     const run = { seconds, progress };
     const rates = await measureRates(yardstick.target, bench.targetOf(ingest), run);

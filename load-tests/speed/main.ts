@@ -6,6 +6,7 @@ import { measureColdStart } from './cold-start.js';
 import { measureCustomerMonth } from './customer-month.js';
 import { measureIngestRate } from './ingest-rate.js';
 import { machineFacts } from '../harness/machine-facts.js';
+import { onKafka } from './on-kafka.js';
 import { measurePreview } from './preview.js';
 import { measurePurePricing } from './pure-pricing.js';
 import { writeReport } from './report/write-report.js';
@@ -20,16 +21,19 @@ import { measureVisibility } from './visibility.js';
 
 /**
  * The performance targets that have a script here, each measured beside a yardstick of the same
- * run: `npm run speed -- [--only ingest,backlog,visibility,month,pricing,preview,start]
+ * run: `npm run speed -- [--only ingest,visibility-kafka] [--name NAME]
  * [--events N] [--minute-rows N] [--seconds N] [--full]`. Without `--full`, P3 and P5 run on a part
- * of the sizes that are asked; the table and the report say on how many.
+ * of the sizes that are asked; the table and the report say on how many. What
+ * depends most on the log is measured with both logs.
  * Writes load-tests/results/speed.html and prints the table last. A run whose counts are wrong ends
  * with an error and has no figures.
  */
 const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
   ['ingest', measureIngestRate],
+  ['ingest-kafka', onKafka(measureIngestRate)],
   ['backlog', measureBacklog],
   ['visibility', measureVisibility],
+  ['visibility-kafka', onKafka(measureVisibility)],
   ['month', measureCustomerMonth],
   ['pricing', measurePurePricing],
   ['preview', measurePreview],
@@ -42,7 +46,7 @@ async function measure(
   options: SpeedOptions,
 ): Promise<Section> {
   const bar = new SingleBar({
-    format: `${name.padEnd(10)} {bar} {percentage}% {text}`,
+    format: `${name.padEnd(16)} {bar} {percentage}% {text}`,
     noTTYOutput: false,
     hideCursor: true,
   });
@@ -80,6 +84,7 @@ const options = {
   events: Number(values.events ?? size.events),
   minuteRows: Number(values['minute-rows'] ?? size.minuteRows),
   seconds: Number(values.seconds),
+  log: {},
 };
 const sections: Section[] = [];
 for (const name of values.only.split(',')) {

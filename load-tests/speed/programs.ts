@@ -74,7 +74,10 @@ export class Bench {
 export type Product = StartedProgram & { readonly target: Target };
 
 /** The whole product in a folder, as `npm start` runs it. */
-export async function startProduct(directory: string): Promise<Product> {
+export async function startProduct(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Product> {
   const port = (await findFreePort(0)) ?? 0;
   const apiKey = createApiKey('private_key');
   const child = spawn(process.execPath, [builtModule('cli/minutebook'), 'start'], {
@@ -85,6 +88,7 @@ export async function startProduct(directory: string): Promise<Product> {
       MINUTEBOOK_PORT: String(port),
       MINUTEBOOK_DATA_DIR: directory,
       MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey,
+      ...settings,
     },
   });
   const program = programOf(child, `http://127.0.0.1:${port}`);

@@ -40,6 +40,8 @@ export type SpeedOptions = {
   readonly minuteRows: number;
   /** Length of each timed stretch. */
   readonly seconds: number;
+  /** Settings that name the log; none for the log in PostgreSQL. */
+  readonly log: Readonly<Record<string, string>>;
 };
 export type Measurement = (options: SpeedOptions, progress: Progress) => Promise<Section>;
 

@@ -18,6 +18,7 @@ import {
   type Plot,
   type Progress,
   type Section,
+  type SpeedOptions,
 } from './section.js';
 import { sendBulk } from './send-bulk.js';
 import { watchVisibility, type Visibility } from './visibility-lag.js';
@@ -47,8 +48,12 @@ class Session {
     readonly meterId: string,
   ) {}
 
-  static async open(directory: string, progress: Progress): Promise<Session> {
-    const product = await startProduct(directory);
+  static async open(
+    directory: string,
+    log: SpeedOptions['log'],
+    progress: Progress,
+  ): Promise<Session> {
+    const product = await startProduct(directory, log);
     const api = new ApiClient(`${product.url}/v1`, product.target.apiKey);
     const { id } = await api.post<{ readonly id: string }>('/meters', {
       name: 'Load',
@@ -195,9 +200,9 @@ function sectionOf(measured: {
 }
 
 /** P4 and the table of peers: the whole product on one port, as `npm start` runs it. */
-export const measureVisibility: Measurement = async ({ seconds }, progress) => {
+export const measureVisibility: Measurement = async ({ seconds, log }, progress) => {
   const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
-  const session = await Session.open(directory, progress);
+  const session = await Session.open(directory, log, progress);
   try {
     const rates = await measureRates(session, seconds, progress);
     progress(0.6, '20,000 events a second');
