@@ -101,10 +101,23 @@ function versionsFrom({ meters }: World, least: number): readonly number[] {
   return Array.from({ length: meters.version - least + 1 }, (_, index) => least + index);
 }
 
+function fetchesOf(
+  scenario: Scenario,
+  world: World,
+  { command, ...at }: OfOwner & { readonly command: Extract<Command, { kind: 'fetch' }> },
+): Action[] {
+  const logEnd = world.partitions[at.partition]?.logEnd ?? 0;
+  const most = Math.min(logEnd - command.from, scenario.plan.recordsMax);
+  const versions = versionsFrom(world, command.catalogVersionMin);
+  const actions: Action[] = [];
+  for (let records = 1; records <= most; records += 1) {
+    for (const version of versions) actions.push({ kind: 'read', ...at, records, version });
+  }
+  return actions;
+}
+
 function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
-  const partition = world.partitions[at.partition];
-  const command = partition?.owners[at.owner]?.step.command;
-  if (partition === undefined) return [];
+  const command = world.partitions[at.partition]?.owners[at.owner]?.step.command;
   if (command?.kind === 'refetch') {
     const needed = command.intent.end - command.from;
     return Array.from({ length: needed }, (_, short) => ({
@@ -122,15 +135,7 @@ function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
       version,
     }));
   }
-  if (command?.kind !== 'fetch') return [];
-  const { recordsMax } = scenario.plan;
-  const most = Math.min(partition.logEnd - command.from, recordsMax);
-  const versions = versionsFrom(world, command.catalogVersionMin);
-  const actions: Action[] = [];
-  for (let records = 1; records <= most; records += 1) {
-    for (const version of versions) actions.push({ kind: 'read', ...at, records, version });
-  }
-  return actions;
+  return command?.kind === 'fetch' ? fetchesOf(scenario, world, { ...at, command }) : [];
 }
 
 function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {

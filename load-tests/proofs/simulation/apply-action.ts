@@ -1,4 +1,5 @@
 import { isRestorable, requestName, writeName, type Action } from './actions.js';
+import { read } from './owner-reads.js';
 import {
   act,
   again,
@@ -6,7 +7,6 @@ import {
   crash,
   giveUp,
   loseReply,
-  read,
   tell,
   type Around,
 } from './owner-steps.js';

@@ -38,6 +38,14 @@ export type LateWrite = Extract<
   { readonly kind: 'intend' | 'finish' | 'take' | 'raise_gate' }
 >;
 
+/** Commands that read the log or the catalog (owner-reads.ts). */
+export type Reads = Extract<Command, { readonly kind: 'fetch' | 'refetch' | 'load_catalog' }>;
+
+export function isReads(command: Command): command is Reads {
+  const { kind } = command;
+  return kind === 'fetch' || kind === 'refetch' || kind === 'load_catalog';
+}
+
 /** The id filter of a process (dedup/id-filter.ts). */
 export type OwnerFilter = {
   readonly idHashes: ReadonlySet<string>;

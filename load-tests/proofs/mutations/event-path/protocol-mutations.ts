@@ -15,9 +15,9 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
       {
         path: WRITE,
         from: `        case 'written':
-            return insertAll(checkpoint, batch);`,
+            return insertAll(state.checkpoint, state.batch);`,
         to: `        case 'written':
-            return finish(checkpoint, batch);`,
+            return finish(state.checkpoint, state.batch);`,
       },
       {
         path: WRITE,
