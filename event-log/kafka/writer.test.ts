@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DependencyError } from '../../runtime/failure.js';
+import { BULK_EVENTS_MAX } from '../../contract/records-of-events.js';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import type { AppendRequest } from '../event-log.js';
-import { KafkaLogWriter } from './writer.js';
+import { GROUP_BYTES_MAX, KafkaLogWriter } from './writer.js';
 
 const record = (value: string, partition = 0): AppendRequest => ({ partition, key: value, value });
 
@@ -36,6 +38,18 @@ function createSlowWriter() {
 }
 
 describe('the writer of the log in Kafka', () => {
+  test('merges no more events into a record than a bulk request may have', () => {
+    const shortest: UsageEvent = {
+      ...{ eventId: 'a', eventName: 'b', externalCustomerId: 'c', customerId: null, source: '' },
+      ...{ timestampMs: 0, isTimestampGiven: true, properties: {} },
+    };
+    const environment = { tenantId: 't', environmentId: 'e' };
+    const bytesOf = (events: readonly UsageEvent[]): number =>
+      encodeEventRecord({ environment, receivedAtMs: 0, events }).length;
+    const perEvent = bytesOf([shortest, shortest]) - bytesOf([shortest]);
+    expect(Math.floor(GROUP_BYTES_MAX / perEvent)).toBeLessThanOrEqual(BULK_EVENTS_MAX);
+  });
+
   test('merges what comes during a delivery into the next record of its partition, in order', async () => {
     const { writer, sent, delivered } = createSlowWriter();
     const first = writer.append([record('1')]);

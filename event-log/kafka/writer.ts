@@ -21,8 +21,11 @@ export type KafkaWriterOptions = KafkaTopic & {
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A merged record stays small, so that a batch of the aggregator can be cut where it needs to. */
-const GROUP_BYTES_MAX = 64 * 1024;
+/**
+ * A merged record has no more events than a bulk request may have, since the rows that one record
+ * makes must fit into one insert (docs/architecture.md 3.4), and the shortest event is 29 bytes.
+ */
+export const GROUP_BYTES_MAX = 28 * 1024;
 const GROUP_RECORDS_MAX = 250;
 /** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
