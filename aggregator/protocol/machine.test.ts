@@ -161,6 +161,13 @@ describe('an intent that was refused', () => {
   ];
   const newer = { version: 2, meters: new Map() };
 
+  const records = ['a', 'b', 'c', 'd'].map((eventId, offset) => {
+    const { environment } = METER;
+    const events = [{ ...EVENT, eventId }];
+    const value = encodeEventRecord({ environment, receivedAtMs: 0, events });
+    return decodeRecord({ offset, appendedAtMs: 0, value }, plainText);
+  });
+
   it('because of a newer catalog is folded again with it: nothing is read or looked up again', () => {
     const row = { ...checkpoint, minVersion: 2 };
     const refused: readonly Outcome[] = [...prepared, { kind: 'refused', checkpoint: row }];
@@ -185,12 +192,6 @@ describe('an intent that was refused', () => {
   });
 
   it('is halved when it is refused again, so that it is folded before the next meter comes', () => {
-    const records = ['a', 'b', 'c', 'd'].map((eventId, offset) => {
-      const { environment } = METER;
-      const events = [{ ...EVENT, eventId }];
-      const value = encodeEventRecord({ environment, receivedAtMs: 0, events });
-      return decodeRecord({ offset, appendedAtMs: 0, value }, plainText);
-    });
     const catalog = (version: number) => ({
       version,
       meters: indexMeters([{ ...METER, generation: version }], plainText),
@@ -210,6 +211,32 @@ describe('an intent that was refused', () => {
       return command.kind === 'intend' ? command.intent.end : null;
     });
     expect(ends).toEqual([4, 4, 2, 1, 1]);
+  });
+
+  it('is cut again when more meters make more rows than one insert can write', () => {
+    const bounded = { ...settings, insertRowsMax: 9 };
+    const catalog = (version: number) => ({
+      version,
+      meters: indexMeters(
+        Array.from({ length: version }, (_, index) => ({ ...METER, generation: index })),
+        plainText,
+      ),
+    });
+    const outcomes: readonly Outcome[] = [
+      ...prepared.slice(0, -2),
+      { kind: 'fetched', records, catalog: catalog(1) },
+      { kind: 'looked_up', seen: new Map() },
+      { kind: 'refused', checkpoint: { ...checkpoint, minVersion: 2 } },
+      { kind: 'catalog_loaded', catalog: catalog(2) },
+    ];
+    const ends = [0, 2].map((undone) => {
+      const { command } = outcomes
+        .slice(0, outcomes.length - undone)
+        .reduce((step, outcome) => nextStep(bounded, step.state, outcome), FIRST_STEP);
+      return command.kind === 'intend' ? command.intent.end : null;
+    });
+    // The marker, and for each record its accepted events and the rows of its meters.
+    expect(ends).toEqual([2, 4]);
   });
 
   it('may be refused again, as often as meters change meanwhile', () => {

@@ -138,7 +138,9 @@ function foldAgain(
     const same = { ...batch, catalogVersion: catalog.version };
     return intend(checkpoint, same, { ...facts, draft: newer });
   }
-  const draft = refusals > 1 ? firstHalf(newer) : newer;
+  const wanted = refusals > 1 ? firstHalf(newer) : newer;
+  // More meters make more rows, which must fit into one insert again.
+  const draft = draftBatch(wanted.records, catalog, settings) ?? wanted;
   return foldAndIntend(settings, checkpoint, { ...facts, draft, refusals });
 }
 
