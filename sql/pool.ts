@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
-import { assertThat } from '../runtime/failure.js';
+import { AssertionFailed, assertThat, codeOf } from '../runtime/failure.js';
 import { connectOutageOf, outageOf } from './outage.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 
@@ -21,6 +21,17 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 /** Idle connections are kept for a while, since opening one takes about 5 ms (SCRAM). */
 const IDLE_TIMEOUT_MS = 60_000;
+
+/** SQLSTATE of a write where only reading is possible. */
+const READ_ONLY = '25006';
+
+/** On a node that only reads that is an outage; in a transaction that only reads it is a bug. */
+function refuseWrites(error: unknown): never {
+  if (codeOf(error) === READ_ONLY) {
+    throw new AssertionFailed('a transaction that only reads writes or locks');
+  }
+  throw error;
+}
 
 /** The session is in UTC with ISO dates, so the text is `2026-11-20 10:00:00.123+00`. */
 function instantFromText(text: string): InstantMs {
@@ -141,7 +152,7 @@ export class Database {
       await connection.query(sql.type(z.unknown())`
         START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
       await enterEnvironment(connection, environment);
-      const result = await work(connection);
+      const result = await work(connection).catch(refuseWrites);
       await connection.query(sql.type(z.unknown())`COMMIT`);
       return result;
     });

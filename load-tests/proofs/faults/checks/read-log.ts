@@ -5,7 +5,7 @@ import { DependencyError } from '../../../../runtime/failure.js';
 import { identityOf } from '../load/ledger.js';
 import { ENVIRONMENTS } from '../load/usage-meter.js';
 
-/** The form of a record's value, read here from its JSON and not with the product's decoder. */
+/** One record; read here from its JSON and not with the product's decoder. */
 const record = z.object({
   v: z.literal(1),
   e: z.string(),
@@ -23,6 +23,12 @@ const record = z.object({
     ]),
   ),
 });
+
+/** The value of a record: one, or several that Kafka got as one. */
+const recordsOfValue = z.union([
+  record.transform((one) => [one]),
+  z.object({ v: z.literal(2), parts: z.array(record) }).transform(({ parts }) => parts),
+]);
 
 /** What one occurrence of an event in the log says, as a text that is equal for equal events. */
 export type EventText = string;
@@ -80,12 +86,7 @@ type Gathered = {
   readonly malformed: MalformedRecord[];
 };
 
-function note(content: Gathered, found: MalformedRecord): void {
-  const { success, data } = record.safeParse(parsed(found.value));
-  if (!success) {
-    content.malformed.push(found);
-    return;
-  }
+function noteRecord(content: Gathered, data: z.output<typeof record>): void {
   const environment = ENVIRONMENTS.findIndex((known) => known.environmentId === data.e);
   for (const [id, name, external, internal, source, timestampMs, , properties] of data.events) {
     const identity = identityOf(environment, id);
@@ -95,6 +96,15 @@ function note(content: Gathered, found: MalformedRecord): void {
     if (known === undefined) content.events.set(identity, [occurrence]);
     else known.push(occurrence);
   }
+}
+
+function note(content: Gathered, found: MalformedRecord): void {
+  const { success, data } = recordsOfValue.safeParse(parsed(found.value));
+  if (!success) {
+    content.malformed.push(found);
+    return;
+  }
+  for (const one of data) noteRecord(content, one);
 }
 
 /** A broker that has just been killed answers after some seconds: what fails is asked again. */
