@@ -35,10 +35,16 @@ function kafkaTopic(config: EventLogConfig, brokers: string) {
 /**
  * Opens the log for writing: in Kafka when `KAFKA_BROKERS` is set, otherwise in PostgreSQL. Creates
  * the log when it does not exist.
+ * @param mergesRecords false for values that are no encoded records: one that cannot be read would
+ *   spoil those that Kafka gets with it as one record.
  * @throws ConfigError when the driver is missing or the log contradicts the settings.
  * @throws DependencyError when the log cannot be reached.
  */
-export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWriter> {
+export function openEventLogWriter(
+  config: EventLogConfig,
+  mergesRecords = true,
+): Promise<EventLogWriter> {
+  const merging = mergesRecords ? { mergeValues: mergeRecords } : {};
   const common = {
     partitionCount: config.MINUTEBOOK_LOG_PARTITIONS,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
@@ -46,7 +52,7 @@ export function openEventLogWriter(config: EventLogConfig): Promise<EventLogWrit
   const brokers = config.KAFKA_BROKERS;
   return brokers === undefined
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, ...kafkaTopic(config, brokers), mergeValues: mergeRecords });
+    : openKafkaWriter({ ...common, ...kafkaTopic(config, brokers), ...merging });
 }
 
 /**

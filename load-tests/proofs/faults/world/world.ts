@@ -202,7 +202,7 @@ export class World {
 
   /** The log as another program may write it. */
   async logWriter(): Promise<EventLogWriter> {
-    this.#writer ??= await openEventLogWriter(this.#logConfig);
+    this.#writer ??= await openEventLogWriter(this.#logConfig, false);
     return this.#writer;
   }
 

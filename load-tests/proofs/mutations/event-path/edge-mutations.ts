@@ -62,8 +62,8 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/fold/candidate.js',
-        from: 'const candidates = decoded.events.map(',
-        to: 'const candidates = decoded.events.filter((event) => event.timestampMs <= appendedAtMs).map(',
+        from: 'return events.map((event, position) =>',
+        to: 'return events.filter((event) => event.timestampMs <= appendedAtMs).map((event, position) =>',
       },
     ],
   },
