@@ -5,8 +5,6 @@ import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import type { ClickHouse } from '../clickhouse/client.js';
 import { migrateClickHouse } from '../clickhouse/migrate.js';
-import { eventKey } from '../contract/event-key.js';
-import { encodeEventRecord } from '../contract/usage-event.js';
 import type { EventLogReader, EventLogWriter } from '../event-log/event-log.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
@@ -18,8 +16,8 @@ import { integerColumn } from '../sql/columns.js';
 import { Aggregator } from './aggregator.js';
 import { insertStatement } from './write/insert-statements.js';
 import { UsageWriter } from './write/usage-writer.js';
+import { eventOf, recordOf } from './testing/aggregator-world.js';
 
-const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
 const WAIT = { timeout: 30_000, interval: 50 };
 /** Between copy and exchange there is time for a batch. */
 const COPYING = `
@@ -30,14 +28,9 @@ const COPYING = `
   EXCHANGE TABLES events_copy AND events_v1;
   DROP TABLE events_copy;`;
 
-function recordOf(eventId: string) {
-  const event = {
-    ...{ eventId, eventName: 'request', externalCustomerId: 'acme', customerId: null },
-    ...{ source: '', timestampMs: 60_000, isTimestampGiven: true, properties: {} },
-  };
-  const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
-  return { partition: 0, key: eventKey(environment, eventId), value };
-}
+/** Of a log with one partition. */
+const requestRecord = (eventId: string) =>
+  recordOf(eventOf(eventId, { source: '', timestampMs: 60_000, properties: {} }), 1);
 
 async function storedEvents(clickhouse: ClickHouse): Promise<number> {
   const select = 'SELECT count() AS count FROM events_v1';
@@ -96,12 +89,12 @@ describe('a migration that copies rows', () => {
   test('is refused while an aggregator runs, and what it writes stays', async ({ world }) => {
     const { clickhouse, writer } = world;
     await world.startAggregator();
-    await writer.append([recordOf('a')]);
+    await writer.append([requestRecord('a')]);
     await vi.waitFor(async () => expect(await storedEvents(clickhouse)).toBe(1), WAIT);
     const ended = world.migrate().catch((error: unknown) => error);
     // Long enough for it to copy, and less than it pauses before the exchange.
     await delay(1_000);
-    await writer.append([recordOf('b')]);
+    await writer.append([requestRecord('b')]);
     await vi.waitFor(async () => expect(await storedEvents(clickhouse)).toBe(2), WAIT);
     const end = await ended;
     expect(await storedEvents(clickhouse)).toBe(2);
@@ -113,7 +106,7 @@ describe('a migration that copies rows', () => {
     world,
   }) => {
     const { clickhouse, writer } = world;
-    await writer.append([recordOf('a')]);
+    await writer.append([requestRecord('a')]);
     const migrating = world.migrate();
     await world.untilCopied();
     const starting = world.startAggregator();

@@ -1,8 +1,6 @@
 import { sql } from 'slonik';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
-import { eventKey } from '../contract/event-key.js';
-import { encodeEventRecord } from '../contract/usage-event.js';
 import { openPostgresReader } from '../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { test } from '../load-tests/harness/fixtures.js';
@@ -11,20 +9,15 @@ import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { integerColumn } from '../sql/columns.js';
 import { Aggregator } from './aggregator.js';
+import { environment, eventOf, recordOf } from './testing/aggregator-world.js';
 
-const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
 /** Longer than a few heartbeats of the member, each of which writes. */
 const READING_MS = 6_000;
 const WAIT = { timeout: 40_000, interval: 100 };
 
-function recordOf(eventId: string) {
-  const event = {
-    ...{ eventId, eventName: 'request', externalCustomerId: 'acme', customerId: null },
-    ...{ source: '', timestampMs: 60_000, isTimestampGiven: true, properties: {} },
-  };
-  const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
-  return { partition: 0, key: eventKey(environment, eventId), value };
-}
+/** Of a log with one partition. */
+const requestRecord = (eventId: string) =>
+  recordOf(eventOf(eventId, { source: '', timestampMs: 60_000, properties: {} }), 1);
 
 test('an aggregator waits while PostgreSQL only reads, and counts everything once afterwards', async ({
   database: { url, database },
@@ -55,15 +48,15 @@ test('an aggregator waits while PostgreSQL only reads, and counts everything onc
     return row?.count ?? 0;
   };
   await aggregator.start();
-  await writer.append([recordOf('a'), recordOf('b')]);
+  await writer.append([requestRecord('a'), requestRecord('b')]);
   await vi.waitFor(async () => expect(await counted()).toBe(2), WAIT);
-  await writer.append([recordOf('c')]);
+  await writer.append([requestRecord('c')]);
   await failOver(url, 'reading');
-  await expect(writer.append([recordOf('d')])).rejects.toMatchObject({ isRetryable: true });
+  await expect(writer.append([requestRecord('d')])).rejects.toMatchObject({ isRetryable: true });
   await new Promise((resolve) => setTimeout(resolve, READING_MS));
   expect(failure).toBeNull();
   await failOver(url, 'writing');
-  await vi.waitFor(() => writer.append([recordOf('e')]), WAIT);
+  await vi.waitFor(() => writer.append([requestRecord('e')]), WAIT);
   await vi.waitFor(async () => expect(await counted()).toBe(4), WAIT);
   expect(failure).toBeNull();
   await aggregator.close();

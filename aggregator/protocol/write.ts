@@ -82,7 +82,7 @@ function loadCatalog(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): S
 
 /**
  * Goes on from the row as it is now, after our intent was refused or its reply was lost. A row
- * that still waits for this batch refused it because a meter was activated meanwhile.
+ * that still stands where this batch starts refused it, because a meter was activated meanwhile.
  */
 function resumeIntent(
   { checkpoint, batch, facts }: StateIn<'intending'> | StateIn<'rereading_intent'>,

@@ -79,10 +79,10 @@ export function eventOf(id: string, changes: Partial<UsageEvent> = {}): UsageEve
   };
 }
 
-export function recordOf(event: UsageEvent): AppendRequest {
+export function recordOf(event: UsageEvent, partitionCount = PARTITIONS): AppendRequest {
   const key = eventKey(environment, event.eventId);
   const value = encodeEventRecord({ environment, receivedAtMs: 1_000, events: [event] });
-  return { partition: partitionOf(key, PARTITIONS), key, value };
+  return { partition: partitionOf(key, partitionCount), key, value };
 }
 
 /** Appends events one record each, as single requests do. */

@@ -14,7 +14,11 @@ export type UsageWatermark = {
   readonly generations: ReadonlyMap<string, readonly number[]>;
 };
 
-const nameOf = ({ log, partition }: PartitionEnd): string => `${partition}:${log}`;
+/** Tells partitions of all logs apart. */
+export const partitionName = ({
+  log,
+  partition,
+}: Pick<PartitionEnd, 'log' | 'partition'>): string => `${partition}:${log}`;
 
 /** The ends of what lies below both; null has no end. */
 export function nearerEnds(
@@ -22,9 +26,9 @@ export function nearerEnds(
   others: readonly PartitionEnd[] | null,
 ): readonly PartitionEnd[] | null {
   if (some === null || others === null) return some ?? others;
-  const known = new Map(others.map((end) => [nameOf(end), end.countedBelow]));
+  const known = new Map(others.map((end) => [partitionName(end), end.countedBelow]));
   return some.flatMap((end) => {
-    const other = known.get(nameOf(end));
+    const other = known.get(partitionName(end));
     return other === undefined ? [] : [{ ...end, countedBelow: Math.min(end.countedBelow, other) }];
   });
 }

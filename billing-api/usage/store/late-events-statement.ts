@@ -20,7 +20,7 @@ function minutesOf({ parts }: PlacedQuery): Interval {
   return assertPresent(parts.minutes, 'the minutes of a query');
 }
 
-/** Queries of one branch read minutes of the same stretch that the same events may be in. */
+/** Queries of one branch read the same stretch of minutes, made of events of the same name. */
 function branchesOf(placed: readonly PlacedQuery[]): readonly (readonly PlacedQuery[])[] {
   const ofMinutes = placed.filter(({ parts }) => parts.minutes !== null);
   return branchesBy(ofMinutes, (one) => {

@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import type { PartitionEnd } from '../../domain/usage/watermark.js';
+import { partitionName, type PartitionEnd } from '../../domain/usage/watermark.js';
 import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { readCheckpoints } from './checkpoints.js';
@@ -14,9 +14,6 @@ type BelowDependencies = ReadDependencies & { readonly usage: UsageReader };
  */
 const READINGS_WITH_MINUTES_MAX = 3;
 
-const nameOf = ({ log, partition }: { log: string; partition: number }): string =>
-  `${partition}:${log}`;
-
 /**
  * Where every partition that has begun counts up to; null while no event at or above that can be
  * there. The aggregator intends a batch before it stores an event of it, so PostgreSQL knows.
@@ -26,11 +23,11 @@ async function endsIfExceeded(
   ends: readonly PartitionEnd[],
 ): Promise<readonly PartitionEnd[] | null> {
   const { all } = await readCheckpoints(database);
-  const known = new Map(ends.map((end) => [nameOf(end), end.countedBelow]));
+  const known = new Map(ends.map((end) => [partitionName(end), end.countedBelow]));
   let isExceeded = false;
   const current = all.map(({ log, partition, nextOffset, isIntended }) => {
     // A partition that has begun since the ends were read counts nothing.
-    const countedBelow = known.get(nameOf({ log, partition })) ?? 0;
+    const countedBelow = known.get(partitionName({ log, partition })) ?? 0;
     isExceeded ||= isIntended || nextOffset > countedBelow;
     return { log, partition, countedBelow };
   });
