@@ -109,7 +109,7 @@ describe('the aggregator', () => {
     await createMeter(world.database, '[]');
     const failures = new Map<string, number>();
     await world.startAggregator((command) => {
-      const name = command.kind === 'insert' ? `insert ${command.table}` : command.kind;
+      const name = command.kind === 'insert' ? `insert ${command.tables.join(' ')}` : command.kind;
       const times = failures.get(name) ?? 0;
       failures.set(name, times + 1);
       return times === 0 ? 'before' : times === 1 ? 'after' : null;

@@ -16,9 +16,19 @@ export type BatchRange = {
   readonly end: number;
 };
 
-/** The tables a batch writes, in the order in which they are written. */
+/** The tables a batch writes. */
 export const BATCH_TABLES = ['events', 'ids', 'usage', 'duplicates', 'deadLetters'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
+
+/**
+ * The order of writing: the tables of a stage side by side, each stage after the one before. Ids
+ * and usage come after the events, so that a batch of which anything stands can be made again from
+ * its events, and so that who finds usage in a minute finds the events behind it.
+ */
+export const INSERT_STAGES: readonly (readonly BatchTable[])[] = [
+  ['events', 'duplicates', 'deadLetters'],
+  ['ids', 'usage'],
+];
 
 /** A column whose value depends on the row and on the batch that writes it. */
 export type BatchColumn<Row> = TableColumn<Row, BatchRange>;

@@ -15,7 +15,7 @@ import {
 } from '../testing/aggregator-world.js';
 
 const nameOf = (command: Command): string =>
-  command.kind === 'insert' ? `insert ${command.table}` : command.kind;
+  command.kind === 'insert' ? `insert ${command.tables.join(' ')}` : command.kind;
 
 /** What is left undone of each batch when its log is replaced. */
 const UNDONE = ['insert events', 'insert ids', 'insert usage', 'insert duplicates'];

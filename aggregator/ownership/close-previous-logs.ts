@@ -34,13 +34,12 @@ function contradiction(range: BatchRange, presence: Presence): AssertionFailed {
 }
 
 /**
- * Events are written before ids, and ids before usage, each as a whole; so what is there says what
- * is missing.
+ * Events are written before ids and usage, each as a whole; so what is there says what is missing.
  */
 function missingOf(range: BatchRange, presence: Presence): Missing {
   const { events, ids, marker } = presence;
   if (ids !== 0 && ids !== events) throw contradiction(range, presence);
-  if (marker !== 0 && (marker !== 1 || ids !== events)) throw contradiction(range, presence);
+  if (marker > 1) throw contradiction(range, presence);
   if (events === 0) return [];
   return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
 }

@@ -91,10 +91,16 @@ async function writeGuarded(
 
 async function insert(
   { writer }: PartitionDependencies,
-  { epoch, table, text }: Of<'insert'>,
+  { epoch, batch, tables }: Of<'insert'>,
 ): Promise<Outcome> {
-  const { outcome } = await writer.insert(epoch, insertStatement(table), text);
-  return { kind: outcome };
+  const sent = tables.map((table) =>
+    writer.insert(epoch, insertStatement(table), batch.encoded[table].text),
+  );
+  // All must have ended before anything follows: none may be under way when the batch is finished.
+  await Promise.allSettled(sent);
+  const outcomes = await Promise.all(sent);
+  const isFenced = outcomes.some(({ outcome }) => outcome === 'fenced');
+  return { kind: isFenced ? 'fenced' : 'inserted' };
 }
 
 function remember({ filter, signal }: PartitionDependencies, { batch }: Of<'remember'>): void {

@@ -103,7 +103,27 @@ const INJECTED: Performance = {
   cause: new Error('failure injected by a test'),
 };
 
+/**
+ * Inserts one table after the other, each of which may be made to fail; when one does, the others
+ * are written all the same.
+ */
+async function insertOneByOne(
+  run: PartitionRun,
+  command: Extract<Performed, { kind: 'insert' }>,
+): Promise<Performance> {
+  let worst: Performance = { outcome: { kind: 'inserted' }, cause: null };
+  for (const table of command.tables) {
+    const performance = await performOrFail(run, { ...command, tables: [table] });
+    const { kind } = performance.outcome;
+    if (kind === 'unknown' || (kind === 'fenced' && worst.outcome.kind === 'inserted'))
+      worst = performance;
+  }
+  return worst;
+}
+
 async function performOrFail(run: PartitionRun, command: Performed): Promise<Performance> {
+  const isOfMany = command.kind === 'insert' && command.tables.length > 1;
+  if (run.injectFailure !== undefined && isOfMany) return insertOneByOne(run, command);
   const failure = run.injectFailure?.(command, run.partition) ?? null;
   if (failure === 'before') return INJECTED;
   const performance = await perform(run, command);

@@ -42,6 +42,8 @@ export type Batch = {
   readonly summary: BatchSummary;
   readonly encoded: EncodedBatch;
   readonly digest: string;
+  /** The day on which the log appended all its records, from 1970 on. */
+  readonly appendDay: number;
 };
 
 /** Rows of a batch that are in the tables already, counted in the tables themselves. */
@@ -99,11 +101,11 @@ export type Command =
       readonly isReplacement: boolean;
     }
   | {
+      /** Sends one insert for each of these tables, side by side, and waits for all of them. */
       readonly kind: 'insert';
       readonly epoch: number;
-      readonly range: BatchRange;
-      readonly table: BatchTable;
-      readonly text: string;
+      readonly batch: Batch;
+      readonly tables: readonly BatchTable[];
     }
   | {
       readonly kind: 'finish';
@@ -209,7 +211,7 @@ export type State =
       readonly phase: 'inserting';
       readonly checkpoint: Checkpoint;
       readonly batch: Batch;
-      /** Tables still to be written; the first is under way. */
+      /** Tables still to be written; those of the first stage are under way. */
       readonly remaining: readonly BatchTable[];
     }
   | { readonly phase: 'finishing'; readonly checkpoint: Checkpoint; readonly batch: Batch }

@@ -1,4 +1,4 @@
-import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
+import { BATCH_TABLES, INSERT_STAGES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type { Batch, BatchFacts, Checkpoint, Intent, Step } from './state.js';
@@ -38,19 +38,22 @@ function finish(checkpoint: Checkpoint, batch: Batch): Step {
   };
 }
 
+/** The next of these tables to be written side by side; none when there are no more. */
+function nextTables(remaining: readonly BatchTable[]): readonly BatchTable[] {
+  const stages = INSERT_STAGES.map((stage) => stage.filter((table) => remaining.includes(table)));
+  return stages.find((tables) => tables.length > 0) ?? [];
+}
+
 export function insertNext(
   checkpoint: Checkpoint,
   batch: Batch,
   remaining: readonly BatchTable[],
 ): Step {
-  const table = remaining[0];
-  if (table === undefined) return finish(checkpoint, batch);
-  const { epoch } = checkpoint;
-  const { range } = batch;
-  const { text } = batch.encoded[table];
+  const tables = nextTables(remaining);
+  if (tables.length === 0) return finish(checkpoint, batch);
   return {
     state: { phase: 'inserting', checkpoint, batch, remaining },
-    command: { kind: 'insert', epoch, range, table, text },
+    command: { kind: 'insert', epoch: checkpoint.epoch, batch, tables },
   };
 }
 
@@ -133,9 +136,13 @@ export function onRereadingIntent(
 }
 
 export function onInserting(state: StateIn<'inserting'>, outcome: OutcomeIn<'inserting'>): Step {
+  const { checkpoint, batch, remaining } = state;
   switch (outcome.kind) {
-    case 'inserted':
-      return insertNext(state.checkpoint, state.batch, state.remaining.slice(1));
+    case 'inserted': {
+      const written = nextTables(remaining);
+      const left = remaining.filter((table) => !written.includes(table));
+      return insertNext(checkpoint, batch, left);
+    }
     case 'fenced':
       return LOST;
     case 'unknown':
