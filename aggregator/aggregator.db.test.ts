@@ -217,9 +217,8 @@ describe('the aggregator', () => {
     const { epoch } = await checkpoints.read(partition);
     const foldVersion = FOLD_VERSION + 1;
     const intent = { end: 1, catalogVersion: 2, foldVersion, digest: 'of a newer release' };
-    expect(
-      await checkpoints.intend(partition, { epoch, start: 0, intent, isReplacement: false }),
-    ).toBe(true);
+    const batch = { partition, epoch, start: 0, intent, isReplacement: false };
+    expect(await checkpoints.intend([batch])).toEqual(new Set([partition]));
     const older = await world.startAggregator();
     await vi.waitFor(() => {
       expect(older.halted.get(partition)).toBe('unknown_fold_version');

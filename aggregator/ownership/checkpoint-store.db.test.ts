@@ -31,8 +31,8 @@ describe('an intent of a partition', () => {
     database: { database },
   }) => {
     const { store, epoch } = await takenStore(database);
-    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
-      store.intend(0, { epoch, start: 0, intent, isReplacement });
+    const intend = async (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+      (await store.intend([{ partition: 0, epoch, start: 0, intent, isReplacement }])).has(0);
     expect(await intend(first, false)).toBe(true);
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
@@ -54,8 +54,8 @@ describe('an intent of a partition', () => {
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
     );
-    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
-      store.intend(0, { epoch, start: 0, intent, isReplacement });
+    const intend = async (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+      (await store.intend([{ partition: 0, epoch, start: 0, intent, isReplacement }])).has(0);
     expect(await intend(first, false)).toBe(false);
     expect(await intend({ ...first, catalogVersion: 2 }, true)).toBe(false);
     expect(await intend({ ...first, catalogVersion: 2 }, false)).toBe(true);

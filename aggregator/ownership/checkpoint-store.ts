@@ -16,7 +16,7 @@ const checkpointRow = z.object({
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
 });
-const guardedRow = z.object({ epoch: integerColumn });
+const writtenRow = z.object({ partition: z.number() });
 
 const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 
@@ -28,8 +28,8 @@ const listPreviousIntents = statement(
   z.object({ log: z.string(), partition: z.number() }),
 );
 const takePreviousIntent = statement('take-previous-intent', checkpointRow);
-const intendBatch = statement('intend-batch', guardedRow);
-const finishBatch = statement('finish-batch', guardedRow);
+const intendBatches = statement('intend-batches', writtenRow);
+const finishBatches = statement('finish-batches', writtenRow);
 
 function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
   if (row.intent_end === null) return null;
@@ -54,11 +54,28 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
 }
 
 type Partition = { readonly log: string; readonly partition: number };
+/** A batch `[start, intent.end)` that is about to be written. */
+type IntendedBatch = {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly start: number;
+  readonly intent: Intent;
+  /** Replaces the standing intent of the same range, of which nothing was written. */
+  readonly isReplacement: boolean;
+};
+/** A batch `[start, end)` that is written; `rows`: of events. */
+type WrittenBatch = {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly start: number;
+  readonly end: number;
+  readonly rows: number;
+};
 /** The log, and the member that takes its partitions. */
 type Holder = { readonly log: string; readonly memberId: string };
 
 /**
- * The checkpoint rows of one log. A guarded update resolves to whether it took effect. When
+ * The checkpoint rows of one log. A guarded update resolves to where it took effect. When
  * PostgreSQL fails, the outcome is unknown and a DependencyError is thrown.
  */
 export function createCheckpointStore(database: Database, { log, memberId }: Holder) {
@@ -87,40 +104,23 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     },
     read: async (partition: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
-    intend: async (
-      partition: number,
-      request: {
-        readonly epoch: number;
-        readonly start: number;
-        readonly intent: Intent;
-        readonly isReplacement: boolean;
-      },
-    ): Promise<boolean> => {
-      const { epoch, start, isReplacement, intent } = request;
-      const { end: endOffset, catalogVersion, foldVersion, digest } = intent;
-      const values = {
-        epoch,
-        start,
-        isReplacement,
-        endOffset,
-        catalogVersion,
-        foldVersion,
-        digest,
-      };
-      return (await slonik.maybeOne(intendBatch({ ...at(partition), ...values }))) !== null;
+    /** One statement. Resolves to the partitions whose intents are recorded. */
+    intend: async (batches: readonly IntendedBatch[]): Promise<ReadonlySet<number>> => {
+      const values = batches.map(({ partition, epoch, start, intent, isReplacement }) => ({
+        ...{ partition, epoch, start, end_offset: intent.end, digest: intent.digest },
+        ...{ catalog_version: intent.catalogVersion, fold_version: intent.foldVersion },
+        is_replacement: isReplacement,
+      }));
+      const rows = await slonik.any(intendBatches({ log, batches: JSON.stringify(values) }));
+      return new Set(rows.map(({ partition }) => partition));
     },
-    finish: async (
-      partition: number,
-      batch: {
-        readonly epoch: number;
-        readonly start: number;
-        readonly end: number;
-        readonly rows: number;
-      },
-    ): Promise<boolean> => {
-      const { epoch, start, end: endOffset, rows } = batch;
-      const values = { epoch, start, endOffset, rows };
-      return (await slonik.maybeOne(finishBatch({ ...at(partition), ...values }))) !== null;
+    /** One statement. Resolves to the partitions whose batches are finished. */
+    finish: async (batches: readonly WrittenBatch[]): Promise<ReadonlySet<number>> => {
+      const values = batches.map(({ partition, epoch, start, end, rows }) => ({
+        ...{ partition, epoch, start, end_offset: end, rows },
+      }));
+      const rows = await slonik.any(finishBatches({ log, batches: JSON.stringify(values) }));
+      return new Set(rows.map(({ partition }) => partition));
     },
   };
 }

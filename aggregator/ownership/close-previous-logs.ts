@@ -6,8 +6,8 @@ import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { Checkpoint, Intent, Presence } from '../protocol/state.js';
-import { insertStatement } from '../write/insert-statements.js';
 import { encodeStoredBatch } from '../write/encode-stored-batch.js';
+import { insertBatches } from '../write/insert-batches.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 
@@ -79,16 +79,16 @@ async function complete(
   const missing = missingOf(range, presence);
   if (missing.length > 0) {
     const encoded = await encodeStored(logs, range, range.intent);
+    const toWrite = [{ epoch: checkpoint.epoch, batch: { range, encoded } }];
     for (const table of missing) {
-      const { text } = encoded[table];
-      const { outcome } = await writer.insert(checkpoint.epoch, insertStatement(table), text);
+      const { outcome } = await insertBatches(logs.clickhouse, table, toWrite);
       if (outcome === 'fenced') return 'fenced';
     }
   }
   const { logId, partition, start, end } = range;
-  const batch = { epoch: checkpoint.epoch, start, end, rows: presence.events };
+  const batch = { partition, epoch: checkpoint.epoch, start, end, rows: presence.events };
   const checkpoints = createCheckpointStore(logs.database, { log: logId, memberId: logs.memberId });
-  if (!(await checkpoints.finish(partition, batch))) return 'fenced';
+  if (!(await checkpoints.finish([batch])).has(partition)) return 'fenced';
   const facts = { log: logId, partition, start, end, events: presence.events, inserted: missing };
   if (presence.events > 0) logs.logger.info(facts, 'completed the last batch of an earlier log');
   else

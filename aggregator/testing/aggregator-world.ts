@@ -87,7 +87,7 @@ export function recordOf(event: UsageEvent, partitionCount = PARTITIONS): Append
 
 /** Appends events one record each, as single requests do. */
 export async function send(writer: EventLogWriter, events: readonly UsageEvent[]): Promise<void> {
-  await writer.append(events.map(recordOf));
+  await writer.append(events.map((event) => recordOf(event)));
 }
 
 export async function createMeter(

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
+import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import { markerOf } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
+import { queryMarkOf, queryPrefixOf } from './insert-batches.js';
 
 const DRAIN_ATTEMPTS = 50;
 const DRAIN_PAUSE_MS = 100;
@@ -30,17 +30,17 @@ const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
   AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
   AND source = {marker_source:String} AND group_key = {marker_group:String}`;
 
-const KILL_INSERTS = 'KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC';
-const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes
-  WHERE startsWith(query_id, {prefix:String})`;
+const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
+  AND position(query_id, {mark:String}) > 0`;
+const KILL_INSERTS = `KILL QUERY WHERE ${IS_OF_PARTITION} SYNC`;
+const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes WHERE ${IS_OF_PARTITION}`;
 
 /**
- * What the owner of one partition writes and reads in ClickHouse. Every method throws a
+ * What the owner of one partition asks ClickHouse, and how it fences others. Every method throws a
  * DependencyError when the server fails. Whether an insert took effect is then unknown.
  */
 export class UsageWriter {
   readonly #ofPartition;
-  readonly #queryPrefix: string;
 
   constructor(
     private readonly clickhouse: ClickHouse,
@@ -48,7 +48,6 @@ export class UsageWriter {
     private readonly partition: number,
   ) {
     this.#ofPartition = { log_id: logId, log_partition: partition };
-    this.#queryPrefix = `mb:${logId}:${partition}:`;
   }
 
   /** Rows that one insert can write as one block. */
@@ -72,9 +71,13 @@ export class UsageWriter {
     return this.gate();
   }
 
-  /** Ends every running insert of this partition; the gate refuses those that start later. */
+  /**
+   * Ends every running insert with rows of this partition, whatever else it holds; the gate refuses
+   * those that start later.
+   */
   async drain(): Promise<void> {
-    const parameters = { prefix: this.#queryPrefix };
+    const { logId, partition } = this;
+    const parameters = { prefix: queryPrefixOf(logId), mark: queryMarkOf(partition) };
     for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
       await this.clickhouse.command(KILL_INSERTS, parameters);
       if ((await this.#count(RUNNING_INSERTS, parameters)) === 0) return;
@@ -136,20 +139,6 @@ export class UsageWriter {
       }
     }
     return seen;
-  }
-
-  /**
-   * Sends one insert with the gate (insert-statements.ts). It is never sent twice under one epoch:
-   * after an unknown outcome the partition is taken again.
-   */
-  insert(epoch: number, query: string, body: string): Promise<InsertOutcome> {
-    const { logId, partition } = this;
-    return this.clickhouse.insertText({
-      query,
-      parameters: { gate_log_id: logId, gate_partition: partition, gate_epoch: epoch },
-      body,
-      queryId: `${this.#queryPrefix}${epoch}:${randomUUID()}`,
-    });
   }
 
   async #count(select: string, parameters: QueryParameters): Promise<number> {
