@@ -1,4 +1,5 @@
 import type { EventLogReader } from '../../event-log/event-log.js';
+import { messageOf } from '../../runtime/failure.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import { DecodedRecords, type GatherBounds } from './decoded-records.js';
 
@@ -14,6 +15,9 @@ export type ReadAheadSources = {
   readonly onChange: () => void;
 };
 
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+
 /**
  * Reads and decodes the records of the next batch of one partition, while the batch before it is
  * being written. One read is under way at a time.
@@ -24,7 +28,7 @@ export class ReadAhead {
   #next = new DecodedRecords(0);
   #reading: Promise<void> | null = null;
   #stop = new AbortController();
-  #failure: unknown = null;
+  #failure: Error | null = null;
 
   constructor(private readonly sources: ReadAheadSources) {}
 
@@ -92,7 +96,7 @@ export class ReadAhead {
   async #track(reading: Promise<unknown>): Promise<void> {
     const tracked = reading
       .catch((error: unknown) => {
-        if (!this.#stop.signal.aborted) this.#failure = error;
+        if (!this.#stop.signal.aborted) this.#failure = asError(error);
       })
       .then(() => {
         this.#reading = null;

@@ -130,7 +130,7 @@ const READS: ReadonlySet<Command['kind']> = new Set([
   ...(['inspect', 'warm_filter', 'fetch', 'refetch', 'look_up', 'check_presence'] as const),
   ...(['load_catalog', 'reread'] as const),
 ]);
-/** How often a read is tried before the partition is taken again, which costs a gate and a drain. */
+/** How often a read is tried; then the partition is taken again, at the cost of gate and drain. */
 const READ_TRIES_MAX = 4;
 
 /** Performs a command; a failed read is tried again, while the others of a flush go on. */

@@ -38,12 +38,14 @@ describe('the batches of a flush', () => {
     const batches = [batchOf(0, 2), batchOf(1, 2), batchOf(2, 8), batchOf(3, 1)];
     const bounds = { rowsMax: 100, charactersMax: 8 };
     expect(partitionsOf(divideBatches(batches, 'events', bounds))).toEqual([[0, 1], [2], [3]]);
+    const small = [batchOf(0, 3), batchOf(1, 2), batchOf(2, 1)];
+    expect(partitionsOf(divideBatches(small, 'events', bounds))).toEqual([[0, 2], [1]]);
   });
 
   it('are inserted apart when the log appended them on different days', () => {
     const batches = [batchOf(0, 1, 2), batchOf(1, 1, 1), batchOf(2, 1, 2)];
     const inserts = divideBatches(batches, 'events', { rowsMax: 100 });
-    expect(partitionsOf(inserts)).toEqual([[1], [0, 2]]);
+    expect(partitionsOf(inserts)).toEqual([[0, 2], [1]]);
   });
 
   it('are no insert when there are none', () => {

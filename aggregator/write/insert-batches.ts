@@ -34,6 +34,13 @@ function queryIdOf(logId: string, batches: readonly BatchToWrite<EncodedRange>[]
 /** How much one insert may hold. */
 export type InsertBounds = { readonly rowsMax: number; readonly charactersMax?: number };
 
+type PlannedInsert = {
+  readonly batches: BatchToWrite[];
+  readonly appendDay: number;
+  rows: number;
+  characters: number;
+};
+
 /**
  * Divides batches among inserts of a table, each of which is one block in one partition of the
  * table: of records of one day, and with no more rows than a block has.
@@ -43,23 +50,22 @@ export function divideBatches(
   table: BatchTable,
   { rowsMax, charactersMax = INSERT_CHARACTERS_MAX }: InsertBounds,
 ): readonly (readonly BatchToWrite[])[] {
-  const inserts: BatchToWrite[][] = [];
-  let rows = 0;
-  let characters = 0;
-  for (const toWrite of batches.toSorted((a, b) => a.batch.appendDay - b.batch.appendDay)) {
+  const inserts: PlannedInsert[] = [];
+  for (const toWrite of batches) {
     const { appendDay, encoded } = toWrite.batch;
-    const size = encoded[table];
-    const insert = inserts.at(-1);
-    const fits =
-      insert?.[0]?.batch.appendDay === appendDay &&
-      rows + size.rows <= rowsMax &&
-      characters + size.text.length <= charactersMax;
-    if (insert !== undefined && fits) insert.push(toWrite);
-    else inserts.push([toWrite]);
-    rows = (fits ? rows : 0) + size.rows;
-    characters = (fits ? characters : 0) + size.text.length;
+    const { rows, text } = encoded[table];
+    const characters = text.length;
+    const fits = (insert: PlannedInsert): boolean =>
+      insert.appendDay === appendDay &&
+      insert.rows + rows <= rowsMax &&
+      insert.characters + characters <= charactersMax;
+    const insert = inserts.find(fits) ?? { batches: [], appendDay, rows: 0, characters: 0 };
+    if (insert.batches.length === 0) inserts.push(insert);
+    insert.batches.push(toWrite);
+    insert.rows += rows;
+    insert.characters += characters;
   }
-  return inserts;
+  return inserts.map((insert) => insert.batches);
 }
 
 /**
