@@ -6,10 +6,13 @@ import { Flush, type WriteTogether } from './flush.js';
 
 type Fetch = Extract<Command, { readonly kind: 'fetch' }>;
 
+/** The records of a partition. */
+type Ahead = Pick<ReadAhead, 'seek' | 'take' | 'refresh' | 'isReady' | 'isFull'>;
+
 /** A partition that is ready for its next batch. */
 type Waiting = {
   readonly partition: number;
-  readonly ahead: ReadAhead;
+  readonly ahead: Ahead;
   readonly catalogVersionMin: number;
   readonly resolve: (next: NextBatch | null) => void;
   readonly reject: (error: unknown) => void;

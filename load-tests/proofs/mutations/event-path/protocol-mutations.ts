@@ -47,10 +47,10 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'intent and finish without the guard of the epoch',
     scenario: 'intent of an owner that was replaced',
-    edits: ['intend-batch', 'finish-batch'].map((query) => ({
+    edits: ['intend-batches', 'finish-batches'].map((query) => ({
       path: `sql/queries/${query}.sql`,
-      from: 'AND epoch = :epoch',
-      to: 'AND epoch >= :epoch',
+      from: 'AND c.epoch = batch.epoch',
+      to: 'AND c.epoch >= batch.epoch',
     })),
   },
   {
@@ -59,8 +59,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/write/insert-statements.js',
-        from: ') != {gate_epoch:UInt64}) = 0',
-        to: ') < {gate_epoch:UInt64}) = 0',
+        from: 'WHERE throwIf((SELECT',
+        to: 'WHERE throwIf(0 AND (SELECT',
       },
     ],
   },
@@ -70,8 +70,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/write/insert-statements.js',
-        from: ') != {gate_epoch:UInt64}) = 0',
-        to: ') < {gate_epoch:UInt64}) = 0',
+        from: 'WHERE throwIf((SELECT',
+        to: 'WHERE throwIf(0 AND (SELECT',
       },
     ],
   },
@@ -128,8 +128,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'meter activated before an intent',
     edits: [
       {
-        path: 'sql/queries/intend-batch.sql',
-        from: ' AND min_version <= :catalog_version AND catalog_version <= :catalog_version',
+        path: 'sql/queries/intend-batches.sql',
+        from: ' AND c.min_version <= batch.catalog_version AND c.catalog_version <= batch.catalog_version',
         to: '',
       },
     ],
