@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { InstantMs } from '../../contract/instant.js';
 import type { Checkpoint, Intent } from '../protocol/state.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -15,6 +16,7 @@ const checkpointRow = z.object({
   digest: z.string().nullable(),
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
+  last_batch_appended_ms: integerColumn.nullable(),
 });
 const guardedRow = z.object({ epoch: integerColumn });
 
@@ -43,13 +45,14 @@ function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
 
 function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
   const { last_batch_start: start, last_batch_rows: rows } = row;
+  const appendedAtMs = row.last_batch_appended_ms;
   return {
     epoch: row.epoch,
     nextOffset: row.next_offset,
     intent: intentFromRow(row),
     minVersion: row.min_version,
     catalogVersion: row.catalog_version,
-    lastBatch: start === null || rows === null ? null : { start, rows },
+    lastBatch: start === null || rows === null ? null : { start, rows, appendedAtMs },
   };
 }
 
@@ -116,10 +119,12 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
         readonly start: number;
         readonly end: number;
         readonly rows: number;
+        /** Null when it is not known. */
+        readonly appendedAtMs: InstantMs | null;
       },
     ): Promise<boolean> => {
-      const { epoch, start, end: endOffset, rows } = batch;
-      const values = { epoch, start, endOffset, rows };
+      const { epoch, start, end: endOffset, rows, appendedAtMs } = batch;
+      const values = { epoch, start, endOffset, rows, appendedAtMs };
       return (await slonik.maybeOne(finishBatch({ ...at(partition), ...values }))) !== null;
     },
   };

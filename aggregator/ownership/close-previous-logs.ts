@@ -76,7 +76,8 @@ async function complete(
   { writer, checkpoint }: Taken,
   range: BatchRange & { readonly intent: Intent },
 ): Promise<'completed' | 'fenced'> {
-  const presence = await writer.presence(range);
+  // Its records may be gone, and with them the time of their append.
+  const presence = await writer.presence(range, null);
   const missing = missingOf(range, presence);
   if (missing.length > 0) {
     const encoded = await encodeStored(logs, range, range.intent);
@@ -87,7 +88,7 @@ async function complete(
     }
   }
   const { logId, partition, start, end } = range;
-  const batch = { epoch: checkpoint.epoch, start, end, rows: presence.events };
+  const batch = { epoch: checkpoint.epoch, start, end, rows: presence.events, appendedAtMs: null };
   const checkpoints = createCheckpointStore(logs.database, { log: logId, memberId: logs.memberId });
   if (!(await checkpoints.finish(partition, batch))) return 'fenced';
   const facts = { log: logId, partition, start, end, events: presence.events, inserted: missing };

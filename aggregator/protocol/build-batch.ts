@@ -1,3 +1,4 @@
+import { assertPresent } from '../../runtime/failure.js';
 import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
@@ -57,5 +58,6 @@ export function buildBatch(
   const encoded = encodeBatch(range, folded);
   const digest = digestOf(digestTexts(encoded));
   const summary = summarizeBatch(folded);
-  return { range, catalogVersion: catalog.version, summary, encoded, digest };
+  const appendedAtMs = assertPresent(records[0], 'the first record of a batch').appendedAtMs;
+  return { range, appendedAtMs, catalogVersion: catalog.version, summary, encoded, digest };
 }

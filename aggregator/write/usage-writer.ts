@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { DAY_MS, type InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -24,7 +25,11 @@ const idRow = z.object({
 });
 
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
-const IN_RANGE = `${OF_PARTITION} AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
+/** Leaves out the table partitions of the months before. */
+const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')";
+const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
+const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
+  AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
 /** The whole sorting key is given, so the marker is found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
   AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
@@ -33,6 +38,15 @@ const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
 const KILL_INSERTS = 'KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC';
 const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes
   WHERE startsWith(query_id, {prefix:String})`;
+
+/**
+ * Rows of a batch, and those beyond it, were appended at this time or later: a day before the batch
+ * began, since a log whose leader changes may set its clock back. 0 when that is not known.
+ */
+function appendedFromMs(appendedAtMs: InstantMs | null): InstantMs {
+  if (appendedAtMs === null) return 0;
+  return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);
+}
 
 /**
  * What the owner of one partition writes and reads in ClickHouse. Every method throws a
@@ -92,20 +106,24 @@ export class UsageWriter {
   /** ClickHouse's part of the inspection at take. */
   async inspect(checkpoint: Checkpoint): Promise<Pick<Inspection, 'rowsBeyond' | 'lastBatch'>> {
     const beyond = checkpoint.intent?.end ?? checkpoint.nextOffset;
-    const select = `SELECT
-      (SELECT count() FROM events_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64}) +
-      (SELECT count() FROM event_ids_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64})
-      AS found`;
-    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, beyond });
     const { lastBatch, nextOffset: end } = checkpoint;
+    const appendedAtMs = lastBatch?.appendedAtMs ?? null;
+    const select = `SELECT (SELECT count() FROM events_v1 WHERE ${BEYOND}) +
+      (SELECT count() FROM event_ids_v1 WHERE ${BEYOND}) AS found`;
+    const months = { appended_from: appendedFromMs(appendedAtMs) };
+    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, ...months, beyond });
     if (lastBatch === null) return { rowsBeyond, lastBatch: null };
     const { logId, partition } = this;
-    const found = await this.presence({ logId, partition, start: lastBatch.start, end });
+    const range = { logId, partition, start: lastBatch.start, end };
+    const found = await this.presence(range, appendedAtMs);
     return { rowsBeyond, lastBatch: found };
   }
 
-  /** How many rows of a batch are in the tables. */
-  async presence(range: BatchRange): Promise<Presence> {
+  /**
+   * How many rows of a batch are in the tables. When the log appended it is a matter of its
+   * records; null when these are not known any more: then every month is asked.
+   */
+  async presence(range: BatchRange, appendedAtMs: InstantMs | null): Promise<Presence> {
     const marker = markerOf(range);
     const select = `SELECT
       (SELECT count() FROM events_v1 WHERE ${IN_RANGE}) AS events,
@@ -113,6 +131,7 @@ export class UsageWriter {
       (SELECT sum(event_count) FROM usage_minute_v1 WHERE ${IS_MARKER}) AS marker`;
     const parameters = {
       ...this.#ofPartition,
+      appended_from: appendedFromMs(appendedAtMs),
       start: range.start,
       end: range.end,
       marker_source: marker.source,

@@ -1,0 +1,123 @@
+import { describe, expect } from 'vitest';
+import { encodeEventRecord } from '../../contract/usage-event.js';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { hashText } from '../../runtime/hash-text.js';
+import { decodeRecord } from '../fold/candidate.js';
+import { encodeBatch } from '../fold/encode-rows.js';
+import { foldBatch } from '../fold/fold-batch.js';
+import { indexMeters } from '../fold/meter-index.js';
+import type { Checkpoint } from '../protocol/state.js';
+import { environment, eventOf } from '../testing/aggregator-world.js';
+import { insertStatement } from './insert-statements.js';
+import { UsageWriter } from './usage-writer.js';
+
+const EPOCH = 1;
+const AUGUST = Date.UTC(2026, 7, 31, 23, 59, 59, 999);
+const OCTOBER = Date.UTC(2026, 9, 1);
+const NOVEMBER = Date.UTC(2026, 10, 1);
+
+type Stored = {
+  readonly start: number;
+  readonly ids: readonly string[];
+  readonly appendedAtMs: number;
+};
+
+/** The owner of partition 0 of a log. */
+async function ownerOf(clickhouse: ClickHouse, logId = 'log'): Promise<UsageWriter> {
+  const writer = new UsageWriter(clickhouse, logId, 0);
+  await writer.raiseGate(EPOCH);
+  return writer;
+}
+
+/** Writes a batch of one record into these tables; returns its range. */
+async function write(
+  writer: UsageWriter,
+  { start, ids, appendedAtMs }: Stored,
+  tables: readonly ('events' | 'ids' | 'usage')[] = ['events', 'ids', 'usage'],
+) {
+  const events = ids.map((id) => eventOf(id));
+  const value = encodeEventRecord({ environment, receivedAtMs: appendedAtMs, events });
+  const records = [decodeRecord({ offset: start, appendedAtMs, value }, hashText)];
+  const range = { logId: 'log', partition: 0, start, end: start + 1 };
+  const encoded = encodeBatch(range, foldBatch(records, new Map(), indexMeters([], hashText)));
+  for (const table of tables) {
+    const sent = await writer.insert(EPOCH, insertStatement(table), encoded[table].text);
+    expect(sent.outcome).toBe('inserted');
+  }
+  return range;
+}
+
+const checkpoint = (nextOffset: number, lastBatch: Checkpoint['lastBatch']): Checkpoint => ({
+  ...{ epoch: EPOCH, nextOffset, intent: null, minVersion: 1, catalogVersion: 1 },
+  lastBatch,
+});
+
+describe('the presence of a batch', () => {
+  const BATCH = { start: 7, ids: ['a', 'b'] };
+
+  test('is asked of the months from its append on, and of no earlier one', async ({
+    clickhouse: { client },
+  }) => {
+    const writer = await ownerOf(client);
+    const range = await write(writer, { ...BATCH, appendedAtMs: AUGUST });
+    const nothing = { events: 0, ids: 0, marker: 1 };
+    expect(await writer.presence(range, NOVEMBER)).toEqual(nothing);
+    // A day of clocks that differ: the month before is asked too.
+    expect(await writer.presence(range, OCTOBER)).toEqual(nothing);
+    expect(await writer.presence(range, Date.UTC(2026, 8, 1))).toEqual({
+      ...nothing,
+      events: 2,
+      ids: 2,
+    });
+    expect(await writer.presence(range, AUGUST)).toEqual({ ...nothing, events: 2, ids: 2 });
+    expect(await writer.presence(range, 0)).toEqual({ ...nothing, events: 2, ids: 2 });
+  });
+
+  test('is asked of every month when nobody knows its append', async ({
+    clickhouse: { client },
+  }) => {
+    const writer = await ownerOf(client);
+    const range = await write(writer, { ...BATCH, appendedAtMs: AUGUST });
+    expect(await writer.presence(range, null)).toEqual({ events: 2, ids: 2, marker: 1 });
+  });
+});
+
+describe('the inspection at a take', () => {
+  test('finds the last batch, and rows beyond it in its month and in later ones', async ({
+    clickhouse: { client },
+  }) => {
+    const writer = await ownerOf(client);
+    await write(writer, { start: 0, ids: ['a', 'b'], appendedAtMs: OCTOBER });
+    const row = checkpoint(1, { start: 0, rows: 2, appendedAtMs: OCTOBER });
+    const lastBatch = { events: 2, ids: 2, marker: 1 };
+    expect(await writer.inspect(row)).toEqual({ rowsBeyond: 0, lastBatch });
+    await write(writer, { start: 1, ids: ['c'], appendedAtMs: OCTOBER }, ['ids']);
+    await write(writer, { start: 2, ids: ['d'], appendedAtMs: NOVEMBER }, ['events']);
+    expect(await writer.inspect(row)).toEqual({ rowsBeyond: 2, lastBatch });
+  });
+
+  test('does not read the months before the last batch', async ({ clickhouse: { client } }) => {
+    const writer = await ownerOf(client);
+    await write(writer, { start: 9, ids: ['z'], appendedAtMs: AUGUST }, ['events', 'ids']);
+    const row = checkpoint(1, { start: 0, rows: 0, appendedAtMs: NOVEMBER });
+    expect((await writer.inspect(row)).rowsBeyond).toBe(0);
+    const unknown = checkpoint(1, { start: 0, rows: 0, appendedAtMs: null });
+    expect((await writer.inspect(unknown)).rowsBeyond).toBe(2);
+  });
+});
+
+describe('the look-up of ids', () => {
+  test('finds an id of any month and of an earlier log', async ({ clickhouse: { client } }) => {
+    const writer = await ownerOf(client);
+    await write(writer, { start: 0, ids: ['old'], appendedAtMs: AUGUST }, ['ids']);
+    await write(writer, { start: 1, ids: ['new'], appendedAtMs: NOVEMBER }, ['ids']);
+    const hashes = ['old', 'new', 'never'].map((id) =>
+      hashText(`${environment.tenantId}|${environment.environmentId}|${id}`),
+    );
+    expect([...(await writer.lookUp(hashes, 2)).keys()].sort()).toEqual(hashes.slice(0, 2).sort());
+    expect([...(await writer.lookUp(hashes, 1)).keys()]).toEqual([hashes[0]]);
+    const next = await ownerOf(client, 'next log');
+    expect((await next.lookUp(hashes, 0)).size).toBe(2);
+  });
+});
