@@ -16,8 +16,12 @@ export type BatchRange = {
   readonly end: number;
 };
 
-/** The tables a batch writes, in the order in which they are written. */
-export const BATCH_TABLES = ['events', 'ids', 'usage', 'duplicates', 'deadLetters'] as const;
+/**
+ * The tables a batch writes, in the order in which they are written. Usage is the last: its marker
+ * says that the whole batch is stored, and the reconciliation counts by it (docs/architecture.md
+ * 4.6).
+ */
+export const BATCH_TABLES = ['events', 'ids', 'duplicates', 'deadLetters', 'usage'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
 
 /** A column whose value depends on the row and on the batch that writes it. */

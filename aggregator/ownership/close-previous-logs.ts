@@ -41,8 +41,9 @@ function missingOf(range: BatchRange, presence: Presence): Missing {
   const { events, ids, marker } = presence;
   if (ids !== 0 && ids !== events) throw contradiction(range, presence);
   if (marker !== 0 && (marker !== 1 || ids !== events)) throw contradiction(range, presence);
-  if (events === 0) return [];
-  return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
+  const hasIds = events === 0 || ids > 0;
+  // Also of a batch that stored nothing: its marker leaves no gap between those beside it.
+  return [...(hasIds ? [] : (['ids'] as const)), ...(marker > 0 ? [] : (['usage'] as const))];
 }
 
 /** The intended batch again, made from the events that it has stored. */

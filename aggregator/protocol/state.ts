@@ -56,7 +56,7 @@ export type Batch = {
 export type Presence = {
   readonly events: number;
   readonly ids: number;
-  /** Sum of the marker: 0 or 1; more would be a double insert. */
+  /** How often its usage is there: 0 or 1; anything else is a contradiction (timesWritten). */
   readonly marker: number;
 };
 

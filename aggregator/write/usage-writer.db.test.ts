@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
 import { encodeEventRecord } from '../../contract/usage-event.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { test } from '../../load-tests/harness/fixtures.js';
@@ -80,6 +81,57 @@ describe('the presence of a batch', () => {
     const writer = await ownerOf(client);
     const range = await write(writer, { ...BATCH, appendedAtMs: AUGUST });
     expect(await writer.presence(range, null)).toEqual({ events: 2, ids: 2, marker: 1 });
+  });
+});
+
+describe('the marker of a partition', () => {
+  const batchAt = (start: number, appendedAtMs: number) => ({
+    start,
+    ids: [`${start}`],
+    appendedAtMs,
+  });
+
+  test('is one row however many batches are written, and tells of the last whether it is there', async ({
+    clickhouse: { client },
+  }) => {
+    const writer = await ownerOf(client);
+    const markerOf = async (start: number): Promise<number> => {
+      const range = { logId: 'log', partition: 0, start, end: start + 1 };
+      return (await writer.presence(range, null)).marker;
+    };
+    for (let start = 5; start < 25; start += 1) {
+      expect(await markerOf(start)).toBe(0);
+      await write(writer, batchAt(start, AUGUST), ['usage']);
+      expect([await markerOf(start), await markerOf(start + 1)]).toEqual([1, 0]);
+    }
+    await client.command('OPTIMIZE TABLE usage_minute_v1 FINAL');
+    expect([await markerOf(24), await markerOf(25)]).toEqual([1, 0]);
+    const rows = await client.query(
+      `SELECT meter_id, toString(count()) AS rows, toString(sum(event_count)) AS sum
+       FROM usage_minute_v1 GROUP BY meter_id ORDER BY meter_id`,
+      {},
+      z.object({ meter_id: z.string(), rows: z.string(), sum: z.string() }),
+    );
+    expect(rows).toEqual([
+      { meter_id: '#accepted', rows: '1', sum: '20' },
+      { meter_id: '#batch', rows: '1', sum: '20' },
+    ]);
+    await write(writer, batchAt(24, AUGUST), ['usage']);
+    expect(await markerOf(24)).toBe(2);
+  });
+
+  test('of a release whose markers did not merge tells of its own batch', async ({
+    clickhouse: { client },
+  }) => {
+    const writer = await ownerOf(client);
+    await client.command(`INSERT INTO usage_minute_v1 (meter_id, minute, source, group_key, event_count)
+      VALUES ('#batch', 0, 'log:0', '3:5', 1)`);
+    const of = { logId: 'log', partition: 0 };
+    expect((await writer.presence({ ...of, start: 3, end: 5 }, null)).marker).toBe(1);
+    expect((await writer.presence({ ...of, start: 5, end: 6 }, null)).marker).toBe(0);
+    await write(writer, batchAt(5, AUGUST), ['usage']);
+    expect((await writer.presence({ ...of, start: 3, end: 5 }, null)).marker).toBe(1);
+    expect((await writer.presence({ ...of, start: 5, end: 6 }, null)).marker).toBe(1);
   });
 });
 

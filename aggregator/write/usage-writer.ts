@@ -5,8 +5,8 @@ import { DAY_MS, type InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
-import { markerOf } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 
@@ -16,7 +16,14 @@ const DRAIN_PAUSE_MS = 100;
 const LOOK_UP_IDS_MAX = 6_000;
 
 const countRow = z.object({ found: integerColumn });
-const presenceRow = z.object({ events: integerColumn, ids: integerColumn, marker: integerColumn });
+const presenceRow = z.object({
+  events: integerColumn,
+  ids: integerColumn,
+  count: integerColumn,
+  first: integerColumn.nullable(),
+  end: integerColumn,
+  single: integerColumn,
+});
 const idRow = z.object({
   hash: z.string(),
   payload: z.string(),
@@ -30,10 +37,10 @@ const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}
 const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
 const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
   AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
-/** The whole sorting key is given, so the marker is found without a scan. */
+/** The whole sorting key is given, so the markers are found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
   AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
-  AND source = {marker_source:String} AND group_key = {marker_group:String}`;
+  AND source = {marker_source:String} AND group_key IN ('', {single_group:String})`;
 
 const KILL_INSERTS = 'KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC';
 const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes
@@ -124,21 +131,23 @@ export class UsageWriter {
    * records; null when these are not known any more: then every month is asked.
    */
   async presence(range: BatchRange, appendedAtMs: InstantMs | null): Promise<Presence> {
-    const marker = markerOf(range);
     const select = `SELECT
       (SELECT count() FROM events_v1 WHERE ${IN_RANGE}) AS events,
       (SELECT count() FROM event_ids_v1 WHERE ${IN_RANGE}) AS ids,
-      (SELECT sum(event_count) FROM usage_minute_v1 WHERE ${IS_MARKER}) AS marker`;
+      sumIf(event_count, group_key = '') AS count, toInt64(min(value_min)) AS first,
+      toInt64(max(value_max)) AS end, sumIf(event_count, group_key != '') AS single
+      FROM usage_minute_v1 WHERE ${IS_MARKER}`;
     const parameters = {
       ...this.#ofPartition,
       appended_from: appendedFromMs(appendedAtMs),
       start: range.start,
       end: range.end,
-      marker_source: marker.source,
-      marker_group: marker.groupKey,
+      marker_source: sourceOf(range),
+      single_group: singleMarkerGroupOf(range),
     };
     const [row] = await this.clickhouse.query(select, parameters, presenceRow);
-    return assertPresent(row, 'the row of a SELECT without FROM');
+    const { events, ids, first, ...written } = assertPresent(row, 'the row of aggregates');
+    return { events, ids, marker: timesWritten({ ...written, first: first ?? 0 }, range) };
   }
 
   /** Those of the ids that were counted at offsets below `below` or on an earlier log. */
