@@ -4,7 +4,14 @@ import { Flush, type Performance, type SharedCommand, type Writing } from './flu
 
 const intent = { end: 1, catalogVersion: 1, foldVersion: 1, digest: '' };
 const INTEND: SharedCommand = { kind: 'intend', epoch: 1, start: 0, intent, isReplacement: false };
-const FINISH: SharedCommand = { kind: 'finish', epoch: 1, start: 0, end: 1, rows: 1 };
+const FINISH: SharedCommand = {
+  kind: 'finish',
+  epoch: 1,
+  start: 0,
+  end: 1,
+  rows: 1,
+  appendedAtMs: 0,
+};
 
 function insertOf(...tables: Extract<SharedCommand, { kind: 'insert' }>['tables']): SharedCommand {
   return { kind: 'insert', epoch: 1, batch: {} as Batch, tables };

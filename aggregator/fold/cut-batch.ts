@@ -28,11 +28,6 @@ function usageRowsMax({ candidates }: DecodedRecord, meters: MeterIndex): number
   return rows;
 }
 
-/** The day on which the log appended a record, from 1970 on. */
-export function appendDayOf({ appendedAtMs }: DecodedRecord): number {
-  return Math.floor(appendedAtMs / DAY_MS);
-}
-
 /**
  * How many of the records, from the first on, form one batch: bounded by events, by the rows of
  * every table, and by one day of append time, so that every insert is one block in one partition of
@@ -46,7 +41,7 @@ export function batchLength(
 ): number {
   const first = records[0];
   if (first === undefined) return 0;
-  const day = appendDayOf(first);
+  const day = Math.floor(first.appendedAtMs / DAY_MS);
   const rowsMax = Math.min(BATCH_ROWS_MAX, insertRowsMax);
   let events = 0;
   // The marker of the batch.
@@ -55,7 +50,7 @@ export function batchLength(
   for (const record of records) {
     events += Math.max(1, record.candidates.length);
     usageRows += usageRowsMax(record, meters);
-    const isNextDay = appendDayOf(record) !== day;
+    const isNextDay = Math.floor(record.appendedAtMs / DAY_MS) !== day;
     // Every other table has a row for each event or record at most.
     const rows = Math.max(events, usageRows);
     if (length > 0 && (events > eventsMax || rows > rowsMax || isNextDay)) break;

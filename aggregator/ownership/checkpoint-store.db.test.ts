@@ -26,6 +26,21 @@ async function takenStore(
   return { store, epoch: row.epoch };
 }
 
+describe('a finished batch', () => {
+  test.for([{ appendedAtMs: 1_767_225_599_999 }, { appendedAtMs: null }])(
+    'is remembered with the time of its append, $appendedAtMs',
+    async ({ appendedAtMs }, { database: { database } }) => {
+      const { store, epoch } = await takenStore(database);
+      const at = { partition: 0, epoch, start: 0 };
+      await store.intend([{ ...at, intent: first, isReplacement: false }]);
+      await store.finish([{ ...at, end: 3, rows: 2, appendedAtMs }]);
+      const lastBatch = { start: 0, rows: 2, appendedAtMs };
+      expect((await store.read(0)).lastBatch).toEqual(lastBatch);
+      expect((await store.take(0, 0))?.lastBatch).toEqual(lastBatch);
+    },
+  );
+});
+
 describe('an intent of a partition', () => {
   test('may be replaced by one of its own range and catalog, also after a meter was activated', async ({
     database: { database },

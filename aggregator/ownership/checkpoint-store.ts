@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { InstantMs } from '../../contract/instant.js';
 import type { Checkpoint, Intent } from '../protocol/state.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -15,6 +16,7 @@ const checkpointRow = z.object({
   digest: z.string().nullable(),
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
+  last_batch_appended_ms: integerColumn.nullable(),
 });
 const writtenRow = z.object({ partition: z.number() });
 
@@ -43,13 +45,14 @@ function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
 
 function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
   const { last_batch_start: start, last_batch_rows: rows } = row;
+  const appendedAtMs = row.last_batch_appended_ms;
   return {
     epoch: row.epoch,
     nextOffset: row.next_offset,
     intent: intentFromRow(row),
     minVersion: row.min_version,
     catalogVersion: row.catalog_version,
-    lastBatch: start === null || rows === null ? null : { start, rows },
+    lastBatch: start === null || rows === null ? null : { start, rows, appendedAtMs },
   };
 }
 
@@ -63,13 +66,17 @@ type IntendedBatch = {
   /** Replaces the standing intent of the same range, of which nothing was written. */
   readonly isReplacement: boolean;
 };
-/** A batch `[start, end)` that is written; `rows`: of events. */
+/**
+ * A batch `[start, end)` that is written; `rows`: of events; `appendedAtMs`: when the log appended
+ * its first record, null when that is not known.
+ */
 type WrittenBatch = {
   readonly partition: number;
   readonly epoch: number;
   readonly start: number;
   readonly end: number;
   readonly rows: number;
+  readonly appendedAtMs: InstantMs | null;
 };
 /** The log, and the member that takes its partitions. */
 type Holder = { readonly log: string; readonly memberId: string };
@@ -116,8 +123,8 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     },
     /** One statement. Resolves to the partitions whose batches are finished. */
     finish: async (batches: readonly WrittenBatch[]): Promise<ReadonlySet<number>> => {
-      const values = batches.map(({ partition, epoch, start, end, rows }) => ({
-        ...{ partition, epoch, start, end_offset: end, rows },
+      const values = batches.map(({ partition, epoch, start, end, rows, appendedAtMs }) => ({
+        ...{ partition, epoch, start, end_offset: end, rows, appended_at_ms: appendedAtMs },
       }));
       const rows = await slonik.any(finishBatches({ log, batches: JSON.stringify(values) }));
       return new Set(rows.map(({ partition }) => partition));

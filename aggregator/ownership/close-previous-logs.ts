@@ -39,9 +39,10 @@ function contradiction(range: BatchRange, presence: Presence): AssertionFailed {
 function missingOf(range: BatchRange, presence: Presence): Missing {
   const { events, ids, marker } = presence;
   if (ids !== 0 && ids !== events) throw contradiction(range, presence);
-  if (marker > 1) throw contradiction(range, presence);
-  if (events === 0) return [];
-  return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
+  if (marker !== 0 && marker !== 1) throw contradiction(range, presence);
+  const hasIds = events === 0 || ids > 0;
+  // Also of a batch that stored nothing: its marker leaves no gap between those beside it.
+  return [...(hasIds ? [] : (['ids'] as const)), ...(marker > 0 ? [] : (['usage'] as const))];
 }
 
 /** The intended batch again, made from the events that it has stored. */
@@ -75,7 +76,8 @@ async function complete(
   { writer, checkpoint }: Taken,
   range: BatchRange & { readonly intent: Intent },
 ): Promise<'completed' | 'fenced'> {
-  const presence = await writer.presence(range);
+  // Its records may be gone, and with them the time of their append.
+  const presence = await writer.presence(range, null);
   const missing = missingOf(range, presence);
   if (missing.length > 0) {
     const encoded = await encodeStored(logs, range, range.intent);
@@ -86,7 +88,8 @@ async function complete(
     }
   }
   const { logId, partition, start, end } = range;
-  const batch = { partition, epoch: checkpoint.epoch, start, end, rows: presence.events };
+  const rows = presence.events;
+  const batch = { partition, epoch: checkpoint.epoch, start, end, rows, appendedAtMs: null };
   const checkpoints = createCheckpointStore(logs.database, { log: logId, memberId: logs.memberId });
   if (!(await checkpoints.finish([batch])).has(partition)) return 'fenced';
   const facts = { log: logId, partition, start, end, events: presence.events, inserted: missing };

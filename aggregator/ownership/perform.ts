@@ -84,6 +84,13 @@ async function lookUp(
   return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };
 }
 
+async function checkPresence(
+  { writer }: PartitionDependencies,
+  { range, appendedAtMs }: Of<'check_presence'>,
+): Promise<Outcome> {
+  return { kind: 'presence', presence: await writer.presence(range, appendedAtMs) };
+}
+
 function remember(
   { filter, signal, member }: PartitionDependencies,
   { batch }: Of<'remember'>,
@@ -117,7 +124,7 @@ async function performAlone(
     case 'look_up':
       return lookUp(to, command);
     case 'check_presence':
-      return { kind: 'presence', presence: await to.writer.presence(command.range) };
+      return checkPresence(to, command);
     case 'load_catalog':
       return { kind: 'catalog_loaded', catalog: await to.catalog.latest(command.versionMin) };
     case 'reread':

@@ -1,5 +1,5 @@
 import { assertPresent } from '../../runtime/failure.js';
-import { appendDayOf, batchLength, type BatchBounds } from '../fold/cut-batch.js';
+import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { hasSameMeters, meterKey } from '../fold/meter-index.js';
@@ -58,6 +58,6 @@ export function buildBatch(
   const encoded = encodeBatch(range, folded);
   const digest = digestOf(digestTexts(encoded));
   const summary = summarizeBatch(folded);
-  const appendDay = appendDayOf(assertPresent(records[0], 'the first record of a batch'));
-  return { range, catalogVersion: catalog.version, summary, encoded, digest, appendDay };
+  const appendedAtMs = assertPresent(records[0], 'the first record of a batch').appendedAtMs;
+  return { range, appendedAtMs, catalogVersion: catalog.version, summary, encoded, digest };
 }

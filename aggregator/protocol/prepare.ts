@@ -83,7 +83,7 @@ export function onLookingUp(
       const batch = buildBatch(settings, checkpoint.nextOffset, facts);
       return {
         state: { phase: 'checking_presence', checkpoint, intent, batch },
-        command: { kind: 'check_presence', range: batch.range },
+        command: { kind: 'check_presence', range: batch.range, appendedAtMs: batch.appendedAtMs },
       };
     }
     case 'unknown':

@@ -1,3 +1,4 @@
+import type { InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
 import type { BatchBounds } from '../fold/cut-batch.js';
@@ -18,7 +19,12 @@ export type Intent = {
 };
 
 /** The last finished batch, which must be in ClickHouse when the partition is taken. */
-export type FinishedBatch = { readonly start: number; readonly rows: number };
+export type FinishedBatch = {
+  readonly start: number;
+  readonly rows: number;
+  /** When the log appended its first record, or earlier; null when nobody noted it. */
+  readonly appendedAtMs: InstantMs | null;
+};
 
 /** A row of `aggregator_checkpoints`. */
 export type Checkpoint = {
@@ -38,19 +44,19 @@ export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 /** A batch that is ready to be intended and written. */
 export type Batch = {
   readonly range: BatchRange;
+  /** When the log appended its first record. All of them are of the same day. */
+  readonly appendedAtMs: InstantMs;
   readonly catalogVersion: number;
   readonly summary: BatchSummary;
   readonly encoded: EncodedBatch;
   readonly digest: string;
-  /** The day on which the log appended all its records, from 1970 on. */
-  readonly appendDay: number;
 };
 
 /** Rows of a batch that are in the tables already, counted in the tables themselves. */
 export type Presence = {
   readonly events: number;
   readonly ids: number;
-  /** Sum of the marker: 0 or 1; more would be a double insert. */
+  /** How often its usage is there: 0 or 1; anything else is a contradiction (timesWritten). */
   readonly marker: number;
 };
 
@@ -89,7 +95,11 @@ export type Command =
   | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
   | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
-  | { readonly kind: 'check_presence'; readonly range: BatchRange }
+  | {
+      readonly kind: 'check_presence';
+      readonly range: BatchRange;
+      readonly appendedAtMs: InstantMs;
+    }
   /** Reads the newest catalog, and none that is older than this version. */
   | { readonly kind: 'load_catalog'; readonly versionMin: number }
   | {
@@ -113,6 +123,7 @@ export type Command =
       readonly start: number;
       readonly end: number;
       readonly rows: number;
+      readonly appendedAtMs: InstantMs;
     }
   | { readonly kind: 'reread' }
   | { readonly kind: 'remember'; readonly batch: Batch }

@@ -30,11 +30,12 @@ export function replaceIntent(checkpoint: Checkpoint, batch: Batch): Step {
 }
 
 function finish(checkpoint: Checkpoint, batch: Batch): Step {
-  const { start, end } = batch.range;
+  const { range, appendedAtMs } = batch;
+  const { start, end } = range;
   const rows = batch.summary.idHashes.length;
   return {
     state: { phase: 'finishing', checkpoint, batch },
-    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows },
+    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows, appendedAtMs },
   };
 }
 
@@ -63,12 +64,13 @@ function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
 }
 
 function remember(checkpoint: Checkpoint, batch: Batch): Step {
+  const { range, appendedAtMs } = batch;
   const finished: Checkpoint = {
     ...checkpoint,
-    nextOffset: batch.range.end,
+    nextOffset: range.end,
     intent: null,
     catalogVersion: batch.catalogVersion,
-    lastBatch: { start: batch.range.start, rows: batch.summary.idHashes.length },
+    lastBatch: { start: range.start, rows: batch.summary.idHashes.length, appendedAtMs },
   };
   return {
     state: { phase: 'remembering', checkpoint: finished, batch },

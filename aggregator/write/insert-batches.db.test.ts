@@ -79,11 +79,7 @@ describe('an insert of several partitions', () => {
       const { client } = clickhouse;
       // Stands for an insert: the drain goes by the id alone.
       const running = client
-        .command(
-          'SELECT sleepEachRow(1) FROM numbers(60)',
-          {},
-          `mb:log:,1.4,12.9,3.1,:${partition}`,
-        )
+        .command(SLOW, {}, `mb:log:,1.4,12.9,3.1,:${partition}`)
         .then(() => 'done')
         .catch(() => 'ended');
       const countRunning = async (): Promise<number> => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../contract/instant.js';
 import type { Batch } from '../protocol/state.js';
 import { divideBatches } from './insert-batches.js';
 
@@ -19,7 +20,7 @@ function batchOf(partition: number, rows: number, appendDay = 1) {
     },
     encoded,
     digest: '',
-    appendDay,
+    appendedAtMs: appendDay * DAY_MS + 5,
   };
   return { epoch: 1, batch };
 }

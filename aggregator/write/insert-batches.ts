@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouse, InsertOutcome } from '../../clickhouse/client.js';
+import { DAY_MS } from '../../contract/instant.js';
 import type { BatchTable } from '../fold/batch-tables.js';
 import type { Batch } from '../protocol/state.js';
 import { insertStatement } from './insert-statements.js';
@@ -52,7 +53,8 @@ export function divideBatches(
 ): readonly (readonly BatchToWrite[])[] {
   const inserts: PlannedInsert[] = [];
   for (const toWrite of batches) {
-    const { appendDay, encoded } = toWrite.batch;
+    const { appendedAtMs, encoded } = toWrite.batch;
+    const appendDay = Math.floor(appendedAtMs / DAY_MS);
     const { rows, text } = encoded[table];
     const characters = text.length;
     const fits = (insert: PlannedInsert): boolean =>

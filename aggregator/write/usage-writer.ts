@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { DAY_MS, type InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
-import { markerOf } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 import { queryMarkOf, queryPrefixOf } from './insert-batches.js';
@@ -15,7 +16,14 @@ const DRAIN_PAUSE_MS = 100;
 const LOOK_UP_IDS_MAX = 6_000;
 
 const countRow = z.object({ found: integerColumn });
-const presenceRow = z.object({ events: integerColumn, ids: integerColumn, marker: integerColumn });
+const presenceRow = z.object({
+  events: integerColumn,
+  ids: integerColumn,
+  count: integerColumn,
+  first: integerColumn.nullable(),
+  end: integerColumn,
+  single: integerColumn,
+});
 const idRow = z.object({
   hash: z.string(),
   payload: z.string(),
@@ -24,16 +32,29 @@ const idRow = z.object({
 });
 
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
-const IN_RANGE = `${OF_PARTITION} AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
-/** The whole sorting key is given, so the marker is found without a scan. */
+/** Leaves out the table partitions of the months before. */
+const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')";
+const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
+const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
+  AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
+/** The whole sorting key is given, so the markers are found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
   AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
-  AND source = {marker_source:String} AND group_key = {marker_group:String}`;
+  AND source = {marker_source:String} AND group_key IN ('', {single_group:String})`;
 
 const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
   AND position(query_id, {mark:String}) > 0`;
 const KILL_INSERTS = `KILL QUERY WHERE ${IS_OF_PARTITION} SYNC`;
 const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes WHERE ${IS_OF_PARTITION}`;
+
+/**
+ * Rows of a batch, and those beyond it, were appended at this time or later: a day before the batch
+ * began, since a log whose leader changes may set its clock back. 0 when that is not known.
+ */
+function appendedFromMs(appendedAtMs: InstantMs | null): InstantMs {
+  if (appendedAtMs === null) return 0;
+  return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);
+}
 
 /**
  * What the owner of one partition asks ClickHouse, and how it fences others. Every method throws a
@@ -95,34 +116,41 @@ export class UsageWriter {
   /** ClickHouse's part of the inspection at take. */
   async inspect(checkpoint: Checkpoint): Promise<Pick<Inspection, 'rowsBeyond' | 'lastBatch'>> {
     const beyond = checkpoint.intent?.end ?? checkpoint.nextOffset;
-    const select = `SELECT
-      (SELECT count() FROM events_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64}) +
-      (SELECT count() FROM event_ids_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64})
-      AS found`;
-    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, beyond });
     const { lastBatch, nextOffset: end } = checkpoint;
+    const appendedAtMs = lastBatch?.appendedAtMs ?? null;
+    const select = `SELECT (SELECT count() FROM events_v1 WHERE ${BEYOND}) +
+      (SELECT count() FROM event_ids_v1 WHERE ${BEYOND}) AS found`;
+    const months = { appended_from: appendedFromMs(appendedAtMs) };
+    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, ...months, beyond });
     if (lastBatch === null) return { rowsBeyond, lastBatch: null };
     const { logId, partition } = this;
-    const found = await this.presence({ logId, partition, start: lastBatch.start, end });
+    const range = { logId, partition, start: lastBatch.start, end };
+    const found = await this.presence(range, appendedAtMs);
     return { rowsBeyond, lastBatch: found };
   }
 
-  /** How many rows of a batch are in the tables. */
-  async presence(range: BatchRange): Promise<Presence> {
-    const marker = markerOf(range);
+  /**
+   * How many rows of a batch are in the tables. When the log appended it is a matter of its
+   * records; null when these are not known any more: then every month is asked.
+   */
+  async presence(range: BatchRange, appendedAtMs: InstantMs | null): Promise<Presence> {
     const select = `SELECT
       (SELECT count() FROM events_v1 WHERE ${IN_RANGE}) AS events,
       (SELECT count() FROM event_ids_v1 WHERE ${IN_RANGE}) AS ids,
-      (SELECT sum(event_count) FROM usage_minute_v1 WHERE ${IS_MARKER}) AS marker`;
+      sumIf(event_count, group_key = '') AS count, toInt64(min(value_min)) AS first,
+      toInt64(max(value_max)) AS end, sumIf(event_count, group_key != '') AS single
+      FROM usage_minute_v1 WHERE ${IS_MARKER}`;
     const parameters = {
       ...this.#ofPartition,
+      appended_from: appendedFromMs(appendedAtMs),
       start: range.start,
       end: range.end,
-      marker_source: marker.source,
-      marker_group: marker.groupKey,
+      marker_source: sourceOf(range),
+      single_group: singleMarkerGroupOf(range),
     };
     const [row] = await this.clickhouse.query(select, parameters, presenceRow);
-    return assertPresent(row, 'the row of a SELECT without FROM');
+    const { events, ids, first, ...written } = assertPresent(row, 'the row of aggregates');
+    return { events, ids, marker: timesWritten({ ...written, first: first ?? 0 }, range) };
   }
 
   /** Those of the ids that were counted at offsets below `below` or on an earlier log. */

@@ -32,11 +32,12 @@ const commitFirst: Machine = (settings, state, outcome) => {
   if (state.phase === 'intending' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
     const { epoch } = checkpoint;
-    const { start, end } = batch.range;
+    const { range, appendedAtMs } = batch;
+    const { start, end } = range;
     const rows = batch.summary.idHashes.length;
     return {
       state: { phase: 'finishing', checkpoint, batch },
-      command: { kind: 'finish', epoch, start, end, rows },
+      command: { kind: 'finish', epoch, start, end, rows, appendedAtMs },
     };
   }
   if (state.phase === 'finishing' && outcome.kind === 'written') {

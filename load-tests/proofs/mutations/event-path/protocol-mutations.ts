@@ -95,7 +95,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'presence: await to.writer.presence(command.range)',
+        from: 'presence: await writer.presence(range, appendedAtMs)',
         to: 'presence: { events: 0, ids: 0, marker: 0 }',
       },
     ],
@@ -148,7 +148,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: ENCODE, from: ', bookkeepingRow(marker, batch)', to: '' }],
+    edits: [{ path: ENCODE, from: ', markerRow(range)', to: '' }],
   },
   {
     // Held twice: what was not cut would not be sent.
