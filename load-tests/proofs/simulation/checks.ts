@@ -22,6 +22,20 @@ function checkHalts(owners: readonly Owner[]): string | null {
   return null;
 }
 
+/** An owner steps down only when its epoch is no longer the newest. */
+function checkStepsDown(world: World, before: World | null, index: number): string | null {
+  const { owners, row, gate } = world.partitions[index] ?? { owners: [], row: null, gate: 0 };
+  const newest = Math.max(row?.epoch ?? 0, gate);
+  for (const [process, { step }] of owners.entries()) {
+    if (step.state.phase !== 'lost') continue;
+    const earlier = before?.partitions[index]?.owners[process]?.step.state;
+    if (earlier === undefined || !('checkpoint' in earlier)) continue;
+    const { epoch } = earlier.checkpoint;
+    if (epoch >= newest) return `steps down in epoch ${epoch}, although it is the newest`;
+  }
+  return null;
+}
+
 function attemptEvents(world: World, version: MeterVersion, partition: number): number {
   const attempts = version.readGenerations.slice(1);
   let sum = 0;
@@ -71,7 +85,7 @@ function checkPartition(
   const { index, before, tolerance } = at;
   const stored = isStoredSame(world, before, index) ? null : checkStored(scenario, world, at);
   if (stored !== null || isContradicted(scenario, tolerance)) return stored;
-  return checkHalts(world.partitions[index]?.owners ?? []);
+  return checkHalts(world.partitions[index]?.owners ?? []) ?? checkStepsDown(world, before, index);
 }
 
 /**
