@@ -87,7 +87,10 @@ export class Aggregator {
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
     const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
-    this.#filters = new IdFilterCache({ clickhouse, logId, falsePositiveRate });
+    this.#filters = new IdFilterCache({
+      ...{ clickhouse, falsePositiveRate, identity: log.identity },
+      previousLogs: () => this.#checkpoints.previousLogs(),
+    });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });

@@ -5,6 +5,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
+import type { PreviousLog } from '../dedup/previous-logs.js';
 
 const checkpointRow = z.object({
   epoch: integerColumn,
@@ -28,6 +29,10 @@ const readCheckpoint = statement('read-checkpoint', checkpointRow);
 const listPreviousIntents = statement(
   'list-previous-intents',
   z.object({ log: z.string(), partition: z.number() }),
+);
+const listPreviousLogs = statement(
+  'list-previous-logs',
+  z.object({ log: z.string(), partition_count: integerColumn }),
 );
 const takePreviousIntent = statement('take-previous-intent', checkpointRow);
 const intendBatch = statement('intend-batch', guardedRow);
@@ -80,6 +85,11 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     take: async (partition: number, gate: number): Promise<Checkpoint | null> => {
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
+    },
+    /** Other logs whose partitions are all known. */
+    previousLogs: async (): Promise<readonly PreviousLog[]> => {
+      const rows = await slonik.any(listPreviousLogs({ log }));
+      return rows.map((row) => ({ log: row.log, partitionCount: row.partition_count }));
     },
     /** Partitions of other logs with a batch that was intended and not finished. */
     previousIntents: (): Promise<readonly Partition[]> => slonik.any(listPreviousIntents({ log })),

@@ -44,7 +44,10 @@ const test = base.extend<{ readonly world: World }>({
         checkpoints: createCheckpointStore(database, { log: logId, memberId }),
         catalog: createCatalogReader(database, () => performance.now()),
         writer: new UsageWriter(client, logId, 0),
-        filter: new IdFilterCache({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
+        filter: new IdFilterCache({
+          ...{ clickhouse: client, identity: reader.identity, falsePositiveRate: 0.01 },
+          previousLogs: () => Promise.resolve([]),
+        }).take(0),
         limits: { eventsMax: 100, flushDelayMs: 1 },
         partitionsRunning: () => 1,
         signal: new AbortController().signal,
