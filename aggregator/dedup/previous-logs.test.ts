@@ -24,11 +24,11 @@ describe('the ids of earlier logs that a partition needs', () => {
   });
 
   it.each([
-    ['of one partition, when both logs have as many', 12, 12, [5]],
-    ['of one partition, when the new log has a multiple', 12, 24, [5]],
-    ['of every second partition', 4, 6, [1, 3]],
-    ['of all partitions, when the numbers have nothing in common', 4, 9, [0, 1, 2, 3]],
-  ])('are those %s', (_, before, now, expected) => {
+    { of: 'one partition, when both logs have as many', before: 12, now: 12, expected: [5] },
+    { of: 'one partition, when the new log has a multiple', before: 12, now: 24, expected: [5] },
+    { of: 'every second partition', before: 4, now: 6, expected: [1, 3] },
+    { of: 'all, when nothing is common', before: 4, now: 9, expected: [0, 1, 2, 3] },
+  ])('are those of $of', ({ before, now, expected }) => {
     const present = { log: 'now', partitionCount: now };
     const shards = previousShardsOf(5, present, [{ log: 'before', partitionCount: before }]);
     expect(partitionsOf(shards, 'before')).toEqual(expected);

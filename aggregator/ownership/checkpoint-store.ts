@@ -61,6 +61,15 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
   };
 }
 
+/** Logs other than this one whose partitions are all known. @throws DependencyError. */
+export async function readPreviousLogs(
+  { slonik }: Database,
+  log: string,
+): Promise<readonly PreviousLog[]> {
+  const rows = await slonik.any(listPreviousLogs({ log }));
+  return rows.map((row) => ({ log: row.log, partitionCount: row.partition_count }));
+}
+
 type Partition = { readonly log: string; readonly partition: number };
 /** The log, and the member that takes its partitions. */
 type Holder = { readonly log: string; readonly memberId: string };
@@ -85,11 +94,6 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     take: async (partition: number, gate: number): Promise<Checkpoint | null> => {
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
-    },
-    /** Other logs whose partitions are all known. */
-    previousLogs: async (): Promise<readonly PreviousLog[]> => {
-      const rows = await slonik.any(listPreviousLogs({ log }));
-      return rows.map((row) => ({ log: row.log, partitionCount: row.partition_count }));
     },
     /** Partitions of other logs with a batch that was intended and not finished. */
     previousIntents: (): Promise<readonly Partition[]> => slonik.any(listPreviousIntents({ log })),

@@ -83,16 +83,26 @@ export async function fillStore(
     await fillMonth(clickhouse, plan, month);
     onMonth(month);
   }
+  // What the table does by itself with a month that is over, after a day.
+  for (let month = 0; month < plan.months - 1; month += 1) {
+    const day = new Date(monthMs(plan, month)).toISOString();
+    const partition = `${day.slice(0, 4)}${day.slice(5, 7)}`;
+    await clickhouse.command(`OPTIMIZE TABLE event_ids_v1 PARTITION ${partition} FINAL`);
+  }
   const merging = `SELECT count() AS found FROM system.merges WHERE database = currentDatabase()`;
   while ((await count(clickhouse, merging)) > 0) await delay(MERGE_POLL_MS);
 }
 
-/** Ids of partition 0, as hexadecimal digits, from all months alike. */
-export async function someStoredIds(clickhouse: ClickHouse, wanted: number): Promise<string[]> {
+/** Ids of partition 0, as hexadecimal digits, of any time from this one on. */
+export async function someStoredIds(
+  clickhouse: ClickHouse,
+  { wanted, fromMs }: { readonly wanted: number; readonly fromMs: number },
+): Promise<string[]> {
   const rows = await clickhouse.query(
     `SELECT lower(hex(id_hash)) AS hash FROM event_ids_v1 WHERE log_partition = 0
+       AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
      ORDER BY cityHash64(id_hash) LIMIT {wanted:UInt64}`,
-    { wanted },
+    { wanted, fromMs },
     z.object({ hash: z.string() }),
   );
   return rows.map(({ hash }) => hash);
@@ -165,7 +175,10 @@ export class OwnedStore {
   async write(batch: PreparedBatch, known: number): Promise<BatchTimes> {
     const startedAtMs = performance.now();
     const perhaps = this.#filter.perhapsKnown(batch.ids);
-    const seen = await this.#writer.lookUp(perhaps, batch.start);
+    const seen = await this.#writer.lookUp(perhaps, {
+      below: batch.start,
+      appendedAtMs: batch.appendedAtMs,
+    });
     const lookUpMs = performance.now() - startedAtMs;
     if (seen.size !== known) throw new Error(`${seen.size} known ids instead of ${known}`);
     for (const table of BATCH_TABLES) {

@@ -126,9 +126,9 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
 }
 
 /**
- * The bounds, and beyond them the ends of batches that are counted already. A batch writes its usage
- * last, and with it what it accepted, so those are as whole as finished ones; and whatever lies
- * above is not counted yet.
+ * The bounds, and beyond them the ends of batches that are counted already. A batch writes its
+ * usage last, and with it what it accepted, so those are as whole as finished ones; and whatever
+ * lies above is not counted yet.
  */
 function raisedBounds(
   bounds: readonly PartitionBound[],

@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util';
 import { encodeBatch } from '../../../aggregator/fold/encode-rows.js';
 import { foldBatch } from '../../../aggregator/fold/fold-batch.js';
 import { tableLines } from '../../../cli/demo/tables.js';
-import { createClickHouse } from '../../../clickhouse/client.js';
+import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
 import { migrateClickHouse } from '../../../clickhouse/migrate.js';
+import { DAY_MS } from '../../../contract/instant.js';
 import { withAggregatorWorld } from '../../harness/aggregator-world.js';
 import {
   factsOf,
@@ -22,7 +23,9 @@ import { writeResults } from './write-results.js';
  * What a batch (look-up of its ids and inserts) and a take cost with many stored ids of many
  * months, beside an empty store of the same server, in turns. `npm run measure -- stored-ids
  * [--ids 100000000 --months 12 --partitions 12 --rounds 60 --events 3300 --repeats 0.02
- * --rates 0.01,0.001]`. Ids and months are those of one partition among `--partitions`.
+ * --cases 0.01:day,0.05:day,0.01:year]`. A case is a rate of the filter, and how old the ids are
+ * that come again. A filter that was just built is wrong five times less often than its rate says,
+ * which holds until the ids have doubled: 0.05 shows how an old filter of 0.01 does.
  */
 const { values } = parseArgs({
   options: {
@@ -32,7 +35,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '60' },
     events: { type: 'string', default: '3300' },
     repeats: { type: 'string', default: '0.02' },
-    rates: { type: 'string', default: '0.01,0.001' },
+    cases: { type: 'string', default: '0.01:day,0.05:day,0.01:year' },
   },
 });
 const plan: StoredIds = {
@@ -43,8 +46,9 @@ const plan: StoredIds = {
 };
 const rounds = Number(values.rounds);
 const eventsOfBatch = Number(values.events);
+const repeatsShare = Number(values.repeats);
 /** In the last month, after all that is stored. */
-const appendedAtMs = monthMs(plan, plan.months - 1) + 28 * 86_400_000;
+const appendedAtMs = monthMs(plan, plan.months - 1) + 28 * DAY_MS;
 
 /** A batch of one event a record, with ids of its own; the repeated ids are looked up with them. */
 function prepare(start: number, repeated: readonly string[]): PreparedBatch {
@@ -86,7 +90,7 @@ class Contestant {
   }
 
   async turn(isMeasured: boolean): Promise<void> {
-    const repeated = this.repeats.splice(0, Math.round(eventsOfBatch * Number(values.repeats)));
+    const repeated = this.repeats.splice(0, Math.round(eventsOfBatch * repeatsShare));
     const batch = prepare(this.#next, repeated);
     const times = await this.store.write(batch, repeated.length);
     this.#next = batch.end;
@@ -105,8 +109,66 @@ function percentile(figures: readonly number[], share: number): number {
 
 const DISTURBED_ROUNDS = 5;
 
-await withAggregatorWorld(async ({ clickhouse: server, clickhouseUrl }) => {
-  const open = async (name: string) => {
+type Figures = {
+  readonly of: string;
+  readonly name: string;
+  readonly filterMb: number;
+  readonly lookedUp: number;
+  readonly lookUpMs: number;
+  readonly insertMs: number;
+  readonly batchMs: number;
+  readonly batchP90Ms: number;
+  readonly takeMs: number;
+  readonly takeP90Ms: number;
+};
+
+function figuresOf(of: string, name: string, { samples, store }: Contestant): Figures {
+  const share = (figure: (sample: Sample) => number, rank = 0.5): number =>
+    percentile(samples.map(figure), rank);
+  const batchMs = (sample: Sample): number => sample.lookUpMs + sample.insertMs;
+  return {
+    ...{ of, name, filterMb: store.filterBytes / 2 ** 20 },
+    lookedUp: share(({ lookedUp }) => lookedUp),
+    lookUpMs: share(({ lookUpMs }) => lookUpMs),
+    insertMs: share(({ insertMs }) => insertMs),
+    ...{ batchMs: share(batchMs), batchP90Ms: share(batchMs, 0.9) },
+    ...{ takeMs: share(({ takeMs }) => takeMs), takeP90Ms: share(({ takeMs }) => takeMs, 0.9) },
+  };
+}
+
+/** The two stores in turns. */
+async function measure(
+  of: string,
+  empty: Contestant,
+  full: Contestant,
+): Promise<readonly Figures[]> {
+  const contestants = { empty, full };
+  for (let round = 0; round < rounds + DISTURBED_ROUNDS; round += 1) {
+    const order = round % 2 === 0 ? (['empty', 'full'] as const) : (['full', 'empty'] as const);
+    for (const name of order) await contestants[name].turn(round >= DISTURBED_ROUNDS);
+  }
+  return [figuresOf(of, 'empty', empty), figuresOf(of, 'full', full)];
+}
+
+function linesOf(found: readonly Figures[]): readonly (readonly string[])[] {
+  const lines = found.map((row) => {
+    const times = [row.lookUpMs, row.insertMs, row.batchMs, row.batchP90Ms];
+    const texts = [...times, row.takeMs, row.takeP90Ms].map((figure) => figure.toFixed(1));
+    return [`${row.of} ${row.name}`, row.filterMb.toFixed(1), String(row.lookedUp), ...texts];
+  });
+  const ratio = (figure: 'batchMs' | 'takeMs'): string =>
+    ((found[1]?.[figure] ?? 0) / (found[0]?.[figure] ?? 1)).toFixed(2);
+  const ratios = ['ratio', '', '', '', '', ratio('batchMs'), '', ratio('takeMs'), ''];
+  return [...lines, ratios];
+}
+
+const HEAD = [
+  ...['case, store', 'filter MB', 'looked up', 'look-up ms', 'inserts ms'],
+  ...['batch ms', 'p90', 'take ms', 'p90'],
+];
+
+async function measureAll(clickhouseUrl: string): Promise<void> {
+  const open = async (name: string): Promise<ClickHouse> => {
     const url = new URL(clickhouseUrl);
     url.pathname = `/${name}`;
     await migrateClickHouse(url.href, null);
@@ -117,60 +179,34 @@ await withAggregatorWorld(async ({ clickhouse: server, clickhouseUrl }) => {
     console.log(`month ${month + 1} of ${plan.months} is stored`);
   });
   const facts = await factsOf(full);
-  console.log(
-    `${plan.ids} ids: ${facts.parts} parts, ${(facts.bytes / plan.ids).toFixed(1)} B an id`,
-  );
-  const first = Math.ceil((Math.ceil(plan.ids / plan.months) * plan.months) / plan.partitions);
-  const perRate = Math.ceil((rounds + DISTURBED_ROUNDS) * eventsOfBatch * Number(values.repeats));
-  const rates = values.rates.split(',').map(Number);
-  const repeats = await someStoredIds(full, perRate * rates.length);
-  const lines: (readonly (string | number)[])[] = [];
-  const results: object[] = [];
-  let begin = first;
-  for (const rate of rates) {
-    const empty = await open(`empty_${String(rate).replace('.', '_')}`);
-    const contestants = {
-      empty: new Contestant(new OwnedStore(empty, rate), 0, []),
-      full: new Contestant(new OwnedStore(full, rate), begin, repeats.splice(0, perRate)),
-    };
-    const startedAtMs = performance.now();
-    await contestants.full.store.take(begin, null);
-    const warmSeconds = (performance.now() - startedAtMs) / 1000;
-    await contestants.empty.store.take(0, null);
-    for (let round = 0; round < rounds + DISTURBED_ROUNDS; round += 1) {
-      const order = round % 2 === 0 ? (['empty', 'full'] as const) : (['full', 'empty'] as const);
-      for (const name of order) await contestants[name].turn(round >= DISTURBED_ROUNDS);
-    }
+  const bytes = (facts.bytes / plan.ids).toFixed(1);
+  console.log(`${plan.ids} ids: ${facts.parts} parts, ${bytes} B an id`);
+  const wanted = Math.ceil((rounds + DISTURBED_ROUNDS) * eventsOfBatch * repeatsShare);
+  let begin = Math.ceil((Math.ceil(plan.ids / plan.months) * plan.months) / plan.partitions);
+  const found: Figures[] = [];
+  for (const [index, of] of values.cases.split(',').entries()) {
+    const [rate = '0', age = ''] = of.split(':');
+    const empty = await open(`empty_${index}`);
+    const [small, large] = [
+      new OwnedStore(empty, Number(rate)),
+      new OwnedStore(full, Number(rate)),
+    ];
+    await small.take(0, null);
+    await large.take(begin, null);
+    const fromMs = age === 'year' ? 0 : appendedAtMs - 2 * DAY_MS;
+    const repeats = await someStoredIds(full, { wanted, fromMs });
+    const figures = await measure(
+      of,
+      new Contestant(small, 0, []),
+      new Contestant(large, begin, repeats),
+    );
     begin += (rounds + DISTURBED_ROUNDS) * eventsOfBatch;
-    const medians = Object.entries(contestants).map(([name, { samples, store }]) => {
-      const of = (figure: (sample: Sample) => number, share = 0.5): number =>
-        percentile(samples.map(figure), share);
-      const batchMs = (sample: Sample): number => sample.lookUpMs + sample.insertMs;
-      return {
-        ...{ rate, name, filterMb: store.filterBytes / 2 ** 20, warmSeconds },
-        ...{ lookedUp: of(({ lookedUp }) => lookedUp), lookUpMs: of(({ lookUpMs }) => lookUpMs) },
-        ...{ insertMs: of(({ insertMs }) => insertMs), batchMs: of(batchMs) },
-        ...{ batchP90Ms: of(batchMs, 0.9), takeMs: of(({ takeMs }) => takeMs) },
-        takeP90Ms: of(({ takeMs }) => takeMs, 0.9),
-      };
-    });
-    const [small, large] = medians;
-    for (const row of medians) {
-      const figures = [row.lookUpMs, row.insertMs, row.batchMs, row.batchP90Ms];
-      const texts = [...figures, row.takeMs, row.takeP90Ms].map((figure) => figure.toFixed(1));
-      lines.push([`${row.rate} ${row.name}`, row.filterMb.toFixed(1), row.lookedUp, ...texts]);
-    }
-    const ratio = (figure: 'batchMs' | 'takeMs'): string =>
-      ((large?.[figure] ?? 0) / (small?.[figure] ?? 1)).toFixed(2);
-    const blank = ['', '', '', ''];
-    lines.push([`${rate} ratio`, ...blank, ratio('batchMs'), '', ratio('takeMs'), '']);
-    results.push(...medians);
+    for (const line of tableLines(HEAD, linesOf(figures))) console.log(line);
+    found.push(...figures);
     await empty.close();
   }
-  const head = ['rate, store', 'filter MB', 'looked up', 'look-up ms', 'inserts ms'];
-  const rest = ['batch ms', 'p90', 'take ms', 'p90'];
-  for (const line of tableLines([...head, ...rest], lines)) console.log(line);
-  await writeResults('stored-ids', { plan, facts, rows: results });
+  await writeResults('stored-ids', { plan, facts, rows: found });
   await full.close();
-  await server.command('SELECT 1');
-});
+}
+
+await withAggregatorWorld(({ clickhouseUrl }) => measureAll(clickhouseUrl));
