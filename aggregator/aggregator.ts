@@ -10,7 +10,7 @@ import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './gather/catalog.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
-import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import { createCheckpointStore, readPreviousLogs } from './ownership/checkpoint-store.js';
 import { closePreviousLogs } from './ownership/close-previous-logs.js';
 import { createProcessFlushes } from './flush/process-flushes.js';
 import type { FlushLimits } from './gather/gather-bounds.js';
@@ -95,7 +95,10 @@ export class Aggregator {
       partitionsRunning: () => this.#owned.size,
     });
     const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
-    this.#filters = new IdFilterCache({ clickhouse, logId, falsePositiveRate });
+    this.#filters = new IdFilterCache({
+      ...{ clickhouse, falsePositiveRate, identity: log.identity },
+      previousLogs: () => readPreviousLogs(database, logId),
+    });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });

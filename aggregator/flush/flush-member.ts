@@ -30,7 +30,7 @@ export class FlushMember {
   async fetch(command: Extract<Command, { kind: 'fetch' }>): Promise<Outcome> {
     const { flusher, signal } = this.sources;
     this.leave();
-    const next = signal.aborted ? null : await flusher.next(this.sources, command);
+    const next = await flusher.next(this.sources, command, signal);
     if (next === null) return UNKNOWN.outcome;
     const { records, catalog, flush } = next;
     this.#flush = flush;

@@ -6,6 +6,8 @@ import { Flusher, type NextBatch } from './flusher.js';
 const CATALOG: Catalog = { version: 1, meters: new Map() };
 const FETCH = { kind: 'fetch', from: 0, catalogVersionMin: 1 } as const;
 
+const NEVER = new AbortController().signal;
+
 const recordAt = (offset: number): DecodedRecord => ({
   offset,
   appendedAtMs: 0,
@@ -41,7 +43,7 @@ function process(partitions: number) {
   const flushes = new Map<NextBatch['flush'], number[]>();
   const wait = async (partition: number): Promise<void> => {
     const ahead = records[partition] ?? new Records();
-    const next = await flusher.next({ partition, ahead }, FETCH);
+    const next = await flusher.next({ partition, ahead }, FETCH, NEVER);
     if (next === null) return;
     const members = flushes.get(next.flush) ?? [];
     if (members.length === 0) begun.push(members);
@@ -124,7 +126,7 @@ describe('a process', () => {
     const { flusher, wait, bring, begun } = process(1);
     const broken = new Records();
     broken.failure = new Error('not there');
-    const failing = flusher.next({ partition: 9, ahead: broken }, FETCH);
+    const failing = flusher.next({ partition: 9, ahead: broken }, FETCH, NEVER);
     const failed = expect(failing).rejects.toBe(broken.failure);
     void wait(0);
     await pass(0);
@@ -140,9 +142,9 @@ describe('a process', () => {
     const outage = new Error('no PostgreSQL');
     latest.mockRejectedValueOnce(outage);
     const records = new Records();
-    const failed = expect(flusher.next({ partition: 9, ahead: records }, FETCH)).rejects.toBe(
-      outage,
-    );
+    const failed = expect(
+      flusher.next({ partition: 9, ahead: records }, FETCH, NEVER),
+    ).rejects.toBe(outage);
     await pass(0);
     records.isReady = true;
     flusher.reconsider();
@@ -155,10 +157,20 @@ describe('a process', () => {
     expect(begun).toEqual([[0]]);
   });
 
+  it('does not wait for a partition that was given up while its records were sought', async () => {
+    const { flusher } = process(0);
+    const giveUp = new AbortController();
+    const records = new Records();
+    const waiting = flusher.next({ partition: 0, ahead: records }, FETCH, giveUp.signal);
+    giveUp.abort();
+    flusher.cancel(0);
+    expect(await waiting).toBeNull();
+  });
+
   it('ends the wait of a partition that is given up', async () => {
     const { flusher, begun, bring } = process(1);
     const records = new Records();
-    const waiting = flusher.next({ partition: 0, ahead: records }, FETCH);
+    const waiting = flusher.next({ partition: 0, ahead: records }, FETCH, NEVER);
     await pass(0);
     flusher.cancel(0);
     expect(await waiting).toBeNull();

@@ -46,12 +46,14 @@ export class Flusher {
 
   constructor(private readonly sources: FlusherSources) {}
 
-  /** Waits for records; null when the wait is cancelled. */
+  /** Waits for records; null when the signal has aborted, or when the wait is cancelled. */
   async next(
     { partition, ahead }: Pick<Waiting, 'partition' | 'ahead'>,
     { from, catalogVersionMin }: Fetch,
+    signal: AbortSignal,
   ): Promise<NextBatch | null> {
     await ahead.seek(from);
+    if (signal.aborted) return null;
     return new Promise((resolve, reject) => {
       this.#waiting.set(partition, { partition, ahead, catalogVersionMin, resolve, reject });
       this.reconsider();

@@ -26,7 +26,7 @@ const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
 /** Not a meter's: its rows reach to the last column that these rows need. */
 const ALL_COLUMNS = { ...COUNT_EVENTS, type: 'MIN' } as const;
 
-/** The marker of a batch. Merged: how many offsets and batches were written, and from where on. */
+/** The marker of a batch. Merged, it tells how many offsets and batches were written, and where. */
 export function markerRow(range: BatchRange): UsageMinute {
   return {
     ...{ source: sourceOf(range), groupKey: '', minuteMs: 0, customerKey: '' },

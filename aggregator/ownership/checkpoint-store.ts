@@ -5,6 +5,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
+import type { PreviousLog } from '../dedup/previous-logs.js';
 
 const checkpointRow = z.object({
   epoch: integerColumn,
@@ -28,6 +29,10 @@ const readCheckpoint = statement('read-checkpoint', checkpointRow);
 const listPreviousIntents = statement(
   'list-previous-intents',
   z.object({ log: z.string(), partition: z.number() }),
+);
+const listPreviousLogs = statement(
+  'list-previous-logs',
+  z.object({ log: z.string(), partition_count: integerColumn }),
 );
 const takePreviousIntent = statement('take-previous-intent', checkpointRow);
 const intendBatches = statement('intend-batches', writtenRow);
@@ -54,6 +59,15 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
     catalogVersion: row.catalog_version,
     lastBatch: start === null || rows === null ? null : { start, rows, appendedAtMs },
   };
+}
+
+/** Logs other than this one whose partitions are all known. @throws DependencyError. */
+export async function readPreviousLogs(
+  { slonik }: Database,
+  log: string,
+): Promise<readonly PreviousLog[]> {
+  const rows = await slonik.any(listPreviousLogs({ log }));
+  return rows.map((row) => ({ log: row.log, partitionCount: row.partition_count }));
 }
 
 type Partition = { readonly log: string; readonly partition: number };

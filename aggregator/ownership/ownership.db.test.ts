@@ -51,7 +51,10 @@ const test = base.extend<{ readonly world: World }>({
         ...shared,
         partition: 0,
         writer: new UsageWriter(client, logId, 0),
-        filter: new IdFilterCache({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
+        filter: new IdFilterCache({
+          ...{ clickhouse: client, identity: reader.identity, falsePositiveRate: 0.01 },
+          previousLogs: () => Promise.resolve([]),
+        }).take(0),
         eventsMax: 100,
         signal: new AbortController().signal,
         logger: createLog('test', 'silent'),

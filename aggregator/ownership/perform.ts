@@ -81,7 +81,7 @@ async function lookUp(
   command: Of<'look_up'>,
 ): Promise<Outcome> {
   const idHashes = filter.perhapsKnown(command.idHashes);
-  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };
+  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };
 }
 
 async function checkPresence(

@@ -1,4 +1,11 @@
-import { buildBatch, countsTheSame, draftBatch, firstHalf, idHashesOf } from './build-batch.js';
+import {
+  appendedAtMsOf,
+  buildBatch,
+  countsTheSame,
+  draftBatch,
+  firstHalf,
+  idHashesOf,
+} from './build-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type {
@@ -26,7 +33,10 @@ function lookUp(
   return {
     state: { phase: 'looking_up', checkpoint, intent, draft },
     // Only below the batch: rows that an earlier attempt wrote of it are not earlier events.
-    command: { kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+    command: {
+      ...{ kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+      appendedAtMs: appendedAtMsOf(draft),
+    },
   };
 }
 

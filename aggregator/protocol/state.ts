@@ -94,7 +94,13 @@ export type Command =
   | { readonly kind: 'warm_filter'; readonly below: number }
   | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
-  | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
+  | {
+      readonly kind: 'look_up';
+      readonly idHashes: readonly string[];
+      readonly below: number;
+      /** When the log appended the batch: an id that comes again does so soon, most often. */
+      readonly appendedAtMs: InstantMs;
+    }
   | {
       readonly kind: 'check_presence';
       readonly range: BatchRange;

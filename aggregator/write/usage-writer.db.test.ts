@@ -167,9 +167,13 @@ describe('the look-up of ids', () => {
     const hashes = ['old', 'new', 'never'].map((id) =>
       hashText(`${environment.tenantId}|${environment.environmentId}|${id}`),
     );
-    expect([...(await writer.lookUp(hashes, 2)).keys()].sort()).toEqual(hashes.slice(0, 2).sort());
-    expect([...(await writer.lookUp(hashes, 1)).keys()]).toEqual([hashes[0]]);
-    const next = await ownerOf(client, 'next log');
-    expect((await next.lookUp(hashes, 0)).size).toBe(2);
+    const found = async (by: UsageWriter, below: number, appendedAtMs: number) =>
+      [...(await by.lookUp(hashes, { below, appendedAtMs })).keys()].sort();
+    // Whatever the time of the batch: it only says where to look first.
+    for (const appendedAtMs of [0, AUGUST, OCTOBER, NOVEMBER, Date.UTC(2030, 0)]) {
+      expect(await found(writer, 2, appendedAtMs)).toEqual(hashes.slice(0, 2).sort());
+      expect(await found(writer, 1, appendedAtMs)).toEqual([hashes[0]]);
+      expect(await found(await ownerOf(client, 'next log'), 0, appendedAtMs)).toHaveLength(2);
+    }
   });
 });

@@ -34,6 +34,10 @@ const idRow = z.object({
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
 /** Leaves out the table partitions of the months before. */
 const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')";
+const BELOW = `${OF_PARTITION} AND log_offset < {below:UInt64}`;
+const IN_LAST_MONTHS = `${BELOW} AND ${IN_MONTHS}`;
+/** An id counts once for ever, and not once per log (D-009). */
+const ANYWHERE_ELSE = `(${BELOW} AND NOT (${IN_MONTHS})) OR log_id != {log_id:String}`;
 const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
 const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
   AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
@@ -153,17 +157,28 @@ export class UsageWriter {
     return { events, ids, marker: timesWritten({ ...written, first: first ?? 0 }, range) };
   }
 
-  /** Those of the ids that were counted at offsets below `below` or on an earlier log. */
-  async lookUp(idHashes: readonly string[], below: number): Promise<ReadonlyMap<string, StoredId>> {
+  /**
+   * Those of the ids that were counted at offsets below `below` or on an earlier log. An id may
+   * stand in any month, for ever, but most that come again do so soon; and it stands there once. So
+   * the last months are asked first, and all others only for what was not found.
+   */
+  async lookUp(
+    idHashes: readonly string[],
+    { below, appendedAtMs }: { readonly below: number; readonly appendedAtMs: InstantMs },
+  ): Promise<ReadonlyMap<string, StoredId>> {
+    const bounds = { below, appended_from: appendedFromMs(appendedAtMs) };
     const seen = new Map<string, StoredId>();
-    for (let start = 0; start < idHashes.length; start += LOOK_UP_IDS_MAX) {
-      const rows = await this.#lookUpSome(idHashes.slice(start, start + LOOK_UP_IDS_MAX), below);
-      for (const row of rows) {
-        seen.set(row.hash, {
-          payloadHash: row.payload,
-          timestampMs: row.timestamp_ms,
-          isTimestampGiven: row.is_timestamp_given,
-        });
+    for (const where of [IN_LAST_MONTHS, ANYWHERE_ELSE]) {
+      const wanted = idHashes.filter((idHash) => !seen.has(idHash));
+      for (let start = 0; start < wanted.length; start += LOOK_UP_IDS_MAX) {
+        const some = wanted.slice(start, start + LOOK_UP_IDS_MAX);
+        for (const row of await this.#lookUpSome(some, where, bounds)) {
+          seen.set(row.hash, {
+            payloadHash: row.payload,
+            timestampMs: row.timestamp_ms,
+            isTimestampGiven: row.is_timestamp_given,
+          });
+        }
       }
     }
     return seen;
@@ -174,18 +189,19 @@ export class UsageWriter {
     return assertPresent(row, 'the row of a SELECT of one aggregate').found;
   }
 
-  /**
-   * Looks in this partition and in all earlier logs, since an id counts once for ever and not once
-   * per log (D-009).
-   */
-  #lookUpSome(idHashes: readonly string[], below: number): Promise<z.output<typeof idRow>[]> {
+  /** The hashes are read before the rest of the row, since nearly all of them are others. */
+  #lookUpSome(
+    idHashes: readonly string[],
+    where: string,
+    bounds: QueryParameters,
+  ): Promise<z.output<typeof idRow>[]> {
     // We compute the hashes, and they are hexadecimal digits, so they are safe in the text.
     const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,
         toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms, is_timestamp_given
       FROM event_ids_v1
-      WHERE ((${OF_PARTITION} AND log_offset < {below:UInt64}) OR log_id != {log_id:String})
-        AND id_hash IN (
-        SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))`;
-    return this.clickhouse.query(select, { ...this.#ofPartition, below }, idRow);
+      PREWHERE id_hash IN (
+        SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))
+      WHERE ${where}`;
+    return this.clickhouse.query(select, { ...this.#ofPartition, ...bounds }, idRow);
   }
 }

@@ -23,7 +23,9 @@ CREATE TABLE event_ids_by_month
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(appended_at)
 ORDER BY (log_id, log_partition, id_hash)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;
+-- A month that has had no insert for a day becomes one part.
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1;
 
 -- A block may hold ids of any number of months.
 INSERT INTO event_ids_by_month

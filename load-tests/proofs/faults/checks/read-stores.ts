@@ -98,7 +98,7 @@ export async function readDuplicates(
 
 export type StoreTotals = z.output<typeof totalsRow>;
 
-/** Figures that need no oracle: rows of ids, batches, and partitions whose batches are not there once. */
+/** Figures without an oracle: rows of ids, batches, partitions whose batches are not there once. */
 export async function readTotals(clickhouse: ClickHouse): Promise<StoreTotals> {
   const markers = `SELECT sum(event_count) AS offsets, sum(value_sum) AS batches,
       max(value_max) - min(value_min) AS expected FROM usage_minute_v1

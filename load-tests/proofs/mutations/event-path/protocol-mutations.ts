@@ -39,7 +39,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     name: 'ids looked up without the bound below the batch',
     scenario: 'consumer killed between every two steps',
     edits: [
-      { path: WRITER, from: ' AND log_offset < {below:UInt64})', to: ')' },
+      { path: WRITER, from: ' AND log_offset < {below:UInt64}', to: '' },
       // Otherwise only false positives of the filter would be looked up.
       { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
     ],
@@ -165,8 +165,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };`,
-        to: `    const seen = new Map(await writer.lookUp(idHashes, command.below));
+        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };`,
+        to: `    const seen = new Map(await writer.lookUp(idHashes, command));
     const stored = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
     globalThis.remembered ??= new Set();
     for (const id of command.idHashes) {
