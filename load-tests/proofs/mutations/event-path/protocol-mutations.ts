@@ -28,9 +28,9 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
       },
       {
         path: WRITE,
-        from: `    if (table === undefined)
+        from: `    if (tables.length === 0)
         return finish(checkpoint, batch);`,
-        to: `    if (table === undefined)
+        to: `    if (tables.length === 0)
         return remember(checkpoint, batch);`,
       },
     ],
