@@ -95,11 +95,20 @@ export function describeAction(action: Action): string {
 const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch', 'load_catalog']);
 
 /**
+ * What an owner asks the stores after its drain. An owner that asks late is explored with one
+ * partition; with several, it asks at once, since there would be too many worlds.
+ */
+const QUESTIONS: ReadonlySet<Command['kind']> = new Set([
+  ...(['inspect', 'warm_filter', 'look_up', 'check_presence', 'reread'] as const),
+]);
+
+/**
  * Steps that change only their owner and depend on nothing that can still change. They are taken at
  * once, without a branch, since their order among other actions makes no difference.
  */
 function isPrivate(scenario: Scenario, world: World, kind: Command['kind']): boolean {
   if (kind === 'remember') return true;
+  if (scenario.plan.logs.length > 1 && QUESTIONS.has(kind)) return true;
   return READS.has(kind) && world.meters.versions.length === scenario.plan.meters.length;
 }
 
@@ -145,8 +154,9 @@ function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
   return command?.kind === 'fetch' ? fetchesOf(scenario, world, { ...at, command }) : [];
 }
 
-function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {
-  return row !== null && row.epoch < scenario.plan.limits.epochs;
+function isEpochLeft({ plan }: Scenario, { partitions }: World, index: number): boolean {
+  const row = partitions[index]?.row ?? null;
+  return row !== null && row.epoch < (plan.epochsOf?.[index] ?? plan.limits.epochs);
 }
 
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
@@ -170,7 +180,7 @@ function actionsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[]
   const partition = world.partitions[at.partition];
   const phase = partition?.owners[at.owner]?.step.state.phase;
   if (partition === undefined || phase === undefined) return [];
-  const canTake = isEpochLeft(scenario, partition);
+  const canTake = isEpochLeft(scenario, world, at.partition);
   const canRetake = canTake && isProcessAtWork(world, at.owner);
   const retake: readonly Action[] = canRetake ? [{ kind: 'retake', ...at }] : [];
   if (phase === 'taking') return canTake ? [{ kind: 'act', ...at }, ...retake] : [];
@@ -261,7 +271,7 @@ function privateActions(scenario: Scenario, world: World): Action[] | null {
     for (const [owner, { step }] of owners.entries()) {
       if (!isPrivate(scenario, world, step.command.kind)) continue;
       const at = { partition, owner };
-      if (step.command.kind === 'remember') return [{ kind: 'act', ...at }];
+      if (!READS.has(step.command.kind)) return [{ kind: 'act', ...at }];
       const reads = readsOf(scenario, world, at);
       if (reads.length > 0) return reads;
     }

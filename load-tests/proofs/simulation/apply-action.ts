@@ -160,19 +160,26 @@ function applyToPartition(scenario: Scenario, world: World, action: OnPartition)
   return { ...world, partitions: withItem(world.partitions, index, next) };
 }
 
-/** What happens to one partition, and before it to processes and inserts. */
+/** An owner performs its command; only inserts and a drain concern other partitions as well. */
+function actOnStores(
+  scenario: Scenario,
+  world: World,
+  action: Extract<Action, { readonly kind: 'act' }>,
+): World | null {
+  const { partition, owner } = action;
+  const kind = world.partitions[partition]?.owners[owner]?.step.command.kind;
+  if (kind === 'insert') {
+    return sendInserts(scenario, world, { process: owner, partitions: [partition] });
+  }
+  const drained = kind === 'drain' ? drain(scenario, world, partition) : world;
+  return applyToPartition(scenario, drained, action);
+}
+
+/** What happens to one partition, and with it to processes and inserts. */
 function inPartition(scenario: Scenario, world: World, action: OnPartition): World | null {
   switch (action.kind) {
-    case 'act': {
-      const { partition, owner } = action;
-      const command = world.partitions[partition]?.owners[owner]?.step.command;
-      if (command?.kind === 'insert') {
-        return sendInserts(scenario, world, { process: owner, partitions: [partition] });
-      }
-      const isDrain = command?.kind === 'drain';
-      const drained = isDrain ? drain(scenario, world, partition) : world;
-      return applyToPartition(scenario, drained, action);
-    }
+    case 'act':
+      return actOnStores(scenario, world, action);
     case 'retake':
       return applyToPartition(scenario, crash(world, action.owner), action);
     case 'lose_part': {

@@ -166,10 +166,13 @@ function isCatalogLoaded({ partitions }: World): boolean {
   );
 }
 
-function chooseOfMeters({ random, dangers }: Choice, world: World): Action | null {
-  const { meters } = world;
+function chooseOfMeters(choice: Choice, world: World): Action | null {
   // The worst moment for another change.
-  if (isCatalogLoaded(world) && random() < 0.5) return { kind: 'activate' };
+  if (isCatalogLoaded(world) && choice.random() < 0.5) return { kind: 'activate' };
+  return chooseChangeOrBackfill(choice, world);
+}
+
+function chooseChangeOrBackfill({ random, dangers }: Choice, { meters }: World): Action | null {
   const draw = random();
   if (draw < 0.08) return { kind: 'activate' };
   if (draw < 0.18) {

@@ -20,8 +20,9 @@ import {
 
 /**
  * A text that is equal for two worlds exactly when the same can still happen in both. Processes
- * are interchangeable while they run one release, so their texts are sorted. A batch is identified by its digest. The texts of
- * parts are cached by object identity, since most parts of a world are those of the previous one.
+ * are interchangeable while they run one release, so their texts are sorted. A batch is identified
+ * by its digest. The texts of parts are cached by object identity, since most parts of a world are
+ * those of the previous one.
  */
 function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
   const texts = new WeakMap<T, string>();
