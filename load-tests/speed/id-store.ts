@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { IdFilterCache } from '../../aggregator/dedup/id-filter-cache.js';
 import type { IdFilter } from '../../aggregator/dedup/id-filter.js';
-import { BATCH_TABLES } from '../../aggregator/fold/batch-tables.js';
+import { INSERT_STAGES } from '../../aggregator/fold/batch-tables.js';
 import type { EncodedBatch } from '../../aggregator/fold/encode-rows.js';
-import { insertStatement } from '../../aggregator/write/insert-statements.js';
+import { insertBatches } from '../../aggregator/write/insert-batches.js';
 import { UsageWriter } from '../../aggregator/write/usage-writer.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -141,7 +141,10 @@ export class OwnedStore {
   readonly #writer;
   readonly #filter: IdFilter;
 
-  constructor(clickhouse: ClickHouse, falsePositiveRate: number) {
+  constructor(
+    private readonly clickhouse: ClickHouse,
+    falsePositiveRate: number,
+  ) {
     this.#writer = new UsageWriter(clickhouse, LOG_ID, PARTITION);
     const cache = new IdFilterCache({
       ...{ clickhouse, falsePositiveRate, identity: { logId: LOG_ID, partitionCount: 1 } },
@@ -181,10 +184,12 @@ export class OwnedStore {
     });
     const lookUpMs = performance.now() - startedAtMs;
     if (seen.size !== known) throw new Error(`${seen.size} known ids instead of ${known}`);
-    for (const table of BATCH_TABLES) {
-      const { rows, text } = batch.encoded[table];
-      if (rows === 0) continue;
-      await this.#writer.insert(this.#epoch, insertStatement(table), text);
+    const { start, end, encoded } = batch;
+    const range = { logId: LOG_ID, partition: PARTITION, start, end };
+    const toWrite = [{ epoch: this.#epoch, batch: { range, encoded } }];
+    for (const stage of INSERT_STAGES) {
+      const tables = stage.filter((table) => encoded[table].rows > 0);
+      await Promise.all(tables.map((table) => insertBatches(this.clickhouse, table, toWrite)));
     }
     const insertMs = performance.now() - startedAtMs - lookUpMs;
     this.#filter.remember(batch.ids, batch.end, LIVING);
