@@ -10,9 +10,10 @@ import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './gather/catalog.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
-import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import { createCheckpointStore, readPreviousLogs } from './ownership/checkpoint-store.js';
 import { closePreviousLogs } from './ownership/close-previous-logs.js';
-import type { FetchLimits } from './gather/fetch-batch.js';
+import { createProcessFlushes } from './flush/process-flushes.js';
+import type { FlushLimits } from './gather/gather-bounds.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
@@ -27,7 +28,7 @@ export type AggregatorDependencies = {
   readonly log: EventLogReader;
   readonly logger: Log;
   readonly metrics: Metrics;
-  readonly limits: FetchLimits;
+  readonly limits: FlushLimits;
   /** Share of new ids that are looked up in vain; 0.01 when absent. */
   readonly filterFalsePositiveRate?: number;
   /** How long the previous version of a changed meter still counts events; a week when absent. */
@@ -56,6 +57,7 @@ export class Aggregator {
   readonly #sharing;
   readonly #checkpoints;
   readonly #catalog;
+  readonly #flushes;
   readonly #filters;
   #fail: (error: unknown) => void = () => undefined;
   #backfilling: Promise<void> = Promise.resolve();
@@ -86,8 +88,17 @@ export class Aggregator {
       logId,
     });
     this.#catalog = createCatalogReader(database, () => performance.now());
+    this.#flushes = createProcessFlushes({
+      ...dependencies,
+      checkpoints: this.#checkpoints,
+      catalog: this.#catalog,
+      partitionsRunning: () => this.#owned.size,
+    });
     const falsePositiveRate = dependencies.filterFalsePositiveRate ?? FALSE_POSITIVE_RATE_DEFAULT;
-    this.#filters = new IdFilterCache({ clickhouse, logId, falsePositiveRate });
+    this.#filters = new IdFilterCache({
+      ...{ clickhouse, falsePositiveRate, identity: log.identity },
+      previousLogs: () => readPreviousLogs(database, logId),
+    });
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -158,7 +169,9 @@ export class Aggregator {
     const stop = new AbortController();
     const writer = new UsageWriter(clickhouse, log.identity.logId, partition);
     const filter = this.#filters.take(partition);
-    const ended = this.#own({ partition, writer, filter, signal: stop.signal })
+    const { signal } = stop;
+    const member = this.#flushes.memberOf(partition, signal);
+    const ended = this.#own({ partition, writer, filter, member, signal })
       .catch((error: unknown) => {
         this.#fail(error);
       })
@@ -172,7 +185,9 @@ export class Aggregator {
    * Runs a partition until it is given up, fenced or halted. A fenced one is run again if the row
    * in PostgreSQL still names this process as its owner.
    */
-  async #own(own: Pick<PartitionRun, 'partition' | 'writer' | 'filter' | 'signal'>): Promise<void> {
+  async #own(
+    own: Pick<PartitionRun, 'partition' | 'writer' | 'filter' | 'member' | 'signal'>,
+  ): Promise<void> {
     const { partition, signal } = own;
     const { logger, metrics, log } = this.dependencies;
     const run = {
@@ -180,7 +195,7 @@ export class Aggregator {
       ...own,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
-      partitionsRunning: () => this.#owned.size,
+      eventsMax: this.dependencies.limits.eventsMax,
       onWarm: (how: Warming, seconds: number) => {
         metrics.filterWarmSeconds.observe({ how }, seconds);
       },

@@ -13,8 +13,13 @@ import { createLog } from '../runtime/log.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { MigrationRefused, migrationsFolder } from '../runtime/migrations.js';
 import { integerColumn } from '../sql/columns.js';
+import { hashText } from '../runtime/hash-text.js';
 import { Aggregator } from './aggregator.js';
-import { insertStatement } from './write/insert-statements.js';
+import { decodeRecord } from './fold/candidate.js';
+import { encodeBatch } from './fold/encode-rows.js';
+import { foldBatch } from './fold/fold-batch.js';
+import { indexMeters } from './fold/meter-index.js';
+import { insertBatches } from './write/insert-batches.js';
 import { UsageWriter } from './write/usage-writer.js';
 import { eventOf, recordOf } from './testing/aggregator-world.js';
 
@@ -118,12 +123,15 @@ describe('a migration that copies rows', () => {
   });
 
   test('refuses the insert of an owner that was paused', async ({ world }) => {
-    const paused = new UsageWriter(world.clickhouse, world.reader.identity.logId, 0);
-    await paused.raiseGate(1);
+    const { logId } = world.reader.identity;
+    await new UsageWriter(world.clickhouse, logId, 0).raiseGate(1);
+    const range = { logId, partition: 0, start: 0, end: 1 };
+    const undecodable = decodeRecord({ offset: 0, appendedAtMs: 1_000, value: '?' }, hashText);
+    const folded = foldBatch([undecodable], new Map(), indexMeters([], hashText));
+    const batch = { range, encoded: encodeBatch(range, folded) };
     const migrating = world.migrate();
     await world.untilCopied();
-    const row = [world.reader.identity.logId, 0, 0, 'reason', 'payload', 1_000];
-    const insert = await paused.insert(1, insertStatement('deadLetters'), JSON.stringify(row));
+    const insert = await insertBatches(world.clickhouse, 'deadLetters', [{ epoch: 1, batch }]);
     expect(await migrating).toEqual(['9999_copy.sql']);
     expect(insert.outcome).toBe('fenced');
   });

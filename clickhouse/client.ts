@@ -32,8 +32,8 @@ export type TextInsert = {
   /** `INSERT … FORMAT JSONCompactEachRow` or another format of one line a row. */
   readonly query: string;
   readonly parameters?: QueryParameters;
-  /** The rows in that format, a line each; any size, sent in one piece. */
-  readonly body: string;
+  /** The rows in that format, a line each, in one text or several; any size. */
+  readonly body: string | readonly string[];
   readonly queryId: string;
 };
 
@@ -233,7 +233,8 @@ export class ClickHouse {
    * AssertionFailed, before anything is sent, for more rows than one block holds.
    */
   async insertText(insert: TextInsert): Promise<InsertOutcome> {
-    const rows = linesOf(insert.body);
+    const texts = typeof insert.body === 'string' ? [insert.body] : insert.body;
+    const rows = texts.reduce((sum, text) => sum + linesOf(text), 0);
     assertThat(
       rows <= this.blockRowsMax,
       `${rows} rows fit into one block of ${this.blockRowsMax}`,
@@ -243,7 +244,7 @@ export class ClickHouse {
         query: insert.query,
         query_params: { ...insert.parameters },
         query_id: insert.queryId,
-        values: Readable.from([insert.body], { objectMode: false }),
+        values: Readable.from(texts, { objectMode: false }),
         clickhouse_settings: oneBlock(this.blockRowsMax),
       });
       await drainEmpty(result.stream);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
 import { test } from '../load-tests/harness/fixtures.js';
 import { assertPresent } from '../runtime/failure.js';
 import { migrationsFolder, readMigrations, type Migration } from '../runtime/migrations.js';
@@ -144,6 +145,29 @@ describe('migrations of ClickHouse', () => {
     const least = minutes.map((row) => [row['meter_id'], row['event_count'], row['value_min']]);
     expect(least).toHaveLength(7);
     expect(least.filter(([, , value]) => value !== null)).toEqual([['meter_max', '4', '0.5']]);
+  });
+
+  test('keep ids in one table partition for each month of append', async ({
+    emptyClickHouseUrl: url,
+    directory,
+  }) => {
+    const store = storeAt(url);
+    await fillRelease(store, { release: RELEASE_1, migrations: PRODUCT, directory });
+    await store.fill(`INSERT INTO event_ids_v1 SELECT 'log-a', 0, toFixedString(toString(number), 16),
+      number, 0, '', now64(3), true, toDateTime64('2026-03-01 12:00:00', 3, 'UTC') + number * 86400
+      FROM numbers(40)`);
+    await store.migrate(migrationsFolder('clickhouse'));
+    const client = createClickHouse(url);
+    const partitions = await client.query(
+      `SELECT DISTINCT partition FROM system.parts
+       WHERE database = currentDatabase() AND table = 'event_ids_v1' AND active ORDER BY partition`,
+      {},
+      z.object({ partition: z.string() }),
+    );
+    await client.close();
+    const months = ['202601', '202602', '202603', '202604'];
+    expect(partitions.map(({ partition }) => partition)).toEqual(months);
+    expect((await store.read())['event_ids_v1']).toHaveLength(42);
   });
 
   test('have expectations only when they exist', () => {

@@ -98,7 +98,7 @@ export const SETTINGS = {
   MINUTEBOOK_FLUSH_DELAY_MS: {
     schema: count.default(200),
     means:
-      'how long an aggregator gathers a batch before it writes it; longer in proportion with more than four partitions',
+      'the least time from one flush of an aggregator to the next; a flush writes the batches of all its partitions',
   },
   MINUTEBOOK_BATCH_EVENTS_MAX: {
     schema: count.max(200_000).default(40_000),

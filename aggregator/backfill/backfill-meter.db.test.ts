@@ -12,7 +12,8 @@ import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import type { UsageDelta } from '../fold/usage-deltas.js';
 import { hashText } from '../../runtime/hash-text.js';
-import { BACKFILL_INSERT, insertStatement } from '../write/insert-statements.js';
+import { BACKFILL_INSERT } from '../write/insert-statements.js';
+import { insertBatches } from '../write/insert-batches.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import type { BackfillAttempt, BackfillResult } from './backfill-jobs.js';
 import { backfillMeter } from './backfill-meter.js';
@@ -114,9 +115,9 @@ function recordOf(drawn: Drawn, offset: number, partition = 0): DecodedRecord {
 async function store(client: ClickHouse, partition: number, records: readonly DecodedRecord[]) {
   const range = { logId: 'log', partition, start: 0, end: records.length };
   const folded = foldBatch(records, new Map(), indexMeters([], hashText));
-  const usage = new UsageWriter(client, 'log', partition);
-  await usage.raiseGate(1);
-  await usage.insert(1, insertStatement('events'), encodeBatch(range, folded).events.text);
+  await new UsageWriter(client, 'log', partition).raiseGate(1);
+  const batch = { range, encoded: encodeBatch(range, folded) };
+  await insertBatches(client, 'events', [{ epoch: 1, batch }]);
 }
 
 const READ = `SELECT meter_id, customer_key, toString(minute) AS minute, source, group_key,

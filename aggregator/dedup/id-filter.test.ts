@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { IdList, KnownIds } from './known-ids.js';
 import { SMALL_FILTER_IDS } from './bloom-filter.js';
 import { IdFilter } from './id-filter.js';
-import { PreviousLogIds } from './previous-log-ids.js';
+import { PreviousLogIds, type LimitReads } from './previous-log-ids.js';
 
 type Row = { readonly offset: number; readonly idHash: string };
 
@@ -29,7 +29,10 @@ class Table {
       const hashes = inRange.map(({ idHash }) => idHash);
       return this.#listOf(hashes, () => this.readings.push({ from, below }));
     },
-    ofPreviousLogs: () => this.#listOf([...this.otherLogs], () => undefined),
+    ofPreviousLog: () => ({
+      count: () => Promise.resolve(this.otherLogs.length),
+      stream: () => this.#listOf([...this.otherLogs], () => undefined).stream(),
+    }),
   };
 
   #listOf(hashes: readonly string[], onRead: () => void): IdList {
@@ -53,12 +56,23 @@ class Table {
 const EVENTS = ['we', 'another, or we and the reply is lost', 'retake', 'other log'] as const;
 const LIVING = new AbortController().signal;
 
+const limit: LimitReads = (work) => work();
+
+/** Of logs of which nothing is known but their ids. */
+function previousOf(ids: KnownIds): PreviousLogIds {
+  return new PreviousLogIds({
+    ...{ falsePositiveRate: 0.01, ids, limit, keptBytesMax: 1_000_000 },
+    present: { log: 'now', partitionCount: 1 },
+    previousLogs: () => Promise.resolve([]),
+  });
+}
+
 function filterOf(table: Table): IdFilter {
   return new IdFilter(0, {
     falsePositiveRate: 0.01,
     ids: table.ids,
-    previousLogIds: new PreviousLogIds(table.ids, 0.01),
-    limit: (work) => work(),
+    previousLogIds: previousOf(table.ids),
+    limit,
   });
 }
 

@@ -1,7 +1,7 @@
 import { DependencyError } from '../../runtime/failure.js';
 import type { KnownIds, OffsetRange } from './known-ids.js';
 import { BloomFilter, ID_BYTES } from './bloom-filter.js';
-import type { PreviousLogIds } from './previous-log-ids.js';
+import type { LimitReads, PreviousLogIds } from './previous-log-ids.js';
 import { readIds } from './read-ids.js';
 
 /** What all filters of one process share. */
@@ -9,8 +9,7 @@ export type IdFilterSettings = {
   readonly falsePositiveRate: number;
   readonly ids: Pick<KnownIds, 'ofPartition'>;
   readonly previousLogIds: PreviousLogIds;
-  /** Runs the work when a place for reading is free; null when the signal aborts first. */
-  readonly limit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T | null>;
+  readonly limit: LimitReads;
 };
 
 /** How a filter became complete: it read all ids, or those added since, or it was complete. */
@@ -64,7 +63,7 @@ export class IdFilter {
    * @throws DependencyError.
    */
   async warm(below: number, signal: AbortSignal): Promise<Warming | null> {
-    await this.settings.previousLogIds.refresh();
+    if (!(await this.settings.previousLogIds.refresh(this.partition, signal))) return null;
     const filter = this.#filter;
     const isUsable = filter !== null && !filter.isOvergrown && below >= this.#completeBelow;
     if (isUsable && below === this.#completeBelow) return 'kept';
@@ -88,7 +87,8 @@ export class IdFilter {
     const { previousLogIds } = this.settings;
     return idHashes.filter((_, index) => {
       const at = index * ID_BYTES;
-      return (this.#filter?.mayContain(ids, at) ?? true) || previousLogIds.mayContain(ids, at);
+      if (this.#filter?.mayContain(ids, at) ?? true) return true;
+      return previousLogIds.mayContain(this.partition, ids, at);
     });
   }
 

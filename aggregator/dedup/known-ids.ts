@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import type { PreviousShard } from './previous-logs.js';
 
 const countRow = z.object({ found: integerColumn });
 
@@ -18,14 +19,17 @@ export type IdList = {
   stream(): AsyncIterable<Buffer>;
 };
 
-/** The ids of the current log by partition, and those of all earlier logs. */
+/** The ids of the current log by partition, and those of earlier logs. */
 export type KnownIds = {
   ofPartition(partition: number, range: OffsetRange): IdList;
-  ofPreviousLogs(): IdList;
+  ofPreviousLog(shard: PreviousShard): IdList;
 };
 
 const OF_PARTITION = `log_id = {log_id:String} AND log_partition = {log_partition:UInt32}
   AND log_offset >= {from:UInt64} AND log_offset < {below:UInt64}`;
+
+const OF_PREVIOUS = `log_id = {log_id:String} AND log_partition IN {partitions:Array(UInt32)}`;
+const OF_OTHERS = 'log_id NOT IN {logs:Array(String)}';
 
 /** Reads `event_ids_v1`. Every method throws a DependencyError when the server fails. */
 export function createKnownIds(clickhouse: ClickHouse, logId: string): KnownIds {
@@ -41,6 +45,9 @@ export function createKnownIds(clickhouse: ClickHouse, logId: string): KnownIds 
   return {
     ofPartition: (partition, range) =>
       list(OF_PARTITION, { log_id: logId, log_partition: partition, ...range }),
-    ofPreviousLogs: () => list('log_id != {log_id:String}', { log_id: logId }),
+    ofPreviousLog: (shard) =>
+      'log' in shard
+        ? list(OF_PREVIOUS, { log_id: shard.log, partitions: shard.partitions })
+        : list(OF_OTHERS, { logs: shard.otherThan }),
   };
 }

@@ -16,9 +16,21 @@ export type BatchRange = {
   readonly end: number;
 };
 
-/** The tables a batch writes, in the order in which they are written. */
-export const BATCH_TABLES = ['events', 'ids', 'usage', 'duplicates', 'deadLetters'] as const;
+/** The tables a batch writes. */
+export const BATCH_TABLES = ['events', 'ids', 'duplicates', 'deadLetters', 'usage'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
+
+/**
+ * The order of writing: the tables of a stage side by side, each stage after the one before. Ids
+ * and usage come last, so that a batch of which they stand can be made again from its events, and
+ * so that who finds usage in a minute finds the events behind it. With its usage comes what a batch
+ * accepted: by then all events and duplicates are there that the reconciliation compares it with
+ * (docs/architecture.md 4.6).
+ */
+export const INSERT_STAGES: readonly (readonly BatchTable[])[] = [
+  ['events', 'duplicates', 'deadLetters'],
+  ['ids', 'usage'],
+];
 
 /** A column whose value depends on the row and on the batch that writes it. */
 export type BatchColumn<Row> = TableColumn<Row, BatchRange>;

@@ -1,9 +1,6 @@
-import { COUNT_EVENTS } from '../../contract/aggregation.js';
-import type { Environment } from '../../contract/environment.js';
-import { emptyUsageCell } from '../../contract/minute-values.js';
 import { rowEncoder } from '../../contract/table-column.js';
 import { encodeMinute, type UsageMinute } from '../../contract/usage-minute.js';
-import type { AcceptedCount } from './count-accepted.js';
+import { acceptedRow, markerRow } from './batch-marker.js';
 import {
   BATCH_TABLES,
   DEAD_LETTER_COLUMNS,
@@ -31,37 +28,6 @@ const encodeId = rowEncoder(ID_COLUMNS);
 const encodeDuplicate = rowEncoder(DUPLICATE_COLUMNS);
 const encodeDeadLetter = rowEncoder(DEAD_LETTER_COLUMNS);
 
-/** Texts that name a batch in the usage table. */
-export type BatchMarker = { readonly source: string; readonly groupKey: string };
-
-/** What the rows of a batch that hold no usage have in common (0001_usage.sql of ClickHouse). */
-export function markerOf(range: BatchRange): BatchMarker {
-  return {
-    source: `${range.logId}:${range.partition}`,
-    groupKey: `${range.start}:${range.end}`,
-  };
-}
-
-/** A row that holds no usage but a number of its own under a name that no meter has. */
-function bookkeepingRow(
-  marker: BatchMarker,
-  of: {
-    readonly environment: Environment;
-    readonly name: '#batch' | '#accepted';
-    readonly minuteMs: number;
-    readonly count: number;
-  },
-): UsageMinute {
-  const { environment, name: meterId, minuteMs, count } = of;
-  return {
-    ...{ ...marker, minuteMs, customerKey: '' },
-    meter: { environment, meterId, generation: 0, aggregation: COUNT_EVENTS },
-    cell: { ...emptyUsageCell({ uniques: false }), eventCount: count },
-  };
-}
-
-const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
-
 /** Lines of usage rows, as the insert of the usage table reads them. */
 export function encodeDeltas(deltas: readonly UsageMinute[]): EncodedRows {
   return encodeLines(deltas, encodeMinute);
@@ -69,12 +35,8 @@ export function encodeDeltas(deltas: readonly UsageMinute[]): EncodedRows {
 
 /** Usage, then how many events were decoded, then the marker of the batch. */
 function encodeUsage(range: BatchRange, { deltas, accepted }: FoldedBatch): EncodedRows {
-  const marker = markerOf(range);
-  const acceptedRows = accepted.map(({ environment, hourMs, eventCount }: AcceptedCount) =>
-    bookkeepingRow(marker, { environment, name: '#accepted', minuteMs: hourMs, count: eventCount }),
-  );
-  const batch = { environment: NO_ENVIRONMENT, name: '#batch', minuteMs: 0, count: 1 } as const;
-  return encodeDeltas([...deltas, ...acceptedRows, bookkeepingRow(marker, batch)]);
+  const acceptedRows = accepted.map((count) => acceptedRow(range, count));
+  return encodeDeltas([...deltas, ...acceptedRows, markerRow(range)]);
 }
 
 /**

@@ -293,6 +293,9 @@ describe('values', () => {
 });
 
 describe('the count of accepted events', () => {
+  /** The end of the batch, and what a row before that column does not have. */
+  const UP_TO_100 = '0,"0","0","100",[0,0,"","0"],[],null';
+
   it('is of all decoded events by environment and hour of receipt, duplicates included', () => {
     const received = (offset: number, receivedAtMs: number, events: readonly UsageEvent[]) =>
       decodeRecord(
@@ -311,9 +314,9 @@ describe('the count of accepted events', () => {
     ];
     const { usage } = encodeBatch(range, foldBatch(records, new Map(), meters));
     expect(usage.text.split('\n').filter((line) => line.includes('#accepted'))).toEqual([
-      '["t1","e1","","#accepted",0,0,"log:0","0:100",2]',
-      '["t1","e1","","#accepted",0,3600,"log:0","0:100",1]',
-      '["t2","e1","","#accepted",0,0,"log:0","0:100",1]',
+      `["t1","e1","","#accepted",0,0,"log:0","",2,${UP_TO_100}]`,
+      `["t1","e1","","#accepted",0,3600,"log:0","",1,${UP_TO_100}]`,
+      `["t2","e1","","#accepted",0,0,"log:0","",1,${UP_TO_100}]`,
     ]);
   });
 });
@@ -323,7 +326,7 @@ describe('encodeBatch', () => {
     const encoded = encodeBatch(range, foldBatch([], new Map(), meters));
     expect(encoded.usage).toEqual({
       rows: 1,
-      text: '["","","","#batch",0,0,"log:0","0:100",1]\n',
+      text: '["","","","#batch",0,0,"log:0","",100,0,"1","0","100",[0,0,"","0"],[],"0"]\n',
     });
     expect([encoded.events.rows, encoded.ids.rows, encoded.duplicates.rows]).toEqual([0, 0, 0]);
   });

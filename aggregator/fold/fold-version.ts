@@ -4,4 +4,4 @@
  * minutes and encoding all count. A release that raises it also ships the fold before, so that it
  * can finish intents of the release before; there is none before this one.
  */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;

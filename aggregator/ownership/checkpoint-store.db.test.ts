@@ -26,13 +26,28 @@ async function takenStore(
   return { store, epoch: row.epoch };
 }
 
+describe('a finished batch', () => {
+  test.for([{ appendedAtMs: 1_767_225_599_999 }, { appendedAtMs: null }])(
+    'is remembered with the time of its append, $appendedAtMs',
+    async ({ appendedAtMs }, { database: { database } }) => {
+      const { store, epoch } = await takenStore(database);
+      const at = { partition: 0, epoch, start: 0 };
+      await store.intend([{ ...at, intent: first, isReplacement: false }]);
+      await store.finish([{ ...at, end: 3, rows: 2, appendedAtMs }]);
+      const lastBatch = { start: 0, rows: 2, appendedAtMs };
+      expect((await store.read(0)).lastBatch).toEqual(lastBatch);
+      expect((await store.take(0, 0))?.lastBatch).toEqual(lastBatch);
+    },
+  );
+});
+
 describe('an intent of a partition', () => {
   test('may be replaced by one of its own range and catalog, also after a meter was activated', async ({
     database: { database },
   }) => {
     const { store, epoch } = await takenStore(database);
-    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
-      store.intend(0, { epoch, start: 0, intent, isReplacement });
+    const intend = async (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+      (await store.intend([{ partition: 0, epoch, start: 0, intent, isReplacement }])).has(0);
     expect(await intend(first, false)).toBe(true);
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
@@ -54,8 +69,8 @@ describe('an intent of a partition', () => {
     await database.asEnvironment({ tenantId: 'tenant_1', environmentId: 'env_1' }, (connection) =>
       connection.query(activateMeter),
     );
-    const intend = (intent: Intent, isReplacement: boolean): Promise<boolean> =>
-      store.intend(0, { epoch, start: 0, intent, isReplacement });
+    const intend = async (intent: Intent, isReplacement: boolean): Promise<boolean> =>
+      (await store.intend([{ partition: 0, epoch, start: 0, intent, isReplacement }])).has(0);
     expect(await intend(first, false)).toBe(false);
     expect(await intend({ ...first, catalogVersion: 2 }, true)).toBe(false);
     expect(await intend({ ...first, catalogVersion: 2 }, false)).toBe(true);

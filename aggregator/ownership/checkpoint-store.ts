@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { InstantMs } from '../../contract/instant.js';
 import type { Checkpoint, Intent } from '../protocol/state.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
+import type { PreviousLog } from '../dedup/previous-logs.js';
 
 const checkpointRow = z.object({
   epoch: integerColumn,
@@ -15,8 +17,9 @@ const checkpointRow = z.object({
   digest: z.string().nullable(),
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
+  last_batch_appended_ms: integerColumn.nullable(),
 });
-const guardedRow = z.object({ epoch: integerColumn });
+const writtenRow = z.object({ partition: z.number() });
 
 const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 
@@ -27,9 +30,13 @@ const listPreviousIntents = statement(
   'list-previous-intents',
   z.object({ log: z.string(), partition: z.number() }),
 );
+const listPreviousLogs = statement(
+  'list-previous-logs',
+  z.object({ log: z.string(), partition_count: integerColumn }),
+);
 const takePreviousIntent = statement('take-previous-intent', checkpointRow);
-const intendBatch = statement('intend-batch', guardedRow);
-const finishBatch = statement('finish-batch', guardedRow);
+const intendBatches = statement('intend-batches', writtenRow);
+const finishBatches = statement('finish-batches', writtenRow);
 
 function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
   if (row.intent_end === null) return null;
@@ -43,22 +50,53 @@ function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
 
 function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
   const { last_batch_start: start, last_batch_rows: rows } = row;
+  const appendedAtMs = row.last_batch_appended_ms;
   return {
     epoch: row.epoch,
     nextOffset: row.next_offset,
     intent: intentFromRow(row),
     minVersion: row.min_version,
     catalogVersion: row.catalog_version,
-    lastBatch: start === null || rows === null ? null : { start, rows },
+    lastBatch: start === null || rows === null ? null : { start, rows, appendedAtMs },
   };
 }
 
+/** Logs other than this one whose partitions are all known. @throws DependencyError. */
+export async function readPreviousLogs(
+  { slonik }: Database,
+  log: string,
+): Promise<readonly PreviousLog[]> {
+  const rows = await slonik.any(listPreviousLogs({ log }));
+  return rows.map((row) => ({ log: row.log, partitionCount: row.partition_count }));
+}
+
 type Partition = { readonly log: string; readonly partition: number };
+/** A batch `[start, intent.end)` that is about to be written. */
+type IntendedBatch = {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly start: number;
+  readonly intent: Intent;
+  /** Replaces the standing intent of the same range, of which nothing was written. */
+  readonly isReplacement: boolean;
+};
+/**
+ * A batch `[start, end)` that is written; `rows`: of events; `appendedAtMs`: when the log appended
+ * its first record, null when that is not known.
+ */
+type WrittenBatch = {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly start: number;
+  readonly end: number;
+  readonly rows: number;
+  readonly appendedAtMs: InstantMs | null;
+};
 /** The log, and the member that takes its partitions. */
 type Holder = { readonly log: string; readonly memberId: string };
 
 /**
- * The checkpoint rows of one log. A guarded update resolves to whether it took effect. When
+ * The checkpoint rows of one log. A guarded update resolves to where it took effect. When
  * PostgreSQL fails, the outcome is unknown and a DependencyError is thrown.
  */
 export function createCheckpointStore(database: Database, { log, memberId }: Holder) {
@@ -87,40 +125,23 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
     },
     read: async (partition: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
-    intend: async (
-      partition: number,
-      request: {
-        readonly epoch: number;
-        readonly start: number;
-        readonly intent: Intent;
-        readonly isReplacement: boolean;
-      },
-    ): Promise<boolean> => {
-      const { epoch, start, isReplacement, intent } = request;
-      const { end: endOffset, catalogVersion, foldVersion, digest } = intent;
-      const values = {
-        epoch,
-        start,
-        isReplacement,
-        endOffset,
-        catalogVersion,
-        foldVersion,
-        digest,
-      };
-      return (await slonik.maybeOne(intendBatch({ ...at(partition), ...values }))) !== null;
+    /** One statement. Resolves to the partitions whose intents are recorded. */
+    intend: async (batches: readonly IntendedBatch[]): Promise<ReadonlySet<number>> => {
+      const values = batches.map(({ partition, epoch, start, intent, isReplacement }) => ({
+        ...{ partition, epoch, start, end_offset: intent.end, digest: intent.digest },
+        ...{ catalog_version: intent.catalogVersion, fold_version: intent.foldVersion },
+        is_replacement: isReplacement,
+      }));
+      const rows = await slonik.any(intendBatches({ log, batches: JSON.stringify(values) }));
+      return new Set(rows.map(({ partition }) => partition));
     },
-    finish: async (
-      partition: number,
-      batch: {
-        readonly epoch: number;
-        readonly start: number;
-        readonly end: number;
-        readonly rows: number;
-      },
-    ): Promise<boolean> => {
-      const { epoch, start, end: endOffset, rows } = batch;
-      const values = { epoch, start, endOffset, rows };
-      return (await slonik.maybeOne(finishBatch({ ...at(partition), ...values }))) !== null;
+    /** One statement. Resolves to the partitions whose batches are finished. */
+    finish: async (batches: readonly WrittenBatch[]): Promise<ReadonlySet<number>> => {
+      const values = batches.map(({ partition, epoch, start, end, rows, appendedAtMs }) => ({
+        ...{ partition, epoch, start, end_offset: end, rows, appended_at_ms: appendedAtMs },
+      }));
+      const rows = await slonik.any(finishBatches({ log, batches: JSON.stringify(values) }));
+      return new Set(rows.map(({ partition }) => partition));
     },
   };
 }

@@ -6,8 +6,8 @@ import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { Checkpoint, Intent, Presence } from '../protocol/state.js';
-import { insertStatement } from '../write/insert-statements.js';
 import { encodeStoredBatch } from '../write/encode-stored-batch.js';
+import { insertBatches } from '../write/insert-batches.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 
@@ -34,15 +34,15 @@ function contradiction(range: BatchRange, presence: Presence): AssertionFailed {
 }
 
 /**
- * Events are written before ids, and ids before usage, each as a whole; so what is there says what
- * is missing.
+ * Events are written before ids and usage, each as a whole; so what is there says what is missing.
  */
 function missingOf(range: BatchRange, presence: Presence): Missing {
   const { events, ids, marker } = presence;
   if (ids !== 0 && ids !== events) throw contradiction(range, presence);
-  if (marker !== 0 && (marker !== 1 || ids !== events)) throw contradiction(range, presence);
-  if (events === 0) return [];
-  return [...(ids === 0 ? (['ids'] as const) : []), ...(marker === 0 ? (['usage'] as const) : [])];
+  if (marker !== 0 && marker !== 1) throw contradiction(range, presence);
+  const hasIds = events === 0 || ids > 0;
+  // Also of a batch that stored nothing: its marker leaves no gap between those beside it.
+  return [...(hasIds ? [] : (['ids'] as const)), ...(marker > 0 ? [] : (['usage'] as const))];
 }
 
 /** The intended batch again, made from the events that it has stored. */
@@ -76,20 +76,22 @@ async function complete(
   { writer, checkpoint }: Taken,
   range: BatchRange & { readonly intent: Intent },
 ): Promise<'completed' | 'fenced'> {
-  const presence = await writer.presence(range);
+  // Its records may be gone, and with them the time of their append.
+  const presence = await writer.presence(range, null);
   const missing = missingOf(range, presence);
   if (missing.length > 0) {
     const encoded = await encodeStored(logs, range, range.intent);
+    const toWrite = [{ epoch: checkpoint.epoch, batch: { range, encoded } }];
     for (const table of missing) {
-      const { text } = encoded[table];
-      const { outcome } = await writer.insert(checkpoint.epoch, insertStatement(table), text);
+      const { outcome } = await insertBatches(logs.clickhouse, table, toWrite);
       if (outcome === 'fenced') return 'fenced';
     }
   }
   const { logId, partition, start, end } = range;
-  const batch = { epoch: checkpoint.epoch, start, end, rows: presence.events };
+  const rows = presence.events;
+  const batch = { partition, epoch: checkpoint.epoch, start, end, rows, appendedAtMs: null };
   const checkpoints = createCheckpointStore(logs.database, { log: logId, memberId: logs.memberId });
-  if (!(await checkpoints.finish(partition, batch))) return 'fenced';
+  if (!(await checkpoints.finish([batch])).has(partition)) return 'fenced';
   const facts = { log: logId, partition, start, end, events: presence.events, inserted: missing };
   if (presence.events > 0) logs.logger.info(facts, 'completed the last batch of an earlier log');
   else

@@ -56,8 +56,8 @@ test('an intent survives a crash of a server that defaults to asynchronous commi
     sql.type(z.unknown())`UPDATE aggregator_checkpoints SET owner = ${MEMBER.memberId}`,
   );
   const { epoch } = assertPresent(await store.take(0, 0), 'the row of the owner');
-  const order = { epoch, start: 0, intent: INTENT, isReplacement: false };
-  expect(await store.intend(0, order)).toBe(true);
+  const batch = { partition: 0, epoch, start: 0, intent: INTENT, isReplacement: false };
+  expect(await store.intend([batch])).toEqual(new Set([0]));
   await crash(server);
   await Promise.all([before.close(), closeOwner(server.url)].map((end) => end.catch(() => null)));
   const port = Number(new URL(server.url).port);

@@ -10,6 +10,7 @@ import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { createLog } from '../../runtime/log.js';
 import { createMetrics } from '../../runtime/metrics.js';
+import { createProcessFlushes } from '../flush/process-flushes.js';
 import { createCatalogReader } from '../gather/catalog.js';
 import { IdFilterCache } from '../dedup/id-filter-cache.js';
 import { UsageWriter } from '../write/usage-writer.js';
@@ -38,22 +39,35 @@ const test = base.extend<{ readonly world: World }>({
     const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
     const { logId } = reader.identity;
     const member = (memberId: string): Member => {
-      const common: PartitionRun = {
-        partition: 0,
+      const shared = {
         log: reader,
         checkpoints: createCheckpointStore(database, { log: logId, memberId }),
         catalog: createCatalogReader(database, () => performance.now()),
-        writer: new UsageWriter(client, logId, 0),
-        filter: new IdFilterCache({ clickhouse: client, logId, falsePositiveRate: 0.01 }).take(0),
+        clickhouse: client,
         limits: { eventsMax: 100, flushDelayMs: 1 },
         partitionsRunning: () => 1,
+      };
+      const common: Omit<PartitionRun, 'member'> = {
+        ...shared,
+        partition: 0,
+        writer: new UsageWriter(client, logId, 0),
+        filter: new IdFilterCache({
+          ...{ clickhouse: client, identity: reader.identity, falsePositiveRate: 0.01 },
+          previousLogs: () => Promise.resolve([]),
+        }).take(0),
+        eventsMax: 100,
         signal: new AbortController().signal,
         logger: createLog('test', 'silent'),
         metrics: createMetrics(),
       };
       return {
         membership: createMembership(database, logId, memberId),
-        run: (changes) => ({ ...common, ...changes }),
+        run: (changes) => {
+          const run = { ...common, ...changes };
+          const { log, partition, signal } = run;
+          const member = createProcessFlushes({ ...shared, log }).memberOf(partition, signal);
+          return { ...run, member };
+        },
       };
     };
     await createCheckpointStore(database, { log: logId, memberId: 'first' }).ensure(

@@ -5,10 +5,11 @@ import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { IdFilter, Warming } from '../dedup/id-filter.js';
 import type { Command, Inspection, Outcome } from '../protocol/state.js';
-import { insertStatement } from '../write/insert-statements.js';
 import type { UsageWriter } from '../write/usage-writer.js';
 import type { CheckpointStore } from './checkpoint-store.js';
-import { fetchBatch, refetchBatch, type FetchLimits } from '../gather/fetch-batch.js';
+import { refetchBatch } from '../gather/refetch-batch.js';
+import { isShared, type Performance, type SharedCommand } from '../flush/flush.js';
+import type { FlushMember } from '../flush/flush-member.js';
 
 export type PartitionDependencies = {
   readonly partition: number;
@@ -17,9 +18,9 @@ export type PartitionDependencies = {
   readonly catalog: CatalogReader;
   readonly writer: UsageWriter;
   readonly filter: IdFilter;
-  readonly limits: FetchLimits;
-  /** How many partitions this process runs now; they share the limits. */
-  readonly partitionsRunning: () => number;
+  readonly member: FlushMember;
+  /** Events of one batch. */
+  readonly eventsMax: number;
   /** Called with how the filter became complete, and how many seconds that took. */
   readonly onWarm?: (how: Warming, seconds: number) => void;
   /** Aborts when the partition must be given up; a batch with an intent is finished first. */
@@ -37,7 +38,13 @@ export function digestOf(texts: readonly string[]): string {
 export type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
 type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
-async function take({ checkpoints, writer, partition }: PartitionDependencies): Promise<Outcome> {
+async function take({
+  checkpoints,
+  writer,
+  partition,
+  member,
+}: PartitionDependencies): Promise<Outcome> {
+  await member.stop();
   const gate = await writer.gate();
   const checkpoint = await checkpoints.take(partition, gate);
   // It belongs to another member by now, who must not be fenced.
@@ -74,36 +81,30 @@ async function lookUp(
   command: Of<'look_up'>,
 ): Promise<Outcome> {
   const idHashes = filter.perhapsKnown(command.idHashes);
-  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };
+  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };
 }
 
-async function writeGuarded(
-  { checkpoints, partition }: PartitionDependencies,
-  command: Of<'intend' | 'finish'>,
-): Promise<Outcome> {
-  const isWritten =
-    command.kind === 'intend'
-      ? await checkpoints.intend(partition, command)
-      : await checkpoints.finish(partition, command);
-  if (isWritten) return { kind: 'written' };
-  return { kind: 'refused', checkpoint: await checkpoints.read(partition) };
-}
-
-async function insert(
+async function checkPresence(
   { writer }: PartitionDependencies,
-  { epoch, table, text }: Of<'insert'>,
+  { range, appendedAtMs }: Of<'check_presence'>,
 ): Promise<Outcome> {
-  const { outcome } = await writer.insert(epoch, insertStatement(table), text);
-  return { kind: outcome };
+  return { kind: 'presence', presence: await writer.presence(range, appendedAtMs) };
 }
 
-function remember({ filter, signal }: PartitionDependencies, { batch }: Of<'remember'>): void {
+function remember(
+  { filter, signal, member }: PartitionDependencies,
+  { batch }: Of<'remember'>,
+): void {
+  member.leave();
   filter.remember(batch.summary.idHashes, batch.range.end, signal);
 }
 
 // One case for each command; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
-async function performOnce(to: PartitionDependencies, command: Performed): Promise<Outcome> {
+async function performAlone(
+  to: PartitionDependencies,
+  command: Exclude<Performed, SharedCommand>,
+): Promise<Outcome> {
   switch (command.kind) {
     case 'take':
       return take(to);
@@ -117,20 +118,15 @@ async function performOnce(to: PartitionDependencies, command: Performed): Promi
     case 'warm_filter':
       return warm(to, command);
     case 'fetch':
-      return fetchBatch(to, command);
+      return to.member.fetch(command);
     case 'refetch':
       return refetchBatch(to, command);
     case 'look_up':
       return lookUp(to, command);
     case 'check_presence':
-      return { kind: 'presence', presence: await to.writer.presence(command.range) };
+      return checkPresence(to, command);
     case 'load_catalog':
       return { kind: 'catalog_loaded', catalog: await to.catalog.latest(command.versionMin) };
-    case 'intend':
-    case 'finish':
-      return writeGuarded(to, command);
-    case 'insert':
-      return insert(to, command);
     case 'reread':
       return { kind: 'reread', checkpoint: await to.checkpoints.read(to.partition) };
     case 'remember':
@@ -139,15 +135,14 @@ async function performOnce(to: PartitionDependencies, command: Performed): Promi
   }
 }
 
-export type Performance = { readonly outcome: Outcome; readonly cause: Error | null };
-
 /**
  * Performs a command once. When a dependency fails, the outcome is unknown, and the machine decides
  * what follows. Any other error is a bug and is thrown.
  */
 export async function perform(to: PartitionDependencies, command: Performed): Promise<Performance> {
   try {
-    return { outcome: await performOnce(to, command), cause: null };
+    if (isShared(command)) return await to.member.write(command);
+    return { outcome: await performAlone(to, command), cause: null };
   } catch (error) {
     if (error instanceof OffsetOutOfRange) {
       const { offset, bounds } = error;

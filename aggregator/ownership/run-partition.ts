@@ -12,13 +12,8 @@ import type {
   MachineSettings,
 } from '../protocol/state.js';
 import { FIRST_STEP } from '../protocol/steps.js';
-import {
-  digestOf,
-  perform,
-  type PartitionDependencies,
-  type Performance,
-  type Performed,
-} from './perform.js';
+import { digestOf, perform, type PartitionDependencies, type Performed } from './perform.js';
+import type { Performance } from '../flush/flush.js';
 
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 5_000;
@@ -103,11 +98,54 @@ const INJECTED: Performance = {
   cause: new Error('failure injected by a test'),
 };
 
+/**
+ * Inserts one table after the other, each of which may be made to fail; when one does, the others
+ * are written all the same.
+ */
+async function insertOneByOne(
+  run: PartitionRun,
+  command: Extract<Performed, { kind: 'insert' }>,
+): Promise<Performance> {
+  let worst: Performance = { outcome: { kind: 'inserted' }, cause: null };
+  for (const table of command.tables) {
+    const performance = await performOrFail(run, { ...command, tables: [table] });
+    const { kind } = performance.outcome;
+    if (kind === 'unknown' || (kind === 'fenced' && worst.outcome.kind === 'inserted'))
+      worst = performance;
+  }
+  return worst;
+}
+
 async function performOrFail(run: PartitionRun, command: Performed): Promise<Performance> {
+  const isOfMany = command.kind === 'insert' && command.tables.length > 1;
+  if (run.injectFailure !== undefined && isOfMany) return insertOneByOne(run, command);
   const failure = run.injectFailure?.(command, run.partition) ?? null;
   if (failure === 'before') return INJECTED;
   const performance = await perform(run, command);
   return failure === 'after' ? INJECTED : performance;
+}
+
+/** Commands that only read. One that fails may be tried again as if it had not been tried. */
+const READS: ReadonlySet<Command['kind']> = new Set([
+  ...(['inspect', 'warm_filter', 'fetch', 'refetch', 'look_up', 'check_presence'] as const),
+  ...(['load_catalog', 'reread'] as const),
+]);
+/** How often a read is tried; then the partition is taken again, at the cost of gate and drain. */
+const READ_TRIES_MAX = 4;
+
+/** Performs a command; a failed read is tried again, while the others of a flush go on. */
+async function performPatiently(run: PartitionRun, command: Performed): Promise<Performance> {
+  for (let tries = 1; ; tries += 1) {
+    const performance = await performOrFail(run, command);
+    if (performance.outcome.kind !== 'unknown') return performance;
+    run.member.leave();
+    const isOutage = performance.cause instanceof DependencyError && performance.cause.isRetryable;
+    const mayTry = READS.has(command.kind) && isOutage && !run.signal.aborted;
+    if (!mayTry || tries === READ_TRIES_MAX) return performance;
+    const facts = { partition: run.partition, error: performance.cause.message };
+    run.logger.warn(facts, `could not ${command.kind.replaceAll('_', ' ')}; tried again`);
+    await waitBeforeRetry(run, tries - 1);
+  }
 }
 
 type Progress = {
@@ -131,16 +169,17 @@ async function performStep(
   const { step, failures } = progress;
   const { state, command } = step;
   if (command.kind === 'halt' || command.kind === 'step_down') return progress;
-  const { outcome, cause } = await performOrFail(run, command);
+  const { outcome, cause } = await performPatiently(run, command);
   if (outcome.kind === 'unknown') {
-    const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
     // Without a cause nothing failed: the partition is being given up.
-    if (cause !== null)
+    if (cause !== null) {
+      const facts = { partition: run.partition, phase: state.phase, error: messageOf(cause) };
       run.logger.warn(
         facts,
         'a step failed or its answer was lost; the partition is taken again to find out',
       );
-    run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
+      run.metrics.partitionTakes.inc({ reason: 'unknown_outcome' });
+    }
     await waitBeforeRetry(run, failures);
     const retry = nextStep(settings, state, outcome);
     return { ...progress, step: retry, failures: failures + 1 };
@@ -185,11 +224,20 @@ async function endOf(run: PartitionRun, { step, epoch }: Progress): Promise<RunE
  * @throws errors that are not outages. Such a bug ends the process; recovery completes its batch.
  */
 export async function runPartition(run: PartitionRun): Promise<RunEnd> {
+  try {
+    return await runUntilEnd(run);
+  } finally {
+    // The other partitions of its flush must not wait for it.
+    await run.member.stop();
+  }
+}
+
+async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const { identity } = run.log;
   const settings: MachineSettings = {
     logId: identity.logId,
     partition: run.partition,
-    eventsMax: run.limits.eventsMax,
+    eventsMax: run.eventsMax,
     insertRowsMax: run.writer.insertRowsMax,
     digestOf,
   };

@@ -1,3 +1,5 @@
+import type { InstantMs } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
@@ -16,6 +18,11 @@ export function draftBatch(
   const last = taken.at(-1);
   if (last === undefined) return null;
   return { records: taken, catalog, end: last.offset + 1 };
+}
+
+/** When the log appended the first record of a draft; all of them are of one day. */
+export function appendedAtMsOf({ records }: Draft): InstantMs {
+  return assertPresent(records[0], 'the first record of a batch').appendedAtMs;
 }
 
 /** Distinct ids of a draft, each of which may have been counted before. */
@@ -57,5 +64,6 @@ export function buildBatch(
   const encoded = encodeBatch(range, folded);
   const digest = digestOf(digestTexts(encoded));
   const summary = summarizeBatch(folded);
-  return { range, catalogVersion: catalog.version, summary, encoded, digest };
+  const appendedAtMs = appendedAtMsOf(draft);
+  return { range, appendedAtMs, catalogVersion: catalog.version, summary, encoded, digest };
 }

@@ -87,7 +87,7 @@ describe('the protocol of one partition', () => {
     ['its ids', { ...PRESENT, ids: 0 }],
     ['its marker', { ...PRESENT, marker: 0 }],
   ])('does not go on from a last batch that lacks %s', (_, lastBatch) => {
-    const row = { ...checkpoint, nextOffset: 2, lastBatch: { start: 0, rows: 2 } };
+    const row = { ...checkpoint, nextOffset: 2, lastBatch: { start: 0, rows: 2, appendedAtMs: 7 } };
     const missing = inspected(row, { rowsBeyond: 0, lastBatch });
     expect(after(...missing, { kind: 'reread', checkpoint: row }).command).toEqual({
       kind: 'halt',
@@ -125,7 +125,7 @@ describe('a batch that was intended and not finished', () => {
 });
 
 describe('the outcome of a command', () => {
-  const batch = { start: 0, rows: 2 };
+  const batch = { start: 0, rows: 2, appendedAtMs: 7 };
   const row = { ...checkpoint, nextOffset: 2, lastBatch: batch };
   const agreed = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
 

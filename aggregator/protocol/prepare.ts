@@ -1,4 +1,11 @@
-import { buildBatch, countsTheSame, draftBatch, firstHalf, idHashesOf } from './build-batch.js';
+import {
+  appendedAtMsOf,
+  buildBatch,
+  countsTheSame,
+  draftBatch,
+  firstHalf,
+  idHashesOf,
+} from './build-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type {
@@ -26,7 +33,10 @@ function lookUp(
   return {
     state: { phase: 'looking_up', checkpoint, intent, draft },
     // Only below the batch: rows that an earlier attempt wrote of it are not earlier events.
-    command: { kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+    command: {
+      ...{ kind: 'look_up', idHashes: idHashesOf(draft), below: checkpoint.nextOffset },
+      appendedAtMs: appendedAtMsOf(draft),
+    },
   };
 }
 
@@ -83,7 +93,7 @@ export function onLookingUp(
       const batch = buildBatch(settings, checkpoint.nextOffset, facts);
       return {
         state: { phase: 'checking_presence', checkpoint, intent, batch },
-        command: { kind: 'check_presence', range: batch.range },
+        command: { kind: 'check_presence', range: batch.range, appendedAtMs: batch.appendedAtMs },
       };
     }
     case 'unknown':

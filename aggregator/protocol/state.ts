@@ -1,3 +1,4 @@
+import type { InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
 import type { BatchBounds } from '../fold/cut-batch.js';
@@ -18,7 +19,12 @@ export type Intent = {
 };
 
 /** The last finished batch, which must be in ClickHouse when the partition is taken. */
-export type FinishedBatch = { readonly start: number; readonly rows: number };
+export type FinishedBatch = {
+  readonly start: number;
+  readonly rows: number;
+  /** When the log appended its first record, or earlier; null when nobody noted it. */
+  readonly appendedAtMs: InstantMs | null;
+};
 
 /** A row of `aggregator_checkpoints`. */
 export type Checkpoint = {
@@ -38,6 +44,8 @@ export type Catalog = { readonly version: number; readonly meters: MeterIndex };
 /** A batch that is ready to be intended and written. */
 export type Batch = {
   readonly range: BatchRange;
+  /** When the log appended its first record. All of them are of the same day. */
+  readonly appendedAtMs: InstantMs;
   readonly catalogVersion: number;
   readonly summary: BatchSummary;
   readonly encoded: EncodedBatch;
@@ -48,7 +56,7 @@ export type Batch = {
 export type Presence = {
   readonly events: number;
   readonly ids: number;
-  /** Sum of the marker: 0 or 1; more would be a double insert. */
+  /** How often its usage is there: 0 or 1; anything else is a contradiction (timesWritten). */
   readonly marker: number;
 };
 
@@ -86,8 +94,18 @@ export type Command =
   | { readonly kind: 'warm_filter'; readonly below: number }
   | { readonly kind: 'fetch'; readonly from: number; readonly catalogVersionMin: number }
   | { readonly kind: 'refetch'; readonly from: number; readonly intent: Intent }
-  | { readonly kind: 'look_up'; readonly idHashes: readonly string[]; readonly below: number }
-  | { readonly kind: 'check_presence'; readonly range: BatchRange }
+  | {
+      readonly kind: 'look_up';
+      readonly idHashes: readonly string[];
+      readonly below: number;
+      /** When the log appended the batch: an id that comes again does so soon, most often. */
+      readonly appendedAtMs: InstantMs;
+    }
+  | {
+      readonly kind: 'check_presence';
+      readonly range: BatchRange;
+      readonly appendedAtMs: InstantMs;
+    }
   /** Reads the newest catalog, and none that is older than this version. */
   | { readonly kind: 'load_catalog'; readonly versionMin: number }
   | {
@@ -99,11 +117,11 @@ export type Command =
       readonly isReplacement: boolean;
     }
   | {
+      /** Sends one insert for each of these tables, side by side, and waits for all of them. */
       readonly kind: 'insert';
       readonly epoch: number;
-      readonly range: BatchRange;
-      readonly table: BatchTable;
-      readonly text: string;
+      readonly batch: Batch;
+      readonly tables: readonly BatchTable[];
     }
   | {
       readonly kind: 'finish';
@@ -111,6 +129,7 @@ export type Command =
       readonly start: number;
       readonly end: number;
       readonly rows: number;
+      readonly appendedAtMs: InstantMs;
     }
   | { readonly kind: 'reread' }
   | { readonly kind: 'remember'; readonly batch: Batch }
@@ -209,7 +228,7 @@ export type State =
       readonly phase: 'inserting';
       readonly checkpoint: Checkpoint;
       readonly batch: Batch;
-      /** Tables still to be written; the first is under way. */
+      /** Tables still to be written; those of the first stage are under way. */
       readonly remaining: readonly BatchTable[];
     }
   | { readonly phase: 'finishing'; readonly checkpoint: Checkpoint; readonly batch: Batch }

@@ -1,4 +1,4 @@
-import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
+import { BATCH_TABLES, INSERT_STAGES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type { Batch, BatchFacts, Checkpoint, Intent, Step } from './state.js';
@@ -30,12 +30,19 @@ export function replaceIntent(checkpoint: Checkpoint, batch: Batch): Step {
 }
 
 function finish(checkpoint: Checkpoint, batch: Batch): Step {
-  const { start, end } = batch.range;
+  const { range, appendedAtMs } = batch;
+  const { start, end } = range;
   const rows = batch.summary.idHashes.length;
   return {
     state: { phase: 'finishing', checkpoint, batch },
-    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows },
+    command: { kind: 'finish', epoch: checkpoint.epoch, start, end, rows, appendedAtMs },
   };
+}
+
+/** The next of these tables to be written side by side; none when there are no more. */
+function nextTables(remaining: readonly BatchTable[]): readonly BatchTable[] {
+  const stages = INSERT_STAGES.map((stage) => stage.filter((table) => remaining.includes(table)));
+  return stages.find((tables) => tables.length > 0) ?? [];
 }
 
 export function insertNext(
@@ -43,14 +50,11 @@ export function insertNext(
   batch: Batch,
   remaining: readonly BatchTable[],
 ): Step {
-  const table = remaining[0];
-  if (table === undefined) return finish(checkpoint, batch);
-  const { epoch } = checkpoint;
-  const { range } = batch;
-  const { text } = batch.encoded[table];
+  const tables = nextTables(remaining);
+  if (tables.length === 0) return finish(checkpoint, batch);
   return {
     state: { phase: 'inserting', checkpoint, batch, remaining },
-    command: { kind: 'insert', epoch, range, table, text },
+    command: { kind: 'insert', epoch: checkpoint.epoch, batch, tables },
   };
 }
 
@@ -60,12 +64,13 @@ function insertAll(checkpoint: Checkpoint, batch: Batch): Step {
 }
 
 function remember(checkpoint: Checkpoint, batch: Batch): Step {
+  const { range, appendedAtMs } = batch;
   const finished: Checkpoint = {
     ...checkpoint,
-    nextOffset: batch.range.end,
+    nextOffset: range.end,
     intent: null,
     catalogVersion: batch.catalogVersion,
-    lastBatch: { start: batch.range.start, rows: batch.summary.idHashes.length },
+    lastBatch: { start: range.start, rows: batch.summary.idHashes.length, appendedAtMs },
   };
   return {
     state: { phase: 'remembering', checkpoint: finished, batch },
@@ -133,9 +138,13 @@ export function onRereadingIntent(
 }
 
 export function onInserting(state: StateIn<'inserting'>, outcome: OutcomeIn<'inserting'>): Step {
+  const { checkpoint, batch, remaining } = state;
   switch (outcome.kind) {
-    case 'inserted':
-      return insertNext(state.checkpoint, state.batch, state.remaining.slice(1));
+    case 'inserted': {
+      const written = nextTables(remaining);
+      const left = remaining.filter((table) => !written.includes(table));
+      return insertNext(checkpoint, batch, left);
+    }
     case 'fenced':
       return LOST;
     case 'unknown':

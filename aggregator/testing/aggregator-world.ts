@@ -121,14 +121,25 @@ export async function totals(clickhouse: ClickHouse): Promise<z.output<typeof to
   return assertPresent(rows[0], 'the row of a SELECT without FROM');
 }
 
-export async function markers(clickhouse: ClickHouse): Promise<number> {
+/** Events that batches say they decoded. */
+export async function acceptedEvents(clickhouse: ClickHouse): Promise<number> {
   const rows = await clickhouse.query(
-    `SELECT max(times) AS found FROM (SELECT sum(event_count) AS times FROM usage_minute_v1
-       WHERE meter_id = '#batch' GROUP BY source, group_key)`,
+    `SELECT sum(event_count) AS found FROM usage_minute_v1 WHERE meter_id = '#accepted'`,
     {},
     z.object({ found: integerColumn }),
   );
   return rows[0]?.found ?? 0;
+}
+
+/** Sources whose batches were not all written once, from the first to the last. */
+export async function wrongMarkers(clickhouse: ClickHouse): Promise<readonly string[]> {
+  const rows = await clickhouse.query(
+    `SELECT source FROM usage_minute_v1 WHERE meter_id = '#batch' GROUP BY source
+     HAVING sum(event_count) != toInt64(max(value_max)) - toInt64(min(value_min))`,
+    {},
+    z.object({ source: z.string() }),
+  );
+  return rows.map(({ source }) => source);
 }
 
 export async function eventsOfPartition(

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { HOUR_MS } from '../../contract/instant.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BatchRange } from '../fold/batch-tables.js';
+import type { AcceptedCount } from '../fold/count-accepted.js';
 import type { MeterIndex } from '../fold/meter-index.js';
 import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
@@ -49,6 +51,13 @@ const eventRow = z
     ),
   );
 
+const duplicatesRow = z.object({
+  tenant_id: z.string(),
+  environment_id: z.string(),
+  hour_ms: integerColumn,
+  event_count: integerColumn,
+});
+
 const SELECT_EVENTS = `SELECT toString(tenant_id) AS tenant_id,
     toString(environment_id) AS environment_id, toString(event_name) AS event_name, customer_key,
     customer_id, toString(source) AS source, event_id,
@@ -83,9 +92,33 @@ async function readStoredEvents(
   return [...records.values()];
 }
 
+const SELECT_DUPLICATES = `SELECT toString(tenant_id) AS tenant_id,
+    toString(environment_id) AS environment_id,
+    toString(intDiv(toUnixTimestamp64Milli(received_at), ${HOUR_MS}) * ${HOUR_MS}) AS hour_ms,
+    count() AS event_count
+  FROM event_duplicates_v1 FINAL
+  WHERE log_id = {log_id:String} AND log_partition = {log_partition:UInt32}
+    AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}
+  GROUP BY tenant_id, environment_id, hour_ms
+  ORDER BY tenant_id, environment_id, hour_ms`;
+
+/** The duplicates that a batch has stored, by hour of receipt: it has accepted them too. */
+async function readStoredDuplicates(
+  clickhouse: ClickHouse,
+  { logId, partition, start, end }: BatchRange,
+): Promise<readonly AcceptedCount[]> {
+  const parameters = { log_id: logId, log_partition: partition, start, end };
+  const rows = await clickhouse.query(SELECT_DUPLICATES, parameters, duplicatesRow);
+  return rows.map((row) => ({
+    environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
+    hourMs: row.hour_ms,
+    eventCount: row.event_count,
+  }));
+}
+
 /**
- * The batch that has stored its events, as far as these tell: ids and usage. Its duplicates and
- * dead letters are not known any more.
+ * The batch that has stored its events, as far as these tell: ids and usage. Duplicates that are
+ * not stored yet, and dead letters, are not known any more.
  * @throws DependencyError when ClickHouse fails.
  */
 export async function encodeStoredBatch(
@@ -94,6 +127,8 @@ export async function encodeStoredBatch(
   meters: MeterIndex,
 ): Promise<EncodedBatch> {
   const records = await readStoredEvents(clickhouse, range);
+  const duplicates = await readStoredDuplicates(clickhouse, range);
   // Each of these events was found to be new when it was stored.
-  return encodeBatch(range, foldBatch(records, new Map(), meters));
+  const folded = foldBatch(records, new Map(), meters);
+  return encodeBatch(range, { ...folded, accepted: [...folded.accepted, ...duplicates] });
 }

@@ -6,11 +6,11 @@ import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.j
 import { test } from '../../load-tests/harness/fixtures.js';
 import { decodeRecord } from '../fold/candidate.js';
 import { BATCH_TABLES, TABLES } from '../fold/batch-tables.js';
-import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
+import { encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { hashText } from '../../runtime/hash-text.js';
-import { insertStatement } from './insert-statements.js';
+import { insertBatches } from './insert-batches.js';
 import { UsageWriter } from './usage-writer.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
@@ -62,11 +62,12 @@ const EVENTS = TEXTS.map((n, index): UsageEvent => ({
 }));
 
 /** A batch of one record with these events, as the aggregator sends it. */
-function batchAt(offset: number, events: readonly UsageEvent[]): EncodedBatch {
+function batchAt(offset: number, events: readonly UsageEvent[]) {
   const value = encodeEventRecord({ environment, receivedAtMs: 5, events });
   const records = [decodeRecord({ offset, appendedAtMs: 9, value }, hashText)];
   const range = { logId: 'log', partition: 0, start: offset, end: offset + 1 };
-  return encodeBatch(range, foldBatch(records, new Map(), METERS));
+  const encoded = encodeBatch(range, foldBatch(records, new Map(), METERS));
+  return { epoch: 1, batch: { range, encoded } };
 }
 
 const READ = `SELECT meter_id, group_key, sum(event_count) AS events,
@@ -96,22 +97,17 @@ describe('the insert of a batch', () => {
 
 describe('the insert of usage', () => {
   test('brings every column of a delta into the table exactly', async ({ clickhouse }) => {
-    const writer = new UsageWriter(clickhouse.client, 'log', 0);
-    await writer.raiseGate(1);
+    await new UsageWriter(clickhouse.client, 'log', 0).raiseGate(1);
     // In two batches, so that rows of one minute meet in the table.
     for (const [offset, events] of [EVENTS.slice(0, 2), EVENTS.slice(2)].entries()) {
-      const { usage } = batchAt(offset, events);
-      const sent = await writer.insert(1, insertStatement('usage'), usage.text);
+      const sent = await insertBatches(clickhouse.client, 'usage', [batchAt(offset, events)]);
       expect(sent.outcome).toBe('inserted');
     }
     const rows = await clickhouse.client.query(READ, {}, readRow);
     const sum = '1100000000000000000000000000000000000000';
     const timeSum = '65998900000000000000000000000000000000000000';
     const accepted = rows.filter((row) => row.meter_id === '#accepted');
-    expect(accepted.map((row) => [row.group_key, row['events']])).toEqual([
-      ['0:1', '2'],
-      ['1:2', '2'],
-    ]);
+    expect(accepted).toMatchObject([{ group_key: '', events: '4', value_max: '2' }]);
     expect(rows.find((row) => row.meter_id === 'count')).toMatchObject({ events: '4' });
     expect(rows.find((row) => row.meter_id === 'average')).toMatchObject({
       events: '4',
@@ -147,8 +143,7 @@ describe('the insert of usage', () => {
   test('makes few parts of ten thousand sources and of every month to 2199', async ({
     clickhouse,
   }) => {
-    const writer = new UsageWriter(clickhouse.client, 'log', 0);
-    await writer.raiseGate(1);
+    await new UsageWriter(clickhouse.client, 'log', 0).raiseGate(1);
     const events = Array.from({ length: 10_000 }, (_, index): UsageEvent => {
       const timestampMs = Date.UTC(1970, index % 2_760, 1 + (index % 28), index % 24);
       return {
@@ -158,9 +153,9 @@ describe('the insert of usage', () => {
         timestampMs,
       } as UsageEvent;
     });
-    const encoded = batchAt(0, events);
+    const batch = batchAt(0, events);
     for (const table of ['events', 'ids', 'usage'] as const) {
-      await writer.insert(1, insertStatement(table), encoded[table].text);
+      await insertBatches(clickhouse.client, table, [batch]);
     }
     const parts = await clickhouse.client.query(
       `SELECT table, toString(sum(rows)) AS rows, toString(count()) AS parts FROM system.parts

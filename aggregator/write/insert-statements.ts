@@ -2,9 +2,11 @@ import { insertSelect } from '../../clickhouse/insert-statement.js';
 import { MINUTE_INSERT_SETTING } from '../../contract/usage-minute.js';
 import { TABLES, type BatchTable } from '../fold/batch-tables.js';
 
-const GATE = `WHERE throwIf((SELECT max(epoch) FROM ingest_gate_v1
-  WHERE log_id = {gate_log_id:String} AND log_partition = {gate_partition:UInt32}
-  ) != {gate_epoch:UInt64}) = 0`;
+const GATE = `WHERE throwIf((SELECT arraySort(groupArray((log_partition, highest))) FROM (
+    SELECT log_partition, max(epoch) AS highest FROM ingest_gate_v1
+    WHERE log_id = {gate_log_id:String} AND log_partition IN {gate_partitions:Array(UInt32)}
+    GROUP BY log_partition)
+  ) != arraySort(arrayZip({gate_partitions:Array(UInt32)}, {gate_epochs:Array(UInt64)}))) = 0`;
 
 const INSERTS: Readonly<Record<BatchTable, string>> = {
   events: insertSelect({ ...TABLES.events, condition: GATE }),
@@ -18,8 +20,9 @@ const INSERTS: Readonly<Record<BatchTable, string>> = {
 export const BACKFILL_INSERT = insertSelect({ ...TABLES.usage, settings: MINUTE_INSERT_SETTING });
 
 /**
- * The insert statement of a table, with the gate: it fails (code 395) when the partition's gate
- * holds another epoch than `gate_epoch`, so that a request that arrives late writes nothing.
+ * The insert statement of a table, with the gate: it fails (code 395) when the gate of one of the
+ * partitions holds another epoch than the one that is given, so that a request that arrives late
+ * writes nothing.
  */
 export function insertStatement(table: BatchTable): string {
   return INSERTS[table];

@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ClickHouse, InsertOutcome, QueryParameters } from '../../clickhouse/client.js';
+import { DAY_MS, type InstantMs } from '../../contract/instant.js';
+import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { assertPresent, DependencyError } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
+import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
-import { markerOf } from '../fold/encode-rows.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
+import { queryMarkOf, queryPrefixOf } from './insert-batches.js';
 
 const DRAIN_ATTEMPTS = 50;
 const DRAIN_PAUSE_MS = 100;
@@ -15,7 +16,14 @@ const DRAIN_PAUSE_MS = 100;
 const LOOK_UP_IDS_MAX = 6_000;
 
 const countRow = z.object({ found: integerColumn });
-const presenceRow = z.object({ events: integerColumn, ids: integerColumn, marker: integerColumn });
+const presenceRow = z.object({
+  events: integerColumn,
+  ids: integerColumn,
+  count: integerColumn,
+  first: integerColumn.nullable(),
+  end: integerColumn,
+  single: integerColumn,
+});
 const idRow = z.object({
   hash: z.string(),
   payload: z.string(),
@@ -24,23 +32,40 @@ const idRow = z.object({
 });
 
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
-const IN_RANGE = `${OF_PARTITION} AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
-/** The whole sorting key is given, so the marker is found without a scan. */
+/** Leaves out the table partitions of the months before. */
+const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')";
+const BELOW = `${OF_PARTITION} AND log_offset < {below:UInt64}`;
+const IN_LAST_MONTHS = `${BELOW} AND ${IN_MONTHS}`;
+/** An id counts once for ever, and not once per log (D-009). */
+const ANYWHERE_ELSE = `(${BELOW} AND NOT (${IN_MONTHS})) OR log_id != {log_id:String}`;
+const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
+const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
+  AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
+/** The whole sorting key is given, so the markers are found without a scan. */
 const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
   AND meter_id = '#batch' AND generation = 0 AND minute = toDateTime64(0, 0, 'UTC')
-  AND source = {marker_source:String} AND group_key = {marker_group:String}`;
+  AND source = {marker_source:String} AND group_key IN ('', {single_group:String})`;
 
-const KILL_INSERTS = 'KILL QUERY WHERE startsWith(query_id, {prefix:String}) SYNC';
-const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes
-  WHERE startsWith(query_id, {prefix:String})`;
+const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
+  AND position(query_id, {mark:String}) > 0`;
+const KILL_INSERTS = `KILL QUERY WHERE ${IS_OF_PARTITION} SYNC`;
+const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes WHERE ${IS_OF_PARTITION}`;
 
 /**
- * What the owner of one partition writes and reads in ClickHouse. Every method throws a
+ * Rows of a batch, and those beyond it, were appended at this time or later: a day before the batch
+ * began, since a log whose leader changes may set its clock back. 0 when that is not known.
+ */
+function appendedFromMs(appendedAtMs: InstantMs | null): InstantMs {
+  if (appendedAtMs === null) return 0;
+  return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);
+}
+
+/**
+ * What the owner of one partition asks ClickHouse, and how it fences others. Every method throws a
  * DependencyError when the server fails. Whether an insert took effect is then unknown.
  */
 export class UsageWriter {
   readonly #ofPartition;
-  readonly #queryPrefix: string;
 
   constructor(
     private readonly clickhouse: ClickHouse,
@@ -48,7 +73,6 @@ export class UsageWriter {
     private readonly partition: number,
   ) {
     this.#ofPartition = { log_id: logId, log_partition: partition };
-    this.#queryPrefix = `mb:${logId}:${partition}:`;
   }
 
   /** Rows that one insert can write as one block. */
@@ -72,9 +96,13 @@ export class UsageWriter {
     return this.gate();
   }
 
-  /** Ends every running insert of this partition; the gate refuses those that start later. */
+  /**
+   * Ends every running insert with rows of this partition, whatever else it holds; the gate refuses
+   * those that start later.
+   */
   async drain(): Promise<void> {
-    const parameters = { prefix: this.#queryPrefix };
+    const { logId, partition } = this;
+    const parameters = { prefix: queryPrefixOf(logId), mark: queryMarkOf(partition) };
     for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
       await this.clickhouse.command(KILL_INSERTS, parameters);
       if ((await this.#count(RUNNING_INSERTS, parameters)) === 0) return;
@@ -92,64 +120,68 @@ export class UsageWriter {
   /** ClickHouse's part of the inspection at take. */
   async inspect(checkpoint: Checkpoint): Promise<Pick<Inspection, 'rowsBeyond' | 'lastBatch'>> {
     const beyond = checkpoint.intent?.end ?? checkpoint.nextOffset;
-    const select = `SELECT
-      (SELECT count() FROM events_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64}) +
-      (SELECT count() FROM event_ids_v1 WHERE ${OF_PARTITION} AND log_offset >= {beyond:UInt64})
-      AS found`;
-    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, beyond });
     const { lastBatch, nextOffset: end } = checkpoint;
+    const appendedAtMs = lastBatch?.appendedAtMs ?? null;
+    const select = `SELECT (SELECT count() FROM events_v1 WHERE ${BEYOND}) +
+      (SELECT count() FROM event_ids_v1 WHERE ${BEYOND}) AS found`;
+    const months = { appended_from: appendedFromMs(appendedAtMs) };
+    const rowsBeyond = await this.#count(select, { ...this.#ofPartition, ...months, beyond });
     if (lastBatch === null) return { rowsBeyond, lastBatch: null };
     const { logId, partition } = this;
-    const found = await this.presence({ logId, partition, start: lastBatch.start, end });
+    const range = { logId, partition, start: lastBatch.start, end };
+    const found = await this.presence(range, appendedAtMs);
     return { rowsBeyond, lastBatch: found };
   }
 
-  /** How many rows of a batch are in the tables. */
-  async presence(range: BatchRange): Promise<Presence> {
-    const marker = markerOf(range);
+  /**
+   * How many rows of a batch are in the tables. When the log appended it is a matter of its
+   * records; null when these are not known any more: then every month is asked.
+   */
+  async presence(range: BatchRange, appendedAtMs: InstantMs | null): Promise<Presence> {
     const select = `SELECT
       (SELECT count() FROM events_v1 WHERE ${IN_RANGE}) AS events,
       (SELECT count() FROM event_ids_v1 WHERE ${IN_RANGE}) AS ids,
-      (SELECT sum(event_count) FROM usage_minute_v1 WHERE ${IS_MARKER}) AS marker`;
+      sumIf(event_count, group_key = '') AS count, toInt64(min(value_min)) AS first,
+      toInt64(max(value_max)) AS end, sumIf(event_count, group_key != '') AS single
+      FROM usage_minute_v1 WHERE ${IS_MARKER}`;
     const parameters = {
       ...this.#ofPartition,
+      appended_from: appendedFromMs(appendedAtMs),
       start: range.start,
       end: range.end,
-      marker_source: marker.source,
-      marker_group: marker.groupKey,
+      marker_source: sourceOf(range),
+      single_group: singleMarkerGroupOf(range),
     };
     const [row] = await this.clickhouse.query(select, parameters, presenceRow);
-    return assertPresent(row, 'the row of a SELECT without FROM');
-  }
-
-  /** Those of the ids that were counted at offsets below `below` or on an earlier log. */
-  async lookUp(idHashes: readonly string[], below: number): Promise<ReadonlyMap<string, StoredId>> {
-    const seen = new Map<string, StoredId>();
-    for (let start = 0; start < idHashes.length; start += LOOK_UP_IDS_MAX) {
-      const rows = await this.#lookUpSome(idHashes.slice(start, start + LOOK_UP_IDS_MAX), below);
-      for (const row of rows) {
-        seen.set(row.hash, {
-          payloadHash: row.payload,
-          timestampMs: row.timestamp_ms,
-          isTimestampGiven: row.is_timestamp_given,
-        });
-      }
-    }
-    return seen;
+    const { events, ids, first, ...written } = assertPresent(row, 'the row of aggregates');
+    return { events, ids, marker: timesWritten({ ...written, first: first ?? 0 }, range) };
   }
 
   /**
-   * Sends one insert with the gate (insert-statements.ts). It is never sent twice under one epoch:
-   * after an unknown outcome the partition is taken again.
+   * Those of the ids that were counted at offsets below `below` or on an earlier log. An id may
+   * stand in any month, for ever, but most that come again do so soon; and it stands there once. So
+   * the last months are asked first, and all others only for what was not found.
    */
-  insert(epoch: number, query: string, body: string): Promise<InsertOutcome> {
-    const { logId, partition } = this;
-    return this.clickhouse.insertText({
-      query,
-      parameters: { gate_log_id: logId, gate_partition: partition, gate_epoch: epoch },
-      body,
-      queryId: `${this.#queryPrefix}${epoch}:${randomUUID()}`,
-    });
+  async lookUp(
+    idHashes: readonly string[],
+    { below, appendedAtMs }: { readonly below: number; readonly appendedAtMs: InstantMs },
+  ): Promise<ReadonlyMap<string, StoredId>> {
+    const bounds = { below, appended_from: appendedFromMs(appendedAtMs) };
+    const seen = new Map<string, StoredId>();
+    for (const where of [IN_LAST_MONTHS, ANYWHERE_ELSE]) {
+      const wanted = idHashes.filter((idHash) => !seen.has(idHash));
+      for (let start = 0; start < wanted.length; start += LOOK_UP_IDS_MAX) {
+        const some = wanted.slice(start, start + LOOK_UP_IDS_MAX);
+        for (const row of await this.#lookUpSome(some, where, bounds)) {
+          seen.set(row.hash, {
+            payloadHash: row.payload,
+            timestampMs: row.timestamp_ms,
+            isTimestampGiven: row.is_timestamp_given,
+          });
+        }
+      }
+    }
+    return seen;
   }
 
   async #count(select: string, parameters: QueryParameters): Promise<number> {
@@ -157,18 +189,19 @@ export class UsageWriter {
     return assertPresent(row, 'the row of a SELECT of one aggregate').found;
   }
 
-  /**
-   * Looks in this partition and in all earlier logs, since an id counts once for ever and not once
-   * per log (D-009).
-   */
-  #lookUpSome(idHashes: readonly string[], below: number): Promise<z.output<typeof idRow>[]> {
+  /** The hashes are read before the rest of the row, since nearly all of them are others. */
+  #lookUpSome(
+    idHashes: readonly string[],
+    where: string,
+    bounds: QueryParameters,
+  ): Promise<z.output<typeof idRow>[]> {
     // We compute the hashes, and they are hexadecimal digits, so they are safe in the text.
     const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,
         toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms, is_timestamp_given
       FROM event_ids_v1
-      WHERE ((${OF_PARTITION} AND log_offset < {below:UInt64}) OR log_id != {log_id:String})
-        AND id_hash IN (
-        SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))`;
-    return this.clickhouse.query(select, { ...this.#ofPartition, below }, idRow);
+      PREWHERE id_hash IN (
+        SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))
+      WHERE ${where}`;
+    return this.clickhouse.query(select, { ...this.#ofPartition, ...bounds }, idRow);
   }
 }

@@ -148,29 +148,45 @@ export function usageEventOf(event: LogEvent): UsageEvent {
   };
 }
 
-/** The row of a batch that says how many events of one hour of receipt it decoded. */
+/** How many events of one environment and hour of receipt a batch decoded. */
+export type AcceptedOfBatch = {
+  /** `<log>:<partition>`. */
+  readonly source: string;
+  readonly start: number;
+  readonly end: number;
+  readonly hour: string;
+  readonly events: number;
+  /** A row as releases wrote it whose rows did not merge. */
+  readonly isSingle?: boolean;
+};
+
+/** The rows of one or more batches, in one insert. */
+export async function storeAllAccepted(
+  client: ClickHouse,
+  batches: readonly (AcceptedOfBatch & { readonly environment: Environment })[],
+): Promise<void> {
+  const rows = batches.map(({ environment, isSingle = false, ...batch }) =>
+    JSON.stringify({
+      ...environmentColumns(environment),
+      customer_key: '',
+      meter_id: '#accepted',
+      generation: 0,
+      minute: time(batch.hour),
+      source: batch.source,
+      group_key: isSingle ? `${batch.start}:${batch.end}` : '',
+      event_count: batch.events,
+      value_max: isSingle ? 0 : batch.end,
+    }),
+  );
+  await insertLines(client, 'usage_minute_v1', rows);
+}
+
 export async function storeAccepted(
   client: ClickHouse,
   environment: Environment,
-  batch: {
-    readonly source: string;
-    readonly start: number;
-    readonly end: number;
-    readonly hour: string;
-    readonly events: number;
-  },
+  batch: AcceptedOfBatch,
 ): Promise<void> {
-  const row = {
-    ...environmentColumns(environment),
-    customer_key: '',
-    meter_id: '#accepted',
-    generation: 0,
-    minute: time(batch.hour),
-    source: batch.source,
-    group_key: `${batch.start}:${batch.end}`,
-    event_count: batch.events,
-  };
-  await insertLines(client, 'usage_minute_v1', [JSON.stringify(row)]);
+  await storeAllAccepted(client, [{ ...batch, environment }]);
 }
 
 /** Makes the log of the API under test look as if so many records waited, without any of them. */

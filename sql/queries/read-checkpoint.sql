@@ -1,5 +1,6 @@
 -- The checkpoint of one partition. Params: :log, :partition.
 SELECT epoch, next_offset, intent_end, catalog_version, min_version, fold_version, digest,
-       last_batch_start, last_batch_rows
+       last_batch_start, last_batch_rows,
+       (extract(epoch FROM last_batch_appended_at) * 1000)::bigint AS last_batch_appended_ms
 FROM aggregator_checkpoints
 WHERE log = :log AND partition = :partition

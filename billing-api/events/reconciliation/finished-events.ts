@@ -20,6 +20,10 @@ export type HourOfEnvironment = {
   readonly hourMs: InstantMs;
 };
 export type AcceptedHour = HourOfEnvironment & { readonly accepted: number };
+export type Accepted = {
+  readonly hours: readonly AcceptedHour[];
+  readonly bounds: readonly PartitionBound[];
+};
 export type HourStored = HourOfEnvironment & {
   readonly copies: number;
   readonly conflicts: number;
@@ -50,7 +54,10 @@ const acceptedRow = z.object({
   tenant_id: z.string(),
   environment_id: z.string(),
   hour_ms: integerColumn,
+  log_id: z.string(),
+  log_partition: z.number().int(),
   accepted: integerColumn,
+  counted_below: integerColumn,
 });
 const copiesRow = z.object({
   tenant_id: z.string(),
@@ -118,6 +125,22 @@ export function boundsOf(checkpoints: Checkpoints): readonly PartitionBound[] {
   }));
 }
 
+/**
+ * The bounds, and beyond them the ends of batches that are counted already. A batch writes its
+ * usage, and with it what it accepted, when its events and duplicates are stored, so those are as
+ * whole as finished ones; and whatever lies above is not counted yet.
+ */
+function raisedBounds(
+  bounds: readonly PartitionBound[],
+  rows: readonly z.output<typeof acceptedRow>[],
+): readonly PartitionBound[] {
+  const ends = new Map(rows.map((row) => [`${row.log_id}:${row.log_partition}`, row]));
+  return bounds.map((bound) => {
+    const end = ends.get(`${bound.log_id}:${bound.log_partition}`)?.counted_below ?? 0;
+    return { ...bound, next_offset: Math.max(bound.next_offset, end) };
+  });
+}
+
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
@@ -133,16 +156,20 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   };
 
   return {
-    /** Events that finished batches say they decoded. */
-    acceptedByHour: async (query: HoursQuery): Promise<readonly AcceptedHour[]> => {
+    /** Events that batches say they decoded, and the bounds by which the rest must be counted. */
+    accepted: async (query: HoursQuery): Promise<Accepted> => {
       const texts = { bounds: JSON.stringify(query.bounds) };
       const { statement, parameters } = withLongTexts(SUM_ACCEPTED, texts);
       const all = { ...rangeOf(query), ...parameters };
       const rows = await clickHouse.query(statement, all, acceptedRow);
-      return rows.map((row) => {
-        const { accepted, hour_ms: hourMs } = row;
-        return { environment: environmentOf(row), hourMs, accepted };
-      });
+      const hours = rows.filter((row) => row.log_id === '');
+      return {
+        hours: hours.map((row) => {
+          const { accepted, hour_ms: hourMs } = row;
+          return { environment: environmentOf(row), hourMs, accepted };
+        }),
+        bounds: raisedBounds(query.bounds, rows),
+      };
     },
     duplicatesByHour: (query: HoursQuery) => storedByHour(query, ['duplicate']),
     /** Events and duplicates together, whatever becomes of them. */

@@ -68,13 +68,11 @@ async function addFinished(
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
   const { finishedEvents } = dependencies;
-  const [accepted, duplicates, outcomes] = await Promise.all([
-    finishedEvents.acceptedByHour(query),
+  const [duplicates, outcomes] = await Promise.all([
     finishedEvents.duplicatesByHour(query),
     readOutcomes(dependencies, query.environment, query),
   ]);
   if (isRefusal(outcomes)) return outcomes;
-  for (const hour of accepted) ledger.add(hour.hourMs, { accepted: hour.accepted });
   for (const { hourMs, copies, conflicts } of duplicates) {
     ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
@@ -91,10 +89,16 @@ export async function readReconciliation(
   const hours = hoursFrom(request, dependencies.clock.now());
   if (isRefusal(hours)) return hours;
   const { environment } = caller;
-  // First of all: what is finished by these stays so, and the rest is read from the log.
-  const checkpoints = await readCheckpoints(dependencies.database);
-  const bounds = boundsOf(checkpoints);
+  // First of all: what is finished by these stays so.
+  const finished = await readCheckpoints(dependencies.database);
+  const query = { environment, hours, bounds: boundsOf(finished) };
+  // Then what was accepted: it says up to where batches are counted, and the rest is read from the
+  // stores below that, and from the log above it.
+  const accepted = await dependencies.finishedEvents.accepted(query);
+  const { bounds } = accepted;
+  const checkpoints = finished.raisedTo(bounds);
   const ledger = new HourLedger(hours);
+  for (const hour of accepted.hours) ledger.add(hour.hourMs, { accepted: hour.accepted });
   const refusal =
     (await addFinished(dependencies, ledger, { environment, hours, bounds })) ??
     (await addPending(dependencies, ledger, { environment, checkpoints }));

@@ -6,7 +6,13 @@ import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { test } from '../../testing/billing-test.js';
 import { finishPartition } from '../../testing/finish-partition.js';
-import { storeAccepted, storeLogEvents, type LogEvent } from '../../testing/log-rows.js';
+import {
+  storeAccepted,
+  storeAllAccepted,
+  storeLogDuplicates,
+  storeLogEvents,
+  type LogEvent,
+} from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/write-usage-minutes.js';
 import { balanceClosedHours, recountNextMeters } from './reconcile.js';
 
@@ -50,13 +56,9 @@ describe('the balance of closed hours', () => {
       await storeAccepted(client, api.environment, { ...batch, hour, events: 1 });
     }
     expect(await balanceClosedHours(engines, NOW)).toBe(0);
-    // Of the hour that is not over, of an hour before, of a batch that is not finished: no matter.
-    for (const [hour, start, end] of [
-      ['2026-10-01T12:00:00.000Z', 10, 20],
-      ['2026-10-01T08:00:00.000Z', 10, 20],
-      ['2026-10-01T11:00:00.000Z', 20, 30],
-    ] as const) {
-      await storeAccepted(client, api.environment, { ...batch, start, end, hour, events: 7 });
+    // Of the hour that is not over, of an hour before: no matter.
+    for (const hour of ['2026-10-01T12:00:00.000Z', '2026-10-01T08:00:00.000Z']) {
+      await storeAccepted(client, api.environment, { ...batch, hour, events: 7 });
     }
     expect(await balanceClosedHours(engines, NOW)).toBe(0);
     const other = { tenantId: 'tenant_other', environmentId: 'env_other' };
@@ -65,6 +67,89 @@ describe('the balance of closed hours', () => {
     expect(await balanceClosedHours(engines, NOW)).toBe(2);
     await storeLogEvents(client, api.environment, [{ ...event(15, hours[1] ?? ''), id: 'more' }]);
     expect(await balanceClosedHours(engines, NOW)).toBe(3);
+  });
+});
+
+describe('the balance while batches are written', () => {
+  const OTHER = { tenantId: 'tenant_other', environmentId: 'env_other' };
+  const [FIRST, SECOND] = ['2026-10-01T10:00:00.000Z', '2026-10-01T11:00:00.000Z'];
+
+  test.for([0, 1])(
+    'is 0 at every step of a batch, beside a batch of another partition, %i steps ahead',
+    async (ahead, { api, database, clickhouse }) => {
+      const { client } = clickhouse;
+      const engines = { database: database.database, clickHouse: client };
+      /** A batch of two environments and hours, with a duplicate: each insert, and the finish. */
+      const stepsOf = (partition: number, start: number): (() => Promise<void>)[] => {
+        const at = { logId: 'log', partition };
+        const place = (offset: number) => ({ ...at, offset });
+        const id = (text: string): string => `${text}${partition}-${start}`;
+        const accepted = { source: `log:${partition}`, start, end: start + 10 };
+        return [
+          async () => {
+            const one = { ...event(start, FIRST), id: id('a'), place: place(start) };
+            const two = { ...event(start + 1, SECOND), id: id('b'), place: place(start + 1) };
+            await storeLogEvents(client, api.environment, [one, two]);
+            await storeLogEvents(client, OTHER, [{ ...one, place: place(start + 2) }]);
+          },
+          () =>
+            storeLogDuplicates(client, api.environment, [
+              { id: id('a'), receivedAt: SECOND, payload: null, place: place(start + 3) },
+            ]),
+          // In one insert, as the aggregator writes them.
+          () =>
+            storeAllAccepted(client, [
+              { ...accepted, environment: api.environment, hour: FIRST, events: 1 },
+              { ...accepted, environment: api.environment, hour: SECOND, events: 2 },
+              { ...accepted, environment: OTHER, hour: FIRST, events: 1 },
+            ]),
+          () => finishPartition(database.database, { ...at, nextOffset: start + 10 }),
+        ];
+      };
+      await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 0 });
+      await finishPartition(database.database, { logId: 'log', partition: 1, nextOffset: 0 });
+      const [these, others] = [0, 1].map((partition) =>
+        [0, 10, 20].flatMap((start) => stepsOf(partition, start)),
+      );
+      const balances: number[] = [];
+      for (let step = -ahead; step < 12; step += 1) {
+        await these?.[step]?.();
+        await others?.[step + ahead]?.();
+        balances.push(await balanceClosedHours(engines, NOW));
+      }
+      expect(balances).toEqual(balances.map(() => 0));
+    },
+  );
+
+  test('counts rows of an earlier release by the batch that they name', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { client } = clickhouse;
+    const engines = { database: database.database, clickHouse: client };
+    await finishPartition(database.database, AT);
+    const row = { source: 'log:0', start: 10, end: 20, hour: FIRST, isSingle: true };
+    await storeLogEvents(client, api.environment, [event(10, FIRST), event(25, FIRST)]);
+    await storeAccepted(client, api.environment, { ...row, events: 1 });
+    await storeAccepted(client, api.environment, { ...row, start: 20, end: 30, events: 7 });
+    expect(await balanceClosedHours(engines, NOW)).toBe(0);
+    await storeAccepted(client, api.environment, { ...row, start: 0, end: 10, events: 3 });
+    expect(await balanceClosedHours(engines, NOW)).toBe(3);
+  });
+
+  test('finds the usage of a finished batch that was lost, though it is the last', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { client } = clickhouse;
+    const engines = { database: database.database, clickHouse: client };
+    await finishPartition(database.database, AT);
+    await storeLogEvents(client, api.environment, [event(10, FIRST), event(15, FIRST)]);
+    const batch = { source: 'log:0', start: 10, end: 15, hour: FIRST };
+    await storeAccepted(client, api.environment, { ...batch, events: 1 });
+    expect(await balanceClosedHours(engines, NOW)).toBe(1);
   });
 });
 

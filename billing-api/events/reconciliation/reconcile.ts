@@ -5,7 +5,7 @@ import { messageOf } from '../../../runtime/failure.js';
 import type { Log } from '../../../runtime/log.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
-import { boundsOf, createFinishedEvents } from './finished-events.js';
+import { boundsOf, createFinishedEvents, type HourOfEnvironment } from './finished-events.js';
 import { findMetersToRecount, recountMeters } from './usage-recount.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
@@ -29,18 +29,16 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
   const endMs = Math.floor(now / HOUR_MS) * HOUR_MS;
   const hours = { startMs: endMs - HOURS_BALANCED * HOUR_MS, endMs };
   const bounds = boundsOf(await readCheckpoints(engines.database));
-  const query = { environment: null, hours, bounds };
-  const [accepted, copies] = await Promise.all([
-    finished.acceptedByHour(query),
-    finished.storedByHour(query),
-  ]);
+  // First what was accepted: the bounds that it gives decide what of the rest is counted.
+  const accepted = await finished.accepted({ environment: null, hours, bounds });
+  const copies = await finished.storedByHour({ environment: null, hours, bounds: accepted.bounds });
   const differences = new Map<string, number>();
-  const add = (of: (typeof accepted)[number] | (typeof copies)[number], events: number): void => {
+  const add = (of: HourOfEnvironment, events: number): void => {
     const { tenantId, environmentId } = of.environment;
     const key = `${tenantId}|${environmentId}|${of.hourMs}`;
     differences.set(key, (differences.get(key) ?? 0) + events);
   };
-  for (const hour of accepted) add(hour, hour.accepted);
+  for (const hour of accepted.hours) add(hour, hour.accepted);
   for (const hour of copies) add(hour, -hour.copies);
   return [...differences.values()].reduce((sum, difference) => sum + Math.abs(difference), 0);
 }

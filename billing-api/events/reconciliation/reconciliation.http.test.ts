@@ -11,6 +11,7 @@ import {
   type LogEvent,
 } from '../../testing/log-rows.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
+import { eventKey, partitionOf } from '../../../contract/event-key.js';
 
 const PATH = '/v1/events/reconciliation';
 const HOURS = ['2026-10-01T10:00:00.000Z', '2026-10-01T11:00:00.000Z'] as const;
@@ -98,10 +99,10 @@ async function storeHours(api: BillingUnderTest, client: ClickHouse): Promise<vo
   await storeLogDuplicates(client, environment, duplicates);
   // The aggregator may write a duplicate again: it is one and the same.
   await storeLogDuplicates(client, environment, duplicates.slice(1, 2));
+  // The last batch has stored events and duplicates and not yet its usage.
   for (const [start, end] of [
     [0, 20],
     [20, NEXT_OFFSET],
-    [NEXT_OFFSET, 50],
   ] as const) {
     for (const [hour, text] of HOURS.entries()) {
       const isOf = (row: { readonly offset: number; readonly hour: number }): boolean =>
@@ -148,6 +149,36 @@ describe('GET /events/reconciliation', () => {
       headers: { 'x-api-key': other.apiKey },
     });
     expect(theirs.body.totals).toMatchObject({ accepted: 1, pending: 1, counted: 0, duplicate: 0 });
+  });
+
+  test('counts a batch that is stored and not yet finished once: not as pending too', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { logId, partitionCount } = (await api.eventLog.reader()).identity;
+    const partition = 0;
+    const inPartition = Array.from({ length: 200 }, (_, n) => event(n, 0)).filter(
+      ({ id }) => partitionOf(eventKey(api.environment, id), partitionCount) === partition,
+    );
+    const sent = inPartition.slice(0, 3);
+    await sendEvents(api, sent);
+    await finishPartition(database.database, { logId, partition, nextOffset: 0 });
+    const pending = async () => {
+      const { body } = await api.call('GET', `${PATH}?${RANGE}`);
+      const { accepted, pending: waiting, unmatched, difference } = body.totals;
+      return { accepted, waiting, unmatched, difference };
+    };
+    expect(await pending()).toEqual({ accepted: 3, waiting: 3, unmatched: 0, difference: 0 });
+    const stored = sent.slice(0, 2).map((row, offset) => ({
+      ...row,
+      place: { logId, partition, offset },
+    }));
+    await storeLogEvents(clickhouse.client, api.environment, stored);
+    expect(await pending()).toEqual({ accepted: 3, waiting: 3, unmatched: 0, difference: 0 });
+    const batch = { source: `${logId}:${partition}`, start: 0, end: 2, hour: HOURS[0], events: 2 };
+    await storeAccepted(clickhouse.client, api.environment, batch);
+    expect(await pending()).toEqual({ accepted: 3, waiting: 1, unmatched: 2, difference: 0 });
   });
 
   test('shows what was lost and what was doubled as a difference', async ({

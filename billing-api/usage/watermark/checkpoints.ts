@@ -37,6 +37,16 @@ export class Checkpoints {
     return this.#nextOffsets.get(`${log}:${partition}`) ?? null;
   }
 
+  /** The same partitions, as far as these bounds say, in the same order. */
+  raisedTo(bounds: readonly { readonly next_offset: number }[]): Checkpoints {
+    return new Checkpoints(
+      this.all.map((checkpoint, index) => {
+        const nextOffset = bounds[index]?.next_offset ?? checkpoint.nextOffset;
+        return { ...checkpoint, nextOffset };
+      }),
+    );
+  }
+
   /** Where each partition is finished. */
   get ends(): readonly PartitionEnd[] {
     return this.all.map(({ log, partition, nextOffset }) => ({

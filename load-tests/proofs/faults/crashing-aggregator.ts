@@ -32,7 +32,7 @@ const { values: stopPoint } = parseArgs({
 type Command = Parameters<InjectFailure>[0];
 
 function nameOf(command: Command): string {
-  return command.kind === 'insert' ? `insert ${command.table}` : command.kind;
+  return command.kind === 'insert' ? `insert ${command.tables.join(' ')}` : command.kind;
 }
 
 /** The partition that has been through the step; what the others do meanwhile tells nothing. */

@@ -36,6 +36,7 @@ export type Statement =
       readonly start: number;
       readonly end: number;
       readonly rows: number;
+      readonly appendedAtMs: number;
     }
   | { readonly kind: 'activate'; readonly version: number }
   | { readonly kind: 'revert'; readonly version: number }
@@ -91,7 +92,9 @@ function finish({ mutation }: Scenario, row: Row, drawn: On<'finish'>): OnRow {
   const start = row.nextOffset + drawn.startOff;
   const end = (row.intent?.end ?? start + 1) + drawn.endOff;
   const epoch = row.epoch + drawn.epochOff;
-  const command = { kind: 'finish', epoch, start, end, rows } as const;
+  // Any time that tells the batches apart.
+  const appendedAtMs = 1_700_000_000_123 + end;
+  const command = { kind: 'finish', epoch, start, end, rows, appendedAtMs } as const;
   return { statement: { ...command, partition }, next: finishBatch(row, command, mutation) };
 }
 

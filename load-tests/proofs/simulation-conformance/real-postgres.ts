@@ -83,9 +83,9 @@ export class RealPostgres {
       case 'take':
         return (await this.#checkpoints.take(statement.partition, statement.gate)) !== null;
       case 'intend':
-        return this.#checkpoints.intend(statement.partition, statement);
+        return (await this.#checkpoints.intend([statement])).has(statement.partition);
       case 'finish':
-        return this.#checkpoints.finish(statement.partition, statement);
+        return (await this.#checkpoints.finish([statement])).has(statement.partition);
       case 'activate':
         return this.#activate(statement.version, generation);
       case 'revert':

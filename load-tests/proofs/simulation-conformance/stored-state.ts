@@ -29,6 +29,7 @@ const checkpointRow = z.object({
   digest: z.string().nullable(),
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
+  appended_ms: integerColumn.nullable(),
 });
 const versionRow = z.object({
   meter_id: z.string(),
@@ -73,7 +74,8 @@ export function stateOfModel({ partitions, meters }: World): StoredState {
 async function partitionsOf({ database }: RealPostgres): Promise<readonly unknown[]> {
   const rows = await ownerOf(database).any(sql.type(checkpointRow)`
     SELECT partition, epoch, next_offset, intent_end, catalog_version, min_version, fold_version,
-      digest, last_batch_start, last_batch_rows
+      digest, last_batch_start, last_batch_rows,
+      (extract(epoch FROM last_batch_appended_at) * 1000)::bigint AS appended_ms
     FROM aggregator_checkpoints WHERE log = ${LOG}`);
   return Array.from({ length: PARTITIONS }, (_, partition) => {
     const row = rows.find((one) => one.partition === partition);
@@ -86,7 +88,7 @@ async function partitionsOf({ database }: RealPostgres): Promise<readonly unknow
       intent: end === null ? null : { end, catalogVersion, foldVersion, digest },
       minVersion: row.min_version,
       catalogVersion,
-      lastBatch: start === null ? null : { start, rows: batchRows },
+      lastBatch: start === null ? null : { start, rows: batchRows, appendedAtMs: row.appended_ms },
     };
   });
 }

@@ -1,5 +1,6 @@
 import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { Command } from '../../../aggregator/protocol/state.js';
+import { insertToSend } from './inserts.js';
 import type { Scenario } from './scenario.js';
 import { isClaimable } from './simulated-postgres.js';
 import type { LateWrite, PartitionWorld, Request, World } from './world.js';
@@ -16,18 +17,20 @@ export type Action =
   | ({ readonly kind: 'fail' } & OfOwner)
   /** Its update is sent, and its connection is lost. */
   | ({ readonly kind: 'lose' } & OfOwner)
-  /** It stops waiting for its insert. */
-  | ({ readonly kind: 'give_up' } & OfOwner)
   /** A fenced owner starts again, with its filter. */
   | ({ readonly kind: 'again' } & OfOwner)
-  /** Its process dies and another one takes its place. */
-  | ({ readonly kind: 'crash' } & OfOwner)
   /** Its process dies, and the next one takes the partition at once. */
   | ({ readonly kind: 'retake' } & OfOwner)
-  /** The server goes on with the insert that this owner waits for. */
-  | ({ readonly kind: 'serve' } & OfOwner)
+  /** A process dies and another one takes its place, in all partitions. */
+  | { readonly kind: 'crash'; readonly owner: number }
+  /** A process sends the inserts of several partitions, one for each table. */
+  | { readonly kind: 'send'; readonly owner: number; readonly partitions: readonly number[] }
+  /** It stops waiting for an insert. */
+  | { readonly kind: 'give_up'; readonly owner: number; readonly request: string }
+  /** The server goes on with an insert that this process waits for. */
+  | { readonly kind: 'serve'; readonly owner: number; readonly request: string }
   /** The server goes on with an insert that nobody waits for. */
-  | { readonly kind: 'serve_late'; readonly partition: number; readonly request: string }
+  | { readonly kind: 'serve_late'; readonly request: string }
   /** An update whose sender gave up reaches Postgres, or the gate. */
   | { readonly kind: 'land'; readonly partition: number; readonly write: string }
   | { readonly kind: 'append'; readonly partition: number; readonly records: number }
@@ -51,8 +54,12 @@ export type Action =
   /** ClickHouse is restored without a part of the last batch: a contradiction. */
   | { readonly kind: 'lose_part'; readonly partition: number; readonly table: BatchTable };
 
-export function requestName({ table, part, epoch, phase }: Request): string {
-  return `${table} ${part.start}-${part.end} of epoch ${epoch} ${phase}`;
+export function requestName({ table, members, phase }: Request): string {
+  const batches = members.map(
+    ({ partition, epoch, part }) =>
+      `${part.start}-${part.end} of partition ${partition} in epoch ${epoch}`,
+  );
+  return `${table} ${batches.join(' and ')} ${phase}`;
 }
 
 export function writeName(write: LateWrite): string {
@@ -88,11 +95,20 @@ export function describeAction(action: Action): string {
 const READS: ReadonlySet<Command['kind']> = new Set(['fetch', 'refetch', 'load_catalog']);
 
 /**
+ * What an owner asks the stores after its drain. An owner that asks late is explored with one
+ * partition; with several, it asks at once, since there would be too many worlds.
+ */
+const QUESTIONS: ReadonlySet<Command['kind']> = new Set([
+  ...(['inspect', 'warm_filter', 'look_up', 'check_presence', 'reread'] as const),
+]);
+
+/**
  * Steps that change only their owner and depend on nothing that can still change. They are taken at
  * once, without a branch, since their order among other actions makes no difference.
  */
 function isPrivate(scenario: Scenario, world: World, kind: Command['kind']): boolean {
   if (kind === 'remember') return true;
+  if (scenario.plan.logs.length > 1 && QUESTIONS.has(kind)) return true;
   return READS.has(kind) && world.meters.versions.length === scenario.plan.meters.length;
 }
 
@@ -138,8 +154,9 @@ function readsOf(scenario: Scenario, world: World, at: OfOwner): Action[] {
   return command?.kind === 'fetch' ? fetchesOf(scenario, world, { ...at, command }) : [];
 }
 
-function isEpochLeft(scenario: Scenario, { row }: PartitionWorld): boolean {
-  return row !== null && row.epoch < scenario.plan.limits.epochs;
+function isEpochLeft({ plan }: Scenario, { partitions }: World, index: number): boolean {
+  const row = partitions[index]?.row ?? null;
+  return row !== null && row.epoch < (plan.epochsOf?.[index] ?? plan.limits.epochs);
 }
 
 const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
@@ -148,11 +165,8 @@ const UPDATES: ReadonlySet<Command['kind']> = new Set(['intend', 'finish']);
 function stepsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[] {
   const owner = world.partitions[at.partition]?.owners[at.owner];
   if (owner === undefined) return [];
-  const { timeouts, lostReplies } = world.budget;
-  if (owner.request !== null) {
-    const serve: Action = { kind: 'serve', ...at };
-    return timeouts > 0 ? [serve, { kind: 'give_up', ...at }] : [serve];
-  }
+  const { lostReplies } = world.budget;
+  if (owner.inserting !== null) return [];
   const { kind } = owner.step.command;
   if (kind === 'step_down') return [{ kind: 'again', ...at }];
   if (kind === 'halt') return [];
@@ -166,10 +180,44 @@ function actionsOfOwner(scenario: Scenario, world: World, at: OfOwner): Action[]
   const partition = world.partitions[at.partition];
   const phase = partition?.owners[at.owner]?.step.state.phase;
   if (partition === undefined || phase === undefined) return [];
-  const canTake = isEpochLeft(scenario, partition);
-  if (phase === 'taking') return canTake ? [{ kind: 'act', ...at }] : [];
-  const steps = stepsOfOwner(scenario, world, at);
-  return canTake ? [...steps, { kind: 'retake', ...at }] : steps;
+  const canTake = isEpochLeft(scenario, world, at.partition);
+  const canRetake = canTake && isProcessAtWork(world, at.owner);
+  const retake: readonly Action[] = canRetake ? [{ kind: 'retake', ...at }] : [];
+  if (phase === 'taking') return canTake ? [{ kind: 'act', ...at }, ...retake] : [];
+  return [...stepsOfOwner(scenario, world, at), ...retake];
+}
+
+/** Whether a process has anything to lose but its filter. */
+function isProcessAtWork({ partitions }: World, process: number): boolean {
+  return partitions.some(({ owners }) => owners[process]?.step.state.phase !== 'taking');
+}
+
+/** What can happen to the inserts under way. */
+function actionsOfRequests({ requests, budget }: World): Action[] {
+  const actions: Action[] = [];
+  const late = new Set<string>();
+  for (const request of requests) {
+    const { process: owner } = request;
+    const name = requestName(request);
+    if (owner === null) late.add(name);
+    else actions.push({ kind: 'serve', owner, request: name });
+    if (owner !== null && budget.timeouts > 0) {
+      actions.push({ kind: 'give_up', owner, request: name });
+    }
+  }
+  for (const request of late) actions.push({ kind: 'serve_late', request });
+  return actions;
+}
+
+/** The processes that can send the inserts of several partitions together. */
+function sendsTogether({ plan }: Scenario, { partitions }: World): Action[] {
+  if (partitions.length < 2) return [];
+  return Array.from({ length: plan.owners }, (_, owner) => owner).flatMap((owner) => {
+    const ready = partitions.flatMap(({ owners }, index) =>
+      insertToSend(owners[owner]) === null ? [] : [index],
+    );
+    return ready.length < 2 ? [] : [{ kind: 'send' as const, owner, partitions: ready }];
+  });
 }
 
 function actionsOfPartition(scenario: Scenario, world: World, index: number): Action[] {
@@ -178,9 +226,6 @@ function actionsOfPartition(scenario: Scenario, world: World, index: number): Ac
   const actions = partition.owners.flatMap((_, owner) =>
     actionsOfOwner(scenario, world, { partition: index, owner }),
   );
-  for (const request of new Set(partition.orphans.map(requestName))) {
-    actions.push({ kind: 'serve_late', partition: index, request });
-  }
   for (const write of new Set(partition.lateWrites.map(writeName))) {
     actions.push({ kind: 'land', partition: index, write });
   }
@@ -226,7 +271,7 @@ function privateActions(scenario: Scenario, world: World): Action[] | null {
     for (const [owner, { step }] of owners.entries()) {
       if (!isPrivate(scenario, world, step.command.kind)) continue;
       const at = { partition, owner };
-      if (step.command.kind === 'remember') return [{ kind: 'act', ...at }];
+      if (!READS.has(step.command.kind)) return [{ kind: 'act', ...at }];
       const reads = readsOf(scenario, world, at);
       if (reads.length > 0) return reads;
     }
@@ -241,11 +286,9 @@ export function actionsOf(scenario: Scenario, world: World): readonly Action[] {
   const actions = world.partitions.flatMap((_, index) =>
     actionsOfPartition(scenario, world, index),
   );
+  actions.push(...sendsTogether(scenario, world), ...actionsOfRequests(world));
   actions.push(...actionsOfMeters(scenario, world));
-  const isBusy = world.partitions.some(
-    ({ owners, orphans }) => orphans.length > 0 || owners.some(({ request }) => request !== null),
-  );
-  if (isBusy && world.budget.kills > 0) actions.push({ kind: 'kill' });
+  if (world.requests.length > 0 && world.budget.kills > 0) actions.push({ kind: 'kill' });
   const isUnsynced = world.partitions.some(({ tables }) =>
     Object.values(tables).some((parts) => parts.some(({ isSynced }) => !isSynced)),
   );

@@ -1,22 +1,13 @@
 import { isRestorable, requestName, writeName, type Action } from './actions.js';
+import { crash, drain, endAll, giveUp, sendInserts, serve } from './inserts.js';
 import { read } from './owner-reads.js';
-import {
-  act,
-  again,
-  applyWrite,
-  crash,
-  giveUp,
-  loseReply,
-  tell,
-  type Around,
-} from './owner-steps.js';
+import { act, again, applyWrite, loseReply, tell, type Around } from './owner-steps.js';
 import type { Scenario } from './scenario.js';
 import { applyToMeters } from './simulated-backfill.js';
-import { loseUnsynced, serveRequest, syncAll } from './simulated-clickhouse.js';
+import { loseUnsynced, syncAll } from './simulated-clickhouse.js';
 import { activateMeterVersion, ensureCheckpoint } from './simulated-postgres.js';
 import {
   emptyWorld,
-  FRESH_OWNER,
   withItem,
   withoutItem,
   type Budget,
@@ -26,32 +17,7 @@ import {
 } from './world.js';
 
 type OnPartition = Extract<Action, { readonly partition: number }>;
-
-function serve(around: Around, partition: PartitionWorld, owner: number): PartitionWorld | null {
-  const request = partition.owners[owner]?.request ?? null;
-  if (request === null) return null;
-  const served = serveRequest(around.scenario, partition, request);
-  if (served.kind === 'fenced') return tell(around, partition, { owner, outcome: served });
-  if (served.kind === 'done') {
-    return tell(around, served.partition, { owner, outcome: { kind: 'inserted' } });
-  }
-  const waiting = served.partition.owners[owner];
-  if (waiting === undefined) return null;
-  const owners = withItem(partition.owners, owner, { ...waiting, request: served.request });
-  return { ...served.partition, owners };
-}
-
-function serveLate(around: Around, partition: PartitionWorld, name: string): PartitionWorld | null {
-  const index = partition.orphans.findIndex((request) => requestName(request) === name);
-  const request = partition.orphans[index];
-  if (request === undefined) return null;
-  const served = serveRequest(around.scenario, partition, request);
-  if (served.kind === 'goes_on') {
-    return { ...served.partition, orphans: withItem(partition.orphans, index, served.request) };
-  }
-  const orphans = withoutItem(partition.orphans, index);
-  return { ...(served.kind === 'done' ? served.partition : partition), orphans };
-}
+type OnRequest = Extract<Action, { readonly request: string }>;
 
 function land(around: Around, partition: PartitionWorld, name: string): PartitionWorld | null {
   const index = partition.lateWrites.findIndex((write) => writeName(write) === name);
@@ -61,7 +27,7 @@ function land(around: Around, partition: PartitionWorld, name: string): Partitio
   return { ...(applyWrite(around.scenario, partition, write) ?? partition), lateWrites };
 }
 
-/** A backup is restored. No owner is active then, since only a take notices missing rows. */
+/** A backup is restored. No process is active then, since only a take notices missing rows. */
 function losePart(
   partition: PartitionWorld,
   { table }: Extract<Action, { readonly kind: 'lose_part' }>,
@@ -71,8 +37,7 @@ function losePart(
   const { start } = row.lastBatch;
   const kept = tables[table].filter((part) => part.start !== start);
   if (kept.length === tables[table].length) return null;
-  const owners = partition.owners.map(() => FRESH_OWNER);
-  return { ...partition, tables: { ...tables, [table]: kept }, owners, orphans: [] };
+  return { ...partition, tables: { ...tables, [table]: kept } };
 }
 
 function restore(partition: PartitionWorld): PartitionWorld | null {
@@ -93,22 +58,14 @@ function onPartition(
     case 'read':
       return read(around, partition, action);
     case 'fail':
-      if ((partition.owners[action.owner]?.request ?? null) !== null) return null;
+      if ((partition.owners[action.owner]?.inserting ?? null) !== null) return null;
       return tell(around, partition, { owner: action.owner, outcome: { kind: 'unknown' } });
     case 'lose':
       return loseReply(around, partition, action.owner);
-    case 'give_up':
-      return giveUp(around, partition, action.owner);
     case 'again':
       return again(partition, action.owner);
-    case 'crash':
-      return crash(partition, action.owner);
     case 'retake':
-      return act(around, crash(partition, action.owner), action.owner);
-    case 'serve':
-      return serve(around, partition, action.owner);
-    case 'serve_late':
-      return serveLate(around, partition, action.request);
+      return act(around, partition, action.owner);
     case 'land':
       return land(around, partition, action.write);
     case 'append': {
@@ -129,36 +86,40 @@ function onPartition(
  * Drops requests that can have no effect any more: gates, epochs and offsets only rise, so a
  * request that is refused now is always refused. Not where a mutation or a restore breaks that.
  */
-function tidy({ plan, mutation }: Scenario, partition: PartitionWorld): PartitionWorld {
-  const { orphans, lateWrites, row, gate } = partition;
-  if ((orphans.length === 0 && lateWrites.length === 0) || row === null) return partition;
-  if (mutation !== null || plan.limits.restores > 0) return partition;
-  const isOpen = ({ phase, epoch }: Request): boolean => phase !== 'sent' || epoch >= gate;
+function tidy({ plan, mutation }: Scenario, world: World): World {
+  if (mutation !== null || plan.limits.restores > 0) return world;
+  const { partitions } = world;
+  const tidied = partitions.some(({ lateWrites }) => lateWrites.length > 0)
+    ? partitions.map(tidyWrites)
+    : partitions;
+  return { ...world, partitions: tidied, requests: withoutRefused(world) };
+}
+
+function tidyWrites(partition: PartitionWorld): PartitionWorld {
+  const { lateWrites, row, gate } = partition;
+  if (lateWrites.length === 0 || row === null) return partition;
   const writes = lateWrites.filter((write) => {
     if (write.kind === 'take') return true;
     if (write.kind === 'raise_gate') return write.epoch > gate;
     return write.epoch === row.epoch && write.start === row.nextOffset;
   });
-  if (writes.length === lateWrites.length && orphans.every(isOpen)) return partition;
-  return { ...partition, orphans: orphans.filter(isOpen), lateWrites: writes };
+  return writes.length === lateWrites.length ? partition : { ...partition, lateWrites: writes };
 }
 
-/** The server ends with all its requests; an owner that waited for one has an unknown outcome. */
+/** Inserts that nobody waits for and that the gate will always refuse. */
+function withoutRefused({ partitions, requests }: World): readonly Request[] {
+  if (requests.length === 0) return requests;
+  const isOpen = ({ phase, process, members }: Request): boolean =>
+    phase !== 'sent' ||
+    process !== null ||
+    members.every(({ partition, epoch }) => epoch >= (partitions[partition]?.gate ?? 0));
+  return requests.every(isOpen) ? requests : requests.filter(isOpen);
+}
+
+/** The server ends with all its inserts; owners that waited for them have unknown outcomes. */
 function stopServer(scenario: Scenario, world: World, isPowerLost: boolean): World {
-  return {
-    ...world,
-    partitions: world.partitions.map((partition, index) => {
-      const facts = scenario.partitions[index];
-      if (facts === undefined) return partition;
-      const around = { scenario, index, facts, meters: world.meters };
-      let next: PartitionWorld = isPowerLost ? loseUnsynced(partition) : syncAll(partition);
-      next = { ...next, orphans: [] };
-      for (const [owner, { request }] of partition.owners.entries()) {
-        if (request !== null) next = tell(around, next, { owner, outcome: { kind: 'unknown' } });
-      }
-      return next;
-    }),
-  };
+  const partitions = world.partitions.map(isPowerLost ? loseUnsynced : syncAll);
+  return endAll(scenario, { ...world, partitions });
 }
 
 const COSTS: Readonly<Partial<Record<Action['kind'], keyof Budget>>> = {
@@ -178,18 +139,79 @@ function pay(world: World, kind: Action['kind']): World | null {
   return left > 0 ? { ...world, budget: { ...world.budget, [cost]: left - 1 } } : null;
 }
 
-function applyPaid(scenario: Scenario, world: World, action: Action): World | null {
-  if (action.kind === 'kill') return stopServer(scenario, world, false);
-  if (action.kind === 'power_loss') return stopServer(scenario, world, true);
-  if (!('partition' in action)) return applyToMeters(scenario, world, action);
-  const partition = world.partitions[action.partition];
-  const facts = scenario.partitions[action.partition];
+function onRequest(scenario: Scenario, world: World, action: OnRequest): World | null {
+  const process = action.kind === 'serve_late' ? null : action.owner;
+  const request = world.requests.find(
+    (one) => one.process === process && requestName(one) === action.request,
+  );
+  if (request === undefined) return null;
+  return action.kind === 'give_up'
+    ? giveUp(scenario, world, request)
+    : serve(scenario, world, request);
+}
+
+function applyToPartition(scenario: Scenario, world: World, action: OnPartition): World | null {
+  const { partition: index } = action;
+  const partition = world.partitions[index];
+  const facts = scenario.partitions[index];
   if (partition === undefined || facts === undefined) return null;
-  const around = { scenario, index: action.partition, facts, meters: world.meters };
-  const next = onPartition(around, partition, action);
+  const next = onPartition({ scenario, index, facts, meters: world.meters }, partition, action);
   if (next === null || next === partition) return null;
-  const partitions = withItem(world.partitions, action.partition, tidy(scenario, next));
-  return { ...world, partitions };
+  return { ...world, partitions: withItem(world.partitions, index, next) };
+}
+
+/** An owner performs its command; only inserts and a drain concern other partitions as well. */
+function actOnStores(
+  scenario: Scenario,
+  world: World,
+  action: Extract<Action, { readonly kind: 'act' }>,
+): World | null {
+  const { partition, owner } = action;
+  const kind = world.partitions[partition]?.owners[owner]?.step.command.kind;
+  if (kind === 'insert') {
+    return sendInserts(scenario, world, { process: owner, partitions: [partition] });
+  }
+  const drained = kind === 'drain' ? drain(scenario, world, partition) : world;
+  return applyToPartition(scenario, drained, action);
+}
+
+/** What happens to one partition, and with it to processes and inserts. */
+function inPartition(scenario: Scenario, world: World, action: OnPartition): World | null {
+  switch (action.kind) {
+    case 'act':
+      return actOnStores(scenario, world, action);
+    case 'retake':
+      return applyToPartition(scenario, crash(world, action.owner), action);
+    case 'lose_part': {
+      const restored = applyToPartition(scenario, world, action);
+      if (restored === null) return null;
+      const processes = Array.from({ length: scenario.plan.owners }, (_, process) => process);
+      return { ...processes.reduce(crash, restored), requests: [] };
+    }
+    default:
+      return applyToPartition(scenario, world, action);
+  }
+}
+
+function applyPaid(scenario: Scenario, world: World, action: Action): World | null {
+  switch (action.kind) {
+    case 'kill':
+      return stopServer(scenario, world, false);
+    case 'power_loss':
+      return stopServer(scenario, world, true);
+    case 'crash':
+      return crash(world, action.owner);
+    case 'send':
+      return sendInserts(scenario, world, { process: action.owner, partitions: action.partitions });
+    case 'serve':
+    case 'serve_late':
+    case 'give_up':
+      return onRequest(scenario, world, action);
+    default:
+      return 'partition' in action
+        ? inPartition(scenario, world, action)
+        : applyToMeters(scenario, world, action);
+  }
 }
 
 /**
@@ -197,7 +219,8 @@ function applyPaid(scenario: Scenario, world: World, action: Action): World | nu
  */
 export function applyAction(scenario: Scenario, world: World, action: Action): World | null {
   const paid = pay(world, action.kind);
-  return paid === null ? null : applyPaid(scenario, paid, action);
+  const next = paid === null ? null : applyPaid(scenario, paid, action);
+  return next === null ? null : tidy(scenario, next);
 }
 
 /** The world at the beginning, with the first meters active. */

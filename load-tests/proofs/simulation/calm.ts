@@ -12,7 +12,7 @@ function calmOfOwner(world: World, partition: number): Action | null {
   const { owners, logEnd } = world.partitions[partition] ?? { owners: [], logEnd: 0 };
   const owner = owners[0];
   if (owner === undefined) return null;
-  if (owner.request !== null) return { kind: 'serve', ...at };
+  if (owner.inserting !== null) return null;
   const { command } = owner.step;
   const { version } = world.meters;
   switch (command.kind) {
@@ -40,23 +40,32 @@ function calmOfMeters({ meters }: World): readonly Action[] {
 }
 
 function lateActions(world: World): readonly Action[] {
-  return world.partitions.flatMap(({ orphans, lateWrites }, partition) => [
-    ...orphans.map((request): Action => ({
-      kind: 'serve_late',
-      partition,
-      request: requestName(request),
-    })),
-    ...lateWrites.map((write): Action => ({ kind: 'land', partition, write: writeName(write) })),
-  ]);
+  const requests = world.requests.filter(({ process }) => process === null);
+  const writes = world.partitions.flatMap(({ lateWrites }, partition) =>
+    lateWrites.map((write): Action => ({ kind: 'land', partition, write: writeName(write) })),
+  );
+  const served = requests
+    .map(requestName)
+    .map((request): Action => ({ kind: 'serve_late', request }));
+  return [...served, ...writes];
+}
+
+function servedActions({ requests }: World): readonly Action[] {
+  return requests.flatMap((request): Action[] => {
+    const { process: owner } = request;
+    return owner === null ? [] : [{ kind: 'serve', owner, request: requestName(request) }];
+  });
 }
 
 /** All processes die, log and rows are completed, and from here on nothing fails. */
 function openingActions(scenario: Scenario, world: World): readonly Action[] {
-  return world.partitions.flatMap(({ owners, row }, partition) => [
-    ...owners.map((_, owner): Action => ({ kind: 'crash', partition, owner })),
+  const { owners } = scenario.plan;
+  const crashes = Array.from({ length: owners }, (_, owner): Action => ({ kind: 'crash', owner }));
+  const completions = world.partitions.flatMap(({ row }, partition): Action[] => [
     ...(row === null ? [{ kind: 'make_row', partition } as const] : []),
     { kind: 'append', partition, records: scenario.partitions[partition]?.records.length ?? 0 },
   ]);
+  return [...crashes, ...completions];
 }
 
 export type Calm = { readonly world: World; readonly steps: number; readonly wrong: string | null };
@@ -81,7 +90,8 @@ function calmActions(scenario: Scenario, world: World): readonly Action[] {
     const action = calmOfOwner(world, partition);
     return action === null ? [] : [action];
   });
-  return ofOwners.length > 0 ? ofOwners : calmOfMeters(world);
+  const actions = [...ofOwners, ...servedActions(world)];
+  return actions.length > 0 ? actions : calmOfMeters(world);
 }
 
 function rest(scenario: Scenario, start: World): Calm {

@@ -61,6 +61,26 @@ function checkRows(
   return null;
 }
 
+/**
+ * Who finds usage finds the events behind it: readers rely on it (docs/domain.md 13.1). And of a
+ * batch that has ids the events are there, from which it can be completed without the log.
+ */
+function checkEventsBehind(facts: PartitionFacts, { tables }: PartitionWorld): string | null {
+  const events = countRows(facts, tables.events);
+  for (const { rows } of tables.ids) {
+    const alone = rows.find((position) => events[position] === 0);
+    if (alone !== undefined) return `an id without its event: ${alone}`;
+  }
+  for (const { start, end } of tables.usage) {
+    const last = facts.positions[end] ?? 0;
+    for (let position = facts.positions[start] ?? 0; position < last; position += 1) {
+      const isThere = events[position] !== 0 || facts.isFirst[position] !== true;
+      if (!isThere) return `usage without its event: ${position}`;
+    }
+  }
+  return null;
+}
+
 /** Duplicates below the checkpoint are kept, and nothing that counted is called a duplicate. */
 function checkDuplicates(facts: PartitionFacts, { row, tables }: PartitionWorld): string | null {
   const { finished } = positionsOf(facts, row);
@@ -215,6 +235,7 @@ export function checkStored(
     checkRows(facts, partition, { table: 'events', tolerance }) ??
     checkRows(facts, partition, { table: 'ids', tolerance }) ??
     checkMarkers(partition, tolerance) ??
+    (tolerance.isLossFine ? null : checkEventsBehind(facts, partition)) ??
     (tolerance.isLossFine ? null : checkFold(scenario, world, at))
   );
 }

@@ -1,6 +1,6 @@
 import { checkStored, type Tolerance } from './check-stored.js';
 import type { Scenario } from './scenario.js';
-import type { MeterVersion, Owner, World } from './world.js';
+import type { MeterVersion, Owner, PartitionWorld, World } from './world.js';
 
 /** Whether a restore in the world caused a contradiction, so that the machine may halt. */
 function isContradicted(scenario: Scenario, { isStrayFine, isLossFine }: Tolerance): boolean {
@@ -18,6 +18,25 @@ function checkHalts(owners: readonly Owner[]): string | null {
   for (const { step } of owners) {
     const { state } = step;
     if (state.phase === 'halted') return `halted without a contradiction: ${state.reason}`;
+  }
+  return null;
+}
+
+/** The epoch that an owner had when it stepped down; null when it did not just do so. */
+function epochLeft(earlier: Owner | undefined, { step }: Owner): number | null {
+  if (step.state.phase !== 'lost' || earlier === undefined) return null;
+  const { state } = earlier.step;
+  return 'checkpoint' in state ? state.checkpoint.epoch : null;
+}
+
+/** An owner steps down only when its epoch is no longer the newest. */
+function checkStepsDown(partition: PartitionWorld, before: PartitionWorld | null): string | null {
+  const { owners, row, gate } = partition;
+  const newest = Math.max(row?.epoch ?? 0, gate);
+  for (const [process, owner] of owners.entries()) {
+    const epoch = epochLeft(before?.owners[process], owner);
+    if (epoch === null || epoch < newest) continue;
+    return `steps down in epoch ${epoch}, although it is the newest`;
   }
   return null;
 }
@@ -70,8 +89,11 @@ function checkPartition(
 ): string | null {
   const { index, before, tolerance } = at;
   const stored = isStoredSame(world, before, index) ? null : checkStored(scenario, world, at);
-  if (stored !== null || isContradicted(scenario, tolerance)) return stored;
-  return checkHalts(world.partitions[index]?.owners ?? []);
+  const partition = world.partitions[index];
+  const isHaltFine = isContradicted(scenario, tolerance);
+  if (stored !== null || isHaltFine || partition === undefined) return stored;
+  const earlier = before?.partitions[index] ?? null;
+  return checkHalts(partition.owners) ?? checkStepsDown(partition, earlier);
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Command } from '../../../aggregator/protocol/state.js';
 import { requestName, writeName, type Action } from './actions.js';
+import { insertToSend } from './inserts.js';
 import type { Dangers } from './random-plan.js';
 import type { Scenario } from './scenario.js';
-import type { PartitionWorld, World } from './world.js';
+import type { Request, World } from './world.js';
 
 function pick<T>(random: () => number, items: readonly T[]): T | undefined {
   return items[Math.floor(random() * items.length)];
@@ -15,6 +16,14 @@ export type Choice = {
   readonly dangers: Dangers;
   /** By partition and owner: the number of choices for which it still sleeps. */
   readonly sleeps: number[][];
+  /** What lasts for a while; each number counts down the choices. */
+  readonly spells: {
+    /** Only this partition has a turn. */
+    partition: number;
+    alone: number;
+    /** No insert goes on. */
+    stalled: number;
+  };
 };
 
 const ENDS: ReadonlySet<Command['kind']> = new Set(['halt', 'step_down']);
@@ -45,9 +54,9 @@ function isAsleep({ random, dangers, sleeps }: Choice, at: OfOwner): boolean {
 /**
  * An owner that was fenced or halted pauses; without the pause owners would only fence each other.
  */
-function chooseReturn({ random }: Choice, at: OfOwner, isFenced: boolean): Action | null {
-  if (random() >= 0.05) return null;
-  return { kind: isFenced && random() < 0.5 ? 'again' : 'crash', ...at };
+function chooseReturn({ random, dangers }: Choice, at: OfOwner, isFenced: boolean): Action | null {
+  if (random() >= dangers.rivalry) return null;
+  return isFenced && random() < 0.9 ? { kind: 'again', ...at } : { kind: 'crash', owner: at.owner };
 }
 
 /** How the command of an owner may go wrong. */
@@ -65,45 +74,109 @@ function chooseStep(
   return { kind: isLost ? 'lose' : 'act', ...at };
 }
 
+function hasMember({ members }: Request, index: number): boolean {
+  return members.some(({ partition }) => partition === index);
+}
+
+/** One of the inserts that the owner waits for. */
+function chooseServed(choice: Choice, world: World, at: OfOwner): Action | null {
+  const { random, dangers } = choice;
+  const { owner, partition } = at;
+  const waits = world.requests.filter(
+    (request) => request.process === owner && hasMember(request, partition),
+  );
+  const request = pick(random, waits);
+  if (request === undefined) return null;
+  const kind = random() < dangers.giveUp ? 'give_up' : 'serve';
+  if (kind === 'serve' && choice.spells.stalled > 0) return null;
+  return { kind, owner, request: requestName(request) };
+}
+
+/** Inserts of several partitions; while no other has any, the process waits for one that has. */
+function chooseTogether({ random }: Choice, { partitions }: World, at: OfOwner): Action | null {
+  const { owner } = at;
+  const ready = partitions.flatMap(({ owners }, index) =>
+    insertToSend(owners[owner]) === null ? [] : [index],
+  );
+  const isChosen = (index: number): boolean => index === at.partition || random() < 0.8;
+  const chosen = ready.filter(isChosen);
+  return chosen.length < 2 ? null : { kind: 'send', owner, partitions: chosen };
+}
+
 function chooseOfOwner(choice: Choice, world: World, at: OfOwner): Action | null {
   const { random, dangers } = choice;
   const owner = world.partitions[at.partition]?.owners[at.owner];
   if (owner === undefined || isAsleep(choice, at)) return null;
-  if (random() < dangers.crash) return { kind: 'crash', ...at };
-  if (owner.request !== null) {
-    return { kind: random() < dangers.giveUp ? 'give_up' : 'serve', ...at };
-  }
-  return chooseStep(choice, world, { kind: owner.step.command.kind, ...at });
+  if (random() < dangers.crash) return { kind: 'crash', owner: at.owner };
+  if (owner.inserting !== null) return chooseServed(choice, world, at);
+  const { kind } = owner.step.command;
+  if (kind === 'insert' && random() < dangers.together) return chooseTogether(choice, world, at);
+  return chooseStep(choice, world, { kind, ...at });
 }
 
-function chooseLate(random: () => number, partition: PartitionWorld, index: number): Action | null {
+function chooseLate(choice: Choice, world: World, index: number): Action | null {
+  const { random, spells } = choice;
+  const partition = world.partitions[index];
+  if (partition === undefined) return null;
   if (random() < 0.5) {
-    const request = pick(random, partition.orphans);
-    if (request === undefined) return null;
-    return { kind: 'serve_late', partition: index, request: requestName(request) };
+    if (spells.stalled > 0) return null;
+    const late = world.requests.filter(
+      (request) => request.process === null && hasMember(request, index),
+    );
+    const request = pick(random, late);
+    return request === undefined ? null : { kind: 'serve_late', request: requestName(request) };
   }
   const write = pick(random, partition.lateWrites);
   return write === undefined ? null : { kind: 'land', partition: index, write: writeName(write) };
 }
 
+/** Any partition; now and then the same one for many choices, so that it runs far ahead. */
+function choosePartition({ random, dangers, spells }: Choice, { partitions }: World): number {
+  if (spells.alone > 0) {
+    spells.alone -= 1;
+    return spells.partition;
+  }
+  const partition = Math.floor(random() * partitions.length);
+  if (random() < dangers.pause) {
+    spells.partition = partition;
+    spells.alone = Math.floor(random() * 80);
+  }
+  return partition;
+}
+
 function chooseOfPartition(choice: Choice, world: World): Action | null {
   const { random, scenario } = choice;
-  const index = Math.floor(random() * world.partitions.length);
+  const index = choosePartition(choice, world);
   const partition = world.partitions[index];
   if (partition === undefined) return null;
   if (partition.row === null && random() < 0.1) return { kind: 'make_row', partition: index };
   const draw = random();
-  if (draw < 0.12) return chooseLate(random, partition, index);
+  // The worst moment for an intent that arrives late.
+  if (draw < 0.3 && isCatalogLoaded(world)) return chooseLate(choice, world, index);
+  if (draw < 0.12) return chooseLate(choice, world, index);
   if (draw < 0.15) return { kind: 'append', partition: index, records: 1 + (draw < 0.13 ? 1 : 0) };
   const owner = Math.floor(random() * scenario.plan.owners);
   return chooseOfOwner(choice, world, { partition: index, owner });
 }
 
-function chooseOfMeters({ random, dangers }: Choice, { meters }: World): Action | null {
+/** Whether a batch was refused and is about to be folded with a newer catalog. */
+function isCatalogLoaded({ partitions }: World): boolean {
+  return partitions.some(({ owners }) =>
+    owners.some(({ step }) => step.state.phase === 'loading_catalog'),
+  );
+}
+
+function chooseOfMeters(choice: Choice, world: World): Action | null {
+  // The worst moment for another change.
+  if (isCatalogLoaded(world) && choice.random() < 0.5) return { kind: 'activate' };
+  return chooseChangeOrBackfill(choice, world);
+}
+
+function chooseChangeOrBackfill({ random, dangers }: Choice, { meters }: World): Action | null {
   const draw = random();
   if (draw < 0.08) return { kind: 'activate' };
-  if (draw < 0.12) {
-    return random() < 0.3
+  if (draw < 0.18) {
+    return random() < 0.5
       ? { kind: 'retire_unread' }
       : { kind: 'revert', version: Math.floor(random() * meters.versions.length) };
   }
@@ -135,7 +208,9 @@ function chooseDisaster({ random, scenario }: Choice, world: World): Action {
 
 /** The next action; null when the chosen one is not possible. */
 export function chooseAction(choice: Choice, world: World): Action | null {
-  const { random, dangers } = choice;
+  const { random, dangers, spells } = choice;
+  if (spells.stalled > 0) spells.stalled -= 1;
+  else if (random() < dangers.stall) spells.stalled = Math.floor(random() * 80);
   const draw = random();
   if (draw < dangers.server) return chooseDisaster(choice, world);
   if (draw < dangers.server + dangers.meters) return chooseOfMeters(choice, world);

@@ -41,13 +41,15 @@ function isConsumed(scenario: Scenario, world: World): boolean {
 }
 
 class Search {
-  readonly #keyOf = createWorldKey();
+  readonly #keyOf: (world: World) => string;
   readonly #seen = new Set<string>();
   steps = 0;
   finished = 0;
   failure: Failure | null = null;
 
-  constructor(private readonly scenario: Scenario) {}
+  constructor(private readonly scenario: Scenario) {
+    this.#keyOf = createWorldKey(scenario);
+  }
 
   get states(): number {
     return this.#seen.size;

@@ -1,4 +1,5 @@
 import { nextStep } from '../../../aggregator/protocol/machine.js';
+import { insertNext } from '../../../aggregator/protocol/write.js';
 import type { Outcome, State, Step, MachineSettings } from '../../../aggregator/protocol/state.js';
 import type { MachineMutation, Mutation } from './mutations.js';
 
@@ -13,18 +14,29 @@ const retryInEpoch: Machine = (settings, state, outcome) => {
   if (state.phase !== 'inserting' || outcome.kind !== 'unknown') {
     return nextStep(settings, state, outcome);
   }
-  const { checkpoint, batch, remaining } = state;
-  const table = remaining[0] ?? 'events';
-  const { text } = batch.encoded[table];
-  const { range } = batch;
-  const { epoch } = checkpoint;
-  return { state, command: { kind: 'insert', epoch, range, table, text } };
+  return insertNext(state.checkpoint, state.batch, state.remaining);
 };
 
+/** Leaves out the last of the inserts of a batch. */
 const finishBeforeLastInsert: Machine = (settings, state, outcome) => {
   const step = nextStep(settings, state, outcome);
-  const isLast = step.state.phase === 'inserting' && step.state.remaining.length === 1;
-  return isLast ? skipInsert(settings, step) : step;
+  if (step.state.phase !== 'inserting' || step.command.kind !== 'insert') return step;
+  const { remaining } = step.state;
+  const tables = step.command.tables.slice(0, -1);
+  if (step.command.tables.length < remaining.length) return step;
+  if (tables.length === 0) return skipInsert(settings, step);
+  return { state: { ...step.state, remaining: tables }, command: { ...step.command, tables } };
+};
+
+/** Writes all tables side by side, usage beside the events. */
+const oneStage: Machine = (settings, state, outcome) => {
+  if (state.phase === 'inserting' && outcome.kind === 'inserted') {
+    const remaining = state.remaining.slice(0, 1);
+    return nextStep(settings, { ...state, remaining }, outcome);
+  }
+  const step = nextStep(settings, state, outcome);
+  if (step.state.phase !== 'inserting' || step.command.kind !== 'insert') return step;
+  return { ...step, command: { ...step.command, tables: step.state.remaining } };
 };
 
 /** Finishes a batch that was only intended, and inserts it afterwards. */
@@ -32,11 +44,12 @@ const commitFirst: Machine = (settings, state, outcome) => {
   if (state.phase === 'intending' && outcome.kind === 'written') {
     const { checkpoint, batch } = state;
     const { epoch } = checkpoint;
-    const { start, end } = batch.range;
+    const { range, appendedAtMs } = batch;
+    const { start, end } = range;
     const rows = batch.summary.idHashes.length;
     return {
       state: { phase: 'finishing', checkpoint, batch },
-      command: { kind: 'finish', epoch, start, end, rows },
+      command: { kind: 'finish', epoch, start, end, rows, appendedAtMs },
     };
   }
   if (state.phase === 'finishing' && outcome.kind === 'written') {
@@ -99,6 +112,7 @@ const refoldWithoutKnownIds: Machine = (settings, state, outcome) => {
 const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   retry_in_epoch: retryInEpoch,
   finish_before_last_insert: finishBeforeLastInsert,
+  one_stage: oneStage,
   commit_first: commitFirst,
   replace_unchecked: replaceUnchecked,
   accept_short_refetch: acceptShortRefetch,

@@ -2,13 +2,7 @@ import type { Command, Outcome } from '../../../aggregator/protocol/state.js';
 import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
 import { FIRST_STEP } from '../../../aggregator/protocol/steps.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
-import {
-  completeInsert,
-  inspectionOf,
-  presenceOf,
-  requestOf,
-  storedIds,
-} from './simulated-clickhouse.js';
+import { inspectionOf, presenceOf, storedIds } from './simulated-clickhouse.js';
 import { finishBatch, intendBatch, takeCheckpoint } from './simulated-postgres.js';
 import {
   FRESH_OWNER,
@@ -20,7 +14,6 @@ import {
   type OwnerFilter,
   type PartitionWorld,
   type Reads,
-  type Request,
 } from './world.js';
 
 /** What the steps of one partition depend on. */
@@ -31,13 +24,13 @@ export type Around = {
   readonly meters: MetersWorld;
 };
 
-function withOwner(partition: PartitionWorld, index: number, owner: Owner): PartitionWorld {
+export function withOwner(partition: PartitionWorld, index: number, owner: Owner): PartitionWorld {
   return { ...partition, owners: withItem(partition.owners, index, owner) };
 }
 
 /** Passes an outcome to an owner; the product's own machine decides what it does next. */
 export function tell(
-  { scenario, index }: Around,
+  { scenario, index }: Pick<Around, 'scenario' | 'index'>,
   partition: PartitionWorld,
   to: { readonly owner: number; readonly outcome: Outcome },
 ): PartitionWorld {
@@ -46,14 +39,7 @@ export function tell(
   const machine = scenario.machine;
   if (owner === undefined || settings === undefined || machine === undefined) return partition;
   const step = machine(settings, owner.step.state, to.outcome);
-  return withOwner(partition, to.owner, { ...owner, step, request: null });
-}
-
-/** The owner stops waiting, but its insert may still take effect. */
-function orphanRequest(partition: PartitionWorld, index: number): PartitionWorld {
-  const request = partition.owners[index]?.request ?? null;
-  if (request === null) return partition;
-  return { ...partition, orphans: [...partition.orphans, request] };
+  return withOwner(partition, to.owner, { ...owner, step, inserting: null });
 }
 
 /** A fenced owner may take the partition again; its filter is kept. */
@@ -61,20 +47,6 @@ export function again(partition: PartitionWorld, index: number): PartitionWorld 
   const owner = partition.owners[index];
   if (owner?.step.command.kind !== 'step_down') return null;
   return withOwner(partition, index, { ...owner, step: FIRST_STEP });
-}
-
-/** The process loses everything that it had in memory. */
-export function crash(partition: PartitionWorld, index: number): PartitionWorld {
-  return withOwner(orphanRequest(partition, index), index, FRESH_OWNER);
-}
-
-export function giveUp(
-  around: Around,
-  partition: PartitionWorld,
-  owner: number,
-): PartitionWorld | null {
-  if ((partition.owners[owner]?.request ?? null) === null) return null;
-  return tell(around, orphanRequest(partition, owner), { owner, outcome: { kind: 'unknown' } });
 }
 
 /** Applies an update to the row or the gate; null when a guard refuses it. */
@@ -161,26 +133,6 @@ function mayContain(filter: OwnerFilter | null, idHash: string): boolean {
   return filter === null || isFalsePositive || filter.idHashes.has(idHash);
 }
 
-/** KILL … SYNC: no insert of an earlier epoch that has started goes on afterwards. */
-function drain(around: Around, partition: PartitionWorld, epoch: number): PartitionWorld {
-  const { mutation } = around.scenario;
-  if (mutation === 'no_drain') return partition;
-  const isDrained = (request: Request): boolean =>
-    request.phase !== 'sent' && request.epoch < epoch;
-  let next = partition;
-  const end = (request: Request): void => {
-    if (request.phase === 'visible') next = completeInsert(next, request, mutation);
-  };
-  partition.orphans.filter(isDrained).forEach(end);
-  next = { ...next, orphans: partition.orphans.filter((request) => !isDrained(request)) };
-  for (const [owner, { request }] of partition.owners.entries()) {
-    if (request === null || !isDrained(request)) continue;
-    end(request);
-    next = tell(around, next, { owner, outcome: { kind: 'unknown' } });
-  }
-  return next;
-}
-
 type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
 function lookUp(
@@ -216,10 +168,13 @@ function addToFilter(
   return withOwner(partition, index, { ...owner, filter: { idHashes, completeBelow: ids.end } });
 }
 
-type Question = Exclude<
-  Command,
-  LateWrite | Reads | { readonly kind: 'insert' | 'halt' | 'step_down' }
->;
+type EndOrInsert = Of<'insert' | 'halt' | 'step_down'>;
+type Question = Exclude<Command, LateWrite | Reads | EndOrInsert>;
+
+function isEndOrInsert(command: Command): command is EndOrInsert {
+  const { kind } = command;
+  return kind === 'insert' || kind === 'halt' || kind === 'step_down';
+}
 
 // One case for each command; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
@@ -235,7 +190,7 @@ function ask(
     tell(around, next, { owner, outcome });
   switch (command.kind) {
     case 'drain':
-      return answer(drain(around, partition, command.epoch), { kind: 'drained' });
+      return answer(partition, { kind: 'drained' });
     case 'inspect': {
       const inspection = inspectionOf(facts, partition, command.checkpoint);
       return answer(partition, { kind: 'inspected', inspection });
@@ -271,21 +226,19 @@ function ask(
   }
 }
 
-/** The owner performs its command; null when it waits, reads the log or has ended. */
+/**
+ * The owner performs its command, for which it looks at its partition alone; null when it waits,
+ * reads the log, sends inserts or has ended.
+ */
 export function act(
   around: Around,
   partition: PartitionWorld,
   index: number,
 ): PartitionWorld | null {
   const owner = partition.owners[index];
-  if (owner === undefined || owner.request !== null) return null;
-  const { command, state } = owner.step;
+  if (owner === undefined || owner.inserting !== null) return null;
+  const { command } = owner.step;
   if (isWrite(command)) return write(around, partition, { owner: index, command });
-  if (command.kind === 'insert') {
-    if (state.phase !== 'inserting') return null;
-    const request = requestOf(around.facts, command, state.batch);
-    return withOwner(partition, index, { ...owner, request });
-  }
-  if (isReads(command) || command.kind === 'halt' || command.kind === 'step_down') return null;
+  if (isReads(command) || isEndOrInsert(command)) return null;
   return ask(around, partition, { owner: index, command });
 }

@@ -10,6 +10,12 @@ export type Dangers = {
   readonly meters: number;
   /** How likely it is that an owner takes no step for a long time. */
   readonly pause: number;
+  /** How likely an owner that was fenced is to take the partition again. */
+  readonly rivalry: number;
+  /** How likely it is that no insert goes on for a while. */
+  readonly stall: number;
+  /** How likely a process is to wait until it can send the inserts of several partitions. */
+  readonly together: number;
 };
 
 export type RandomPlan = {
@@ -46,13 +52,16 @@ function randomMeters(random: () => number): ScenarioPlan['meters'] {
 function randomDangers(random: () => number): Dangers {
   const danger = (most: number): number => (random() < 0.3 ? 0 : random() * random() * most);
   return {
-    crash: danger(0.06),
+    crash: danger(0.02),
     fail: danger(0.1),
     lose: danger(0.3),
     giveUp: danger(0.3),
     server: danger(0.02),
-    meters: 0.02 + danger(0.1),
-    pause: danger(0.02),
+    meters: 0.02 + danger(0.2),
+    pause: danger(0.05),
+    rivalry: 0.002 + random() * random() * 0.06,
+    stall: danger(0.05),
+    together: random() < 0.3 ? 0 : 0.8 + random() * 0.18,
   };
 }
 
@@ -90,5 +99,5 @@ export function drawPlan(random: () => number): RandomPlan {
       backfillAttempts: UNLIMITED,
     },
   };
-  return { plan, dangers: randomDangers(random), actions: between(random, 100, 900) };
+  return { plan, dangers: randomDangers(random), actions: between(random, 200, 2_000) };
 }

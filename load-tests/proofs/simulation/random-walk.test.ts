@@ -8,9 +8,9 @@ import { shrink } from './shrink.js';
 import { SMALL_WORLDS } from './small-worlds.js';
 
 /** A number and not a time, so that a run is the same everywhere. */
-const WORLDS = 600;
+const WORLDS = 400;
 /** Further worlds, of a new seed in each run; the name of the test says which. */
-const FRESH_WORLDS = 300;
+const FRESH_WORLDS = 200;
 const freshSeed = drawSeed();
 const MUTATION_SEEDS_MAX = 1_000;
 const TIMEOUT_MS = 300_000;

@@ -22,7 +22,8 @@ export function walk(seed: number, mutation: Mutation | null = null): Walk {
   const { plan, dangers, actions: choices } = drawPlan(random);
   const scenario = createScenario(plan, mutation);
   const sleeps = plan.logs.map(() => Array.from({ length: plan.owners }, () => 0));
-  const choice: Choice = { scenario, random, dangers, sleeps };
+  const spells = { partition: 0, alone: 0, stalled: 0 };
+  const choice: Choice = { scenario, random, dangers, sleeps, spells };
   const actions: Action[] = [];
   let world = startWorld(scenario);
   for (let chosen = 0; chosen < choices; chosen += 1) {

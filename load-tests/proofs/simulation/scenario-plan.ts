@@ -39,6 +39,8 @@ export type ScenarioPlan = {
   /** Whether owner 1 runs another release, whose rows, and so digests, differ. */
   readonly hasOtherRelease: boolean;
   readonly limits: Limits;
+  /** How often each partition may be taken, where that is not the same for all. */
+  readonly epochsOf?: readonly number[];
 };
 
 /** The id of a planned event, and whether its property "plan" is "pro". */

@@ -4,15 +4,14 @@ import type { StoredId } from '../../../aggregator/fold/separate-duplicates.js';
 import type {
   Batch,
   Checkpoint,
-  Command,
   Inspection,
   Presence,
 } from '../../../aggregator/protocol/state.js';
 import type { Mutation } from './mutations.js';
 import type { PartitionFacts, Scenario } from './scenario.js';
-import type { Part, PartitionWorld, Request } from './world.js';
+import { withItem, type Part, type PartitionWorld, type Request, type World } from './world.js';
 
-/** What ClickHouse does for one partition (write/usage-writer.ts): gate, inserts, look-ups. */
+/** What ClickHouse does (write/usage-writer.ts): gate, inserts, look-ups. */
 
 /** Position of the offset in an encoded row; the index inside the record is the next column. */
 const OFFSET_COLUMN = { events: 13, ids: 3, duplicates: 2 } as const;
@@ -64,21 +63,11 @@ function usageOf(batch: Batch): UsageRows {
   return read;
 }
 
-/** The insert of one table of a batch as it reaches the server. */
-export function requestOf(
-  facts: PartitionFacts,
-  command: Extract<Command, { readonly kind: 'insert' }>,
-  batch: Batch,
-): Request {
-  const { table, epoch, range } = command;
-  const part: Part = {
-    start: range.start,
-    end: range.end,
-    rows: rowsOf(facts, batch, table),
-    ...(table === 'usage' ? usageOf(batch) : NO_USAGE),
-    isSynced: false,
-  };
-  return { table, epoch, part, phase: 'sent' };
+/** What the insert of one table of a batch writes. */
+export function partOf(facts: PartitionFacts, batch: Batch, table: BatchTable): Part {
+  const { start, end } = batch.range;
+  const usage = table === 'usage' ? usageOf(batch) : NO_USAGE;
+  return { start, end, rows: rowsOf(facts, batch, table), ...usage, isSynced: false };
 }
 
 function withParts(
@@ -90,9 +79,9 @@ function withParts(
 }
 
 export type Served =
-  | { readonly kind: 'goes_on'; readonly request: Request; readonly partition: PartitionWorld }
-  | { readonly kind: 'fenced' }
-  | { readonly kind: 'done'; readonly partition: PartitionWorld };
+  | { readonly kind: 'goes_on'; readonly request: Request; readonly world: World }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'done'; readonly world: World };
 
 function hasTwoSteps({ plan, mutation }: Scenario): boolean {
   return plan.limits.powerLosses > 0 || mutation === 'half_inserts' || mutation === 'no_fsync';
@@ -103,51 +92,67 @@ function firstBlock(part: Part): Part {
   return { ...part, rows: part.rows.slice(0, part.rows.length >> 1) };
 }
 
-/** Completes an insert whose part is in the table: syncs the part and answers. */
-export function completeInsert(
-  partition: PartitionWorld,
-  request: Request,
-  mutation: Mutation | null,
-): PartitionWorld {
-  const { table, part } = request;
-  const parts = partition.tables[table];
-  const index = parts.findIndex(
-    ({ isSynced, start, end }) => !isSynced && start === part.start && end === part.end,
-  );
-  if (index < 0) return partition;
-  const copy = parts.slice();
-  copy[index] = { ...part, isSynced: mutation !== 'no_fsync' };
-  return withParts(partition, table, copy);
+/** Changes the partitions of an insert; all of them at the same moment. */
+function onMembers(
+  world: World,
+  { members }: Request,
+  change: (partition: PartitionWorld, part: Part) => PartitionWorld,
+): World {
+  const partitions = world.partitions.slice();
+  for (const { partition: index, part } of members) {
+    const partition = partitions[index];
+    if (partition !== undefined) partitions[index] = change(partition, part);
+  }
+  return { ...world, partitions };
+}
+
+/** Completes an insert whose rows are in the table: syncs them. */
+export function completeInsert(world: World, request: Request, mutation: Mutation | null): World {
+  const { table } = request;
+  return onMembers(world, request, (partition, part) => {
+    const parts = partition.tables[table];
+    const index = parts.findIndex(
+      ({ isSynced, start, end }) => !isSynced && start === part.start && end === part.end,
+    );
+    if (index < 0) return partition;
+    const synced = { ...part, isSynced: mutation !== 'no_fsync' };
+    return withParts(partition, table, withItem(parts, index, synced));
+  });
+}
+
+/** Makes the rows of an insert visible, in every partition that it writes. */
+function showRows(scenario: Scenario, world: World, request: Request): World {
+  const { table } = request;
+  const isHalf = scenario.mutation === 'half_inserts' && table !== 'usage';
+  const isSynced = !hasTwoSteps(scenario);
+  return onMembers(world, request, (partition, part) => {
+    const shown = { ...(isHalf ? firstBlock(part) : part), isSynced };
+    return withParts(partition, table, [...partition.tables[table], shown]);
+  });
+}
+
+/** The gate lets an insert start that has the current epoch of every partition that it writes. */
+function isRefused({ mutation }: Scenario, { partitions }: World, { members }: Request): boolean {
+  if (mutation === 'no_gate') return false;
+  const asked = mutation === 'gate_of_first_member' ? members.slice(0, 1) : members;
+  return asked.some(({ partition, epoch }) => partitions[partition]?.gate !== epoch);
 }
 
 /**
- * The next step of an insert: it starts unless the gate refuses it, its part becomes visible, and
- * it is answered when the part is synced. Without power losses the last two steps are one.
+ * The next step of an insert: it starts unless the gate refuses it, its rows become visible, and
+ * it is answered when they are synced. Without power losses the last two steps are one.
  */
-export function serveRequest(
-  scenario: Scenario,
-  partition: PartitionWorld,
-  request: Request,
-): Served {
-  const { mutation } = scenario;
+export function serveRequest(scenario: Scenario, world: World, request: Request): Served {
   if (request.phase === 'sent') {
-    const isRefused = partition.gate !== request.epoch && mutation !== 'no_gate';
-    if (isRefused) return { kind: 'fenced' };
-    return { kind: 'goes_on', request: { ...request, phase: 'running' }, partition };
+    if (isRefused(scenario, world, request)) return { kind: 'refused' };
+    return { kind: 'goes_on', request: { ...request, phase: 'running' }, world };
   }
   if (request.phase === 'visible') {
-    return { kind: 'done', partition: completeInsert(partition, request, mutation) };
+    return { kind: 'done', world: completeInsert(world, request, scenario.mutation) };
   }
-  const { table } = request;
-  const parts = partition.tables[table];
-  if (!hasTwoSteps(scenario)) {
-    const part = { ...request.part, isSynced: true };
-    return { kind: 'done', partition: withParts(partition, table, [...parts, part]) };
-  }
-  const isHalf = mutation === 'half_inserts' && table !== 'usage';
-  const part = isHalf ? firstBlock(request.part) : request.part;
-  const next = withParts(partition, table, [...parts, part]);
-  return { kind: 'goes_on', request: { ...request, phase: 'visible' }, partition: next };
+  const shown = showRows(scenario, world, request);
+  if (!hasTwoSteps(scenario)) return { kind: 'done', world: shown };
+  return { kind: 'goes_on', request: { ...request, phase: 'visible' }, world: shown };
 }
 
 /** What a power loss leaves: synced parts only. */

@@ -52,12 +52,12 @@ export function finishBatch(
   command: Of<'finish'>,
   mutation: Mutation | null,
 ): Checkpoint | null {
-  const { epoch, start, end, rows } = command;
+  const { epoch, start, end, rows, appendedAtMs } = command;
   if (row.epoch !== epoch && mutation !== 'no_epoch_guard') return null;
   if (mutation !== 'no_finish_guard') {
     if (row.nextOffset !== start || row.intent?.end !== end) return null;
   }
-  return { ...row, nextOffset: end, intent: null, lastBatch: { start, rows } };
+  return { ...row, nextOffset: end, intent: null, lastBatch: { start, rows, appendedAtMs } };
 }
 
 /** ensure-checkpoints.sql for one partition: a row begins with the catalog at its creation. */

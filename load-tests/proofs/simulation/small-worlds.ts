@@ -37,19 +37,41 @@ const TWO_METERS = {
   ],
 };
 
-/** Together about a minute of one core. */
+const OTHER_METER: Pick<ScenarioPlan, 'meters'> = {
+  meters: [
+    { meterId: 'm', isProOnly: false },
+    { meterId: 'n', isProOnly: false, isElsewhere: true },
+  ],
+};
+
+/** Two partitions, whose inserts a process may send together; the first is taken once. */
+function group(change: Partial<ScenarioPlan> = {}): ScenarioPlan {
+  return small([], {
+    logs: [[['x']], [['y']]],
+    epochsOf: [1, 2],
+    limits: { ...NOTHING, epochs: 2 },
+    recordsAtStart: 2,
+    ...change,
+  });
+}
+
+const TWO_RECORDS = [['x'], ['y']];
+const A_DUPLICATE = [['y'], ['y']];
+const A_DUPLICATE_OF_TWO = [['x', 'y'], ['x']];
+
+/** Together about half a minute of one core. */
 export const SMALL_WORLDS: readonly SmallWorld[] = [
   {
-    name: 'two records, three epochs, time-outs',
-    plan: small([['x'], ['y']], { limits: { ...NOTHING, timeouts: 2 } }),
+    name: 'two records, three epochs, a time-out',
+    plan: small(TWO_RECORDS, { limits: { ...NOTHING, timeouts: 1 } }),
   },
   {
-    name: 'a duplicate, lost replies',
-    plan: small([['y'], ['y']], { limits: { ...NOTHING, lostReplies: 2 } }),
+    name: 'a duplicate, two epochs, two lost replies',
+    plan: small(A_DUPLICATE, { limits: { ...NOTHING, epochs: 2, lostReplies: 2 } }),
   },
   {
-    name: 'a duplicate, four epochs',
-    plan: small([['x', 'y'], ['x']], { limits: { ...NOTHING, epochs: 4 } }),
+    name: 'a duplicate, three epochs',
+    plan: small(A_DUPLICATE_OF_TWO),
   },
   {
     name: 'a kill of ClickHouse',
@@ -57,24 +79,18 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   },
   {
     name: 'a power loss',
-    plan: small([['x', 'y'], ['x']], { limits: { ...NOTHING, powerLosses: 1 } }),
+    plan: small(A_DUPLICATE_OF_TWO, { limits: { ...NOTHING, powerLosses: 1 } }),
   },
   {
-    name: 'a meter activated meanwhile, lost replies',
+    name: 'a meter activated meanwhile, a lost reply',
     plan: small([['x*'], ['y*']], {
       ...TWO_METERS,
       limits: { ...NOTHING, epochs: 2, lostReplies: 1 },
     }),
   },
   {
-    name: 'a meter of other events activated meanwhile, lost replies',
-    plan: small([['x'], ['y']], {
-      meters: [
-        { meterId: 'm', isProOnly: false },
-        { meterId: 'n', isProOnly: false, isElsewhere: true },
-      ],
-      limits: { ...NOTHING, epochs: 2, lostReplies: 1 },
-    }),
+    name: 'a meter of other events activated meanwhile',
+    plan: small(TWO_RECORDS, { ...OTHER_METER, limits: { ...NOTHING, epochs: 2 } }),
   },
   {
     name: 'a meter activated meanwhile, two attempts at its backfill',
@@ -96,16 +112,45 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   },
   {
     name: 'a restored Postgres',
-    plan: small([['x'], ['y']], { limits: { ...NOTHING, epochs: 2, restores: 1 } }),
+    plan: small(TWO_RECORDS, { limits: { ...NOTHING, epochs: 2, restores: 1 } }),
   },
   {
     name: 'two releases that fold differently',
     plan: small([['x'], ['x']], { hasOtherRelease: true, limits: NOTHING }),
   },
+  { name: 'inserts of two partitions, one of them taken again', plan: group() },
+  {
+    name: 'inserts of two partitions, a kill of ClickHouse',
+    plan: group({ epochsOf: [1, 1], limits: { ...NOTHING, kills: 1 } }),
+  },
+  {
+    name: 'inserts of two partitions, two batches, a time-out',
+    plan: group({
+      logs: [[['x'], ['x']], [['y']]],
+      epochsOf: [1, 1],
+      limits: { ...NOTHING, timeouts: 1 },
+    }),
+  },
+  {
+    name: 'inserts of two partitions, a meter activated meanwhile',
+    plan: group({ ...TWO_METERS, logs: [[['x*']], [['y*']]], epochsOf: [1, 1] }),
+  },
 ];
 
 /** Some minutes in all. */
 export const LARGER_WORLDS: readonly SmallWorld[] = [
+  {
+    name: 'two records, three epochs, two time-outs',
+    plan: small(TWO_RECORDS, { limits: { ...NOTHING, timeouts: 2 } }),
+  },
+  {
+    name: 'a duplicate, three epochs, two lost replies',
+    plan: small(A_DUPLICATE, { limits: { ...NOTHING, lostReplies: 2 } }),
+  },
+  {
+    name: 'a duplicate, four epochs',
+    plan: small(A_DUPLICATE_OF_TWO, { limits: { ...NOTHING, epochs: 4 } }),
+  },
   {
     name: 'three records, three epochs, time-outs and a lost reply',
     plan: small([['x'], ['y'], ['x']], {
@@ -115,8 +160,15 @@ export const LARGER_WORLDS: readonly SmallWorld[] = [
   },
   {
     name: 'three records, three epochs, a power loss and a lost reply',
-    plan: small([['x', 'y'], ['x']], {
+    plan: small(A_DUPLICATE_OF_TWO, {
       limits: { ...NOTHING, powerLosses: 1, lostReplies: 1 },
+    }),
+  },
+  {
+    name: 'a meter of other events activated meanwhile, a lost reply',
+    plan: small(TWO_RECORDS, {
+      ...OTHER_METER,
+      limits: { ...NOTHING, epochs: 2, lostReplies: 1 },
     }),
   },
   {
@@ -125,5 +177,21 @@ export const LARGER_WORLDS: readonly SmallWorld[] = [
       ...TWO_METERS,
       limits: { ...NOTHING, epochs: 2, backfillAttempts: 2 },
     }),
+  },
+  {
+    name: 'inserts of two partitions, one of them taken again, a time-out',
+    plan: group({ limits: { ...NOTHING, timeouts: 1 } }),
+  },
+  {
+    name: 'inserts of two partitions, one of them taken again, a power loss',
+    plan: group({ limits: { ...NOTHING, powerLosses: 1 } }),
+  },
+  {
+    name: 'inserts of two partitions, one of them taken again, a meter activated meanwhile',
+    plan: group({ ...TWO_METERS, logs: [[['x*']], [['y*']]] }),
+  },
+  {
+    name: 'inserts of two partitions, each taken twice',
+    plan: group({ epochsOf: [2, 2] }),
   },
 ];

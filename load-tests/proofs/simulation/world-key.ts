@@ -6,12 +6,23 @@ import type {
   State,
 } from '../../../aggregator/protocol/state.js';
 import { requestName, writeName } from './actions.js';
-import type { MetersWorld, Owner, OwnerFilter, Part, PartitionWorld, World } from './world.js';
+import type { Scenario } from './scenario.js';
+import {
+  FRESH_OWNER,
+  type MetersWorld,
+  type Owner,
+  type OwnerFilter,
+  type Part,
+  type PartitionWorld,
+  type Request,
+  type World,
+} from './world.js';
 
 /**
- * A text that is equal for two worlds exactly when the same can still happen in both. Owners are
- * interchangeable, so their texts are sorted. A batch is identified by its digest. The texts of
- * parts are cached by object identity, since most parts of a world are those of the previous one.
+ * A text that is equal for two worlds exactly when the same can still happen in both. Processes
+ * are interchangeable while they run one release, so their texts are sorted. A batch is identified
+ * by its digest. The texts of parts are cached by object identity, since most parts of a world are
+ * those of the previous one.
  */
 function remembered<T extends object>(textOf: (piece: T) => string): (piece: T) => string {
   const texts = new WeakMap<T, string>();
@@ -71,13 +82,15 @@ function partsKey(parts: readonly Part[]): string {
     .join(' ');
 }
 
-function ownerKey({ step, request, filter }: Owner): string {
-  const waits = request === null ? '' : requestName(request);
+const requestKey = remembered(requestName);
+
+function ownerKey({ step, inserting, filter }: Owner): string {
+  const waits = inserting === null ? '' : `${inserting.tables.join()} ${inserting.outcome}`;
   return `${stateKey(step.state)}/${waits}/${filter === null ? '' : filterKey(filter)}`;
 }
 
 /** Gives each text of a part a number, since these texts are long and occur often. */
-export function createWorldKey(): (world: World) => string {
+export function createWorldKey({ plan }: Scenario): (world: World) => string {
   const numbers = new Map<string, number>();
   const numberOf = (text: string): number => {
     const known = numbers.get(text);
@@ -92,8 +105,8 @@ export function createWorldKey(): (world: World) => string {
     String(numberOf(JSON.stringify(meters))),
   );
   const keyOfPartition = (partition: PartitionWorld): string => {
-    const { row, rowBefore, gate, tables, owners, orphans, lateWrites } = partition;
-    const late = [...orphans.map(requestName).sort(), ...lateWrites.map(writeName).sort()];
+    const { row, rowBefore, gate, tables, lateWrites } = partition;
+    const late = lateWrites.map(writeName).sort();
     return [
       row === null ? '-' : keyOfRow(row),
       rowBefore === null ? '-' : keyOfRow(rowBefore),
@@ -102,10 +115,27 @@ export function createWorldKey(): (world: World) => string {
       keyOfParts(tables.ids),
       keyOfParts(tables.usage),
       keyOfParts(tables.duplicates),
-      ...owners.map(keyOfOwner).sort(),
       late.length === 0 ? '' : numberOf(late.join()),
     ].join();
   };
-  return ({ partitions, meters, budget }) =>
-    `${partitions.map(keyOfPartition).join('|')}|${keyOfMeters(meters)}|${Object.values(budget).join()}`;
+  const keyOfRequests = (requests: readonly Request[], process: number | null): string => {
+    const own = requests.filter((request) => request.process === process);
+    return own.length === 0 ? '' : String(numberOf(own.map(requestKey).sort().join()));
+  };
+  /** The processes in order, or sorted where they are interchangeable. */
+  const keyOfProcesses = ({ partitions, requests }: World): string => {
+    const processes = partitions[0]?.owners.map((_, process) => {
+      const owners = partitions.map((partition) => partition.owners[process] ?? FRESH_OWNER);
+      return [...owners.map(keyOfOwner), keyOfRequests(requests, process)].join();
+    });
+    return (plan.hasOtherRelease ? processes : processes?.sort())?.join('/') ?? '';
+  };
+  return (world) =>
+    [
+      ...world.partitions.map(keyOfPartition),
+      keyOfProcesses(world),
+      keyOfRequests(world.requests, null),
+      keyOfMeters(world.meters),
+      Object.values(world.budget).join(),
+    ].join('|');
 }

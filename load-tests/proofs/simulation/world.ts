@@ -23,13 +23,32 @@ export type Part = {
   readonly isSynced: boolean;
 };
 
-/** A running insert of ClickHouse. */
-export type Request = {
-  readonly table: BatchTable;
+/** What an insert writes of one partition. */
+export type RequestMember = {
+  readonly partition: number;
   readonly epoch: number;
   readonly part: Part;
+};
+
+/** An insert of ClickHouse into one table. */
+export type Request = {
+  readonly table: BatchTable;
+  /** The partitions of its process whose rows it writes, ascending; often only one. */
+  readonly members: readonly RequestMember[];
   /** `visible`: renamed into the table, not synced, not answered. */
   readonly phase: 'sent' | 'running' | 'visible';
+  /** The process that waits for the answer; null when nobody does any more. */
+  readonly process: number | null;
+};
+
+export type InsertOutcome = 'inserted' | 'fenced' | 'unknown';
+
+/** The inserts, side by side, for which an owner waits. */
+export type Inserting = {
+  /** Tables whose inserts have not ended. */
+  readonly tables: readonly BatchTable[];
+  /** The worst outcome of those that have. */
+  readonly outcome: InsertOutcome;
 };
 
 /** An update of PostgreSQL or of the gate whose sender has stopped waiting. */
@@ -53,11 +72,14 @@ export type OwnerFilter = {
   readonly completeBelow: number;
 };
 
-/** One process that owns one partition, or believes that it does. */
+/**
+ * What one process has of one partition that it owns, or believes to own. A process is the same
+ * owner, by its position, in every partition.
+ */
 export type Owner = {
   readonly step: Step;
-  /** The insert it waits for. */
-  readonly request: Request | null;
+  /** Null when it does not wait for inserts. */
+  readonly inserting: Inserting | null;
   /** Null until it is built. It survives the loss of the partition, but not of the process. */
   readonly filter: OwnerFilter | null;
 };
@@ -73,8 +95,6 @@ export type PartitionWorld = {
   readonly gate: number;
   readonly tables: Readonly<Record<BatchTable, readonly Part[]>>;
   readonly owners: readonly Owner[];
-  /** Inserts that nobody waits for any more; they may take effect at any later time. */
-  readonly orphans: readonly Request[];
   readonly lateWrites: readonly LateWrite[];
 };
 
@@ -145,11 +165,13 @@ export type Budget = Omit<Limits, 'epochs' | 'backfillAttempts'>;
 
 export type World = {
   readonly partitions: readonly PartitionWorld[];
+  /** Inserts under way. One that nobody waits for may take effect at any later time. */
+  readonly requests: readonly Request[];
   readonly meters: MetersWorld;
   readonly budget: Budget;
 };
 
-export const FRESH_OWNER: Owner = { step: FIRST_STEP, request: null, filter: null };
+export const FRESH_OWNER: Owner = { step: FIRST_STEP, inserting: null, filter: null };
 
 const NO_PARTS: PartitionWorld['tables'] = {
   events: [],
@@ -183,9 +205,9 @@ export function emptyWorld({ plan, partitions }: Scenario): World {
       gate: 0,
       tables: NO_PARTS,
       owners: Array.from({ length: plan.owners }, () => FRESH_OWNER),
-      orphans: [],
       lateWrites: [],
     })),
+    requests: [],
     meters: {
       version: 1,
       versions: [],

@@ -98,7 +98,10 @@ async function checkTotals(world: World, facts: Facts, findings: Findings): Prom
     findings.note('ids', `${totals.distinct_ids} ids beside ${events} events`);
   }
   if (totals.wrong_markers > 0) {
-    findings.noteDouble('markers', `${totals.wrong_markers} batches have a sum other than 1`);
+    findings.noteDouble(
+      'markers',
+      `${totals.wrong_markers} partitions have batches that are not there once`,
+    );
   }
   return totals.markers;
 }

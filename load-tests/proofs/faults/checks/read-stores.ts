@@ -98,15 +98,16 @@ export async function readDuplicates(
 
 export type StoreTotals = z.output<typeof totalsRow>;
 
-/** Figures that need no oracle: rows of ids, and marker sums that are not 1. */
+/** Figures without an oracle: rows of ids, batches, partitions whose batches are not there once. */
 export async function readTotals(clickhouse: ClickHouse): Promise<StoreTotals> {
-  const markers = `SELECT sum(event_count) AS times FROM usage_minute_v1
-    WHERE tenant_id = '' AND meter_id = '#batch' GROUP BY source, group_key`;
+  const markers = `SELECT sum(event_count) AS offsets, sum(value_sum) AS batches,
+      max(value_max) - min(value_min) AS expected FROM usage_minute_v1
+    WHERE tenant_id = '' AND meter_id = '#batch' GROUP BY source`;
   const [row] = await clickhouse.query(
     `SELECT (SELECT count() FROM event_ids_v1) AS ids,
             (SELECT uniqExact(id_hash) FROM event_ids_v1) AS distinct_ids,
-            (SELECT count() FROM (${markers})) AS markers,
-            (SELECT countIf(times != 1) FROM (${markers})) AS wrong_markers,
+            (SELECT toInt64(sum(batches)) FROM (${markers})) AS markers,
+            (SELECT countIf(offsets != expected) FROM (${markers})) AS wrong_markers,
             (SELECT sum(event_count) FROM usage_minute_v1 WHERE meter_id = '#accepted') AS accepted`,
     {},
     totalsRow,

@@ -6,8 +6,8 @@ export const REQUESTS = {
   insertDuplicates: /INSERT.{1,5}INTO.{1,5}event_duplicates_v1/,
   raiseGate: /INSERT.{1,5}INTO.{1,5}ingest_gate_v1/,
   selectAny: /SELECT/,
-  intend: /SET intent_end = \$/,
-  finish: /SET next_offset = \$/,
+  intend: /SET intent_end = batch/,
+  finish: /SET next_offset = batch/,
   take: /SET epoch = /,
   /** The log in Postgres; its statements are prepared under these names. */
   append: /append-\d/,

@@ -32,7 +32,7 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'seen: await writer.lookUp(idHashes, command.below)',
+        from: 'seen: await writer.lookUp(idHashes, command)',
         to: 'seen: new Map(idHashes.flatMap((id) => globalThis.known?.get(id) ?? []))',
       },
       {

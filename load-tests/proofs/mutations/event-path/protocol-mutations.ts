@@ -28,9 +28,9 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
       },
       {
         path: WRITE,
-        from: `    if (table === undefined)
+        from: `    if (tables.length === 0)
         return finish(checkpoint, batch);`,
-        to: `    if (table === undefined)
+        to: `    if (tables.length === 0)
         return remember(checkpoint, batch);`,
       },
     ],
@@ -39,7 +39,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     name: 'ids looked up without the bound below the batch',
     scenario: 'consumer killed between every two steps',
     edits: [
-      { path: WRITER, from: ' AND log_offset < {below:UInt64})', to: ')' },
+      { path: WRITER, from: ' AND log_offset < {below:UInt64}', to: '' },
       // Otherwise only false positives of the filter would be looked up.
       { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
     ],
@@ -47,10 +47,10 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'intent and finish without the guard of the epoch',
     scenario: 'intent of an owner that was replaced',
-    edits: ['intend-batch', 'finish-batch'].map((query) => ({
+    edits: ['intend-batches', 'finish-batches'].map((query) => ({
       path: `sql/queries/${query}.sql`,
-      from: 'AND epoch = :epoch',
-      to: 'AND epoch >= :epoch',
+      from: 'AND c.epoch = batch.epoch',
+      to: 'AND c.epoch >= batch.epoch',
     })),
   },
   {
@@ -59,8 +59,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/write/insert-statements.js',
-        from: ') != {gate_epoch:UInt64}) = 0',
-        to: ') < {gate_epoch:UInt64}) = 0',
+        from: 'WHERE throwIf((SELECT',
+        to: 'WHERE throwIf(0 AND (SELECT',
       },
     ],
   },
@@ -70,8 +70,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/write/insert-statements.js',
-        from: ') != {gate_epoch:UInt64}) = 0',
-        to: ') < {gate_epoch:UInt64}) = 0',
+        from: 'WHERE throwIf((SELECT',
+        to: 'WHERE throwIf(0 AND (SELECT',
       },
     ],
   },
@@ -95,7 +95,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'presence: await to.writer.presence(command.range)',
+        from: 'presence: await writer.presence(range, appendedAtMs)',
         to: 'presence: { events: 0, ids: 0, marker: 0 }',
       },
     ],
@@ -128,8 +128,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'meter activated before an intent',
     edits: [
       {
-        path: 'sql/queries/intend-batch.sql',
-        from: ' AND min_version <= :catalog_version AND catalog_version <= :catalog_version',
+        path: 'sql/queries/intend-batches.sql',
+        from: ' AND c.min_version <= batch.catalog_version AND c.catalog_version <= batch.catalog_version',
         to: '',
       },
     ],
@@ -148,7 +148,7 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
   {
     name: 'the marker is not written',
     scenario: 'consumer killed between every two steps',
-    edits: [{ path: ENCODE, from: ', bookkeepingRow(marker, batch)', to: '' }],
+    edits: [{ path: ENCODE, from: ', markerRow(range)', to: '' }],
   },
   {
     // Held twice: what was not cut would not be sent.
@@ -165,8 +165,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command.below) };`,
-        to: `    const seen = new Map(await writer.lookUp(idHashes, command.below));
+        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };`,
+        to: `    const seen = new Map(await writer.lookUp(idHashes, command));
     const stored = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
     globalThis.remembered ??= new Set();
     for (const id of command.idHashes) {

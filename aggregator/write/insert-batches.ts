@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { ClickHouse, InsertOutcome } from '../../clickhouse/client.js';
+import { DAY_MS } from '../../contract/instant.js';
+import type { BatchTable } from '../fold/batch-tables.js';
+import type { Batch } from '../protocol/state.js';
+import { insertStatement } from './insert-statements.js';
+
+/** A batch, and the epoch under which it is written. */
+export type BatchToWrite<Of = Batch> = { readonly epoch: number; readonly batch: Of };
+/** What an insert needs to know of a batch. */
+type EncodedRange = Pick<Batch, 'range' | 'encoded'>;
+
+/**
+ * Characters of the texts of one insert; a single batch may have more. Larger inserts cost the
+ * server no less, and hold up the inserts beside them.
+ */
+const INSERT_CHARACTERS_MAX = 64 * 1024 * 1024;
+
+/** How the ids of all inserts of a log begin. */
+export function queryPrefixOf(logId: string): string {
+  return `mb:${logId}:`;
+}
+
+/** What the ids of all inserts of a partition contain. */
+export function queryMarkOf(partition: number): string {
+  return `,${partition}.`;
+}
+
+/** Names every partition with its epoch, so that the drain of any of them finds the insert. */
+function queryIdOf(logId: string, batches: readonly BatchToWrite<EncodedRange>[]): string {
+  const marks = batches.map(({ epoch, batch }) => `${queryMarkOf(batch.range.partition)}${epoch}`);
+  return `${queryPrefixOf(logId)}${marks.join('')},:${randomUUID()}`;
+}
+
+/** How much one insert may hold. */
+export type InsertBounds = { readonly rowsMax: number; readonly charactersMax?: number };
+
+type PlannedInsert = {
+  readonly batches: BatchToWrite[];
+  readonly appendDay: number;
+  rows: number;
+  characters: number;
+};
+
+/**
+ * Divides batches among inserts of a table, each of which is one block in one partition of the
+ * table: of records of one day, and with no more rows than a block has.
+ */
+export function divideBatches(
+  batches: readonly BatchToWrite[],
+  table: BatchTable,
+  { rowsMax, charactersMax = INSERT_CHARACTERS_MAX }: InsertBounds,
+): readonly (readonly BatchToWrite[])[] {
+  const inserts: PlannedInsert[] = [];
+  for (const toWrite of batches) {
+    const { appendedAtMs, encoded } = toWrite.batch;
+    const appendDay = Math.floor(appendedAtMs / DAY_MS);
+    const { rows, text } = encoded[table];
+    const characters = text.length;
+    const fits = (insert: PlannedInsert): boolean =>
+      insert.appendDay === appendDay &&
+      insert.rows + rows <= rowsMax &&
+      insert.characters + characters <= charactersMax;
+    const insert = inserts.find(fits) ?? { batches: [], appendDay, rows: 0, characters: 0 };
+    if (insert.batches.length === 0) inserts.push(insert);
+    insert.batches.push(toWrite);
+    insert.rows += rows;
+    insert.characters += characters;
+  }
+  return inserts.map((insert) => insert.batches);
+}
+
+/**
+ * Sends one insert with the rows of these batches, of different partitions, all of which are
+ * written or none. Its gate is the epoch of every one of them. It is never sent twice under the
+ * same epochs: after an unknown outcome the partitions are taken again.
+ * @throws DependencyError when the outcome is unknown.
+ */
+export function insertBatches(
+  clickhouse: ClickHouse,
+  table: BatchTable,
+  batches: readonly BatchToWrite<EncodedRange>[],
+): Promise<InsertOutcome> {
+  const logId = batches[0]?.batch.range.logId ?? '';
+  return clickhouse.insertText({
+    query: insertStatement(table),
+    parameters: {
+      gate_log_id: logId,
+      gate_partitions: batches.map(({ batch }) => batch.range.partition),
+      gate_epochs: batches.map(({ epoch }) => epoch),
+    },
+    body: batches.map(({ batch }) => batch.encoded[table].text),
+    queryId: queryIdOf(logId, batches),
+  });
+}
