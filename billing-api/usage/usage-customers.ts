@@ -1,18 +1,13 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import {
-  findCustomersByExternalId,
-  findUsageCustomer,
-  findUnknownCustomerKeys,
-  type UsageCustomer,
-} from '../customers/customers-store.js';
+import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
 import type { Caller } from '../records/caller.js';
 import { cellQueriesOf, type UsageQuery } from './read-usage.js';
-import { notFound, Refusal } from '../records/refusal.js';
+import { Refusal } from '../records/refusal.js';
 
 /** Every event of the range is compared with each of these keys. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
@@ -22,26 +17,6 @@ export type UsageReadDependencies = ReadDependencies & {
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
 };
-
-export type CustomerReference = {
-  readonly external_customer_id?: string | undefined;
-  readonly customer_id?: string | undefined;
-};
-
-/** The customer that a request names; null when it names none. */
-export async function findNamedCustomer(
-  { database }: ReadDependencies,
-  { environment }: Caller,
-  { external_customer_id: externalId, customer_id: id }: CustomerReference,
-): Promise<UsageCustomer | null | Refusal> {
-  // The external id decides when both are given, as with events (docs/domain.md 7.2).
-  if (externalId !== undefined) {
-    const customer = await findUsageCustomer(database, environment, { externalId });
-    return customer ?? notFound('customer', externalId);
-  }
-  if (id === undefined) return null;
-  return (await findUsageCustomer(database, environment, { id })) ?? notFound('customer', id);
-}
 
 /** The usage of these customers only. */
 export function usageOfCustomers(
@@ -89,22 +64,4 @@ export async function usageOf(
 ): Promise<UsageCustomers | Refusal> {
   if (customer !== null) return usageOfCustomers([customer]);
   return usageOfEverybody(dependencies, caller, [query]);
-}
-
-/** The usage of the customers with these external ids, or of everybody when there are none. */
-export async function usageOfExternalIds(
-  dependencies: UsageReadDependencies,
-  caller: Caller,
-  {
-    ids,
-    queries,
-  }: { readonly ids: readonly string[]; readonly queries: readonly UsageQuery<string>[] },
-): Promise<UsageCustomers | Refusal> {
-  if (ids.length === 0) return usageOfEverybody(dependencies, caller, queries);
-  const customers = await readUnit(dependencies, caller.environment, ({ tx }) =>
-    findCustomersByExternalId(tx, ids),
-  );
-  const known = new Set(customers.map((customer) => customer.external_id));
-  const unknown = ids.find((id) => !known.has(id));
-  return unknown === undefined ? usageOfCustomers(customers) : notFound('customer', unknown);
 }
