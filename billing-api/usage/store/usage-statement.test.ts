@@ -13,7 +13,7 @@ import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
 import { EMPTY_CELL } from '../../domain/usage/window-cell.js';
 import { ANSWER_COLUMNS, type AnswerName } from './answer-columns.js';
 import { CELLS_MAX, type CellQuery } from './cell-query.js';
-import { UsageRow } from './parse-usage-rows.js';
+import { placesOf, UsageRow } from './parse-usage-rows.js';
 import { usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -90,6 +90,38 @@ describe('rows of minutes', () => {
   });
 });
 
+describe('the columns of a statement', () => {
+  const ofMeter = (meterId: string, generations: readonly number[]) =>
+    queryOf(null, { subject: { ...subject, minutes: { meterId, generations } } });
+
+  it('are those that a branch fills, and no others', () => {
+    expect(statementOf([queryOf(null)]).columns).toEqual(['slots', 'eventCount']);
+    expect(statementOf([queryOf(MONTH_OF_MINUTES)]).columns).toEqual(['eventCount']);
+    const edge = queryOf(null, { window: { startMs: START_MS + 1, endMs: START_MS + DAY_MS } });
+    const both = statementOf([edge]);
+    expect(both.branches).toHaveLength(2);
+    expect(both.columns).toEqual([
+      ...['branch', 'source', 'group', 'texts', 'valueTexts', 'timeSum', 'slots'],
+      'eventCount',
+    ]);
+    const filled = both.columns.map((name) => ANSWER_COLUMNS.findIndex((one) => one.name === name));
+    expect(filled).toEqual([...filled].sort((left, right) => left - right));
+  });
+
+  it('tell generations apart only where a branch answers several queries', () => {
+    const one = statementOf([ofMeter('meter_1', [7, 9])]);
+    expect(one.text).not.toContain('GROUP BY');
+    expect([...(one.branches[0]?.queryIndexes ?? [])]).toEqual([['', [0]]]);
+    const two = statementOf([ofMeter('meter_1', [7, 9]), ofMeter('meter_2', [8])]);
+    expect(two.columns).toContain('query');
+    expect([...(two.branches[0]?.queryIndexes ?? [])]).toEqual([
+      ['7', [0]],
+      ['9', [0]],
+      ['8', [1]],
+    ]);
+  });
+});
+
 describe('a statement about minutes', () => {
   const textOf = (type: AggregationType, slots: CellQuery['slots']): string => {
     const aggregation = { ...COUNT_EVENTS, type, field: type === 'COUNT' ? null : 'n' };
@@ -115,6 +147,7 @@ type Filled = Readonly<Partial<Record<AnswerName, unknown>>>;
 const rowOf = (filled: Filled): UsageRow =>
   new UsageRow(
     ANSWER_COLUMNS.map(({ name, type }) => filled[name] ?? (type.startsWith('Array') ? [] : '')),
+    placesOf(ANSWER_COLUMNS.map(({ name }) => name)),
   );
 
 describe('a row with places', () => {

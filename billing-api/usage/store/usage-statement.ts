@@ -1,3 +1,4 @@
+import type { AnswerName } from './answer-columns.js';
 import { addEventBranch, eventBranchesOf } from './event-branch.js';
 import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
@@ -11,6 +12,10 @@ export type UsageStatement = {
   readonly text: string;
   readonly bindings: Bindings;
   readonly branches: readonly UsageBranch[];
+  /** The columns of its rows. */
+  readonly columns: readonly AnswerName[];
+  /** Whether it reads nothing but whole minutes of named customers. */
+  readonly isOfMinutes: boolean;
 };
 
 function placed(query: CellQuery, index: number, bound: UsageBound | null): PlacedQuery {
@@ -56,6 +61,9 @@ export function usageStatementOf(
   for (const branch of minuteBranchesOf(builder, queries)) addMinuteBranch(builder, branch);
   for (const branch of eventBranchesOf(builder, queries)) addEventBranch(builder, branch);
   for (const one of uniquesBranchesOf(queries)) addUniquesBranch(builder, one);
-  const { bindings, branches, texts } = builder;
-  return branches.length === 0 ? null : { text: texts.join('\nUNION ALL\n'), bindings, branches };
+  const { bindings, branches } = builder;
+  if (branches.length === 0) return null;
+  const isOfMinutes =
+    batch.customers.kind === 'only' && queries.every(({ parts }) => parts.events.length === 0);
+  return { ...builder.build(), bindings, branches, isOfMinutes };
 }
