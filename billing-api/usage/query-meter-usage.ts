@@ -4,13 +4,17 @@ import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
-import { meterUsageItemOf, pointsQueriesOf, type MeterUsageItem } from './meter-points.js';
-import { readUsage, type UsageQuery } from './read-usage.js';
-import type { UsageCustomers } from './store/cell-query.js';
-import { tooManyCells } from './usage-answer.js';
+import {
+  meterUsageItemOf,
+  pointsQueriesOf,
+  type MeterUsageItem,
+  type PointsQuery,
+} from './meter-points.js';
+import { readUsage, type UsageAnswers } from './read-usage.js';
+import { tooManyCells, type AnswerSlicing } from './usage-answer.js';
 import {
   usageOfCustomers,
-  usageOfEverybody,
+  readUsageOfEverybody,
   type UsageReadDependencies,
 } from './usage-customers.js';
 import { readDefinitions, type UsageDefinitions } from './usage-definitions.js';
@@ -21,10 +25,10 @@ export type MeterUsageItems = {
   readonly dataUntil: InstantMs | null;
 };
 
-type CustomersQuestion = {
+type NamedQueries = {
   readonly definitions: UsageDefinitions;
   readonly ids: readonly string[];
-  readonly queries: readonly UsageQuery<string>[];
+  readonly queries: readonly PointsQuery[];
 };
 
 function metersOf(
@@ -37,16 +41,18 @@ function metersOf(
 }
 
 /** The usage of the customers with these external ids, or of everybody when there are none. */
-async function customersOf(
+async function answersFor(
   dependencies: UsageReadDependencies,
   caller: Caller,
-  { definitions, ids, queries }: CustomersQuestion,
-): Promise<UsageCustomers | Refusal> {
-  if (ids.length === 0) return usageOfEverybody(dependencies, caller, queries);
-  const { customers } = definitions;
-  const known = new Set(customers.map((customer) => customer.external_id));
+  { definitions, ids, queries }: NamedQueries,
+): Promise<UsageAnswers<AnswerSlicing> | null | Refusal> {
+  if (ids.length === 0) return readUsageOfEverybody(dependencies, caller, queries);
+  const known = new Set(definitions.customers.map((customer) => customer.external_id));
   const unknown = ids.find((id) => !known.has(id));
-  return unknown === undefined ? usageOfCustomers(customers) : notFound('customer', unknown);
+  if (unknown !== undefined) return notFound('customer', unknown);
+  const { environment } = caller;
+  const customers = usageOfCustomers(definitions.customers);
+  return readUsage(dependencies.usage, { environment, customers }, queries);
 }
 
 /** POST /meter-usage/query (docs/http.md 10.3). */
@@ -67,10 +73,8 @@ export async function queryMeterUsage(
   const queries = pointsQueriesOf(meters, terms);
   if (isRefusal(queries)) return queries;
   const question = { definitions, ids: externalIds, queries };
-  const customers = await customersOf(dependencies, caller, question);
-  if (isRefusal(customers)) return customers;
-  const owner = { environment: caller.environment, customers };
-  const answers = await readUsage(dependencies.usage, owner, queries);
+  const answers = await answersFor(dependencies, caller, question);
+  if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells({ buckets: null });
   const items = queries.map((query, index) =>
     meterUsageItemOf(assertPresent(meters[index], 'the meter of a query'), answers.get(query)),

@@ -28,6 +28,8 @@ const OTHER_COLUMNS = [
   /** Of events: timestamp, receipt and id of the latest one. */
   { name: 'latestEvent', alias: 'latest_event', type: 'Array(String)' },
   { name: 'slots', alias: 'slots', type: 'Array(Int64)' },
+  /** Of everybody: the customer keys behind the row. */
+  { name: 'customerKeys', alias: 'customer_keys', type: 'Array(String)' },
   { name: 'uniqueCount', alias: 'unique_counts', type: 'Array(UInt64)' },
 ] as const satisfies readonly AnswerColumn<string>[];
 export type AnswerName = (typeof OTHER_COLUMNS)[number]['name'] | AddedValueName;

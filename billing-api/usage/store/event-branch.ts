@@ -178,6 +178,7 @@ export function addEventBranch(builder: StatementBuilder, branch: readonly Place
         ...tallyColumns(builder, rule),
         slots: `[${pieces['slot']} AS slot_ms]`,
         eventCount: '[count()]',
+        ...builder.customerKeys('e'),
       },
       pieces: {
         ...pieces,

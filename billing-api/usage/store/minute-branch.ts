@@ -139,6 +139,7 @@ export function addMinuteBranch(builder: StatementBuilder, placed: readonly Plac
         ...(isOne ? {} : { query: 'toString(u.generation)' }),
         ...splitColumns(first.query),
         ...columns,
+        ...builder.customerKeys('u'),
       },
       pieces: {
         ...minutePieces(builder, placed),

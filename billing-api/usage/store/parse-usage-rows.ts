@@ -108,6 +108,11 @@ export class UsageRow {
     return this.#value('group', TEXT, '');
   }
 
+  /** Whose usage the row holds; empty where nobody asked. */
+  get customerKeys(): readonly string[] {
+    return this.#list('customerKeys', TEXT);
+  }
+
   get texts(): readonly string[] {
     return this.#list('texts', TEXT);
   }

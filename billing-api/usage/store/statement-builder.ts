@@ -8,7 +8,7 @@ import {
   type AnswerSql,
 } from './answer-columns.js';
 import { Bindings, fillTemplate } from './sql-template.js';
-import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
+import { CELLS_MAX, CUSTOMER_KEYS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
 import { runsOf, type Run, type WindowParts } from './window-parts.js';
 
 /** One SELECT of a UNION ALL: which queries its rows answer, and how they are read. */
@@ -52,10 +52,16 @@ export class StatementBuilder {
   readonly #slots = new Map<readonly InstantMs[] | null, Slots>();
   readonly #slotIds = new Map<string, Slots>();
   readonly #customers: string;
+  readonly #withCustomerKeys: boolean;
   readonly #environment: string;
 
-  constructor({ environment, customers }: Pick<CellQueryBatch, 'environment' | 'customers'>) {
+  constructor({
+    environment,
+    customers,
+    withCustomerKeys = false,
+  }: Pick<CellQueryBatch, 'environment' | 'customers' | 'withCustomerKeys'>) {
     const { bindings } = this;
+    this.#withCustomerKeys = withCustomerKeys;
     const list = bindings.list(customers.keys, 'String');
     const isOnly = customers.kind === 'only';
     this.#customers =
@@ -134,6 +140,13 @@ export class StatementBuilder {
     const ofSources =
       sources === null ? '' : ` AND ${alias}.source IN (${bindings.list(sources, 'String')})`;
     return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
+  }
+
+  /** The customer keys behind a row, where they are asked for: one more than an answer tells. */
+  customerKeys(alias: string): AnswerSql {
+    if (!this.#withCustomerKeys) return {};
+    const keys = `groupUniqArray(${CUSTOMER_KEYS_MAX + 1})(${alias}.customer_key)`;
+    return { customerKeys: keys };
   }
 
   add(branch: UsageBranch, sql: BranchSql): void {

@@ -6,10 +6,17 @@ import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
-import { CELLS_MAX, type CellQuery, type CellQueryBatch, type UsageBound } from './cell-query.js';
+import {
+  CELLS_MAX,
+  CUSTOMER_KEYS_MAX,
+  EVERYBODY,
+  type CellQuery,
+  type CellQueryBatch,
+  type UsageBound,
+} from './cell-query.js';
 import { lateEventsStatementOf } from './late-events-statement.js';
 import { placesOf, UsageRow } from './parse-usage-rows.js';
-import { usageStatementOf, type UsageStatement } from './usage-statement.js';
+import { tellsCustomers, usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 /** Reads the usage tables. */
 export type UsageReader = {
@@ -30,6 +37,15 @@ export type UsageReader = {
     batch: CellQueryBatch,
     ends: UsageBound['ends'],
   ) => Promise<readonly (InstantMs | null)[]>;
+  /**
+   * What every query holds of everybody, and whose usage that is: one statement, which reads the
+   * usage once. Null where the rows of such queries cannot tell it, or for more than 100 000
+   * customers or a million cells; then ask for the keys by themselves.
+   */
+  readonly readEverybody: (
+    environment: Environment,
+    queries: readonly CellQuery[],
+  ) => Promise<EverybodysUsage | null>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
@@ -37,8 +53,12 @@ export type UsageReader = {
   ) => Promise<readonly string[] | null>;
 };
 
+export type EverybodysUsage = {
+  readonly found: readonly (readonly CellSeries[])[];
+  readonly keys: readonly string[];
+};
+
 const QUERIES_PER_STATEMENT_MAX = 200;
-const KEYS_MAX = 100_000;
 /** Rows of events with different texts, which add up to the cells: half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
@@ -120,6 +140,7 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
   const readStatement = async (
     statement: UsageStatement,
     found: readonly Found[],
+    keys: Set<string> | null = null,
   ): Promise<boolean> => {
     let [rowCount, cellCount] = [0, 0];
     const places = placesOf(statement.columns);
@@ -128,7 +149,9 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
     await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, (row) => {
       rowCount += 1;
       if (cellCount > CELLS_MAX) return;
-      cellCount += addRow(statement, new UsageRow(row, places), found);
+      const usage = new UsageRow(row, places);
+      cellCount += addRow(statement, usage, found);
+      for (const key of keys === null ? [] : usage.customerKeys) keys?.add(key);
     });
     return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
   };
@@ -154,8 +177,18 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
       });
       return found;
     },
+    readEverybody: async (environment, queries) => {
+      const batch = { environment, customers: EVERYBODY, queries, bound: null };
+      const part = { from: 0, to: queries.length };
+      if (queries.length > QUERIES_PER_STATEMENT_MAX || !tellsCustomers(queries)) return null;
+      const found = queries.map((): Found => ({ series: [], folded: new Map() }));
+      const keys = new Set<string>();
+      const statement = usageStatementOf({ ...batch, withCustomerKeys: true }, part);
+      if (statement !== null && !(await readStatement(statement, found, keys))) return null;
+      return keys.size > CUSTOMER_KEYS_MAX ? null : { found: found.map(seriesOf), keys: [...keys] };
+    },
     listCustomerKeys: async (environment, queries) => {
-      const statement = customerKeysStatementOf(environment, queries, KEYS_MAX);
+      const statement = customerKeysStatementOf(environment, queries, CUSTOMER_KEYS_MAX);
       if (statement === null) return [];
       const keys: string[] = [];
       const { text: select, bindings } = statement;
@@ -164,7 +197,7 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
         if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
         keys.push(key);
       });
-      return keys.length > KEYS_MAX ? null : keys;
+      return keys.length > CUSTOMER_KEYS_MAX ? null : keys;
     },
   };
 }

@@ -14,7 +14,7 @@ import { EMPTY_CELL } from '../../domain/usage/window-cell.js';
 import { ANSWER_COLUMNS, type AnswerName } from './answer-columns.js';
 import { CELLS_MAX, type CellQuery } from './cell-query.js';
 import { placesOf, UsageRow } from './parse-usage-rows.js';
-import { usageStatementOf, type UsageStatement } from './usage-statement.js';
+import { tellsCustomers, usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
@@ -36,10 +36,10 @@ function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   };
 }
 
-function statementOf(queries: readonly CellQuery[]): UsageStatement {
+function statementOf(queries: readonly CellQuery[], withCustomerKeys = false): UsageStatement {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
   const customers = { kind: 'only', keys: ['e:a'] } as const;
-  const batch = { environment, customers, queries, bound: null };
+  const batch = { environment, customers, queries, bound: null, withCustomerKeys };
   const statement = usageStatementOf(batch, { from: 0, to: queries.length });
   return assertPresent(statement, 'a statement');
 }
@@ -87,6 +87,47 @@ describe('rows of minutes', () => {
     const most = Math.floor(CELLS_MAX / MONTH_OF_MINUTES.length);
     expect(branchOf(many(most)).run).not.toBeNull();
     expect(branchOf(many(most + 1)).run).toBeNull();
+  });
+});
+
+describe('rows of everybody', () => {
+  const isTold = (slots: CellQuery['slots'], more: Partial<CellQuery> = {}) =>
+    tellsCustomers([queryOf(slots, more)]);
+  const sums = { ...subject, aggregation: { ...COUNT_EVENTS, type: 'SUM', field: 'n' } as const };
+
+  it('tell their customers where there are few of them', () => {
+    const sum = { subject: { ...sums, minutes: minutesOf('meter_1') } };
+    expect([isTold(null), isTold(null, sum), isTold(startsOf(30, DAY_MS))]).toEqual([
+      ...[true, true, true],
+    ]);
+    const told = statementOf([queryOf(null)], true);
+    expect(told.columns).toContain('customerKeys');
+  });
+
+  it.each<[string, CellQuery['slots'], Partial<CellQuery>]>([
+    ['of slots of several lengths', [START_MS, START_MS + DAY_MS, START_MS + 90_000_000], {}],
+    ['of minutes', MONTH_OF_MINUTES, {}],
+    ['split by source', null, { split: { ...NO_SPLIT, source: true } }],
+    ['narrowed by a property', null, { narrowedBy: [{ key: 'a', values: ['b'] }] }],
+    ['of events only', null, { subject: { ...subject, minutes: null } }],
+    [
+      'of sums by day',
+      startsOf(30, DAY_MS),
+      { subject: { ...sums, minutes: minutesOf('meter_1') } },
+    ],
+    [
+      'of different texts',
+      null,
+      {
+        subject: {
+          ...subject,
+          aggregation: { ...COUNT_EVENTS, type: 'COUNT_UNIQUE', field: 'n' },
+          minutes: minutesOf('meter_1'),
+        },
+      },
+    ],
+  ])('do not when they are %s', (_, slots, more) => {
+    expect(isTold(slots, more)).toBe(false);
   });
 });
 

@@ -4,9 +4,14 @@ import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
 import { StatementBuilder, type PlacedQuery, type UsageBranch } from './statement-builder.js';
 import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
 import type { CellQuery, CellQueryBatch, UsageBound } from './cell-query.js';
-import { clampedWindow, partsOf } from './window-parts.js';
+import { clampedWindow, partsOf, runsOf } from './window-parts.js';
+
+/** Rows of events name their slot, so there may be a row, with its customers, for each. */
+const TELLING_SLOTS_MAX = 1_000;
 
 export type UsageStatement = {
   readonly text: string;
@@ -44,6 +49,20 @@ export function placedOf(
     .slice(from, to)
     .map((query, index) => placed(query, from + index, bound))
     .filter(({ query }) => isShown(query));
+}
+
+/**
+ * Whether rows can tell whose usage they hold at little cost: those of minutes that are read as one
+ * slot or as a run of counts, and of the events at their edges. Rows of other queries are many.
+ */
+export function tellsCustomers(queries: readonly CellQuery[]): boolean {
+  return queries.every(({ subject, slots, split, narrowedBy }) => {
+    const { counts, values } = AGGREGATIONS[subject.aggregation.type];
+    const isRun = slots !== null && slots.length <= TELLING_SLOTS_MAX && runsOf(slots).length === 1;
+    const isShort = slots === null || (counts === 'event' && isRun);
+    const isOfMinutes = subject.minutes !== null && narrowedBy.length === 0;
+    return isShort && isOfMinutes && !isSplit(split) && !values.includes('uniques');
+  });
 }
 
 /**
