@@ -134,34 +134,38 @@ function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[
   return ofQueries.filter((own) => fold(own, key, event)).length;
 }
 
+/** @returns whether all rows could be taken. */
+async function readStatement(
+  clickHouse: ClickHouseQueries,
+  statement: UsageStatement,
+  into: { readonly found: readonly Found[]; readonly keys: Set<string> | null },
+): Promise<boolean> {
+  let [rowCount, cellCount] = [0, 0];
+  const places = placesOf(statement.columns);
+  const { text: select, bindings, isOfMinutes } = statement;
+  const settings = isOfMinutes ? { ...SETTINGS, ...OF_MINUTES } : SETTINGS;
+  await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, (row) => {
+    rowCount += 1;
+    if (cellCount > CELLS_MAX) return;
+    const usage = new UsageRow(row, places);
+    cellCount += addRow(statement, usage, into.found);
+    if (into.keys === null) return;
+    for (const key of usage.customerKeys) into.keys.add(key);
+  });
+  return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
+}
+
 /** Reads usage from ClickHouse. */
 export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
-  /** @returns whether all rows could be taken. */
-  const readStatement = async (
-    statement: UsageStatement,
-    found: readonly Found[],
-    keys: Set<string> | null = null,
-  ): Promise<boolean> => {
-    let [rowCount, cellCount] = [0, 0];
-    const places = placesOf(statement.columns);
-    const { text: select, bindings, isOfMinutes } = statement;
-    const settings = isOfMinutes ? { ...SETTINGS, ...OF_MINUTES } : SETTINGS;
-    await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, (row) => {
-      rowCount += 1;
-      if (cellCount > CELLS_MAX) return;
-      const usage = new UsageRow(row, places);
-      cellCount += addRow(statement, usage, found);
-      for (const key of keys === null ? [] : usage.customerKeys) keys?.add(key);
-    });
-    return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
-  };
   return {
     read: async (batch) => {
       const found = batch.queries.map((): Found => ({ series: [], folded: new Map() }));
       const isNobody = batch.customers.kind === 'only' && batch.customers.keys.length === 0;
       for (let from = 0; from < found.length && !isNobody; from += QUERIES_PER_STATEMENT_MAX) {
         const statement = usageStatementOf(batch, { from, to: from + QUERIES_PER_STATEMENT_MAX });
-        if (statement !== null && !(await readStatement(statement, found))) return null;
+        if (statement === null) continue;
+        const into = { found, keys: null };
+        if (!(await readStatement(clickHouse, statement, into))) return null;
       }
       return found.map(seriesOf);
     },
@@ -184,8 +188,10 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
       const found = queries.map((): Found => ({ series: [], folded: new Map() }));
       const keys = new Set<string>();
       const statement = usageStatementOf({ ...batch, withCustomerKeys: true }, part);
-      if (statement !== null && !(await readStatement(statement, found, keys))) return null;
-      return keys.size > CUSTOMER_KEYS_MAX ? null : { found: found.map(seriesOf), keys: [...keys] };
+      const isRead =
+        statement === null || (await readStatement(clickHouse, statement, { found, keys }));
+      if (!isRead || keys.size > CUSTOMER_KEYS_MAX) return null;
+      return { found: found.map(seriesOf), keys: [...keys] };
     },
     listCustomerKeys: async (environment, queries) => {
       const statement = customerKeysStatementOf(environment, queries, CUSTOMER_KEYS_MAX);
