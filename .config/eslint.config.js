@@ -57,11 +57,8 @@ const shapes = {
  * security does not bind. These files may do so, each for its reason.
  */
 const OUTSIDE_OF_UNITS = [
-  // One statement each, with the environment in it, because every usage query waits for them.
-  'billing-api/usage/query-meter-usage.ts',
-  'billing-api/usage/read-meter-usage.ts',
-  'billing-api/customers/customers-store.ts',
-  'billing-api/events/lookup/event-meters.ts',
+  // One statement that enters the environment by itself, because every usage query waits for it.
+  'billing-api/usage/usage-definitions.ts',
   // Users belong to tenants, not to environments.
   'billing-api/platform/users/users-store.ts',
   // The log and its checkpoints serve all tenants.

@@ -1,9 +1,8 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { isOfEnvironment } from '../records/conditions.js';
-import type { Environment } from '../../contract/environment.js';
 import { findRecords } from '../records/find-record.js';
-import type { BillingDatabase, Transaction } from '../records/unit.js';
+import type { Transaction } from '../records/unit.js';
 import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
 
 /** The published customer with this external id. */
@@ -15,43 +14,13 @@ export async function findCustomerByExternalId(
     SELECT * FROM customers WHERE external_id = ${externalId} AND status = 'published' AND ${isOfEnvironment}`);
 }
 
-/** The published customers with these external ids; unknown ones are left out. */
-export async function findCustomersByExternalId(
-  transaction: Transaction,
-  externalIds: readonly string[],
-): Promise<readonly CustomerRow[]> {
-  return transaction.any(sql.type(CUSTOMERS.row)`
-    SELECT * FROM customers
-    WHERE external_id = ANY (${sql.array([...new Set(externalIds)], 'text')})
-      AND status = 'published' AND ${isOfEnvironment}`);
-}
-
-const usageCustomerRow = z.object({
+export const usageCustomerRow = z.object({
   id: z.string(),
   external_id: z.string(),
   timezone: z.string().nullable(),
 });
 /** What readers of usage must know of a customer. */
 export type UsageCustomer = z.output<typeof usageCustomerRow>;
-
-/**
- * The customer with this id, or the published one with this external id, in a snapshot of its own.
- */
-export async function findUsageCustomer(
-  database: BillingDatabase,
-  environment: Environment,
-  reference: { readonly id: string } | { readonly externalId: string },
-): Promise<UsageCustomer | null> {
-  const named =
-    'id' in reference
-      ? sql.fragment`id = ${reference.id}`
-      : sql.fragment`external_id = ${reference.externalId} AND status = 'published'`;
-  return database.readSnapshot(environment, (transaction) =>
-    transaction.maybeOne(sql.type(usageCustomerRow)`
-      SELECT id, external_id, timezone FROM customers
-      WHERE ${named} AND ${isOfEnvironment}`),
-  );
-}
 
 /** The customers with these ids, whatever their status; unknown ids are left out. */
 export function findCustomers(

@@ -10,7 +10,11 @@ import {
   type AnswerQuery,
   type UsageAnswer,
 } from './usage-answer.js';
-import { usageOf, type UsageReadDependencies } from './usage-customers.js';
+import {
+  readUsageOfEverybody,
+  usageOfCustomers,
+  type UsageReadDependencies,
+} from './usage-customers.js';
 
 type Answered = {
   readonly query: AnswerQuery;
@@ -27,10 +31,16 @@ export async function answerUsage(
   { query, customer, dataUntil }: Answered,
 ): Promise<UsageAnswer | Refusal> {
   const { subject, spec, split } = query;
-  const customers = await usageOf(dependencies, caller, { query, customer });
-  if (isRefusal(customers)) return customers;
-  const owner = { environment: caller.environment, customers };
-  const answers = await readUsage(dependencies.usage, owner, [query]);
+  const { environment } = caller;
+  const answers =
+    customer === null
+      ? await readUsageOfEverybody(dependencies, caller, [query])
+      : await readUsage(
+          dependencies.usage,
+          { environment, customers: usageOfCustomers([customer]) },
+          [query],
+        );
+  if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells(spec);
   const sliced = answers.get(query);
   const results = resultsOf(sliced?.get('results'), split, subject.aggregation.groupBy);

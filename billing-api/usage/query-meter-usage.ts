@@ -1,13 +1,23 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { readEffectiveMeters, type EffectiveMeter } from '../catalog/meters/effective-meters.js';
+import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
-import { meterUsageItemOf, pointsQueriesOf, type MeterUsageItem } from './meter-points.js';
-import { readUsage } from './read-usage.js';
-import { tooManyCells } from './usage-answer.js';
-import { usageOfExternalIds, type UsageReadDependencies } from './usage-customers.js';
+import {
+  meterUsageItemOf,
+  pointsQueriesOf,
+  type MeterUsageItem,
+  type PointsQuery,
+} from './meter-points.js';
+import { readUsage, type UsageAnswers } from './read-usage.js';
+import { tooManyCells, type AnswerSlicing } from './usage-answer.js';
+import {
+  usageOfCustomers,
+  readUsageOfEverybody,
+  type UsageReadDependencies,
+} from './usage-customers.js';
+import { readDefinitions, type UsageDefinitions } from './usage-definitions.js';
 import { readTerms, type MeterUsageQuery } from './usage-request.js';
 
 export type MeterUsageItems = {
@@ -15,15 +25,34 @@ export type MeterUsageItems = {
   readonly dataUntil: InstantMs | null;
 };
 
-async function findMeters(
-  { database }: UsageReadDependencies,
-  { environment }: Caller,
+type NamedQueries = {
+  readonly definitions: UsageDefinitions;
+  readonly ids: readonly string[];
+  readonly queries: readonly PointsQuery[];
+};
+
+function metersOf(
+  { meters }: UsageDefinitions,
   ids: readonly string[],
-): Promise<readonly EffectiveMeter[] | Refusal> {
-  const meters = await readEffectiveMeters(database, environment, ids);
+): readonly EffectiveMeter[] | Refusal {
   const unknown = ids.find((id) => !meters.has(id));
   if (unknown !== undefined) return notFound('meter', unknown);
   return [...new Set(ids)].map((id) => assertPresent(meters.get(id), 'a meter that was found'));
+}
+
+/** The usage of the customers with these external ids, or of everybody when there are none. */
+async function answersFor(
+  dependencies: UsageReadDependencies,
+  caller: Caller,
+  { definitions, ids, queries }: NamedQueries,
+): Promise<UsageAnswers<AnswerSlicing> | null | Refusal> {
+  if (ids.length === 0) return readUsageOfEverybody(dependencies, caller, queries);
+  const known = new Set(definitions.customers.map((customer) => customer.external_id));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) return notFound('customer', unknown);
+  const { environment } = caller;
+  const customers = usageOfCustomers(definitions.customers);
+  return readUsage(dependencies.usage, { environment, customers }, queries);
 }
 
 /** POST /meter-usage/query (docs/http.md 10.3). */
@@ -36,20 +65,19 @@ export async function queryMeterUsage(
   const terms = readTerms(reader, request, dependencies.clock.now());
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  const meters = await findMeters(dependencies, caller, request.meter_ids);
+  const externalIds = request.external_customer_ids ?? [];
+  const named = { meterIds: request.meter_ids, externalIds, customerId: null };
+  const definitions = await readDefinitions(dependencies, caller, named);
+  const meters = metersOf(definitions, request.meter_ids);
   if (isRefusal(meters)) return meters;
   const queries = pointsQueriesOf(meters, terms);
   if (isRefusal(queries)) return queries;
-  // The watermark is read before anything is counted, so that it holds for every count.
-  const dataUntil = await dependencies.dataUntil();
-  const ids = request.external_customer_ids ?? [];
-  const customers = await usageOfExternalIds(dependencies, caller, { ids, queries });
-  if (isRefusal(customers)) return customers;
-  const owner = { environment: caller.environment, customers };
-  const answers = await readUsage(dependencies.usage, owner, queries);
+  const question = { definitions, ids: externalIds, queries };
+  const answers = await answersFor(dependencies, caller, question);
+  if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells({ buckets: null });
   const items = queries.map((query, index) =>
     meterUsageItemOf(assertPresent(meters[index], 'the meter of a query'), answers.get(query)),
   );
-  return { items, dataUntil };
+  return { items, dataUntil: definitions.dataUntil };
 }

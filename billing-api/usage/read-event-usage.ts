@@ -9,7 +9,8 @@ import {
   type EventUsageRequest,
 } from './event-usage-request.js';
 import { slicingsOfAnswer, type AnswerQuery, type UsageAnswer } from './usage-answer.js';
-import { findNamedCustomer, type UsageReadDependencies } from './usage-customers.js';
+import type { UsageReadDependencies } from './usage-customers.js';
+import { foundCustomer, namedCustomer, readDefinitions } from './usage-definitions.js';
 import { cutsOf } from './usage-range.js';
 
 function answerQueryOf(
@@ -36,13 +37,12 @@ export async function readEventUsage(
 ): Promise<UsageAnswer | Refusal> {
   const checked = eventUsageQueryFrom(request, dependencies.clock.now());
   if (isRefusal(checked)) return checked;
-  // The watermark is read before anything is counted, so that it holds for every count.
-  const [customer, dataUntil] = await Promise.all([
-    findNamedCustomer(dependencies, caller, request),
-    dependencies.dataUntil(),
-  ]);
+  const named = { meterIds: [], ...namedCustomer(request) };
+  const definitions = await readDefinitions(dependencies, caller, named);
+  const customer = foundCustomer(definitions, request);
   if (isRefusal(customer)) return customer;
   const query = answerQueryOf(checked, customer);
   if (isRefusal(query)) return query;
+  const { dataUntil } = definitions;
   return answerUsage(dependencies, caller, { query, customer, dataUntil });
 }

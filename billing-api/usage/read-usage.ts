@@ -101,24 +101,12 @@ function withSlotStart(
   return found.map((series) => ({ ...series, slots: series.slots.map(() => spec.range.startMs) }));
 }
 
-/**
- * Answers all queries from one reading of the usage tables. Usage endpoints, analytics and invoices
- * all get their figures from this function.
- * @returns null when there are more cells than an answer could hold.
- * @throws DependencyError when ClickHouse fails.
- */
-export async function readUsage<Name extends string>(
-  reader: Pick<UsageReader, 'read'>,
-  owner: UsageOwner,
+/** The answers of the queries, from what `cellQueriesOf` them found. */
+export function answersOf<Name extends string>(
   queries: readonly UsageQuery<Name>[],
-): Promise<UsageAnswers<Name> | null> {
+  found: readonly (readonly CellSeries[])[],
+): UsageAnswers<Name> {
   const reads = queries.flatMap((query) => cellReadsOf(query));
-  const found = await reader.read({
-    ...owner,
-    queries: reads.map(({ cells }) => cells),
-    bound: null,
-  });
-  if (found === null) return null;
   const answers = new Map<UsageQuery<Name>, Map<Name, readonly UsagePart[]>>(
     queries.map((query) => [query, new Map()]),
   );
@@ -130,4 +118,19 @@ export async function readUsage<Name extends string>(
     }
   }
   return answers;
+}
+
+/**
+ * Answers all queries from one reading of the usage tables. Usage endpoints, analytics and invoices
+ * all get their figures from this function.
+ * @returns null when there are more cells than an answer could hold.
+ * @throws DependencyError when ClickHouse fails.
+ */
+export async function readUsage<Name extends string>(
+  reader: Pick<UsageReader, 'read'>,
+  owner: UsageOwner,
+  queries: readonly UsageQuery<Name>[],
+): Promise<UsageAnswers<Name> | null> {
+  const found = await reader.read({ ...owner, queries: cellQueriesOf(queries), bound: null });
+  return found === null ? null : answersOf(queries, found);
 }

@@ -1,18 +1,19 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import {
-  findCustomersByExternalId,
-  findUsageCustomer,
-  findUnknownCustomerKeys,
-  type UsageCustomer,
-} from '../customers/customers-store.js';
+import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
 import type { Caller } from '../records/caller.js';
-import { cellQueriesOf, type UsageQuery } from './read-usage.js';
-import { notFound, Refusal } from '../records/refusal.js';
+import {
+  answersOf,
+  cellQueriesOf,
+  readUsage,
+  type UsageAnswers,
+  type UsageQuery,
+} from './read-usage.js';
+import { isRefusal, Refusal } from '../records/refusal.js';
 
 /** Every event of the range is compared with each of these keys. */
 const UNKNOWN_CUSTOMERS_MAX = 10_000;
@@ -22,26 +23,6 @@ export type UsageReadDependencies = ReadDependencies & {
   readonly dataUntil: ReadDataUntil;
   readonly clock: Clock;
 };
-
-export type CustomerReference = {
-  readonly external_customer_id?: string | undefined;
-  readonly customer_id?: string | undefined;
-};
-
-/** The customer that a request names; null when it names none. */
-export async function findNamedCustomer(
-  { database }: ReadDependencies,
-  { environment }: Caller,
-  { external_customer_id: externalId, customer_id: id }: CustomerReference,
-): Promise<UsageCustomer | null | Refusal> {
-  // The external id decides when both are given, as with events (docs/domain.md 7.2).
-  if (externalId !== undefined) {
-    const customer = await findUsageCustomer(database, environment, { externalId });
-    return customer ?? notFound('customer', externalId);
-  }
-  if (id === undefined) return null;
-  return (await findUsageCustomer(database, environment, { id })) ?? notFound('customer', id);
-}
 
 /** The usage of these customers only. */
 export function usageOfCustomers(
@@ -53,58 +34,46 @@ export function usageOfCustomers(
   return { kind: 'only', keys };
 }
 
-/** The usage of all customers that exist; usage of unknown customers waits until they exist. */
-export async function usageOfEverybody(
-  { database, usage }: UsageReadDependencies,
+async function unknownOf(
+  { database }: UsageReadDependencies,
   { environment }: Caller,
-  queries: readonly UsageQuery<string>[],
-): Promise<UsageCustomers | Refusal> {
-  const keys = await usage.listCustomerKeys(environment, cellQueriesOf(queries));
+  keys: readonly string[],
+): Promise<readonly string[] | Refusal> {
+  const unknown = await readUnit({ database }, environment, ({ tx }) =>
+    findUnknownCustomerKeys(tx, keys),
+  );
+  if (unknown.length <= UNKNOWN_CUSTOMERS_MAX) return unknown;
+  return new Refusal(
+    'invalid_operation',
+    'there is usage of too many unknown customers; name one customer',
+  );
+}
+
+/**
+ * The usage of all customers that exist; usage of unknown customers waits until they exist. Where
+ * the statement itself can tell whose usage it has read, and all of them exist, it is the answer;
+ * else it is read again without the others.
+ * @returns null when there are more cells than an answer could hold.
+ */
+export async function readUsageOfEverybody<Name extends string>(
+  dependencies: UsageReadDependencies,
+  caller: Caller,
+  queries: readonly UsageQuery<Name>[],
+): Promise<UsageAnswers<Name> | null | Refusal> {
+  const { usage } = dependencies;
+  const { environment } = caller;
+  const cells = cellQueriesOf(queries);
+  const everybodys = await usage.readEverybody(environment, cells);
+  const keys = everybodys?.keys ?? (await usage.listCustomerKeys(environment, cells));
   if (keys === null) {
     return new Refusal(
       'invalid_operation',
       'there is usage of more than 100000 customers; name one of them',
     );
   }
-  const unknown = await readUnit({ database }, environment, ({ tx: transaction }) =>
-    findUnknownCustomerKeys(transaction, keys),
-  );
-  if (unknown.length > UNKNOWN_CUSTOMERS_MAX) {
-    return new Refusal(
-      'invalid_operation',
-      'there is usage of too many unknown customers; name one customer',
-    );
-  }
-  return { kind: 'all-but', keys: unknown };
-}
-
-/** The usage of one customer, or of everybody when there is none. */
-export async function usageOf(
-  dependencies: UsageReadDependencies,
-  caller: Caller,
-  {
-    query,
-    customer,
-  }: { readonly query: UsageQuery<string>; readonly customer: UsageCustomer | null },
-): Promise<UsageCustomers | Refusal> {
-  if (customer !== null) return usageOfCustomers([customer]);
-  return usageOfEverybody(dependencies, caller, [query]);
-}
-
-/** The usage of the customers with these external ids, or of everybody when there are none. */
-export async function usageOfExternalIds(
-  dependencies: UsageReadDependencies,
-  caller: Caller,
-  {
-    ids,
-    queries,
-  }: { readonly ids: readonly string[]; readonly queries: readonly UsageQuery<string>[] },
-): Promise<UsageCustomers | Refusal> {
-  if (ids.length === 0) return usageOfEverybody(dependencies, caller, queries);
-  const customers = await readUnit(dependencies, caller.environment, ({ tx }) =>
-    findCustomersByExternalId(tx, ids),
-  );
-  const known = new Set(customers.map((customer) => customer.external_id));
-  const unknown = ids.find((id) => !known.has(id));
-  return unknown === undefined ? usageOfCustomers(customers) : notFound('customer', unknown);
+  const unknown = await unknownOf(dependencies, caller, keys);
+  if (isRefusal(unknown)) return unknown;
+  if (everybodys !== null && unknown.length === 0) return answersOf(queries, everybodys.found);
+  const customers = { kind: 'all-but', keys: unknown } as const;
+  return readUsage(usage, { environment, customers }, queries);
 }

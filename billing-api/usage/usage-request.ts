@@ -4,7 +4,7 @@ import type { WindowSize } from '../domain/calendar/usage-windows.js';
 import { propertyFiltersProblem } from '../domain/price/property-filters.js';
 import type { MemberReader } from '../records/member-rules.js';
 import { readRange, type RangeRequest } from '../records/time-range.js';
-import type { CustomerReference } from './usage-customers.js';
+import type { CustomerReference } from './usage-definitions.js';
 
 const RANGE_DAYS = 7;
 

@@ -5,7 +5,7 @@
 -- Params:  bound where `$…$` stands: $environment$, $eventName$, $customers$ and $bounds$ choose rows by the primary key;
 --          $intervals$ are the stretches, exact to the millisecond; $filters$ the conditions on properties; $ends$ where an
 --          archived meter stopped counting; $columns$ the columns of the answer (answer-columns.ts), among them the slot and the
---          texts in the order of the value's properties, NULL for one that is missing.
+--          texts in the order of the value's properties, NULL for one that is missing; $keys$ those of them that tell rows apart.
 -- Index:   events_v1 by tenant, environment, event_name, customer, timestamp.
 -- No WITH: the server would apply the WITH of the first branch to all branches of the statement.
 -- The caller reads events only of meters whose minutes cover all stored events, so events and minutes agree.
@@ -13,4 +13,4 @@ SELECT
   $columns$
 FROM events_v1 AS e
 WHERE $environment$ AND $eventName$ AND $customers$ AND $bounds$ AND $intervals$ AND $filters$ AND $ends$
-GROUP BY query, slot_ms, source_text, group_text, texts, value_texts
+GROUP BY $keys$

@@ -7,7 +7,6 @@ import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import { METERS, type MeterRow } from './meter.resource.js';
-import { rowIsOfEnvironment } from '../../records/conditions.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 /**
@@ -33,7 +32,8 @@ export type EffectiveMeter = {
 };
 
 const { bucket_size: bucketSize, reset_usage: resetUsage } = METERS.columns;
-const effectiveRow = z.object({
+/** A row of find_effective_meters (0017_usage_definitions.sql). */
+export const effectiveRow = z.object({
   meter_id: z.string(),
   version: z.number().int(),
   event_name: z.string(),
@@ -61,31 +61,21 @@ function meterFromRow(row: z.output<typeof effectiveRow>): EffectiveMeter {
   };
 }
 
+export function effectiveMetersFrom(
+  rows: readonly z.output<typeof effectiveRow>[],
+): ReadonlyMap<string, EffectiveMeter> {
+  return new Map(rows.map((row) => [row.meter_id, meterFromRow(row)]));
+}
+
 /** These meters as their readers must read them, with their generations, from one statement. */
 export async function findEffectiveMeters(
   transaction: Pick<Transaction, 'any'>,
   meterIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveMeter>> {
   if (meterIds.length === 0) return new Map();
-  // A version that takes a change back has the rows of the version to which it reverts.
   const rows = await transaction.any(sql.type(effectiveRow)`
-    SELECT v.meter_id, v.version, v.event_name, v.filters,
-      v.aggregation_type, v.aggregation_field, v.aggregation_expression,
-      v.aggregation_multiplier, v.aggregation_group_by, meters.bucket_size, meters.reset_usage,
-      stream.read_generations::text[] AS generations,
-      CASE WHEN meters.status = 'archived' THEN (
-        SELECT coalesce(json_agg(json_build_object('log', log, 'partition', partition,
-          'countedBelow', counted_below) ORDER BY log, partition), '[]')
-        FROM meter_ends WHERE meter_ends.meter_id = meters.id) END AS ends
-    FROM meters
-    JOIN meter_versions v ON v.meter_id = meters.id AND v.version = meters.read_version
-    JOIN meter_versions stream
-      ON stream.meter_id = v.meter_id AND stream.version = coalesce(v.reverts_to, v.version)
-    WHERE meters.id = ANY (${sql.array([...new Set(meterIds)], 'text')})
-      AND ${rowIsOfEnvironment('meters')}
-      AND ${rowIsOfEnvironment('v')}
-      AND ${rowIsOfEnvironment('stream')}`);
-  return new Map(rows.map((row) => [row.meter_id, meterFromRow(row)]));
+    SELECT * FROM find_effective_meters(${sql.array([...new Set(meterIds)], 'text')})`);
+  return effectiveMetersFrom(rows);
 }
 
 /** The same in a snapshot of its own, for who reads nothing else of PostgreSQL. */

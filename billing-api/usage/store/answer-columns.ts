@@ -9,11 +9,11 @@ import type { Run } from './window-parts.js';
 /** Values of a minute that a statement answers, in the order of its columns. */
 export const ANSWERED_VALUES = MINUTE_VALUE_NAMES.filter((name) => name !== 'uniques');
 
-/** A column that every branch of a usage statement answers. */
+/** A column that branches of a usage statement may answer. */
 type AnswerColumn<Name> = { readonly name: Name; readonly alias: string; readonly type: string };
 
 const OTHER_COLUMNS = [
-  /** Index of the branch that answers the row. */
+  /** Index of the branch that answers the row; of a statement with one branch it is 0. */
   { name: 'branch', alias: 'branch', type: 'UInt32' },
   /** Which queries of the branch the row is for (`UsageBranch.queryIndexes`). */
   { name: 'query', alias: 'query', type: 'String' },
@@ -28,6 +28,8 @@ const OTHER_COLUMNS = [
   /** Of events: timestamp, receipt and id of the latest one. */
   { name: 'latestEvent', alias: 'latest_event', type: 'Array(String)' },
   { name: 'slots', alias: 'slots', type: 'Array(Int64)' },
+  /** Of everybody: the customer keys behind the row. */
+  { name: 'customerKeys', alias: 'customer_keys', type: 'Array(String)' },
   { name: 'uniqueCount', alias: 'unique_counts', type: 'Array(UInt64)' },
 ] as const satisfies readonly AnswerColumn<string>[];
 export type AnswerName = (typeof OTHER_COLUMNS)[number]['name'] | AddedValueName;
@@ -46,12 +48,24 @@ export const ANSWER_COLUMNS: readonly AnswerColumn<AnswerName>[] = [
 /** SQL of the columns that a branch fills. */
 export type AnswerSql = { readonly [Name in AnswerName]?: string };
 
-/** The columns of a SELECT. Those that are not filled are constants, which read no column. */
-export function answerColumns(filled: AnswerSql): string {
-  return ANSWER_COLUMNS.map(({ name, alias, type }) => {
-    const empty = type === 'String' ? `''` : `CAST([], '${type}')`;
-    return `${filled[name] ?? empty} AS ${alias}`;
-  }).join(',\n  ');
+/** The columns that at least one branch of a statement fills, in their order. */
+export function columnsFilledBy(branches: readonly AnswerSql[]): readonly AnswerName[] {
+  const isFilled = (name: AnswerName): boolean => branches.some((filled) => name in filled);
+  return ANSWER_COLUMNS.map(({ name }) => name).filter(isFilled);
+}
+
+/**
+ * These columns of a SELECT. Those that another branch fills are constants here; what no branch
+ * fills is left out, since the server prepares each column anew for every statement (measured in
+ * docs/measurements/customer-month.md).
+ */
+export function answerColumns(names: readonly AnswerName[], filled: AnswerSql): string {
+  return ANSWER_COLUMNS.filter(({ name }) => names.includes(name))
+    .map(({ name, alias, type }) => {
+      const empty = type === 'String' ? `''` : `CAST([], '${type}')`;
+      return `${filled[name] ?? empty} AS ${alias}`;
+    })
+    .join(',\n  ');
 }
 
 /** Of a minute, in milliseconds, as slots are. */

@@ -62,7 +62,15 @@ export type CellQueryBatch = {
   readonly queries: readonly CellQuery[];
   /** Null for all that is there. */
   readonly bound: UsageBound | null;
+  /** Whether rows tell whose usage they hold; only where `tellsCustomers` allows it. */
+  readonly withCustomerKeys?: boolean;
 };
+
+/** Usage of all customers that an environment has rows of, known or not. */
+export const EVERYBODY: UsageCustomers = { kind: 'all-but', keys: [] };
+
+/** No answer tells the usage of more customers apart. */
+export const CUSTOMER_KEYS_MAX = 100_000;
 
 /** No answer holds more cells. */
 export const CELLS_MAX = 1_000_000;

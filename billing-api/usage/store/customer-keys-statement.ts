@@ -3,7 +3,7 @@ import { eventBranchesOf, eventPieces } from './event-branch.js';
 import { minuteBranchesOf, minutePieces } from './minute-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
 import { StatementBuilder, type PlacedQuery } from './statement-builder.js';
-import type { CellQuery } from './cell-query.js';
+import { EVERYBODY, type CellQuery } from './cell-query.js';
 import { placedOf } from './usage-statement.js';
 
 const LIST_KEYS = readTemplate('list-usage-customers');
@@ -30,8 +30,7 @@ export function customerKeysStatementOf(
   queries: readonly CellQuery[],
   keysMax: number,
 ): { readonly text: string; readonly bindings: Bindings } | null {
-  const everybody = { kind: 'all-but', keys: [] } as const;
-  const builder = new StatementBuilder({ environment, customers: everybody });
+  const builder = new StatementBuilder({ environment, customers: EVERYBODY });
   const placed = placedOf({ queries, bound: null });
   const branches = [
     ...minuteBranchesOf(builder, placed).map((branch) => keysOfMinutes(builder, branch)),

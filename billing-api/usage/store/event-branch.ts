@@ -111,6 +111,9 @@ export function eventKeyColumns(
   };
 }
 
+/** The aliases of the columns that tell rows apart (answer-columns.ts, read-usage-events.sql). */
+const KEYS = ['slot_ms', 'source_text', 'group_text', 'texts', 'value_texts'] as const;
+
 /** The latest event, in the order of contract/minute-values.ts: timestamp, receipt, id. */
 const GREATEST_EVENT = `max((${EVENT_MS}, toUnixTimestamp64Milli(e.received_at), e.event_id))`;
 const LATEST_EVENT = `[toString(tupleElement(${GREATEST_EVENT}, 1)),
@@ -162,21 +165,24 @@ export function addEventBranch(builder: StatementBuilder, branch: readonly Place
   const rule = compileValueRule(first.query.subject.aggregation, HASHED_IN_THE_SERVER);
   const pieces = eventPieces(builder, first);
   const narrowed = conditionsOf(builder, first.query.narrowedBy);
-  const queryIndexes = new Map(branch.map(({ index }, number) => [String(number), [index]]));
   const isOne = branch.length === 1;
+  const nameOf = (number: number): string => (isOne ? '' : String(number));
+  const queryIndexes = new Map(branch.map(({ index }, number) => [nameOf(number), [index]]));
   builder.add(
     { queryIndexes, rule, run: null },
     {
       template: READ_EVENTS,
       columns: {
-        query: isOne ? `'0'` : queryPiece(builder, branch),
+        ...(isOne ? {} : { query: queryPiece(builder, branch) }),
         ...eventKeyColumns(builder, first),
         ...tallyColumns(builder, rule),
         slots: `[${pieces['slot']} AS slot_ms]`,
         eventCount: '[count()]',
+        ...builder.customerKeys('e'),
       },
       pieces: {
         ...pieces,
+        keys: (isOne ? KEYS : ['query', ...KEYS]).join(', '),
         filters: isOne ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
       },
     },

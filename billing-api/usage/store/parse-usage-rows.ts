@@ -15,14 +15,8 @@ import {
   windowCellOf,
   type WindowCell,
 } from '../../domain/usage/window-cell.js';
-import { ANSWER_COLUMNS, ANSWERED_VALUES, type AnswerName } from './answer-columns.js';
+import { ANSWERED_VALUES, type AnswerName } from './answer-columns.js';
 import type { Run } from './window-parts.js';
-
-/** Where a row has each column. */
-const PLACES = Object.fromEntries(ANSWER_COLUMNS.map(({ name }, place) => [name, place])) as Record<
-  AnswerName,
-  number
->;
 
 /** What a column must hold, in the words of a failure. */
 type Kind<T> = { readonly name: string; readonly is: (value: unknown) => value is T };
@@ -43,6 +37,14 @@ const INTEGER: Kind<number> = {
 
 type Series = Pick<CellSeries, 'slots' | 'cells'>;
 
+/** Where rows have each column; what no branch of the statement fills is empty. */
+export type RowPlaces = ReadonlyMap<AnswerName, number>;
+
+export function placesOf(columns: readonly AnswerName[]): RowPlaces {
+  return new Map(columns.map((name, place) => [name, place]));
+}
+const NONE: readonly never[] = [];
+
 /**
  * One row of a usage statement, checked: what it is split by, and beside it columns with a place
  * for every slot. A column that the type does not need is empty. Checked by hand: there may be
@@ -52,28 +54,36 @@ export class UsageRow {
   /** In any order, each once. */
   readonly slots: readonly InstantMs[];
 
-  constructor(private readonly row: readonly unknown[]) {
-    if (row.length !== ANSWER_COLUMNS.length) {
+  constructor(
+    private readonly row: readonly unknown[],
+    private readonly places: RowPlaces,
+  ) {
+    if (row.length !== places.size) {
       throw new AssertionFailed(`a usage row of ${row.length} columns`);
     }
     this.slots = this.#list('slots', INTEGER);
   }
 
-  #value<T>(name: AnswerName, kind: Kind<T>): T {
-    const value = this.row[PLACES[name]];
+  #column(name: AnswerName, empty: unknown): unknown {
+    const place = this.places.get(name);
+    return place === undefined ? empty : this.row[place];
+  }
+
+  #value<T>(name: AnswerName, kind: Kind<T>, empty: T): T {
+    const value = this.#column(name, empty);
     if (kind.is(value)) return value;
     throw new AssertionFailed(`the column ${name} of a usage row is no ${kind.name}`);
   }
 
   #list<T>(name: AnswerName, kind: Kind<T>): readonly T[] {
-    const column = this.row[PLACES[name]];
+    const column = this.#column(name, NONE);
     if (Array.isArray(column) && column.every(kind.is)) return column;
     throw new AssertionFailed(`the column ${name} of a usage row is no list, each a ${kind.name}`);
   }
 
   /** A column with a place for every slot, or the empty one. */
   #perSlot(name: AnswerName): readonly unknown[] {
-    const column: unknown = this.row[PLACES[name]];
+    const column = this.#column(name, NONE);
     if (Array.isArray(column) && (column.length === 0 || column.length === this.slots.length)) {
       return column;
     }
@@ -82,20 +92,25 @@ export class UsageRow {
 
   /** Index of the branch of the statement that answered the row. */
   get branch(): number {
-    return this.#value('branch', INTEGER);
+    return this.#value('branch', INTEGER, 0);
   }
 
   /** Names the queries of the branch that the row is for. */
   get query(): string {
-    return this.#value('query', TEXT);
+    return this.#value('query', TEXT, '');
   }
 
   get source(): string {
-    return this.#value('source', TEXT);
+    return this.#value('source', TEXT, '');
   }
 
   get group(): string {
-    return this.#value('group', TEXT);
+    return this.#value('group', TEXT, '');
+  }
+
+  /** Whose usage the row holds; empty where nobody asked. */
+  get customerKeys(): readonly string[] {
+    return this.#list('customerKeys', TEXT);
   }
 
   get texts(): readonly string[] {
@@ -157,7 +172,7 @@ export class UsageRow {
     addTally(cell, rule, {
       texts: this.#list('valueTexts', TEXT_OR_NULL),
       count: this.#list('eventCount', INTEGER)[0] ?? 0,
-      timeSumMs: BigInt(this.#value('timeSum', TEXT)),
+      timeSumMs: BigInt(this.#value('timeSum', TEXT, '0')),
       place: this.#latestEvent(),
     });
     return windowCellOf(rule.type, cell);

@@ -1,14 +1,22 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
-import { answerColumns, type AnswerSql } from './answer-columns.js';
+import {
+  answerColumns,
+  columnsFilledBy,
+  type AnswerName,
+  type AnswerSql,
+} from './answer-columns.js';
 import { Bindings, fillTemplate } from './sql-template.js';
-import { CELLS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
+import { CELLS_MAX, CUSTOMER_KEYS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
 import { runsOf, type Run, type WindowParts } from './window-parts.js';
 
 /** One SELECT of a UNION ALL: which queries its rows answer, and how they are read. */
 export type UsageBranch = {
-  /** By the column `query` of a row: the queries that it answers, as indexes of the batch. */
+  /**
+   * By the column `query` of a row: the queries that it answers, as indexes of the batch. A branch
+   * with one query leaves the column empty.
+   */
   readonly queryIndexes: ReadonlyMap<string, readonly number[]>;
   /** Makes the values of events from their texts; null where rows have the values themselves. */
   readonly rule: ValueRule | null;
@@ -40,14 +48,20 @@ type Slots = { readonly id: number; readonly runs: readonly Run[] };
 export class StatementBuilder {
   readonly bindings = new Bindings();
   readonly branches: UsageBranch[] = [];
-  readonly texts: string[] = [];
+  readonly #sql: BranchSql[] = [];
   readonly #slots = new Map<readonly InstantMs[] | null, Slots>();
   readonly #slotIds = new Map<string, Slots>();
   readonly #customers: string;
+  readonly #withCustomerKeys: boolean;
   readonly #environment: string;
 
-  constructor({ environment, customers }: Pick<CellQueryBatch, 'environment' | 'customers'>) {
+  constructor({
+    environment,
+    customers,
+    withCustomerKeys = false,
+  }: Pick<CellQueryBatch, 'environment' | 'customers' | 'withCustomerKeys'>) {
     const { bindings } = this;
+    this.#withCustomerKeys = withCustomerKeys;
     const list = bindings.list(customers.keys, 'String');
     const isOnly = customers.kind === 'only';
     this.#customers =
@@ -128,13 +142,33 @@ export class StatementBuilder {
     return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
   }
 
-  add(branch: UsageBranch, { template, columns, pieces }: BranchSql): void {
-    const common = {
-      columns: answerColumns({ ...columns, branch: String(this.branches.length) }),
-      rowsMax: String(CELLS_MAX + 1),
-    };
-    this.texts.push(fillTemplate(template, { ...pieces, ...common }));
+  /** The customer keys behind a row, where they are asked for: one more than an answer tells. */
+  customerKeys(alias: string): AnswerSql {
+    if (!this.#withCustomerKeys) return {};
+    const keys = `groupUniqArray(${CUSTOMER_KEYS_MAX + 1})(${alias}.customer_key)`;
+    return { customerKeys: keys };
+  }
+
+  add(branch: UsageBranch, sql: BranchSql): void {
+    this.#sql.push(sql);
     this.branches.push(branch);
+  }
+
+  /** The statement of all branches, and the columns of its rows. */
+  build(): { readonly text: string; readonly columns: readonly AnswerName[] } {
+    const isOne = this.#sql.length === 1;
+    const filled = this.#sql.map(({ columns }, index) =>
+      isOne ? columns : { ...columns, branch: String(index) },
+    );
+    const columns = columnsFilledBy(filled);
+    const texts = this.#sql.map(({ template, pieces }, index) =>
+      fillTemplate(template, {
+        ...pieces,
+        columns: answerColumns(columns, filled[index] ?? {}),
+        rowsMax: String(CELLS_MAX + 1),
+      }),
+    );
+    return { text: texts.join('\nUNION ALL\n'), columns };
   }
 }
 

@@ -1,6 +1,6 @@
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { conditionsOf, eventKeyColumns, eventPieces } from './event-branch.js';
-import { keyColumns, minutePieces } from './minute-branch.js';
+import { minutePieces, splitColumns } from './minute-branch.js';
 import { readTemplate } from './sql-template.js';
 import type { PlacedQuery, StatementBuilder } from './statement-builder.js';
 
@@ -8,7 +8,7 @@ const READ_UNIQUES = readTemplate('read-usage-uniques');
 
 function hashesOfMinutes(builder: StatementBuilder, placed: PlacedQuery): string {
   const { slot, environment, customers, meters, minutes } = minutePieces(builder, [placed]);
-  const { source = `''`, group = `''` } = keyColumns(placed.query);
+  const { source = `''`, group = `''` } = splitColumns(placed.query);
   return `SELECT ${slot} AS slot_ms, ${source} AS source_text, ${group} AS group_text,
       CAST([], 'Array(String)') AS texts, arrayJoin(u.uniques) AS hash
     FROM usage_minute_v1 AS u WHERE ${environment} AND ${customers} AND ${meters} AND ${minutes}`;

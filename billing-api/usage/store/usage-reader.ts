@@ -6,10 +6,17 @@ import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import type { CellSeries, UsageKey } from '../../domain/usage/aggregation-spec.js';
 import { addCells, type WindowCell } from '../../domain/usage/window-cell.js';
 import { customerKeysStatementOf } from './customer-keys-statement.js';
-import { CELLS_MAX, type CellQuery, type CellQueryBatch, type UsageBound } from './cell-query.js';
+import {
+  CELLS_MAX,
+  CUSTOMER_KEYS_MAX,
+  EVERYBODY,
+  type CellQuery,
+  type CellQueryBatch,
+  type UsageBound,
+} from './cell-query.js';
 import { lateEventsStatementOf } from './late-events-statement.js';
-import { UsageRow } from './parse-usage-rows.js';
-import { usageStatementOf, type UsageStatement } from './usage-statement.js';
+import { placesOf, UsageRow } from './parse-usage-rows.js';
+import { tellsCustomers, usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 /** Reads the usage tables. */
 export type UsageReader = {
@@ -30,6 +37,15 @@ export type UsageReader = {
     batch: CellQueryBatch,
     ends: UsageBound['ends'],
   ) => Promise<readonly (InstantMs | null)[]>;
+  /**
+   * What every query holds of everybody, and whose usage that is: one statement, which reads the
+   * usage once. Null where the rows of such queries cannot tell it, or for more than 100 000
+   * customers or a million cells; then ask for the keys by themselves.
+   */
+  readonly readEverybody: (
+    environment: Environment,
+    queries: readonly CellQuery[],
+  ) => Promise<EverybodysUsage | null>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
     environment: Environment,
@@ -37,8 +53,12 @@ export type UsageReader = {
   ) => Promise<readonly string[] | null>;
 };
 
+export type EverybodysUsage = {
+  readonly found: readonly (readonly CellSeries[])[];
+  readonly keys: readonly string[];
+};
+
 const QUERIES_PER_STATEMENT_MAX = 200;
-const KEYS_MAX = 100_000;
 /** Rows of events with different texts, which add up to the cells: half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
@@ -55,7 +75,15 @@ const SETTINGS = {
   max_query_size: '16000000',
   max_ast_elements: '1000000',
   max_expanded_ast_elements: '2000000',
+  // A branch without keys answers no row where there are no minutes, like one with keys.
+  empty_result_for_aggregation_by_empty_set: 1,
 } as const;
+
+/**
+ * A customer's minutes lie together, so reading the conditions' columns first saves next to nothing
+ * and is prepared anew for every part of the table (docs/measurements/customer-month.md).
+ */
+const OF_MINUTES = { optimize_move_to_prewhere: 0 } as const;
 
 /** Cells of events with the same key, by their slot; each adds up combinations of texts. */
 type Folded = { readonly key: UsageKey; readonly cells: Map<number, WindowCell> };
@@ -106,30 +134,38 @@ function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[
   return ofQueries.filter((own) => fold(own, key, event)).length;
 }
 
+/** @returns whether all rows could be taken. */
+async function readStatement(
+  clickHouse: ClickHouseQueries,
+  statement: UsageStatement,
+  into: { readonly found: readonly Found[]; readonly keys: Set<string> | null },
+): Promise<boolean> {
+  let [rowCount, cellCount] = [0, 0];
+  const places = placesOf(statement.columns);
+  const { text: select, bindings, isOfMinutes } = statement;
+  const settings = isOfMinutes ? { ...SETTINGS, ...OF_MINUTES } : SETTINGS;
+  await clickHouse.visitRows({ select, parameters: bindings.parameters, settings }, (row) => {
+    rowCount += 1;
+    if (cellCount > CELLS_MAX) return;
+    const usage = new UsageRow(row, places);
+    cellCount += addRow(statement, usage, into.found);
+    if (into.keys === null) return;
+    for (const key of usage.customerKeys) into.keys.add(key);
+  });
+  return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
+}
+
 /** Reads usage from ClickHouse. */
 export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
-  /** @returns whether all rows could be taken. */
-  const readStatement = async (
-    statement: UsageStatement,
-    found: readonly Found[],
-  ): Promise<boolean> => {
-    let [rowCount, cellCount] = [0, 0];
-    await clickHouse.visitRows(
-      { select: statement.text, parameters: statement.bindings.parameters, settings: SETTINGS },
-      (row) => {
-        rowCount += 1;
-        if (cellCount <= CELLS_MAX) cellCount += addRow(statement, new UsageRow(row), found);
-      },
-    );
-    return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
-  };
   return {
     read: async (batch) => {
       const found = batch.queries.map((): Found => ({ series: [], folded: new Map() }));
       const isNobody = batch.customers.kind === 'only' && batch.customers.keys.length === 0;
       for (let from = 0; from < found.length && !isNobody; from += QUERIES_PER_STATEMENT_MAX) {
         const statement = usageStatementOf(batch, { from, to: from + QUERIES_PER_STATEMENT_MAX });
-        if (statement !== null && !(await readStatement(statement, found))) return null;
+        if (statement === null) continue;
+        const into = { found, keys: null };
+        if (!(await readStatement(clickHouse, statement, into))) return null;
       }
       return found.map(seriesOf);
     },
@@ -145,8 +181,20 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
       });
       return found;
     },
+    readEverybody: async (environment, queries) => {
+      const batch = { environment, customers: EVERYBODY, queries, bound: null };
+      const part = { from: 0, to: queries.length };
+      if (queries.length > QUERIES_PER_STATEMENT_MAX || !tellsCustomers(queries)) return null;
+      const found = queries.map((): Found => ({ series: [], folded: new Map() }));
+      const keys = new Set<string>();
+      const statement = usageStatementOf({ ...batch, withCustomerKeys: true }, part);
+      const isRead =
+        statement === null || (await readStatement(clickHouse, statement, { found, keys }));
+      if (!isRead || keys.size > CUSTOMER_KEYS_MAX) return null;
+      return { found: found.map(seriesOf), keys: [...keys] };
+    },
     listCustomerKeys: async (environment, queries) => {
-      const statement = customerKeysStatementOf(environment, queries, KEYS_MAX);
+      const statement = customerKeysStatementOf(environment, queries, CUSTOMER_KEYS_MAX);
       if (statement === null) return [];
       const keys: string[] = [];
       const { text: select, bindings } = statement;
@@ -155,7 +203,7 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
         if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
         keys.push(key);
       });
-      return keys.length > KEYS_MAX ? null : keys;
+      return keys.length > CUSTOMER_KEYS_MAX ? null : keys;
     },
   };
 }

@@ -13,8 +13,8 @@ import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
 import { EMPTY_CELL } from '../../domain/usage/window-cell.js';
 import { ANSWER_COLUMNS, type AnswerName } from './answer-columns.js';
 import { CELLS_MAX, type CellQuery } from './cell-query.js';
-import { UsageRow } from './parse-usage-rows.js';
-import { usageStatementOf, type UsageStatement } from './usage-statement.js';
+import { placesOf, UsageRow } from './parse-usage-rows.js';
+import { tellsCustomers, usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const startsOf = (count: number, stepMs: number): readonly InstantMs[] =>
@@ -36,10 +36,10 @@ function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   };
 }
 
-function statementOf(queries: readonly CellQuery[]): UsageStatement {
+function statementOf(queries: readonly CellQuery[], withCustomerKeys = false): UsageStatement {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
   const customers = { kind: 'only', keys: ['e:a'] } as const;
-  const batch = { environment, customers, queries, bound: null };
+  const batch = { environment, customers, queries, bound: null, withCustomerKeys };
   const statement = usageStatementOf(batch, { from: 0, to: queries.length });
   return assertPresent(statement, 'a statement');
 }
@@ -90,6 +90,79 @@ describe('rows of minutes', () => {
   });
 });
 
+describe('rows of everybody', () => {
+  const isTold = (slots: CellQuery['slots'], more: Partial<CellQuery> = {}) =>
+    tellsCustomers([queryOf(slots, more)]);
+  const sums = { ...subject, aggregation: { ...COUNT_EVENTS, type: 'SUM', field: 'n' } as const };
+
+  it('tell their customers where there are few of them', () => {
+    const sum = { subject: { ...sums, minutes: minutesOf('meter_1') } };
+    expect([isTold(null), isTold(null, sum), isTold(startsOf(30, DAY_MS))]).toEqual([
+      ...[true, true, true],
+    ]);
+    const told = statementOf([queryOf(null)], true);
+    expect(told.columns).toContain('customerKeys');
+  });
+
+  it.each<[string, CellQuery['slots'], Partial<CellQuery>]>([
+    ['of slots of several lengths', [START_MS, START_MS + DAY_MS, START_MS + 90_000_000], {}],
+    ['of minutes', MONTH_OF_MINUTES, {}],
+    ['split by source', null, { split: { ...NO_SPLIT, source: true } }],
+    ['narrowed by a property', null, { narrowedBy: [{ key: 'a', values: ['b'] }] }],
+    ['of events only', null, { subject: { ...subject, minutes: null } }],
+    [
+      'of sums by day',
+      startsOf(30, DAY_MS),
+      { subject: { ...sums, minutes: minutesOf('meter_1') } },
+    ],
+    [
+      'of different texts',
+      null,
+      {
+        subject: {
+          ...subject,
+          aggregation: { ...COUNT_EVENTS, type: 'COUNT_UNIQUE', field: 'n' },
+          minutes: minutesOf('meter_1'),
+        },
+      },
+    ],
+  ])('do not when they are %s', (_, slots, more) => {
+    expect(isTold(slots, more)).toBe(false);
+  });
+});
+
+describe('the columns of a statement', () => {
+  const ofMeter = (meterId: string, generations: readonly number[]) =>
+    queryOf(null, { subject: { ...subject, minutes: { meterId, generations } } });
+
+  it('are those that a branch fills, and no others', () => {
+    expect(statementOf([queryOf(null)]).columns).toEqual(['slots', 'eventCount']);
+    expect(statementOf([queryOf(MONTH_OF_MINUTES)]).columns).toEqual(['eventCount']);
+    const edge = queryOf(null, { window: { startMs: START_MS + 1, endMs: START_MS + DAY_MS } });
+    const both = statementOf([edge]);
+    expect(both.branches).toHaveLength(2);
+    expect(both.columns).toEqual([
+      ...['branch', 'source', 'group', 'texts', 'valueTexts', 'timeSum', 'slots'],
+      'eventCount',
+    ]);
+    const filled = both.columns.map((name) => ANSWER_COLUMNS.findIndex((one) => one.name === name));
+    expect(filled).toEqual([...filled].sort((left, right) => left - right));
+  });
+
+  it('tell generations apart only where a branch answers several queries', () => {
+    const one = statementOf([ofMeter('meter_1', [7, 9])]);
+    expect(one.text).not.toContain('GROUP BY');
+    expect([...(one.branches[0]?.queryIndexes ?? [])]).toEqual([['', [0]]]);
+    const two = statementOf([ofMeter('meter_1', [7, 9]), ofMeter('meter_2', [8])]);
+    expect(two.columns).toContain('query');
+    expect([...(two.branches[0]?.queryIndexes ?? [])]).toEqual([
+      ['7', [0]],
+      ['9', [0]],
+      ['8', [1]],
+    ]);
+  });
+});
+
 describe('a statement about minutes', () => {
   const textOf = (type: AggregationType, slots: CellQuery['slots']): string => {
     const aggregation = { ...COUNT_EVENTS, type, field: type === 'COUNT' ? null : 'n' };
@@ -115,6 +188,7 @@ type Filled = Readonly<Partial<Record<AnswerName, unknown>>>;
 const rowOf = (filled: Filled): UsageRow =>
   new UsageRow(
     ANSWER_COLUMNS.map(({ name, type }) => filled[name] ?? (type.startsWith('Array') ? [] : '')),
+    placesOf(ANSWER_COLUMNS.map(({ name }) => name)),
   );
 
 describe('a row with places', () => {

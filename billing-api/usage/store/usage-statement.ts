@@ -1,16 +1,26 @@
+import type { AnswerName } from './answer-columns.js';
 import { addEventBranch, eventBranchesOf } from './event-branch.js';
 import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
 import { StatementBuilder, type PlacedQuery, type UsageBranch } from './statement-builder.js';
 import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
 import type { CellQuery, CellQueryBatch, UsageBound } from './cell-query.js';
-import { clampedWindow, partsOf } from './window-parts.js';
+import { clampedWindow, partsOf, runsOf } from './window-parts.js';
+
+/** Rows of events name their slot, so there may be a row, with its customers, for each. */
+const TELLING_SLOTS_MAX = 1_000;
 
 export type UsageStatement = {
   readonly text: string;
   readonly bindings: Bindings;
   readonly branches: readonly UsageBranch[];
+  /** The columns of its rows. */
+  readonly columns: readonly AnswerName[];
+  /** Whether it reads nothing but whole minutes of named customers. */
+  readonly isOfMinutes: boolean;
 };
 
 function placed(query: CellQuery, index: number, bound: UsageBound | null): PlacedQuery {
@@ -42,6 +52,20 @@ export function placedOf(
 }
 
 /**
+ * Whether rows can tell whose usage they hold at little cost: those of minutes that are read as one
+ * slot or as a run of counts, and of the events at their edges. Rows of other queries are many.
+ */
+export function tellsCustomers(queries: readonly CellQuery[]): boolean {
+  return queries.every(({ subject, slots, split, narrowedBy }) => {
+    const { counts, values } = AGGREGATIONS[subject.aggregation.type];
+    const isRun = slots !== null && slots.length <= TELLING_SLOTS_MAX && runsOf(slots).length === 1;
+    const isShort = slots === null || (counts === 'event' && isRun);
+    const isOfMinutes = subject.minutes !== null && narrowedBy.length === 0;
+    return isShort && isOfMinutes && !isSplit(split) && !values.includes('uniques');
+  });
+}
+
+/**
  * One statement for the queries of a batch from one index on; null when there is nothing to read.
  * Queries that share stretch, slots and columns share a branch, so that the lines of an invoice
  * cost one or two. Every branch is a plain WHERE on the sorting key: joined to a list of queries it
@@ -56,6 +80,9 @@ export function usageStatementOf(
   for (const branch of minuteBranchesOf(builder, queries)) addMinuteBranch(builder, branch);
   for (const branch of eventBranchesOf(builder, queries)) addEventBranch(builder, branch);
   for (const one of uniquesBranchesOf(queries)) addUniquesBranch(builder, one);
-  const { bindings, branches, texts } = builder;
-  return branches.length === 0 ? null : { text: texts.join('\nUNION ALL\n'), bindings, branches };
+  const { bindings, branches } = builder;
+  if (branches.length === 0) return null;
+  const isOfMinutes =
+    batch.customers.kind === 'only' && queries.every(({ parts }) => parts.events.length === 0);
+  return { ...builder.build(), bindings, branches, isOfMinutes };
 }

@@ -9,13 +9,20 @@ import { readCheckpoints } from './checkpoints.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /** Events received before this instant are in every number that is read from now on. */
-export type ReadDataUntil = () => Promise<InstantMs | null>;
+export type ReadDataUntil = (() => Promise<InstantMs | null>) & {
+  /**
+   * The watermark of a row of find_pending_append, for who asks PostgreSQL something else too
+   * (0017_usage_definitions.sql); absent where the log is not in PostgreSQL.
+   */
+  readonly ofPendingAppend?: (row: PendingAppend) => InstantMs | null;
+};
 
-const pendingRow = z.object({
+const pendingAppendRow = z.object({
   asked_at: instantColumn,
   is_known: z.boolean(),
   pending_since: instantColumn.nullable(),
 });
+export type PendingAppend = z.output<typeof pendingAppendRow>;
 
 /**
  * The watermark of the log in PostgreSQL. Every record that was appended before the oldest
@@ -28,22 +35,15 @@ export function createPostgresDataUntil(
   database: BillingDatabase,
   inFlightMs: number,
 ): ReadDataUntil {
-  return async () => {
-    const row = await database.slonik.one(sql.type(pendingRow)`
-      SELECT clock_timestamp()::timestamptz(3) AS asked_at,
-        count(p.partition) > 0 AS is_known, min(pending.appended_at) AS pending_since
-      FROM (SELECT) AS always
-      LEFT JOIN event_logs l ON true
-      LEFT JOIN event_log_partitions p ON l.log_id IS NOT NULL
-      LEFT JOIN aggregator_checkpoints c ON c.log = l.log_id AND c.partition = p.partition
-      LEFT JOIN LATERAL (
-        SELECT b.appended_at FROM event_log_batches b
-        WHERE b.partition = p.partition AND b.end_offset > coalesce(c.next_offset, 0)
-        ORDER BY b.end_offset LIMIT 1
-      ) AS pending ON true`);
+  const ofPendingAppend = (row: PendingAppend): InstantMs | null => {
     if (!row.is_known) return null;
     return Math.min(row.asked_at, row.pending_since ?? row.asked_at) - inFlightMs;
   };
+  const read = async (): Promise<InstantMs | null> =>
+    ofPendingAppend(
+      await database.slonik.one(sql.type(pendingAppendRow)`SELECT * FROM find_pending_append()`),
+    );
+  return Object.assign(read, { ofPendingAppend });
 }
 
 /** A watermark stays true for ever, so an answer may be this old; it bounds what is asked. */

@@ -1,0 +1,125 @@
+import { describe, expect } from 'vitest';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
+import { ownerOf } from '../../load-tests/harness/owner.js';
+import { integerColumn } from '../../sql/columns.js';
+import { test } from '../testing/billing-test.js';
+import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { createUsageReader } from './store/usage-reader.js';
+
+const USAGE = '/v1/events/usage/meter';
+const AGGREGATIONS: readonly MeterAggregation[] = [
+  COUNT_EVENTS,
+  { ...COUNT_EVENTS, type: 'SUM', field: 'n' },
+];
+const generationRow = z.object({ generation: integerColumn });
+
+/** Whole minutes, edges inside minutes, and days of a zone whose clock changes on 25 October. */
+const QUESTIONS = [
+  { start_time: '2026-10-20T00:00:00Z', end_time: '2026-10-30T00:00:00Z' },
+  { start_time: '2026-10-20T00:00:30Z', end_time: '2026-10-29T23:59:30Z' },
+  {
+    start_time: '2026-10-20T00:00:00Z',
+    end_time: '2026-10-30T00:00:00Z',
+    window_size: 'DAY',
+  },
+  {
+    ...{ start_time: '2026-10-19T22:00:00Z', end_time: '2026-10-29T23:00:00Z' },
+    ...{ window_size: 'DAY', timezone: 'Europe/Berlin' },
+  },
+];
+
+type Answer = { value: string; results?: { start: string; value: string }[] };
+
+/** The values of an answer by window, and that of the whole range. */
+function valuesOf({ value, results = [] }: Answer): ReadonlyMap<string, number> {
+  const ofWindows = results.map(({ start, value: own }) => [start, Number(own)] as const);
+  return new Map([['whole', Number(value)], ...ofWindows]);
+}
+
+function sumOf(answers: readonly Answer[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const answer of answers) {
+    for (const [name, value] of valuesOf(answer)) sums.set(name, (sums.get(name) ?? 0) + value);
+  }
+  return sums;
+}
+
+describe('the usage of everybody', () => {
+  test('is the sum over all customers, with and without usage of unknown ones', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const targets: UsageTarget[] = [];
+    for (const aggregation of AGGREGATIONS) {
+      const { type, field } = aggregation;
+      const meter = await api.make('/v1/meters', {
+        name: type,
+        event_name: 'call',
+        aggregation: field === null ? { type } : { type, field },
+      });
+      const { generation } = await ownerOf(database.database).one(
+        sql.type(generationRow)`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,
+      );
+      const { environment } = api;
+      targets.push({ environment, meterId: meter.id, generation, aggregation });
+    }
+    const names = ['a', 'b', 'c'];
+    for (const name of names) await api.make('/v1/customers', { external_id: name });
+    const storeOf = (name: string, seed: number) =>
+      storeEvents(
+        { database, clickhouse },
+        api.environment,
+        Array.from({ length: 40 }, (_, index) => ({
+          at: new Date(Date.UTC(2026, 9, 20) + index * 21_599_500 + seed).toISOString(),
+          countsOn: targets,
+          customerKey: `e:${name}`,
+          properties: { n: String(index + seed) },
+        })),
+      );
+    for (const [seed, name] of names.entries()) await storeOf(name, seed);
+    const check = async (): Promise<void> => {
+      for (const question of QUESTIONS) {
+        for (const { meterId } of targets) {
+          const body = { meter_id: meterId, ...question };
+          const everybody: Answer = await api.make(USAGE, body);
+          const each: Answer[] = [];
+          for (const name of names) {
+            each.push(await api.make(USAGE, { ...body, external_customer_id: name }));
+          }
+          expect(valuesOf(everybody)).toEqual(sumOf(each));
+          expect(Number(everybody.value)).toBeGreaterThan(0);
+        }
+      }
+    };
+    await check();
+    await storeOf('nobody', 3);
+    await check();
+  });
+});
+
+test('usage of everybody is one statement where its rows can tell the customers', async () => {
+  const asked: string[] = [];
+  const reader = createUsageReader({
+    query: () => Promise.reject(new Error('not asked')),
+    visitRows: ({ select }, visit) => {
+      asked.push(select);
+      visit([[0], ['e:a', 'e:b'], [5]]);
+      return Promise.resolve();
+    },
+  });
+  const minutes = { meterId: 'meter_1', generations: [7] };
+  const query = {
+    subject: { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, minutes, ends: null },
+    window: { startMs: 0, endMs: 60_000 },
+    ...{ narrowedBy: [], sources: null, slots: null, isFirstSlotOnly: false },
+    split: { source: false, group: false, properties: [] },
+  };
+  const environment = { tenantId: 't', environmentId: 'e' };
+  const usage = await reader.readEverybody(environment, [query]);
+  expect(asked).toHaveLength(1);
+  expect(usage?.keys).toEqual(['e:a', 'e:b']);
+  expect(usage?.found[0]?.[0]?.cells[0]?.eventCount).toBe(5);
+});
