@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { decodeRecord } from '../fold/candidate.js';
+import { nextStep } from './machine.js';
+import type { Checkpoint, MachineSettings, Outcome, Step } from './state.js';
+import { FIRST_STEP } from './steps.js';
+
+const settings: MachineSettings = {
+  logId: 'log',
+  partition: 0,
+  eventsMax: 10,
+  insertRowsMax: 1_000,
+  digestOf: (texts) => texts.join(''),
+};
+const checkpoint: Checkpoint = {
+  epoch: 1,
+  nextOffset: 0,
+  intent: null,
+  minVersion: 1,
+  catalogVersion: 1,
+  lastBatch: null,
+};
+const ENVIRONMENT = { tenantId: 't', environmentId: 'e' };
+const EVENT: UsageEvent = {
+  eventId: 'id',
+  eventName: 'request',
+  externalCustomerId: 'acme',
+  customerId: null,
+  source: '',
+  timestampMs: 0,
+  isTimestampGiven: true,
+  properties: {},
+};
+/** Stands for its own hash. */
+const plainText = (text: string): string => text;
+
+/** Where the machine stands after these outcomes, from the take on. */
+function after(...outcomes: readonly Outcome[]): Step {
+  return outcomes.reduce((step, outcome) => nextStep(settings, step.state, outcome), FIRST_STEP);
+}
+
+/** A take of a partition with this row whose inspection finds no contradiction. */
+function taken(row: Checkpoint): readonly Outcome[] {
+  const inspection = { rowsBeyond: 0, lastBatch: null, logStart: 0, logEnd: 9 };
+  return [
+    { kind: 'taken', checkpoint: row },
+    { kind: 'gate_raised', highestEpoch: 1 },
+    { kind: 'drained' },
+    { kind: 'inspected', inspection },
+  ];
+}
+
+describe('the inserts of a batch', () => {
+  const events = ['a', 'b', 'a'].map((eventId) => ({ ...EVENT, eventId }));
+  const value = encodeEventRecord({ environment: ENVIRONMENT, receivedAtMs: 0, events });
+  const records = [decodeRecord({ offset: 0, appendedAtMs: 0, value }, plainText)];
+  const catalog = { version: 1, meters: new Map() };
+  const intended: readonly Outcome[] = [
+    ...taken(checkpoint),
+    { kind: 'filter_warm' },
+    { kind: 'fetched', records, catalog },
+    { kind: 'looked_up', seen: new Map() },
+    { kind: 'written' },
+  ];
+  const INSERTED: Outcome = { kind: 'inserted' };
+
+  /** The tables that are written side by side; the other command when it is no insert. */
+  function tablesOf({ command }: Step): readonly string[] | string {
+    return command.kind === 'insert' ? command.tables : command.kind;
+  }
+
+  it('write ids and usage only after the events, side by side', () => {
+    expect(tablesOf(after(...intended))).toEqual(['events', 'duplicates']);
+    expect(tablesOf(after(...intended, INSERTED))).toEqual(['ids', 'usage']);
+    expect(tablesOf(after(...intended, INSERTED, INSERTED))).toBe('finish');
+  });
+
+  it.each([
+    [
+      'nothing',
+      { events: 0, ids: 0, marker: 0 },
+      [
+        ['events', 'duplicates'],
+        ['ids', 'usage'],
+      ],
+    ],
+    ['the events', { events: 2, ids: 0, marker: 0 }, [['duplicates'], ['ids', 'usage']]],
+    ['events and usage', { events: 2, ids: 0, marker: 1 }, [['duplicates'], ['ids']]],
+    ['events and ids', { events: 2, ids: 2, marker: 0 }, [['duplicates'], ['usage']]],
+    ['all that is counted', { events: 2, ids: 2, marker: 1 }, [['duplicates']]],
+  ])('are those that a recovery misses when it finds %s', (_, presence, stages) => {
+    const { command } = after(...intended.slice(0, -1));
+    const intent = command.kind === 'intend' ? command.intent : null;
+    const row = { ...checkpoint, intent };
+    const found: readonly Outcome[] = [
+      ...taken(row),
+      { kind: 'filter_warm' },
+      { kind: 'fetched', records, catalog },
+      { kind: 'looked_up', seen: new Map() },
+      { kind: 'presence', presence },
+    ];
+    const inserts = [...stages, 'finish'].map((_stage, written) =>
+      tablesOf(after(...found, ...Array.from({ length: written }, () => INSERTED))),
+    );
+    expect(inserts).toEqual([...stages, 'finish']);
+  });
+
+  it.each([0, 1])('are not sent again when one is unknown, after %i stages', (stages) => {
+    const sent = [...intended, ...Array.from({ length: stages }, () => INSERTED)];
+    expect(after(...sent, { kind: 'unknown' })).toEqual(FIRST_STEP);
+    expect(after(...sent, { kind: 'fenced' }).command).toEqual({ kind: 'step_down' });
+  });
+});
