@@ -1,5 +1,4 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { assertPresent } from '../../runtime/failure.js';
 import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
@@ -20,9 +19,12 @@ export function draftBatch(
   return { records: taken, catalog, end: last.offset + 1 };
 }
 
-/** When the log appended the first record of a draft; all of them are of one day. */
+/**
+ * When the log appended the first record of a draft; all of them are of one day. A draft without
+ * records, which is never made, would be of any time.
+ */
 export function appendedAtMsOf({ records }: Draft): InstantMs {
-  return assertPresent(records[0], 'the first record of a batch').appendedAtMs;
+  return records[0]?.appendedAtMs ?? 0;
 }
 
 /** Distinct ids of a draft, each of which may have been counted before. */
