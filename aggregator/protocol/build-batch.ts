@@ -1,4 +1,3 @@
-import { assertPresent } from '../../runtime/failure.js';
 import { appendDayOf, batchLength, type BatchBounds } from '../fold/cut-batch.js';
 import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
@@ -58,6 +57,8 @@ export function buildBatch(
   const encoded = encodeBatch(range, folded);
   const digest = digestOf(digestTexts(encoded));
   const summary = summarizeBatch(folded);
-  const appendDay = appendDayOf(assertPresent(records[0], 'the first record of a batch'));
+  const [first] = records;
+  // A batch has a record; only the type of a list does not say so.
+  const appendDay = first === undefined ? 0 : appendDayOf(first);
   return { range, catalogVersion: catalog.version, summary, encoded, digest, appendDay };
 }
