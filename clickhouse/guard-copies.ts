@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { z } from 'zod';
-import { DependencyError } from '../runtime/failure.js';
 import { MigrationRefused } from '../runtime/migrations.js';
 import type { ClickHouse } from './client.js';
+import { endQueries } from './end-queries.js';
 
 /** Statements that copy rows, or put a table with copied rows in the place of another. */
 const COPIES =
@@ -13,10 +12,6 @@ const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
 const LOCK_TIMEOUT_MS = 10_000;
 /** A member that is silent for longer counts as dead (aggregator/ownership/membership.ts). */
 const ALIVE_SECONDS = 5;
-const DRAIN_ATTEMPTS = 50;
-const DRAIN_PAUSE_MS = 100;
-
-const foundRow = z.object({ found: z.coerce.number() });
 
 /** Whether rows that are written while the statements run could vanish. */
 export function copiesRows(statements: readonly string[]): boolean {
@@ -53,22 +48,8 @@ async function endInserts(clickhouse: ClickHouse): Promise<void> {
      SELECT log_id, log_partition, max(epoch) + 1 FROM ingest_gate_v1
      GROUP BY log_id, log_partition`,
   );
-  for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
-    await clickhouse.command(
-      `KILL QUERY WHERE startsWith(query_id, 'mb:') AND current_database = currentDatabase() SYNC`,
-    );
-    const [running] = await clickhouse.query(
-      `SELECT count() AS found FROM system.processes
-       WHERE startsWith(query_id, 'mb:') AND current_database = currentDatabase()`,
-      {},
-      foundRow,
-    );
-    if (running?.found === 0) return;
-    await delay(DRAIN_PAUSE_MS);
-  }
-  const message =
-    'ClickHouse still runs inserts of an aggregator, 5 s after it was told to end them';
-  throw new DependencyError(message, { dependency: 'clickhouse', isRetryable: true });
+  const condition = "startsWith(query_id, 'mb:') AND current_database = currentDatabase()";
+  await endQueries(clickhouse, { condition, parameters: {} });
 }
 
 /**

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DAY_MS, type InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
-import { assertPresent, DependencyError } from '../../runtime/failure.js';
+import { endQueries } from '../../clickhouse/end-queries.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
@@ -10,8 +10,6 @@ import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
 import { queryMarkOf, queryPrefixOf } from './insert-batches.js';
 
-const DRAIN_ATTEMPTS = 50;
-const DRAIN_PAUSE_MS = 100;
 /** Keeps the text of a look-up below the server's limit of 256 KiB for a query. */
 const LOOK_UP_IDS_MAX = 6_000;
 
@@ -48,8 +46,6 @@ const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
 
 const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
   AND position(query_id, {mark:String}) > 0`;
-const KILL_INSERTS = `KILL QUERY WHERE ${IS_OF_PARTITION} SYNC`;
-const RUNNING_INSERTS = `SELECT count() AS found FROM system.processes WHERE ${IS_OF_PARTITION}`;
 
 /**
  * Rows of a batch, and those beyond it, were appended at this time or later: a day before the batch
@@ -103,18 +99,7 @@ export class UsageWriter {
   async drain(): Promise<void> {
     const { logId, partition } = this;
     const parameters = { prefix: queryPrefixOf(logId), mark: queryMarkOf(partition) };
-    for (let attempt = 0; attempt < DRAIN_ATTEMPTS; attempt += 1) {
-      await this.clickhouse.command(KILL_INSERTS, parameters);
-      if ((await this.#count(RUNNING_INSERTS, parameters)) === 0) return;
-      await delay(DRAIN_PAUSE_MS);
-    }
-    throw new DependencyError(
-      'ClickHouse still runs inserts of an earlier owner, 5 s after it was told to end them',
-      {
-        dependency: 'clickhouse',
-        isRetryable: true,
-      },
-    );
+    await endQueries(this.clickhouse, { condition: IS_OF_PARTITION, parameters });
   }
 
   /** ClickHouse's part of the inspection at take. */
