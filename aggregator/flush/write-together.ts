@@ -54,8 +54,8 @@ async function insertOnce(
 
 const SEVERITY = ['inserted', 'fenced', 'unknown'];
 
-/** The least certain of two outcomes. */
-function worse(one: Performance, other: Performance): Performance {
+/** The less certain of the outcomes of two inserts. */
+export function lessCertain(one: Performance, other: Performance): Performance {
   const [rank, otherRank] = [one, other].map(({ outcome }) => SEVERITY.indexOf(outcome.kind));
   return (rank ?? 0) >= (otherRank ?? 0) ? one : other;
 }
@@ -73,7 +73,7 @@ async function insertAll(
       const performance = await insertOnce(stores, table, together);
       for (const { batch } of together) {
         const { partition } = batch.range;
-        performed.set(partition, worse(performance, performed.get(partition) ?? INSERTED));
+        performed.set(partition, lessCertain(performance, performed.get(partition) ?? INSERTED));
       }
     });
   });
@@ -102,21 +102,12 @@ async function updateAll(
   partitions: readonly number[],
   update: () => Promise<ReadonlySet<number>>,
 ): Promise<ReadonlyMap<number, Performance>> {
-  const answerOf = async (): Promise<(partition: number) => Promise<Performance>> => {
-    try {
-      const written = await update();
-      return (partition) => writtenOrRefused(stores, partition, written);
-    } catch (error) {
-      const unknown = unknownAfter(error);
-      return () => Promise.resolve(unknown);
-    }
-  };
-  const answer = await answerOf();
-  return new Map(
-    await Promise.all(
-      partitions.map(async (partition) => [partition, await answer(partition)] as const),
-    ),
-  );
+  const answer = await update().catch(unknownAfter);
+  const performed = partitions.map(async (partition) => {
+    const own = 'outcome' in answer ? answer : await writtenOrRefused(stores, partition, answer);
+    return [partition, own] as const;
+  });
+  return new Map(await Promise.all(performed));
 }
 
 /** Writes for several partitions: an insert for each table, one update of all checkpoints. */

@@ -41,7 +41,7 @@ function missingOf(range: BatchRange, presence: Presence): Missing {
   if (ids !== 0 && ids !== events) throw contradiction(range, presence);
   if (marker !== 0 && marker !== 1) throw contradiction(range, presence);
   const hasIds = events === 0 || ids > 0;
-  // Also of a batch that stored nothing: its marker leaves no gap between those beside it.
+  // A batch that stored nothing gets its marker too: those of a partition follow without a gap.
   return [...(hasIds ? [] : (['ids'] as const)), ...(marker > 0 ? [] : (['usage'] as const))];
 }
 

@@ -14,6 +14,7 @@ import type {
 import { FIRST_STEP } from '../protocol/steps.js';
 import { digestOf, perform, type PartitionDependencies, type Performed } from './perform.js';
 import type { Performance } from '../flush/flush.js';
+import { lessCertain } from '../flush/write-together.js';
 
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 5_000;
@@ -108,10 +109,7 @@ async function insertOneByOne(
 ): Promise<Performance> {
   let worst: Performance = { outcome: { kind: 'inserted' }, cause: null };
   for (const table of command.tables) {
-    const performance = await performOrFail(run, { ...command, tables: [table] });
-    const { kind } = performance.outcome;
-    if (kind === 'unknown' || (kind === 'fenced' && worst.outcome.kind === 'inserted'))
-      worst = performance;
+    worst = lessCertain(await performOrFail(run, { ...command, tables: [table] }), worst);
   }
   return worst;
 }

@@ -1,28 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS } from '../../contract/aggregation.js';
-import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { encodeEventRecord } from '../../contract/usage-event.js';
 import { decodeRecord } from '../fold/candidate.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { indexMeters } from '../fold/meter-index.js';
 import { nextStep } from './machine.js';
-import type { Checkpoint, Outcome, Step, MachineSettings } from './state.js';
+import { after, checkpoint, EVENT, plainText, settings } from '../testing/protocol-steps.js';
+import type { Checkpoint, Outcome, Step } from './state.js';
 import { FIRST_STEP } from './steps.js';
 
-const settings: MachineSettings = {
-  logId: 'log',
-  partition: 0,
-  eventsMax: 10,
-  insertRowsMax: 1_000,
-  digestOf: (texts) => texts.join(''),
-};
-const checkpoint: Checkpoint = {
-  epoch: 1,
-  nextOffset: 0,
-  intent: null,
-  minVersion: 1,
-  catalogVersion: 1,
-  lastBatch: null,
-};
 const METER = {
   environment: { tenantId: 't', environmentId: 'e' },
   meterId: 'm',
@@ -32,24 +18,7 @@ const METER = {
   aggregation: COUNT_EVENTS,
   generation: 1,
 };
-const EVENT: UsageEvent = {
-  eventId: 'id',
-  eventName: 'request',
-  externalCustomerId: 'acme',
-  customerId: null,
-  source: '',
-  timestampMs: 0,
-  isTimestampGiven: true,
-  properties: {},
-};
-/** Stands for its own hash. */
-const plainText = (text: string): string => text;
 const PRESENT = { events: 2, ids: 2, marker: 1 };
-
-/** Where the machine stands after these outcomes, from the take on. */
-function after(...outcomes: readonly Outcome[]): Step {
-  return outcomes.reduce((step, outcome) => nextStep(settings, step.state, outcome), FIRST_STEP);
-}
 
 /** A take whose inspection finds this of the last batch, and rows beyond the checkpoint. */
 function inspected(

@@ -1,43 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { encodeEventRecord } from '../../contract/usage-event.js';
 import { decodeRecord } from '../fold/candidate.js';
-import { nextStep } from './machine.js';
-import type { Checkpoint, MachineSettings, Outcome, Step } from './state.js';
+import { after, checkpoint, EVENT, plainText } from '../testing/protocol-steps.js';
+import type { Checkpoint, Outcome, Step } from './state.js';
 import { FIRST_STEP } from './steps.js';
 
-const settings: MachineSettings = {
-  logId: 'log',
-  partition: 0,
-  eventsMax: 10,
-  insertRowsMax: 1_000,
-  digestOf: (texts) => texts.join(''),
-};
-const checkpoint: Checkpoint = {
-  epoch: 1,
-  nextOffset: 0,
-  intent: null,
-  minVersion: 1,
-  catalogVersion: 1,
-  lastBatch: null,
-};
 const ENVIRONMENT = { tenantId: 't', environmentId: 'e' };
-const EVENT: UsageEvent = {
-  eventId: 'id',
-  eventName: 'request',
-  externalCustomerId: 'acme',
-  customerId: null,
-  source: '',
-  timestampMs: 0,
-  isTimestampGiven: true,
-  properties: {},
-};
-/** Stands for its own hash. */
-const plainText = (text: string): string => text;
-
-/** Where the machine stands after these outcomes, from the take on. */
-function after(...outcomes: readonly Outcome[]): Step {
-  return outcomes.reduce((step, outcome) => nextStep(settings, step.state, outcome), FIRST_STEP);
-}
 
 /** A take of a partition with this row whose inspection finds no contradiction. */
 function taken(row: Checkpoint): readonly Outcome[] {
@@ -73,6 +41,18 @@ describe('the inserts of a batch', () => {
     expect(tablesOf(after(...intended))).toEqual(['events', 'duplicates']);
     expect(tablesOf(after(...intended, INSERTED))).toEqual(['ids', 'usage']);
     expect(tablesOf(after(...intended, INSERTED, INSERTED))).toBe('finish');
+  });
+
+  // The reconciliation takes a batch whose usage is there for one whose events and duplicates are
+  // stored, and a batch of a replaced log is completed from its events.
+  it('write dead letters with the events as well', () => {
+    const undecodable = decodeRecord({ offset: 1, appendedAtMs: 0, value: '{' }, plainText);
+    const withLetter = intended.map((outcome) =>
+      outcome.kind === 'fetched' ? { ...outcome, records: [...records, undecodable] } : outcome,
+    );
+    expect(tablesOf(after(...withLetter))).toEqual(['events', 'duplicates', 'deadLetters']);
+    expect(tablesOf(after(...withLetter, INSERTED))).toEqual(['ids', 'usage']);
+    expect(tablesOf(after(...withLetter, INSERTED, INSERTED))).toBe('finish');
   });
 
   it.each([

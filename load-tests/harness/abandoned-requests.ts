@@ -58,7 +58,7 @@ async function startRequest(port: number, head: readonly string[]): Promise<Sock
 
 /**
  * Begins so many requests, whose clients leave while their keys are looked up, and expects that
- * nothing is held for them afterwards. Every second one says that its body is packed.
+ * nothing is held for them afterwards. Every second one says that its body is compressed.
  */
 export async function abandonRequests(
   of: {

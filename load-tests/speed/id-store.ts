@@ -19,7 +19,7 @@ export type StoredIds = {
   readonly ids: number;
   readonly months: number;
   readonly partitions: number;
-  /** The first month starts here; all have 28 days, so that none touches another. */
+  /** Of the first month. Ids lie in the first 28 days of a month, so that months stay apart. */
   readonly startMs: number;
 };
 

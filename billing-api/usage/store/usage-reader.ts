@@ -28,9 +28,9 @@ export type UsageReader = {
    */
   readonly read: (batch: CellQueryBatch) => Promise<readonly (readonly CellSeries[])[] | null>;
   /**
-   * By query the minute of the first event at or above the ends in the minutes that it reads; null
-   * for none. Ask after `read`: events are there before their minutes are (docs/architecture.md
-   * 3.2).
+   * For each query, the first of the minutes it reads that holds an event at or above the ends;
+   * null when none does. Ask after `read`: events are there before their minutes are
+   * (docs/architecture.md 3.2).
    * @param ends Of every partition that may hold events; those that count none end at 0.
    */
   readonly findLateEvents: (

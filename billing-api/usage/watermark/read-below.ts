@@ -34,7 +34,10 @@ async function endsIfExceeded(
   return isExceeded ? current : null;
 }
 
-/** By query the minute of the first event at or above the ends in the minutes that it read. */
+/**
+ * For each query, the first of the minutes it read that holds an event at or above the ends; null
+ * when none does.
+ */
 async function findLateEvents(
   { database, usage }: BelowDependencies,
   batch: CellQueryBatch,
