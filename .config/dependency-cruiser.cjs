@@ -69,7 +69,8 @@ const aggregatorLayers = aggregatorOrder.flatMap((peers, level) =>
 const resourceOrder = [
   ['platform'],
   ['catalog'],
-  ['customers', 'entitlements'],
+  ['coupons', 'taxes'],
+  ['customers', 'entitlements', 'credit-grants'],
   ['usage'],
   ['subscriptions'],
   ['events'],
@@ -81,10 +82,20 @@ const testing =
 
 /** Named exceptions to the order of resources, each with its reason. */
 const outOfOrder = {
-  '^billing-api/catalog/plans/plan-expansions\\.ts$':
-    'A plan is answered with what belongs to it, its entitlements included.',
-  '^billing-api/entitlements/entitlement-owner\\.ts$':
-    'An entitlement can belong to a subscription, which is locked while it is stored.',
+  '^billing-api/catalog/owners/entitlements-of-owners\\.ts$':
+    'Plans and addons are answered with what belongs to them, their entitlements included.',
+  '^billing-api/catalog/owners/credit-grants-of-plans\\.ts$':
+    'A plan is answered with its credit grants too.',
+  '^billing-api/catalog/plans/copy-credit-grants\\.ts$':
+    'A copy of a plan has copies of its credit grants.',
+  '^billing-api/credit-grants/(credit-grant\\.resource|credit-grant-operations)\\.ts$':
+    'A credit grant can belong to a subscription, which must not be cancelled.',
+  '^billing-api/catalog/owners/lock-owners\\.ts$':
+    'A price or an entitlement can belong to a subscription, which is locked while it is stored.',
+  '^billing-api/catalog/plans/copy-entitlements\\.ts$':
+    'A copy of a plan has copies of its entitlements.',
+  '^billing-api/taxes/taxed-entity\\.ts$':
+    'A tax association can belong to a customer or a subscription, which is held meanwhile.',
 };
 
 const resourceRules = resourceOrder.flatMap((group, place) => {

@@ -13,11 +13,12 @@ import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore, readPreviousLogs } from './ownership/checkpoint-store.js';
 import { closePreviousLogs } from './ownership/close-previous-logs.js';
 import { createProcessFlushes } from './flush/process-flushes.js';
-import type { FlushLimits } from './gather/gather-bounds.js';
+import { charactersOfPartition, type FlushLimits } from './gather/gather-bounds.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
+import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
 const REVERT_HOURS_DEFAULT = 168;
@@ -59,6 +60,7 @@ export class Aggregator {
   readonly #catalog;
   readonly #flushes;
   readonly #filters;
+  readonly #lookUps;
   #fail: (error: unknown) => void = () => undefined;
   #backfilling: Promise<void> = Promise.resolve();
   #measuring: Promise<void> | null = null;
@@ -99,6 +101,7 @@ export class Aggregator {
       ...{ clickhouse, falsePositiveRate, identity: log.identity },
       previousLogs: () => readPreviousLogs(database, logId),
     });
+    this.#lookUps = new IdLookUps(clickhouse, logId);
     this.failure = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -195,7 +198,9 @@ export class Aggregator {
       ...own,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
+      lookUps: this.#lookUps,
       eventsMax: this.dependencies.limits.eventsMax,
+      charactersMax: () => charactersOfPartition(this.#owned.size),
       onWarm: (how: Warming, seconds: number) => {
         metrics.filterWarmSeconds.observe({ how }, seconds);
       },

@@ -1,16 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { createClickHouse } from '../clickhouse/client.js';
+import {
+  assertClickHouseMigrated,
+  refuseUnmigratedClickHouse,
+} from '../clickhouse/prepared-clickhouse.js';
 import { openEventLogReader } from '../event-log/open-log.js';
-import { readConfig, required } from '../runtime/config.js';
+import { required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
+import { listenOn } from '../runtime/http/listen-on.js';
 import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
-import { endOnUncaughtErrors, endProgram, Lifecycle } from '../runtime/lifecycle.js';
-import { createLog } from '../runtime/log.js';
+import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { operationalPage } from '../runtime/operational-pages.js';
+import { openProgram } from '../runtime/program.js';
 import { createReadiness } from '../runtime/readiness.js';
 import { outageOf } from '../sql/outage.js';
-import { createDatabase } from '../sql/pool.js';
+import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { Aggregator } from './aggregator.js';
 
 // Batches leave much garbage, and V8 lets a heap grow to four times its size before it collects it.
@@ -18,12 +23,15 @@ import { Aggregator } from './aggregator.js';
 // (docs/measurements/memory.md).
 setFlagsFromString('--heap-growing-percent=100');
 
-const config = readConfig(
-  [
+const {
+  config,
+  log: logger,
+  lifecycle,
+} = openProgram('aggregator', {
+  names: [
     'DATABASE_URL',
     'CLICKHOUSE_URL',
     'KAFKA_BROKERS',
-    'MINUTEBOOK_LOG_LEVEL',
     'MINUTEBOOK_LOG_PARTITIONS',
     'MINUTEBOOK_LOG_REPLICAS',
     'MINUTEBOOK_LOG_RETENTION_HOURS',
@@ -34,23 +42,18 @@ const config = readConfig(
     'MINUTEBOOK_METER_REVERT_HOURS',
     'MINUTEBOOK_METRICS_PORT',
   ],
-  process.env,
-);
-const logger = createLog('aggregator', config.MINUTEBOOK_LOG_LEVEL);
-const lifecycle = new Lifecycle(logger);
-lifecycle.closeOnSignals();
-endOnUncaughtErrors(logger, outageOf);
-// When another of our programs has started this one, it must end with that program.
-process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
+  explain: outageOf,
+});
 
 async function run(): Promise<never> {
   const databaseUrl = required(config, 'DATABASE_URL');
   const clickhouseUrl = required(config, 'CLICKHOUSE_URL');
-  const metrics = createMetrics();
-  const database = await createDatabase(databaseUrl, { poolSize: 8 });
+  const metrics = createMetrics('aggregator');
+  const database = await openPreparedDatabase(databaseUrl, { poolSize: 8 });
   lifecycle.onClose('postgres', () => database.close());
   const clickhouse = createClickHouse(clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
+  await refuseUnmigratedClickHouse(clickhouse);
   const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }, (error) => {
     logger.warn(
       { error: messageOf(error) },
@@ -73,6 +76,7 @@ async function run(): Promise<never> {
     event_log: () => log.ping(),
     postgres: () => database.ping(),
     clickhouse: () => clickhouse.ping(),
+    schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickhouse)]),
     partitions: () => aggregator.assertNoneHalted(),
   };
   const operations = { readiness: createReadiness(probes, logger), metrics };
@@ -85,7 +89,8 @@ async function run(): Promise<never> {
     }),
     metrics,
   });
-  await server.listen(config.MINUTEBOOK_METRICS_PORT, '127.0.0.1');
+  const port = config.MINUTEBOOK_METRICS_PORT;
+  await listenOn(server, { host: '127.0.0.1', port, setting: 'MINUTEBOOK_METRICS_PORT' });
   lifecycle.onClose('metrics server', () => server.close());
   logger.info({ partitions: log.identity.partitionCount, log: log.identity.logId }, 'started');
   return aggregator.failure;

@@ -11,9 +11,10 @@ import type { Metrics } from '../runtime/metrics.js';
 import { createReadiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
+import { createUserCallers } from '../sql/user-callers.js';
 import { OPERATIONS } from './generated/operations.js';
 import { RegisterRoutes } from './generated/routes.js';
-import { createAuthenticate } from './edge/authenticate.js';
+import { createAuthenticate } from './edge/access/authenticate.js';
 import { checkUrl, normaliseBody, requireJson } from './edge/body.js';
 import { createErrorHandler } from './edge/error-handler.js';
 import { createIdempotency } from './edge/idempotency/idempotency.js';
@@ -28,7 +29,9 @@ import { currentScope, enterRequestScope } from './edge/request-scope.js';
 import { createOperationTable } from './edge/operation-table.js';
 import { createOperationalRoutes } from './edge/operational-routes.js';
 import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
-import { authorize } from './edge/permissions.js';
+import { authorize } from './edge/access/permissions.js';
+import { createTokens } from './edge/access/tokens.js';
+import { createPasswords } from './platform/auth/passwords.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
 import { createConflictList, createDuplicateCount } from './events/event-conflicts-store.js';
@@ -42,6 +45,8 @@ export type BillingAppDependencies = {
   readonly database: Database;
   readonly clickHouse: ClickHouse;
   readonly apiKeys: ApiKeyDirectory;
+  /** With which tokens are signed; the same in every process. */
+  readonly tokenSecret: string;
   /** Opened by the first request that needs it. */
   readonly eventLog: LazyEventLog;
   /** Up to when events are counted; see createPostgresDataUntil. */
@@ -55,7 +60,7 @@ export type BillingAppDependencies = {
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz names beside the two databases, such as the event log. */
-  readonly otherProbes: Readonly<Record<string, () => Promise<void>>>;
+  readonly otherProbes: Readonly<Record<string, () => Promise<unknown>>>;
 };
 
 /** Answers are data: nothing in them may be rendered or framed. */
@@ -76,8 +81,8 @@ const forbidStoring: RequestHandler = (_request, response, next) => {
 
 /**
  * The billing API as an Express application: everything below /v1 but the two event routes, which
- * the raw handler of ingest serves in front of it, and the operational routes. It opens and closes
- * nothing: whoever made the dependencies closes them after the server.
+ * ingest serves, and the operational routes. It opens and closes nothing: whoever made the
+ * dependencies closes them after the server.
  */
 export function createBillingApp(dependencies: BillingAppDependencies): Application {
   const { log, metrics, database, clock, createId, dataUntil } = dependencies;
@@ -101,7 +106,10 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     eventLog: dependencies.eventLog,
     pendingLog: createPendingLog(dependencies.eventLog),
   };
-  provideDependencies(app, { database, ...stores, dataUntil, clock, createId });
+  const { apiKeys } = dependencies;
+  const tokens = createTokens(dependencies.tokenSecret, clock);
+  const signingIn = { tokens, passwords: createPasswords(), forgetCallers: () => apiKeys.forget() };
+  provideDependencies(app, { database, ...stores, ...signingIn, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   const probes = {
     postgres: () => database.ping(),
@@ -112,7 +120,12 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.use(createOperationalRoutes({ readiness: createReadiness(probes, log), metrics }));
   app.use(
     '/v1',
-    createAuthenticate(dependencies.apiKeys, dependencies.failedAuthentication),
+    createAuthenticate({
+      apiKeys,
+      users: createUserCallers(database),
+      tokens,
+      failed: dependencies.failedAuthentication,
+    }),
     createRateLimit(dependencies.rateLimits),
   );
   app.use(requireOperation);

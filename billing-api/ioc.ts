@@ -4,6 +4,8 @@ import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
+import type { Tokens } from './edge/access/tokens.js';
+import type { Passwords } from './platform/auth/passwords.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
 import type { CountDuplicates, ListConflicts } from './events/event-conflicts-store.js';
@@ -25,6 +27,10 @@ export type ControllerDependencies = {
   readonly deadLetters: DeadLetters;
   readonly eventLog: LazyEventLog;
   readonly dataUntil: ReadDataUntil;
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+  /** Makes the next request with any key look it up; after a change of keys, users or a tenant. */
+  readonly forgetCallers: () => void;
   readonly clock: Clock;
   readonly createId: IdSource;
 };

@@ -1,100 +1,109 @@
+import type { Application } from 'express';
 import { createClickHouse } from '../clickhouse/client.js';
+import {
+  assertClickHouseMigrated,
+  refuseUnmigratedClickHouse,
+} from '../clickhouse/prepared-clickhouse.js';
+import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
-import { ConfigError, readConfig } from '../runtime/config.js';
-import { messageOf } from '../runtime/failure.js';
-import { createId } from '../runtime/ids.js';
-import { endOnUncaughtErrors, Lifecycle } from '../runtime/lifecycle.js';
-import { createLog, type Log } from '../runtime/log.js';
+import { required } from '../runtime/config.js';
 import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
+import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
+import { createId } from '../runtime/ids.js';
+import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
+import { openProgram } from '../runtime/program.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { outageOf } from '../sql/outage.js';
-import { createDatabase, type Database } from '../sql/pool.js';
-import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
+import { startKeyUses } from '../sql/key-uses.js';
+import type { Database } from '../sql/pool.js';
+import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createBillingApp } from './app.js';
-import { startReconciliation } from './events/reconciliation/reconcile.js';
-import { createLogAccess } from './events/log-access.js';
 import { startKeyRemoval } from './edge/idempotency/remove-expired-keys.js';
+import { createLogAccess } from './events/log-access.js';
+import { startReconciliation } from './events/reconciliation/reconcile.js';
 
 const POOL_SIZE = 16;
 
-function readSettings() {
-  const config = readConfig(
-    [
-      'DATABASE_URL',
-      'CLICKHOUSE_URL',
-      'MINUTEBOOK_READER_CLICKHOUSE_URL',
-      'MINUTEBOOK_HOST',
-      'MINUTEBOOK_PORT',
-      'MINUTEBOOK_LOG_LEVEL',
-      'MINUTEBOOK_HEAVY_RATE',
-      'MINUTEBOOK_DEFAULT_RATE',
-      'MINUTEBOOK_FAILED_AUTH_RATE',
-      'MINUTEBOOK_PROXY_COUNT',
-      ...EVENT_LOG_SETTINGS,
-    ],
-    process.env,
-  );
-  const { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickHouseUrl } = config;
-  if (databaseUrl === undefined || clickHouseUrl === undefined) {
-    throw new ConfigError(['DATABASE_URL and CLICKHOUSE_URL are needed to run this program alone']);
-  }
-  return { ...config, databaseUrl, clickHouseUrl };
-}
+/** Beside ingest, whose port is 8080, on one machine. */
+const PORT = '8081';
 
-type Settings = ReturnType<typeof readSettings>;
+const { config, log, lifecycle } = openProgram('billing-api', {
+  names: [
+    'DATABASE_URL',
+    'CLICKHOUSE_URL',
+    'MINUTEBOOK_READER_CLICKHOUSE_URL',
+    'MINUTEBOOK_HOST',
+    'MINUTEBOOK_PORT',
+    'MINUTEBOOK_HEAVY_RATE',
+    'MINUTEBOOK_DEFAULT_RATE',
+    'MINUTEBOOK_FAILED_AUTH_RATE',
+    'MINUTEBOOK_PROXY_COUNT',
+    'MINUTEBOOK_TOKEN_SECRET',
+    ...EVENT_LOG_SETTINGS,
+  ],
+  defaults: { MINUTEBOOK_PORT: PORT },
+  explain: outageOf,
+});
 
-function createApp(
-  settings: Settings,
-  opened: { database: Database; log: Log; lifecycle: Lifecycle; metrics: Metrics },
-) {
-  const { database, log, lifecycle, metrics } = opened;
-  const clickHouse = createClickHouse(settings.clickHouseUrl);
+type Opened = {
+  readonly databaseUrl: string;
+  readonly database: Database;
+  readonly metrics: Metrics;
+};
+
+async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Application> {
+  const clickHouseUrl = required(config, 'CLICKHOUSE_URL');
+  const clickHouse = createClickHouse(clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
-  const reader = createClickHouse(
-    settings.MINUTEBOOK_READER_CLICKHOUSE_URL ?? settings.clickHouseUrl,
-  );
+  await refuseUnmigratedClickHouse(clickHouse);
+  const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
-  const config = { ...settings, DATABASE_URL: settings.databaseUrl };
+  const logConfig = { ...config, DATABASE_URL: databaseUrl };
   const engines = { database, clickHouse, clock: systemClock, log, metrics };
   lifecycle.onClose('reconciliation', startReconciliation(engines));
+  const keyUses = startKeyUses({ database, clock: systemClock, log });
+  lifecycle.onClose('key uses', keyUses.stop);
   return createBillingApp({
     database,
     clickHouse: reader,
     log,
-    ...createLogAccess({ config, database, clock: systemClock, lifecycle }),
-    apiKeys: createApiKeyDirectory(database, systemClock),
+    ...createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle }),
+    apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
+    tokenSecret: required(config, 'MINUTEBOOK_TOKEN_SECRET'),
     clock: systemClock,
     createId,
     metrics,
-    failedAuthentication: createFailedAuthentication(settings),
+    failedAuthentication: createFailedAuthentication(config),
     rateLimits: {
-      heavyPerSecond: settings.MINUTEBOOK_HEAVY_RATE,
-      defaultPerSecond: settings.MINUTEBOOK_DEFAULT_RATE,
+      heavyPerSecond: config.MINUTEBOOK_HEAVY_RATE,
+      defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
     },
-    otherProbes: {},
+    otherProbes: {
+      schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
+    },
   });
 }
 
-async function run(): Promise<void> {
-  const settings = readSettings();
-  const log = createLog('billing-api', settings.MINUTEBOOK_LOG_LEVEL);
-  const lifecycle = new Lifecycle(log);
-  lifecycle.closeOnSignals();
-  endOnUncaughtErrors(log, outageOf);
-  const database = await createDatabase(settings.databaseUrl, { poolSize: POOL_SIZE });
+async function start(): Promise<void> {
+  const databaseUrl = required(config, 'DATABASE_URL');
+  const database = await openPreparedDatabase(databaseUrl, { poolSize: POOL_SIZE });
   lifecycle.onClose('postgres', () => database.close());
-  const metrics = createMetrics();
-  const app = createApp(settings, { database, log, lifecycle, metrics });
+  const metrics = createMetrics('billing-api');
+  const app = await createApp({ databaseUrl, database, metrics });
   const server = new ProgramServer({ handler: serveWith(app), metrics });
   lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
-  const port = await server.listen(settings.MINUTEBOOK_PORT, settings.MINUTEBOOK_HOST);
+  const port = await listenOn(server, publicAddress(config));
   lifecycle.onClose('http', () => server.close());
   log.info({ port }, 'listening');
+  // `npm start` has started this program and sends requests on to its port.
+  process.send?.({ port });
 }
 
-run().catch((error: unknown) => {
-  process.stderr.write(`billing-api: ${messageOf(error)}\n`);
-  process.exit(1);
-});
+try {
+  await start();
+} catch (error) {
+  await lifecycle.close();
+  endProgram(error, log);
+}

@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { admitProgramsLogin, ensureProgramsLogin, withLogin } from '../sql/programs-role.js';
+import { keptText, randomText } from './kept-text.js';
 
 /** The programs' login of the embedded PostgreSQL. */
 const PROGRAMS_LOGIN = 'minutebook_login';
@@ -24,17 +21,8 @@ export async function programsUrl(logins: DatabaseLogins, directory: string): Pr
   }
   const login = {
     user: PROGRAMS_LOGIN,
-    password: await readPassword(directory),
+    password: (await keptText(directory, 'programs-password', randomText)).text,
   };
   await ensureProgramsLogin(logins.owner, login);
   return withLogin(logins.owner, login);
-}
-
-/** The password of the programs' login: random, made at the first start (mode 0600). */
-async function readPassword(directory: string): Promise<string> {
-  const path = join(directory, 'programs-password');
-  if (!existsSync(path)) {
-    await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
-  }
-  return (await readFile(path, 'utf8')).trim();
 }

@@ -25,9 +25,8 @@ const COMPOSITION_ROOTS: ReadonlySet<string> = new Set([
   'billing-api/ioc.ts',
   'billing-api/main.ts',
   'cli/demo/demo-verb.ts',
-  'cli/stack.ts',
   'clickhouse/embedded.ts',
-  'ingest/main.ts',
+  'ingest/open-ingest.ts',
   'sql/embedded.ts',
 ]);
 

@@ -1,10 +1,12 @@
 import { Command } from 'commander';
-import { ConfigError } from '../runtime/config.js';
-import { DependencyError, messageOf } from '../runtime/failure.js';
+import { messageOf } from '../runtime/failure.js';
+import { isForOperator } from '../runtime/lifecycle.js';
 import { outageOf } from '../sql/outage.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
+import { addKeysVerb } from './keys-verb.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
+import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
 
 const program = new Command('minutebook').description(
@@ -25,12 +27,16 @@ program
   .allowUnknownOption()
   .argument('[options...]')
   .action((options: string[]) => runKafkaVerb(options));
+program
+  .command('migrate')
+  .description('prepare or upgrade the tables of the servers of DATABASE_URL and CLICKHOUSE_URL')
+  .action(runMigrateVerb);
 addDeadLettersVerb(program);
+addKeysVerb(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {
-  const isOperational = error instanceof ConfigError || error instanceof DependencyError;
-  console.error(isOperational ? messageOf(error) : error);
+  console.error(isForOperator(error) ? messageOf(error) : error);
   process.exit(1);
 }
 

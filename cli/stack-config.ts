@@ -13,6 +13,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_HOST',
       'MINUTEBOOK_DATA_DIR',
       'MINUTEBOOK_BOOTSTRAP_API_KEY',
+      'MINUTEBOOK_TOKEN_SECRET',
       'MINUTEBOOK_LOG_LEVEL',
       'MINUTEBOOK_LOG_PARTITIONS',
       'MINUTEBOOK_LOG_REPLICAS',

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
-import { startStack } from './stack.js';
+import { displayIdOf } from '../sql/api-key.js';
+import { startStack, type Stack } from './stack.js';
 import { readStackConfig } from './stack-config.js';
 import { walkThrough } from './walk-through.js';
 
@@ -14,13 +15,15 @@ export async function runStartVerb(): Promise<void> {
 ${pc.bold('Minutebook is ready')} after ${seconds} s.
 
   URL       ${stack.url}/v1      (reference: ${stack.url}/docs)
-  API key   ${stack.apiKey}
+  API key   ${stack.isNewKey ? stack.apiKey : `${displayIdOf(stack.apiKey)}, which was shown at the first start; \`npx minutebook keys create\` makes another`}
   Data      ${config.MINUTEBOOK_DATA_DIR}
 
-Try it in another terminal, line by line:
+${stack.isNewKey ? tryIt(stack) : ''}Ctrl-C stops everything and keeps the data.`);
+}
 
-${walkThrough(stack.url, stack.apiKey)}
-Ctrl-C stops everything and keeps the data.`);
+/** With the key, which is not shown again. */
+function tryIt({ url, apiKey }: Stack): string {
+  return `Try it in another terminal, line by line:\n\n${walkThrough(url, apiKey)}\n`;
 }
 
 /** At a terminal only what needs attention is logged by default. */

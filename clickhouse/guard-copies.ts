@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { z } from 'zod';
+import { MEMBER_ALIVE_SECONDS } from '../sql/aggregator-member.js';
 import { MigrationRefused } from '../runtime/migrations.js';
 import type { ClickHouse } from './client.js';
 import { endQueries } from './end-queries.js';
@@ -10,8 +11,6 @@ const COPIES =
 const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
 
 const LOCK_TIMEOUT_MS = 10_000;
-/** A member that is silent for longer counts as dead (aggregator/ownership/membership.ts). */
-const ALIVE_SECONDS = 5;
 
 /** Whether rows that are written while the statements run could vanish. */
 export function copiesRows(statements: readonly string[]): boolean {
@@ -30,12 +29,13 @@ async function keepOwnersOut(session: Client, name: string): Promise<void> {
   await session.query('LOCK TABLE aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE');
   const alive = await session.query(
     'SELECT FROM aggregator_members WHERE heartbeat_at >= now() - make_interval(secs => $1)',
-    [ALIVE_SECONDS],
+    [MEMBER_ALIVE_SECONDS],
   );
   if (alive.rowCount === 0) return;
   throw new MigrationRefused(
     `migration ${name} copies rows, and ${alive.rowCount} aggregators run: what they write ` +
-      'meanwhile would be lost. Stop every aggregator, wait 5 seconds and start again.',
+      'meanwhile would be lost. Stop every aggregator, wait ' +
+      `${MEMBER_ALIVE_SECONDS} seconds and start again.`,
   );
 }
 

@@ -17,7 +17,7 @@ const LOCK = 'minutebook:migrate-clickhouse:';
 /** A day: a statement of a migration may copy a whole table. */
 const STATEMENT_TIMEOUT_MS = 86_400_000;
 
-const appliedRow = z.object({
+export const appliedMigration = z.object({
   number: z.number().int(),
   name: z.string(),
   checksum: z.string(),
@@ -60,7 +60,9 @@ async function createMissingDatabase(url: string): Promise<void> {
   }
 }
 
-async function readApplied(clickhouse: ClickHouse): Promise<z.infer<typeof appliedRow>[]> {
+export const APPLIED_MIGRATIONS = 'SELECT number, name, checksum FROM schema_migrations';
+
+async function readApplied(clickhouse: ClickHouse): Promise<z.infer<typeof appliedMigration>[]> {
   await clickhouse.command(`
     CREATE TABLE IF NOT EXISTS schema_migrations
     (
@@ -72,7 +74,7 @@ async function readApplied(clickhouse: ClickHouse): Promise<z.infer<typeof appli
     ENGINE = MergeTree
     ORDER BY number
     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`);
-  return clickhouse.query('SELECT number, name, checksum FROM schema_migrations', {}, appliedRow);
+  return clickhouse.query(APPLIED_MIGRATIONS, {}, appliedMigration);
 }
 
 async function runStatements(

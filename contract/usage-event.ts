@@ -77,7 +77,7 @@ export function encodeEventRecord(record: EventRecord): string {
 }
 
 export type UndecodableReason =
-  'not_json' | 'unknown_version' | 'malformed_record' | 'malformed_event';
+  'not_json' | 'unknown_version' | 'malformed_record' | 'malformed_event' | 'record_too_large';
 
 function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === 'string';

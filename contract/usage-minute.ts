@@ -64,6 +64,18 @@ function columnsOf({ values: used }: AggregationFacts): readonly TableColumn<Usa
   const last = Math.max(...values.map((name) => MINUTE_VALUE_NAMES.indexOf(name)));
   return MINUTE_COLUMNS.slice(0, KEY_COLUMNS.length + last + 1);
 }
+/**
+ * Characters of one text of encoded rows; JavaScript allows 536,870,888. All rows of a batch that
+ * go into one table are one text.
+ */
+export const ENCODED_CHARACTERS_MAX = 500_000_000;
+
+/**
+ * An encoded row has at most so many characters beside the customer, source, group and event id of
+ * its events: three ids of ours, numbers, and a hash for each event of a COUNT_UNIQUE.
+ */
+export const MINUTE_CHARACTERS_MAX = 400;
+
 const ENCODERS = forEachAggregation((facts) => rowEncoder(columnsOf(facts)));
 
 /**

@@ -11,8 +11,8 @@ export type IngestOptions = IngestDependencies & {
 };
 
 /**
- * The HTTP server of a port with the event routes in front of a fallback: the operational pages in
- * `ingest/main.ts`, the REST API when everything shares one port.
+ * The HTTP server of a port with the event routes in front of a fallback: the operational pages
+ * alone, or also requests that are sent on to billing-api.
  */
 export function createIngest(options: IngestOptions): ProgramServer {
   const serveOthers = serveWith(options.fallback);

@@ -31,6 +31,14 @@ export const SETTINGS = {
     schema: z.string().min(1).default('127.0.0.1'),
     means: 'address on which the HTTP interface listens',
   },
+  MINUTEBOOK_BILLING_API_URL: {
+    schema: z
+      .string()
+      .regex(/^http:\/\/[^/?#@]+\/?$/, 'must be an address like http://host:8081')
+      .optional(),
+    means:
+      'address of billing-api, to which ingest sends every request that is not for an event route, so that one base URL reaches both',
+  },
   MINUTEBOOK_DATA_DIR: {
     schema: z.string().min(1).default('./.data'),
     means: 'directory of the embedded engines',
@@ -51,6 +59,11 @@ export const SETTINGS = {
       .regex(/^sk_[A-Za-z0-9]{40}$/, 'must be sk_ and 40 letters or digits')
       .optional(),
     means: 'first API key, instead of a random one',
+  },
+  MINUTEBOOK_TOKEN_SECRET: {
+    schema: z.string().min(32, 'must have at least 32 characters').optional(),
+    means:
+      'secret with which the tokens of users are signed, the same for every billing-api; whoever knows it can be anybody',
   },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

@@ -1,4 +1,4 @@
-export type Dependency = 'postgres' | 'clickhouse' | 'event-log';
+export type Dependency = 'postgres' | 'clickhouse' | 'event-log' | 'billing-api';
 
 /**
  * An outage: a database or the log did not do what it was asked. `isRetryable` is decided from

@@ -1,5 +1,7 @@
 import type { Log } from './log.js';
-import { messageOf } from './failure.js';
+import { ConfigError } from './config.js';
+import { DependencyError, messageOf } from './failure.js';
+import { MigrationRefused } from './migrations.js';
 
 /** One Ctrl-C may arrive twice: from the terminal and from the parent process. */
 const SAME_PRESS_MS = 1_000;
@@ -58,10 +60,19 @@ export class Lifecycle {
   }
 }
 
-/** Ends the program with status 1 and one line in the log: why, with the stack for who mends it. */
+/** Whether an operator can mend what failed, by what the message says; anything else is a bug. */
+export function isForOperator(error: unknown): boolean {
+  const kinds = [ConfigError, DependencyError, MigrationRefused];
+  return kinds.some((kind) => error instanceof kind);
+}
+
+/**
+ * Ends the program with status 1 and one line in the log: why. What an operator can mend is one
+ * sentence; a bug has its stack, for whoever mends that.
+ */
 export function endProgram(error: unknown, log: Log): never {
-  const stack = error instanceof Error ? error.stack : null;
-  log.fatal({ error: messageOf(error), stack }, 'stopped');
+  const stack = error instanceof Error && !isForOperator(error) ? { stack: error.stack } : {};
+  log.fatal({ error: messageOf(error), ...stack }, 'stopped');
   process.exit(1);
 }
 

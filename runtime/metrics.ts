@@ -1,21 +1,27 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+/** A program as its metrics name it, in the label `program`. */
+export type ProgramName = 'ingest' | 'billing-api' | 'aggregator';
+
 /**
- * Every metric of the product: name, meaning, labels. A program sets only its own metrics. Names
- * are `minutebook_<noun>_<unit>`.
+ * Every metric of the product: name, meaning, labels. Names are `minutebook_<noun>_<unit>`.
+ * @param program shows its own metrics only, each with the label `program`, since one page can show
+ *   those of two programs. Without it all metrics are shown, without that label.
  */
 // One complete list is worth more here than a short function.
 // eslint-disable-next-line max-lines-per-function
-export function createMetrics() {
+export function createMetrics(program?: ProgramName) {
   const registry = new Registry();
+  if (program !== undefined) registry.setDefaultLabels({ program });
+  const shownBy = (...programs: readonly ProgramName[]): Registry[] =>
+    program === undefined || programs.includes(program) ? [registry] : [];
   const bodyReaders = new Map<string, () => number>();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
   new Gauge({
     name: 'minutebook_body_bytes',
     help: 'Memory held by request bodies that are read or processed, by routes',
     labelNames: ['routes'] as const,
-    registers,
+    registers: shownBy('ingest', 'billing-api'),
     collect() {
       for (const [routes, read] of bodyReaders) this.set({ routes }, read());
     },
@@ -29,33 +35,33 @@ export function createMetrics() {
     httpConnections: new Gauge({
       name: 'minutebook_http_connections',
       help: 'Open connections of the HTTP interface',
-      registers,
+      registers: shownBy('ingest', 'billing-api', 'aggregator'),
     }),
     /** Events answered with 202, or with `accepted` in a bulk answer. */
     eventsAccepted: new Counter({
       name: 'minutebook_events_accepted_total',
       help: 'Events answered as accepted, after the log acknowledged them',
-      registers,
+      registers: shownBy('ingest'),
     }),
     /** Events refused, by the error code of their answer. */
     eventsRefused: new Counter({
       name: 'minutebook_events_refused_total',
       help: 'Events answered with an error, by code',
       labelNames: ['code'] as const,
-      registers,
+      registers: shownBy('ingest'),
     }),
     produceSeconds: new Histogram({
       name: 'minutebook_produce_seconds',
       help: 'Time from handing records to the log until its acknowledgement',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
-      registers,
+      registers: shownBy('ingest'),
     }),
     httpSeconds: new Histogram({
       name: 'minutebook_http_request_seconds',
       help: 'Time of HTTP requests by route and status',
       labelNames: ['method', 'route', 'status'] as const,
       buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
-      registers,
+      registers: shownBy('ingest', 'billing-api'),
     }),
     /**
      * Events of finished batches by outcome: counted, unmatched, duplicate, conflict (a part of
@@ -65,80 +71,80 @@ export function createMetrics() {
       name: 'minutebook_events_processed_total',
       help: 'Events of finished batches by outcome',
       labelNames: ['outcome'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     /** Values of events that could not be read, by the type of the meter. */
     unreadableValues: new Counter({
       name: 'minutebook_unreadable_values_total',
       help: 'Event values of finished batches that are unreadable: missing, no number, out of range',
       labelNames: ['type'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     recordsDeadLettered: new Counter({
       name: 'minutebook_records_dead_lettered_total',
       help: 'Log records that could not be decoded, by reason',
       labelNames: ['reason'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     batchSeconds: new Histogram({
       name: 'minutebook_batch_seconds',
       help: 'Time from intent to finish of a batch',
       buckets: [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30],
-      registers,
+      registers: shownBy('aggregator'),
     }),
     partitionLag: new Gauge({
       name: 'minutebook_partition_lag_records',
       help: 'Records of the log that are not finished yet',
       labelNames: ['partition'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     partitionEpoch: new Gauge({
       name: 'minutebook_partition_epoch',
       help: 'Epoch under which this process owns a partition; 0 when it does not',
       labelNames: ['partition'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     partitionTakes: new Counter({
       name: 'minutebook_partition_takes_total',
       help: 'Times a partition was taken, by reason',
       labelNames: ['reason'] as const,
-      registers,
+      registers: shownBy('aggregator'),
     }),
     /** Partitions that stopped because the stores contradict each other; each needs an operator. */
     partitionsHalted: new Gauge({
       name: 'minutebook_partitions_halted',
       help: 'Partitions that stopped with an alarm',
-      registers,
+      registers: shownBy('aggregator'),
     }),
     filterWarmSeconds: new Histogram({
       name: 'minutebook_filter_warm_seconds',
       help: 'Time until the id filter of a partition was complete (rebuilt, caught_up or kept)',
       labelNames: ['how'] as const,
       buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
-      registers,
+      registers: shownBy('aggregator'),
     }),
     /** For the last closed hours of all environments. A value other than 0 is an alarm. */
     reconciliationDifference: new Gauge({
       name: 'minutebook_reconciliation_difference_events',
       help: 'Events decoded and not stored, or stored and not decoded, in the last closed hours',
-      registers,
+      registers: shownBy('billing-api'),
     }),
     /** From the last recount of each meter. A value other than 0 is an alarm. */
     usageDrift: new Gauge({
       name: 'minutebook_usage_drift_events',
       help: 'Events that minute rows hold too many or too few, compared with the stored events',
-      registers,
+      registers: shownBy('billing-api'),
     }),
     /** The time of the two figures above. */
     reconciledAt: new Gauge({
       name: 'minutebook_reconciliation_timestamp_seconds',
       help: 'When the last reconciliation ran, in Unix time; 0 before the first',
-      registers,
+      registers: shownBy('billing-api'),
     }),
     knownIds: new Gauge({
       name: 'minutebook_known_event_ids',
       help: 'Event ids in the filters of the owned partitions',
-      registers,
+      registers: shownBy('aggregator'),
     }),
   };
 }

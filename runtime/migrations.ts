@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DependencyError } from './failure.js';
 import { projectRoot } from './project.js';
 
 /** One file of `sql/migrations` or `clickhouse/migrations`. */
@@ -76,4 +77,39 @@ export function pendingMigrations(
     );
   }
   return migrations.filter((migration) => !byNumber.has(migration.number));
+}
+
+const NAMES = { sql: 'PostgreSQL', clickhouse: 'ClickHouse' } as const;
+const DEPENDENCIES = { sql: 'postgres', clickhouse: 'clickhouse' } as const;
+
+/** What an engine lacks that a program needs; the message names the remedy. */
+export function unprepared(
+  engine: 'sql' | 'clickhouse',
+  problem: string,
+  cause?: unknown,
+): DependencyError {
+  return new DependencyError(`${NAMES[engine]} ${problem}: run \`minutebook migrate\``, {
+    dependency: DEPENDENCIES[engine],
+    isRetryable: false,
+    cause,
+  });
+}
+
+/** Read once, since readiness asks for them every second. */
+const ofRelease = new Map<string, readonly Migration[]>();
+
+/**
+ * Returns when every migration of this release is among the applied ones; there may be later ones.
+ * @throws DependencyError that names the remedy otherwise; MigrationRefused as `pendingMigrations`.
+ */
+export function assertApplied(
+  engine: 'sql' | 'clickhouse',
+  applied: readonly AppliedMigration[],
+): void {
+  const migrations = ofRelease.get(engine) ?? readMigrations(migrationsFolder(engine));
+  ofRelease.set(engine, migrations);
+  const [first, ...others] = pendingMigrations(migrations, applied);
+  if (first === undefined) return;
+  const names = others.length === 0 ? first.name : `${first.name} and ${others.length} more`;
+  throw unprepared(engine, `lacks ${names} of this release`);
 }

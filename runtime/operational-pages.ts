@@ -2,7 +2,10 @@ import type { Metrics } from './metrics.js';
 import type { Readiness } from './readiness.js';
 
 export type Page = { readonly status: number; readonly type: string; readonly body: string };
-export type Operations = { readonly readiness: Readiness; readonly metrics: Metrics };
+export type Operations = {
+  readonly readiness: Readiness;
+  readonly metrics: { readonly registry: Pick<Metrics['registry'], 'contentType' | 'metrics'> };
+};
 
 function json(status: number, content: object): Page {
   return { status, type: 'application/json', body: JSON.stringify(content) };

@@ -29,6 +29,11 @@ export type ApiKeyDirectory = {
   find(apiKey: string): ApiCaller | null | Promise<ApiCaller | null>;
   /** Whether the last look-up of this key found it; false when it has not been looked up yet. */
   wasFound(apiKey: string): boolean;
+  /**
+   * Forgets all look-ups, those that run included: the next request with any key is looked up. For
+   * whoever has just changed keys, users or a tenant.
+   */
+  forget(): void;
 };
 
 /** How long a look-up is cached. A revoked key stops working after this time and one look-up. */
@@ -70,26 +75,39 @@ async function readKey(database: Database, hash: Buffer): Promise<KnownKey | nul
  * A directory that caches look-ups for a second. Unknown keys have a cache of their own, so that
  * guessed keys cannot evict valid ones. Only hashes of keys are held, and simultaneous look-ups of
  * one key become one statement.
+ * @param noteUse is told of every look-up that finds a key: at most once a second for each.
  */
-export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyDirectory {
+export function createApiKeyDirectory(
+  database: Database,
+  clock: Clock,
+  noteUse: (secretId: string) => void = () => undefined,
+): ApiKeyDirectory {
   const known = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS });
   const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: CACHED_MS });
   const found = new LRUCache<string, true>({ max: CALLERS_MAX });
   const running = new Map<string, Promise<KnownKey | null>>();
+  /** A look-up that began before `forget` may have read what has changed since. */
+  let beginnings = 0;
+
+  const keep = (name: string, key: KnownKey | null): void => {
+    if (key === null) {
+      unknown.set(name, true);
+      found.delete(name);
+    } else {
+      known.set(name, key);
+      found.set(name, true);
+    }
+  };
 
   const lookUp = async (hash: Buffer, name: string): Promise<KnownKey | null> => {
+    const beginning = beginnings;
     try {
       const key = await readKey(database, hash);
-      if (key === null) {
-        unknown.set(name, true);
-        found.delete(name);
-      } else {
-        known.set(name, key);
-        found.set(name, true);
-      }
+      if (beginning === beginnings) keep(name, key);
+      if (key !== null) noteUse(key.caller.secretId);
       return key;
     } finally {
-      running.delete(name);
+      if (beginning === beginnings) running.delete(name);
     }
   };
 
@@ -109,6 +127,10 @@ export function createApiKeyDirectory(database: Database, clock: Clock): ApiKeyD
   };
 
   return {
+    forget: () => {
+      beginnings += 1;
+      for (const cache of [known, unknown, running]) cache.clear();
+    },
     wasFound: (apiKey) => found.has(hashNameOf(apiKey)),
     find: (apiKey) => {
       if (!isApiKey(apiKey)) return null;

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { describe, expect } from 'vitest';
+import { endOfProgram } from '../load-tests/harness/end-of-program.js';
 import { test } from '../load-tests/harness/fixtures.js';
-import { builtModule } from '../runtime/project.js';
 
 /** A message of PostgreSQL's protocol: a letter, a length that counts its own 4 bytes, content. */
 function message(letter: string, content: Buffer): Buffer {
@@ -33,32 +32,16 @@ async function startDyingServer(): Promise<Server> {
   return server;
 }
 
-type End = { readonly status: number | null; readonly said: string };
-
-async function endOf(program: string, databaseUrl: string): Promise<End> {
-  const child = spawn(process.execPath, [builtModule(program)], {
-    env: {
-      ...{ PATH: process.env['PATH'], MINUTEBOOK_PORT: '0', MINUTEBOOK_METRICS_PORT: '0' },
-      ...{ DATABASE_URL: databaseUrl, CLICKHOUSE_URL: 'http://127.0.0.1:1' },
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (chunk) => (said += String(chunk)));
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, said };
-}
-
 describe('a PostgreSQL that shuts down while a pool opens', () => {
-  test.for(['ingest/main', 'aggregator/main', 'billing-api/main'])(
+  test.for(['ingest', 'aggregator', 'billing-api'] as const)(
     'ends %s with one line that names it',
     async (program) => {
       const server = await startDyingServer();
       const { port } = server.address() as AddressInfo;
-      const { status, said } = await endOf(program, `postgres://a:b@127.0.0.1:${port}/c`);
+      const url = `postgres://a:b@127.0.0.1:${port}/c`;
+      const { status, lines } = await endOfProgram(program, { DATABASE_URL: url });
       server.close();
       expect(status).toBe(1);
-      const lines = said.trim().split('\n');
       expect(lines).toHaveLength(1);
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({
         level: 60,

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { endsWithin, startAndAbandon } from '../load-tests/harness/abandoned-process.js';
 import { test } from '../load-tests/harness/fixtures.js';
 import { startEmbeddedPostgres } from './embedded.js';
+import { findRunningPostgres } from './running-embedded.js';
 import { withSession } from './session.js';
 
 async function write(url: string, text: string): Promise<void> {
@@ -27,8 +28,10 @@ describe('embedded PostgreSQL', () => {
     await write(first.url, 'before');
     await first.stop();
     await first.stop();
+    expect(await findRunningPostgres(directory)).toBeNull();
     const second = await startEmbeddedPostgres({ directory, port: 0 });
     expect(await read(second.url, 'SELECT text FROM kept')).toEqual(['before']);
+    expect(await findRunningPostgres(directory)).toBe(second.url);
     await second.stop();
     await second.exited;
   });

@@ -92,7 +92,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Whether the process is a PostgreSQL server. Process ids are reused, above all in containers. */
-async function isPostgres(pid: number): Promise<boolean> {
+export async function isPostgres(pid: number): Promise<boolean> {
   if (!isProcessAlive(pid)) return false;
   try {
     return (await readFile(`/proc/${pid}/comm`, 'utf8')).includes('postgres');
@@ -241,6 +241,14 @@ async function waitUntilReady(url: string, server: ChildProcess, layout: Layout)
   throw failure(`PostgreSQL did not start within 60 s: ${messageOf(lastError)}`, lastError);
 }
 
+/** As the owner. */
+export function urlOfEmbedded(server: {
+  readonly password: string;
+  readonly port: number;
+}): string {
+  return `postgres://${USER}:${server.password}@127.0.0.1:${server.port}/${DATABASE}`;
+}
+
 async function createMissingDatabase(adminUrl: string): Promise<void> {
   await withSession(adminUrl, async (session) => {
     const found = await session.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
@@ -297,7 +305,7 @@ export async function startEmbeddedPostgres(options: {
   const guardian = guard(server.pid ?? 0, layout);
   void exited.then(() => guardian.kill());
   const password = (await readFile(layout.password, 'utf8')).trim();
-  const url = `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
+  const url = urlOfEmbedded({ password, port });
   const adminUrl = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
   try {
     await waitUntilReady(adminUrl, server, layout);

@@ -19,7 +19,7 @@ const OUTAGE_CLASSES = [
 ] as const;
 
 /** The error and its causes, outermost first; bounded, because causes could form a circle. */
-function chainOf(error: unknown): readonly unknown[] {
+export function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   let link: unknown = error;
   while (link !== undefined && link !== null && chain.length < 8) {

@@ -255,12 +255,32 @@ describe('functions that run as the owner, outside row-level security', () => {
     expect(rows).toEqual([{ version: 2 }]);
   });
 
+  test('revoke keys of the own tenant only, and none without a tenant', async ({ logins }) => {
+    const revoke = `SELECT revoke_keys_of_user('user_1', now(), 'user_2')`;
+    const left = (): Promise<number | null> =>
+      withSession(logins.owner, (session) =>
+        reached(session, `SELECT * FROM secrets WHERE status = 'published'`),
+      );
+    await withSession(logins.programs, async (session) => {
+      await session.query('SET ROLE minutebook_app');
+      await expect(session.query(revoke)).rejects.toMatchObject({ code: '42501' });
+      await session.query(`SELECT set_config('minutebook.tenant_id', 'tenant_b', false)`);
+      await session.query(revoke);
+      expect(await left()).toBe(1);
+      await session.query(`SELECT set_config('minutebook.tenant_id', 'tenant_a', false)`);
+      await session.query(revoke);
+      expect(await left()).toBe(0);
+    });
+  });
+
   const BOUNDS = [
     `SELECT remove_expired_keys(now(), 10001)`,
     `SELECT remove_expired_keys(now(), 0)`,
     `SELECT remove_expired_keys(NULL, 1)`,
     `SELECT retire_unread_meter_versions(interval '-1 hour', 1)`,
     `SELECT retire_unread_meter_versions(interval '1 hour', 0)`,
+    `SELECT note_keys_used('{}', '{}')`,
+    `SELECT note_keys_used('{secret_1}', '{}')`,
   ];
   test.for(BOUNDS)('refuse arguments beyond their bounds: %s', async (call, { logins }) => {
     const calling = withSession(logins.programs, async (session) => {

@@ -3,8 +3,8 @@ import type { ClickHouse } from '../../clickhouse/client.js';
 import { AGGREGATIONS } from '../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
 import { addTally, createUsageCell } from '../../contract/usage-cell.js';
+import type { UsageMinute } from '../../contract/usage-minute.js';
 import { encodeDeltas } from '../fold/encode-rows.js';
-import type { UsageDelta } from '../fold/usage-deltas.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { BACKFILL_INSERT } from '../write/insert-statements.js';
 import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
@@ -19,7 +19,7 @@ const CELL_BYTES = 400;
 const HASH_BYTES = 100;
 
 /** Cells that are not written yet. */
-type Block = { readonly cells: Map<string, UsageDelta>; bytes: number };
+type Block = { readonly cells: Map<string, UsageMinute>; bytes: number };
 
 function emptyBlock(): Block {
   return { cells: new Map(), bytes: 0 };

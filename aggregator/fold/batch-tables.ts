@@ -16,7 +16,7 @@ export type BatchRange = {
   readonly end: number;
 };
 
-/** The tables a batch writes. */
+/** The tables a batch writes, in the order of its digest: usage, which catalogs change, is last. */
 export const BATCH_TABLES = ['events', 'ids', 'duplicates', 'deadLetters', 'usage'] as const;
 export type BatchTable = (typeof BATCH_TABLES)[number];
 

@@ -4,6 +4,7 @@ import type { HashText } from '../../contract/event-value.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { decodeRecordParts } from '../../contract/records/record-parts.js';
 import type { EventRecord, UndecodableReason, UsageEvent } from '../../contract/usage-event.js';
+import { meterKey } from './meter-index.js';
 
 /** A record of the log, as the fold needs it. */
 export type SourceRecord = {
@@ -16,6 +17,8 @@ export type SourceRecord = {
 export type Candidate = {
   readonly environment: Environment;
   readonly event: UsageEvent;
+  /** Where a catalog has its meters (`meterKey`). */
+  readonly meterKey: string;
   readonly receivedAtMs: InstantMs;
   readonly appendedAtMs: InstantMs;
   readonly offset: number;
@@ -78,9 +81,14 @@ function candidatesOf(
   from: { readonly index: number; readonly hashText: HashText },
 ): Candidate[] {
   const place = { environment, receivedAtMs, appendedAtMs, offset };
-  return events.map((event, position) =>
-    candidateOf({ ...place, event, index: from.index + position }, from.hashText),
-  );
+  // One text for all events of a name, since a batch has many events and few names.
+  const keys = new Map<string, string>();
+  return events.map((event, position) => {
+    const key = keys.get(event.eventName) ?? meterKey(environment, event.eventName);
+    keys.set(event.eventName, key);
+    const of = { ...place, event, meterKey: key, index: from.index + position };
+    return candidateOf(of, from.hashText);
+  });
 }
 
 /**

@@ -17,10 +17,13 @@ import type { FoldedBatch } from './fold-batch.js';
 export type EncodedRows = { readonly rows: number; readonly text: string };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;
 
+function joinLines(lines: readonly string[]): EncodedRows {
+  return { rows: lines.length, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
+}
+
 /** One line for each item. */
 function encodeLines<T>(items: readonly T[], toRow: (item: T) => readonly unknown[]): EncodedRows {
-  const lines = items.map((item) => JSON.stringify(toRow(item)));
-  return { rows: lines.length, text: lines.length === 0 ? '' : `${lines.join('\n')}\n` };
+  return joinLines(items.map((item) => JSON.stringify(toRow(item))));
 }
 
 const encodeEvent = rowEncoder(EVENT_COLUMNS);
@@ -28,15 +31,38 @@ const encodeId = rowEncoder(ID_COLUMNS);
 const encodeDuplicate = rowEncoder(DUPLICATE_COLUMNS);
 const encodeDeadLetter = rowEncoder(DEAD_LETTER_COLUMNS);
 
-/** Lines of usage rows, as the insert of the usage table reads them. */
+/** The line of a usage row, as the insert of the usage table reads it. */
+export function encodeDelta(delta: UsageMinute): string {
+  return JSON.stringify(encodeMinute(delta));
+}
+
+/** Lines of usage rows. */
 export function encodeDeltas(deltas: readonly UsageMinute[]): EncodedRows {
-  return encodeLines(deltas, encodeMinute);
+  return joinLines(deltas.map(encodeDelta));
 }
 
 /** Usage, then how many events were decoded, then the marker of the batch. */
-function encodeUsage(range: BatchRange, { deltas, accepted }: FoldedBatch): EncodedRows {
+export function encodeUsage(
+  range: BatchRange,
+  { accepted }: Pick<FoldedBatch, 'accepted'>,
+  deltaLines: readonly string[],
+): EncodedRows {
   const acceptedRows = accepted.map((count) => acceptedRow(range, count));
-  return encodeDeltas([...deltas, ...acceptedRows, markerRow(range)]);
+  const closing = [...acceptedRows, markerRow(range)].map(encodeDelta);
+  return joinLines([...deltaLines, ...closing]);
+}
+
+/** The lines of all tables but usage: what no catalog changes. */
+export function encodeRecords(
+  range: BatchRange,
+  { unique, duplicates, deadLetters }: Omit<FoldedBatch, 'deltas'>,
+): Omit<EncodedBatch, 'usage'> {
+  return {
+    events: encodeLines(unique, (event) => encodeEvent(event, range)),
+    ids: encodeLines(unique, (event) => encodeId(event, range)),
+    duplicates: encodeLines(duplicates, (duplicate) => encodeDuplicate(duplicate, range)),
+    deadLetters: encodeLines(deadLetters, (letter) => encodeDeadLetter(letter, range)),
+  };
 }
 
 /**
@@ -44,14 +70,8 @@ function encodeUsage(range: BatchRange, { deltas, accepted }: FoldedBatch): Enco
  * client twice the time.
  */
 export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch {
-  const { unique, duplicates, deadLetters } = batch;
-  return {
-    events: encodeLines(unique, (event) => encodeEvent(event, range)),
-    ids: encodeLines(unique, (event) => encodeId(event, range)),
-    usage: encodeUsage(range, batch),
-    duplicates: encodeLines(duplicates, (duplicate) => encodeDuplicate(duplicate, range)),
-    deadLetters: encodeLines(deadLetters, (letter) => encodeDeadLetter(letter, range)),
-  };
+  const usage = encodeUsage(range, batch, batch.deltas.map(encodeDelta));
+  return { ...encodeRecords(range, batch), usage };
 }
 
 /**
@@ -59,8 +79,11 @@ export function encodeBatch(range: BatchRange, batch: FoldedBatch): EncodedBatch
  * replay writes the same rows into the same tables. In parts, since together they are as large as
  * the batch.
  */
-export function digestTexts(encoded: EncodedBatch): readonly string[] {
-  return BATCH_TABLES.flatMap((table) => [
+export function digestTexts(
+  encoded: EncodedBatch,
+  tables: readonly BatchTable[] = BATCH_TABLES,
+): readonly string[] {
+  return tables.flatMap((table) => [
     `${TABLES[table].table}:${encoded[table].rows}\n`,
     encoded[table].text,
   ]);

@@ -11,6 +11,7 @@ import { digestTexts, encodeBatch } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
 import { indexMeters } from './meter-index.js';
 import type { StoredId } from './separate-duplicates.js';
+import { summarizeBatch } from './summarize-batch.js';
 
 const environment = { tenantId: 't1', environmentId: 'e1' };
 const otherEnvironment = { tenantId: 't2', environmentId: 'e1' };
@@ -281,7 +282,7 @@ describe('values', () => {
   it('takes values of a rule that does not compile for unreadable and goes on', () => {
     const index = indexMeters([valued({ type: 'SUM', expression: '1 +' })], hashText);
     const folded = foldBatch([recordOf(0, numbers)], new Map(), index);
-    expect([...folded.unreadable]).toEqual([['SUM', 4]]);
+    expect([...summarizeBatch(folded).unreadable]).toEqual([['SUM', 4]]);
   });
 
   it('keeps the later event when a batch has a tie, by the bytes of its id', () => {
@@ -334,8 +335,9 @@ describe('encodeBatch', () => {
 
 describe('batchLength', () => {
   const day = 86_400_000;
+  const charactersMax = 1_000_000;
   const lengthOf = (records: readonly DecodedRecord[], eventsMax: number): number =>
-    batchLength(records, meters, { eventsMax, insertRowsMax: 1_000 });
+    batchLength(records, meters, { eventsMax, insertRowsMax: 1_000, charactersMax });
 
   it('takes whole records up to the bound of events, and one at least', () => {
     const records = [0, 1, 2].map((offset) =>
@@ -356,7 +358,7 @@ describe('batchLength', () => {
       ]),
     );
     const lengths = [1, 10, 11, 15, 16].map((insertRowsMax) =>
-      batchLength(records, meters, { eventsMax: 100, insertRowsMax }),
+      batchLength(records, meters, { eventsMax: 100, insertRowsMax, charactersMax }),
     );
     expect(lengths).toEqual([1, 1, 2, 2, 3]);
     const batch = foldBatch(records.slice(0, 2), new Map(), meters);
@@ -372,7 +374,7 @@ describe('batchLength', () => {
       ]),
     );
     const lengths = [1, 3, 4, 5, 6].map((insertRowsMax) =>
-      batchLength(records, meters, { eventsMax: 100, insertRowsMax }),
+      batchLength(records, meters, { eventsMax: 100, insertRowsMax, charactersMax }),
     );
     expect(lengths).toEqual([1, 1, 2, 2, 3]);
   });

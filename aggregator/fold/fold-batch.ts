@@ -1,9 +1,8 @@
-import type { AggregationType } from '../../contract/aggregation.js';
 import type { Candidate, DeadLetter, DecodedRecord } from './candidate.js';
 import { countAccepted, type AcceptedCount } from './count-accepted.js';
 import type { MeterIndex } from './meter-index.js';
 import { separateDuplicates, type Duplicate, type StoredId } from './separate-duplicates.js';
-import { unreadableValues, usageDeltas, type UsageDelta } from './usage-deltas.js';
+import { usageDeltas, type UsageDelta } from './usage-deltas.js';
 
 /** Everything that a batch adds to the stores, in an order that depends on its records alone. */
 export type FoldedBatch = {
@@ -12,8 +11,6 @@ export type FoldedBatch = {
   readonly deadLetters: readonly DeadLetter[];
   /** Unique events that matched at least one meter. */
   readonly countedEvents: number;
-  /** Number of values that could not be read, by type of their meter. */
-  readonly unreadable: ReadonlyMap<AggregationType, number>;
   readonly deltas: readonly UsageDelta[];
   readonly accepted: readonly AcceptedCount[];
 };
@@ -42,6 +39,5 @@ export function foldBatch(
     deltas,
     accepted: countAccepted(records),
     countedEvents,
-    unreadable: unreadableValues(deltas),
   };
 }

@@ -61,33 +61,20 @@ export function indexMeters(meters: readonly MeterDefinition[], hashText: HashTe
   return index;
 }
 
-/** How many meters have this event name, whatever they filter; one that is being changed twice. */
-export function streamsOfEvent(
-  index: MeterIndex,
-  environment: Environment,
-  eventName: string,
-): number {
-  return index.get(meterKey(environment, eventName))?.length ?? 0;
+/** Those of the meters that the others lack. A generation is one definition for ever. */
+export function metersWithout(
+  meters: readonly IndexedMeter[],
+  others: readonly IndexedMeter[],
+): readonly IndexedMeter[] {
+  if (meters === others) return [];
+  const generations = new Set(others.map(({ definition }) => definition.generation));
+  return meters.filter(({ definition }) => !generations.has(definition.generation));
 }
 
-/** Whether two catalogs have the same meters for a key. A generation is one definition for ever. */
-export function hasSameMeters(left: MeterIndex, right: MeterIndex, key: string): boolean {
-  const [before = [], after = []] = [left.get(key), right.get(key)];
-  if (before === after) return true;
-  return (
-    before.length === after.length &&
-    before.every(({ definition }, at) => definition.generation === after[at]?.definition.generation)
-  );
-}
-
-/** The meters an event counts on (docs/domain.md 7.3). */
+/** Those of the meters of its key that an event counts on (docs/domain.md 7.3). */
 export function metersOfEvent(
-  index: MeterIndex,
-  environment: Environment,
+  group: readonly IndexedMeter[],
   event: UsageEvent,
 ): readonly IndexedMeter[] {
-  const group = index.get(meterKey(environment, event.eventName));
-  return group === undefined
-    ? []
-    : group.filter(({ definition }) => meterMatches(definition, event));
+  return group.filter(({ definition }) => meterMatches(definition, event));
 }

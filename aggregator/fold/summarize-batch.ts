@@ -1,6 +1,7 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import type { UndecodableReason } from '../../contract/usage-event.js';
 import type { FoldedBatch } from './fold-batch.js';
+import type { UsageDelta } from './usage-deltas.js';
 
 /** What is still needed of a batch once it is encoded; its events need not stay in memory. */
 export type BatchSummary = {
@@ -16,15 +17,26 @@ export type BatchSummary = {
   readonly deadLetters: readonly UndecodableReason[];
 };
 
+/** Number of values of each type that could not be read. */
+function unreadableValues(deltas: readonly UsageDelta[]): ReadonlyMap<AggregationType, number> {
+  const counts = new Map<AggregationType, number>();
+  for (const { meter, cell } of deltas) {
+    if (cell.unreadableCount === 0) continue;
+    const { type } = meter.aggregation;
+    counts.set(type, (counts.get(type) ?? 0) + cell.unreadableCount);
+  }
+  return counts;
+}
+
 /** Counts the events of a batch by what became of them. */
 export function summarizeBatch(folded: FoldedBatch): BatchSummary {
-  const { unique, duplicates, deadLetters, countedEvents, unreadable } = folded;
+  const { unique, duplicates, deadLetters, countedEvents, deltas } = folded;
   return {
     idHashes: unique.map(({ idHash }) => idHash),
     countedEvents,
     duplicates: duplicates.length,
     conflicts: duplicates.filter(({ isConflict }) => isConflict).length,
-    unreadable,
+    unreadable: unreadableValues(deltas),
     deadLetters: deadLetters.map(({ reason }) => reason),
   };
 }

@@ -1,4 +1,4 @@
-import { AGGREGATIONS, type AggregationType } from '../../contract/aggregation.js';
+import { AGGREGATIONS } from '../../contract/aggregation.js';
 import { minuteOf, type InstantMs } from '../../contract/instant.js';
 import type { MeterDefinition } from '../../contract/meter.js';
 import type { EventTally, UsageCell } from '../../contract/minute-values.js';
@@ -10,10 +10,15 @@ import type { Candidate } from './candidate.js';
 import { metersOfEvent, type IndexedMeter, type MeterIndex } from './meter-index.js';
 
 /** One usage row that a batch adds. */
-export type UsageDelta = UsageMinute & { readonly meter: MeterDefinition };
+export type UsageDelta = UsageMinute & {
+  readonly meter: MeterDefinition;
+  /** The position of its first event among the events of the batch. */
+  readonly firstAt: number;
+};
 
 type Placed = {
   readonly candidate: Candidate;
+  readonly position: number;
   readonly customerKey: string;
   readonly minuteMs: InstantMs;
 };
@@ -57,31 +62,32 @@ function addToCell(cell: UsageCell, meter: IndexedMeter, placed: Placed): void {
   addTally(cell, rule, tallyOf(placed, rule));
 }
 
-/** Adds one event to the deltas of every meter it matches; says whether there was any. */
+function emptyDelta(meter: MeterDefinition, placed: Placed, groupKey: string): UsageDelta {
+  const { candidate, position: firstAt, customerKey, minuteMs } = placed;
+  const { source } = candidate.event;
+  const cell = createUsageCell(meter.aggregation.type);
+  return { meter, customerKey, minuteMs, source, groupKey, cell, firstAt };
+}
+
+/** Adds one event to the deltas of these meters, each of which it matches. */
 function addToDeltas(
   deltas: Map<string, UsageDelta>,
-  meters: MeterIndex,
-  candidate: Candidate,
-): boolean {
-  const { environment, event } = candidate;
-  const matching = metersOfEvent(meters, environment, event);
-  if (matching.length === 0) return false;
-  const minuteMs = minuteOf(event.timestampMs);
-  const placed = { candidate, customerKey: customerKeyOfEvent(event), minuteMs };
+  matching: readonly IndexedMeter[],
+  { candidate, position }: Pick<Placed, 'candidate' | 'position'>,
+): void {
+  const { event } = candidate;
+  const customerKey = customerKeyOfEvent(event);
+  const placed = { candidate, position, customerKey, minuteMs: minuteOf(event.timestampMs) };
   for (const meter of matching) {
-    const { definition } = meter;
-    const groupKey = groupOf(event, definition);
-    const key = deltaKey(definition, placed, groupKey);
+    const groupKey = groupOf(event, meter.definition);
+    const key = deltaKey(meter.definition, placed, groupKey);
     let delta = deltas.get(key);
     if (delta === undefined) {
-      const cell = createUsageCell(definition.aggregation.type);
-      const { customerKey } = placed;
-      delta = { meter: definition, customerKey, minuteMs, source: event.source, groupKey, cell };
+      delta = emptyDelta(meter.definition, placed, groupKey);
       deltas.set(key, delta);
     }
     addToCell(delta.cell, meter, placed);
   }
-  return true;
 }
 
 export type UsageOfBatch = {
@@ -90,25 +96,21 @@ export type UsageOfBatch = {
   readonly countedEvents: number;
 };
 
-/** What events add to usage, in order of appearance. */
-export function usageDeltas(unique: readonly Candidate[], meters: MeterIndex): UsageOfBatch {
+/** What the events at these positions add to usage; positions ascend, rows are in their order. */
+export function usageDeltas(
+  unique: readonly Candidate[],
+  meters: MeterIndex,
+  positions: Iterable<number> = unique.keys(),
+): UsageOfBatch {
   const deltas = new Map<string, UsageDelta>();
   let countedEvents = 0;
-  for (const candidate of unique) {
-    if (addToDeltas(deltas, meters, candidate)) countedEvents += 1;
+  for (const position of positions) {
+    const candidate = unique[position];
+    if (candidate === undefined) continue;
+    const matching = metersOfEvent(meters.get(candidate.meterKey) ?? [], candidate.event);
+    if (matching.length === 0) continue;
+    countedEvents += 1;
+    addToDeltas(deltas, matching, { candidate, position });
   }
   return { deltas: [...deltas.values()], countedEvents };
-}
-
-/** Number of values of each type that could not be read. */
-export function unreadableValues(
-  deltas: readonly UsageDelta[],
-): ReadonlyMap<AggregationType, number> {
-  const counts = new Map<AggregationType, number>();
-  for (const { meter, cell } of deltas) {
-    if (cell.unreadableCount === 0) continue;
-    const { type } = meter.aggregation;
-    counts.set(type, (counts.get(type) ?? 0) + cell.unreadableCount);
-  }
-  return counts;
 }

@@ -52,6 +52,26 @@ function watched(database: Database) {
   return { asked, database: named };
 }
 
+/** The database, whose first answer of one row is known and arrives when it is delivered. */
+function withAnswerUnderWay(database: Database) {
+  let deliver = (): void => undefined;
+  let delivered: Promise<void> | null = new Promise((resolve) => {
+    deliver = resolve;
+  });
+  const one: DatabasePool['one'] = async (...parameters) => {
+    const waits = delivered;
+    delivered = null;
+    const row = await database.slonik.one(...parameters);
+    await waits;
+    return row;
+  };
+  const slonik = new Proxy(database.slonik, {
+    get: (target, key): unknown => (key === 'one' ? one : Reflect.get(target, key)),
+  });
+  const slow: { readonly slonik: DatabasePool } = { slonik };
+  return { database: slow, deliver };
+}
+
 /** Meters of one environment, each with an event name of its own, in one catalog version. */
 async function insertMeters(database: Database, count: number): Promise<void> {
   await ownerOf(database).query(sql.type(z.unknown())`
@@ -99,6 +119,35 @@ describe('the newest catalog', () => {
     const { version } = await catalogs.latest(0);
     await createMeter(database);
     expect((await catalogs.latest(version + 1)).version).toBe(version + 1);
+  });
+});
+
+describe('what the partitions of a process ask together', () => {
+  test('is the newest version once, and its changes once, after all of them were refused', async ({
+    database: { database },
+  }) => {
+    const { asked, database: spied } = watched(database);
+    const catalogs = createCatalogReader(spied, () => 0);
+    const { version } = await catalogs.latest(0);
+    await createMeter(database);
+    asked.length = 0;
+    const loaded = await Promise.all(Array.from({ length: 8 }, () => catalogs.latest(version + 1)));
+    expect(asked).toEqual(['catalog_counter', 'changes_of_catalog']);
+    expect(new Set(loaded).size).toBe(1);
+  });
+
+  test('is asked again when the answer under way is older than what refused one of them', async ({
+    database: { database },
+  }) => {
+    const { database: slow, deliver } = withAnswerUnderWay(database);
+    const catalogs = createCatalogReader(slow, () => 0);
+    const early = catalogs.latest(0);
+    await createMeter(database);
+    const { version } = await createCatalogReader(database, () => 0).latest(0);
+    const late = catalogs.latest(version);
+    deliver();
+    expect((await late).version).toBe(version);
+    await early;
   });
 });
 

@@ -107,6 +107,7 @@ export function createCatalogReader(database: Pool, now: () => number) {
   // Each partition waits for one version at most, so the queue is short.
   const queue = new PQueue({ concurrency: 1 });
   let latest = { version: 0, readAtMs: Number.NEGATIVE_INFINITY };
+  let asking: Promise<void> | null = null;
 
   /** The held catalog from which the fewest versions lead to this one. */
   function nearest(version: number): HeldCatalog | null {
@@ -135,17 +136,28 @@ export function createCatalogReader(database: Pool, now: () => number) {
     return catalogs.get(version) ?? (await queue.add(() => read(version)));
   }
 
+  async function ask(): Promise<void> {
+    const readAtMs = now();
+    const { version } = await database.slonik.one(latestVersion());
+    if (version >= latest.version) latest = { version, readAtMs };
+  }
+
+  /** The partitions of a process ask together: an answer that is under way serves all of them. */
+  function askTogether(): Promise<void> {
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    return asking;
+  }
+
   return {
     /** The catalog of a version. @throws DependencyError. */
     load,
     /** The newest catalog, at most a tenth of a second old and never older than `versionMin`. */
     latest: async (versionMin: number): Promise<Catalog> => {
-      if (now() - latest.readAtMs > POLL_MS || latest.version < versionMin) {
-        const readAtMs = now();
-        const { version } = await database.slonik.one(latestVersion());
-        // Answers may come in another order than they were asked for.
-        if (version >= latest.version) latest = { version, readAtMs };
-      }
+      if (now() - latest.readAtMs > POLL_MS || latest.version < versionMin) await askTogether();
+      // An answer that was under way may be older than the meter that refused the intent.
+      if (latest.version < versionMin) await askTogether();
       return load(latest.version);
     },
   };

@@ -28,3 +28,15 @@ export function boundsOfPartition(eventsMax: number, partitions: number): Gather
     bytesMax: Math.max(BYTES_MIN, Math.min(PARTITION_BYTES_MAX, bytes)),
   };
 }
+
+/**
+ * Characters of usage rows that the batches of a process have at a time. 500,000 rows of short
+ * texts fit; those of long customers or groups do not.
+ */
+const CHARACTERS_MAX = 256 * 1024 * 1024;
+const CHARACTERS_MIN = 4 * 1024 * 1024;
+
+/** How much text the usage rows of a batch may have, for one of so many partitions. */
+export function charactersOfPartition(partitions: number): number {
+  return Math.max(CHARACTERS_MIN, Math.floor(CHARACTERS_MAX / Math.max(1, partitions)));
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { OffsetOutOfRange, type LogRecord, type ReadRequest } from '../../event-log/event-log.js';
 import type { DecodedRecord } from '../fold/candidate.js';
-import { boundsOfPartition } from './gather-bounds.js';
+import { boundsOfPartition, charactersOfPartition } from './gather-bounds.js';
 import { ReadAhead } from './read-ahead.js';
 
 const event = (eventId: string): UsageEvent => ({
@@ -178,6 +178,16 @@ describe('what a partition may gather', () => {
   ])('is its share of what the process may: %i partitions', (partitions, eventsMax, mebibytes) => {
     const bytesMax = Math.floor(mebibytes * MIB);
     expect(boundsOfPartition(50_000, partitions)).toEqual({ eventsMax, bytesMax });
+  });
+
+  it.each([
+    [0, 256],
+    [1, 256],
+    [8, 32],
+    [64, 4],
+    [100, 4],
+  ])('makes its share of the rows that are in memory: %i partitions', (partitions, mebibytes) => {
+    expect(charactersOfPartition(partitions)).toBe(mebibytes * MIB);
   });
 
   it('is never more than is allowed', () => {

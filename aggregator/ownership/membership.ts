@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MEMBER_ALIVE_SECONDS } from '../../sql/aggregator-member.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
@@ -6,9 +7,6 @@ import type { Claim, Sharing } from './assign-partitions.js';
 
 /** The channel on which processes tell each other to compute the assignment again. */
 export const SHARING_CHANNEL = 'aggregator_sharing';
-
-/** A member that is silent for longer counts as dead, and others get its partitions. */
-const ALIVE_SECONDS = 5;
 
 const memberRow = z.object({ member_id: z.string(), is_leaving: z.boolean() });
 const holdingRow = z.object({
@@ -40,7 +38,7 @@ export function createMembership(database: Database, log: string, memberId: stri
     memberId,
     /** Records that this process is alive, or leaving, and reads who owns what. */
     beat: async (isLeaving: boolean): Promise<SharingView> => {
-      const parameters = { log, memberId, isLeaving, aliveSeconds: ALIVE_SECONDS };
+      const parameters = { log, memberId, isLeaving, aliveSeconds: MEMBER_ALIVE_SECONDS };
       const others = await slonik.any(beatMember(parameters));
       // Read after the beat, so that every owner in these rows was already listed as a member.
       const rows = await slonik.any(listHoldings({ log }));

@@ -13,6 +13,7 @@ import { createMetrics } from '../../runtime/metrics.js';
 import { createProcessFlushes } from '../flush/process-flushes.js';
 import { createCatalogReader } from '../gather/catalog.js';
 import { IdFilterCache } from '../dedup/id-filter-cache.js';
+import { IdLookUps } from '../write/id-look-ups.js';
 import { UsageWriter } from '../write/usage-writer.js';
 import { createCheckpointStore } from './checkpoint-store.js';
 import { createMembership, type Membership } from './membership.js';
@@ -51,11 +52,13 @@ const test = base.extend<{ readonly world: World }>({
         ...shared,
         partition: 0,
         writer: new UsageWriter(client, logId, 0),
+        lookUps: new IdLookUps(client, logId),
         filter: new IdFilterCache({
           ...{ clickhouse: client, identity: reader.identity, falsePositiveRate: 0.01 },
           previousLogs: () => Promise.resolve([]),
         }).take(0),
         eventsMax: 100,
+        charactersMax: () => 1_000_000,
         signal: new AbortController().signal,
         logger: createLog('test', 'silent'),
         metrics: createMetrics(),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { MEMBER_ALIVE_SECONDS } from '../../sql/aggregator-member.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import { listen, type Listening } from '../../sql/listen.js';
@@ -6,6 +7,7 @@ import { planOf, type Claim } from './assign-partitions.js';
 import { SHARING_CHANNEL, type Membership, type SharingView } from './membership.js';
 
 const BEAT_MS = 1_000;
+const NOTICED = `the others notice after ${MEMBER_ALIVE_SECONDS} s`;
 /**
  * How long a live owner may take to finish its batch. After that its partition is taken anyway, and
  * the epoch fences it. Long enough for the largest batch, so that none is written in vain.
@@ -65,7 +67,7 @@ export class PartitionSharing {
     } catch (error) {
       this.#warn(
         error,
-        'could not tell the other aggregators that this one is leaving; they notice after 5 s',
+        `could not tell the other aggregators that this one is leaving; ${NOTICED}`,
       );
     }
   }
@@ -78,7 +80,7 @@ export class PartitionSharing {
     try {
       await this.options.membership.leave();
     } catch (error) {
-      this.#warn(error, 'could not leave the list of aggregators; the others notice after 5 s');
+      this.#warn(error, `could not leave the list of aggregators; ${NOTICED}`);
     }
   }
 

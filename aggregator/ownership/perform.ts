@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { EventLogReader } from '../../event-log/event-log.js';
-import { OffsetOutOfRange } from '../../event-log/event-log.js';
+import { OffsetOutOfRange, type EventLogReader } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { IdFilter, Warming } from '../dedup/id-filter.js';
-import type { Command, Inspection, Outcome } from '../protocol/state.js';
+import type { Command, Inspection, MachineSettings, Outcome } from '../protocol/state.js';
+import type { IdLookUps } from '../write/id-look-ups.js';
 import type { UsageWriter } from '../write/usage-writer.js';
 import type { CheckpointStore } from './checkpoint-store.js';
 import { refetchBatch } from '../gather/refetch-batch.js';
@@ -17,6 +17,8 @@ export type PartitionDependencies = {
   readonly checkpoints: CheckpointStore;
   readonly catalog: CatalogReader;
   readonly writer: UsageWriter;
+  /** Of all partitions of the process. */
+  readonly lookUps: Pick<IdLookUps, 'find'>;
   readonly filter: IdFilter;
   readonly member: FlushMember;
   /** Events of one batch. */
@@ -28,11 +30,15 @@ export type PartitionDependencies = {
 };
 
 /** 64 hexadecimal digits; the digest of an intent. */
-export function digestOf(texts: readonly string[]): string {
-  const sum = createHash('sha256');
-  for (const text of texts) sum.update(text);
-  return sum.digest('hex');
-}
+export const digestAfter: MachineSettings['digestAfter'] = (texts) => {
+  const begun = createHash('sha256');
+  for (const text of texts) begun.update(text);
+  return (following) => {
+    const sum = begun.copy();
+    for (const text of following) sum.update(text);
+    return sum.digest('hex');
+  };
+};
 
 /** All commands except those that end a run. */
 export type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
@@ -77,11 +83,12 @@ async function warm(
 }
 
 async function lookUp(
-  { filter, writer }: PartitionDependencies,
-  command: Of<'look_up'>,
+  { filter, lookUps, partition }: PartitionDependencies,
+  { below, appendedAtMs, ...command }: Of<'look_up'>,
 ): Promise<Outcome> {
   const idHashes = filter.perhapsKnown(command.idHashes);
-  return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };
+  const seen = await lookUps.find({ partition, idHashes, below, appendedAtMs });
+  return { kind: 'looked_up', seen };
 }
 
 async function checkPresence(

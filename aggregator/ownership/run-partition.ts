@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
+import { ENCODED_CHARACTERS_MAX } from '../../contract/usage-minute.js';
 import { nextStep } from '../protocol/machine.js';
 import type {
   Batch,
@@ -12,7 +13,7 @@ import type {
   MachineSettings,
 } from '../protocol/state.js';
 import { FIRST_STEP } from '../protocol/steps.js';
-import { digestOf, perform, type PartitionDependencies, type Performed } from './perform.js';
+import { digestAfter, perform, type PartitionDependencies, type Performed } from './perform.js';
 import type { Performance } from '../flush/flush.js';
 import { lessCertain } from '../flush/write-together.js';
 
@@ -28,6 +29,8 @@ export type InjectFailure = (command: Command, partition: number) => 'before' | 
 export type PartitionRun = PartitionDependencies & {
   readonly logger: Log;
   readonly metrics: Metrics;
+  /** Characters of the usage rows of one batch, among the partitions that the process runs now. */
+  readonly charactersMax: () => number;
   readonly injectFailure?: InjectFailure;
   /** How long to wait after this many failures in a row; tests do not wait. */
   readonly retryDelayMs?: (failures: number) => number;
@@ -230,15 +233,20 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
   }
 }
 
-async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
-  const { identity } = run.log;
-  const settings: MachineSettings = {
-    logId: identity.logId,
+/** The settings of the next step: a partition's share of the process changes with the others. */
+function settingsOf(run: PartitionRun): MachineSettings {
+  return {
+    logId: run.log.identity.logId,
     partition: run.partition,
     eventsMax: run.eventsMax,
     insertRowsMax: run.writer.insertRowsMax,
-    digestOf,
+    digestAfter,
+    charactersMax: run.charactersMax(),
+    insertCharactersMax: ENCODED_CHARACTERS_MAX,
   };
+}
+
+async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const label = { partition: String(run.partition) };
   let progress: Progress = { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0 };
   for (;;) {
@@ -249,6 +257,6 @@ async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
       progress = { ...progress, epoch: state.checkpoint.epoch };
       run.metrics.partitionEpoch.set(label, progress.epoch);
     }
-    progress = await performStep(run, settings, progress);
+    progress = await performStep(run, settingsOf(run), progress);
   }
 }

@@ -1,11 +1,22 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { batchLength, type BatchBounds } from '../fold/cut-batch.js';
-import { digestTexts, encodeBatch } from '../fold/encode-rows.js';
-import { foldBatch } from '../fold/fold-batch.js';
-import { hasSameMeters, meterKey } from '../fold/meter-index.js';
-import { summarizeBatch } from '../fold/summarize-batch.js';
-import type { Batch, BatchFacts, Catalog, Draft, MachineSettings } from './state.js';
+import { BATCH_TABLES } from '../fold/batch-tables.js';
+import { batchLength, type BatchBounds, type InsertBounds } from '../fold/cut-batch.js';
 import type { DecodedRecord } from '../fold/candidate.js';
+import { digestTexts } from '../fold/encode-rows.js';
+import { foldBatch, type FoldedBatch } from '../fold/fold-batch.js';
+import { keepFold, refold } from '../fold/refold-batch.js';
+import { summarizeBatch } from '../fold/summarize-batch.js';
+import { charactersOfDeltas } from '../fold/usage-size.js';
+import type {
+  Batch,
+  BatchFacts,
+  BatchFold,
+  Catalog,
+  Draft,
+  FoldedDraft,
+  HaltReason,
+  MachineSettings,
+} from './state.js';
 
 /** The records of the next batch, and where it ends; null when there are none. */
 export function draftBatch(
@@ -36,16 +47,6 @@ export function idHashesOf(draft: Draft): readonly string[] {
   return [...idHashes];
 }
 
-/** Whether all events of a draft count on the same meters in another catalog as in its own. */
-export function countsTheSame({ records, catalog }: Draft, other: Catalog): boolean {
-  const keys = new Set<string>();
-  for (const { candidates } of records) {
-    for (const { environment, event } of candidates)
-      keys.add(meterKey(environment, event.eventName));
-  }
-  return [...keys].every((key) => hasSameMeters(catalog.meters, other.meters, key));
-}
-
 /** The first half of a draft's records, or the only one. */
 export function firstHalf(draft: Draft): Draft {
   const records = draft.records.slice(0, Math.ceil(draft.records.length / 2));
@@ -53,19 +54,52 @@ export function firstHalf(draft: Draft): Draft {
   return { ...draft, records, end };
 }
 
-/** Folds and encodes a draft. `seen` holds those of its ids that were counted below it. */
+function batchOf(draft: Draft, { kept, digestWith }: BatchFold): Batch {
+  const { range, folded, encoded } = kept;
+  return {
+    ...{ range, encoded, catalogVersion: draft.catalog.version },
+    appendedAtMs: appendedAtMsOf(draft),
+    summary: summarizeBatch(folded),
+    digest: digestWith(digestTexts(encoded, ['usage'])),
+  };
+}
+
+/** The tables before usage, which no catalog changes: their part of the digest is made once. */
+const TABLES_OF_RECORDS = BATCH_TABLES.filter((table) => table !== 'usage');
+
+/** Whether the rows of a batch are more than one insert of its table can write. */
+function isTooLarge(
+  { unique, duplicates, deadLetters, deltas, accepted }: FoldedBatch,
+  { insertRowsMax, insertCharactersMax }: InsertBounds,
+): boolean {
+  const usageRows = deltas.length + accepted.length + 1;
+  const rows = Math.max(unique.length, duplicates.length, deadLetters.length, usageRows);
+  return rows > insertRowsMax || charactersOfDeltas(deltas) > insertCharactersMax;
+}
+
+/**
+ * Folds and encodes a draft. `seen` holds those of its ids that were counted below it. A draft
+ * whose rows cannot be written comes back as the reason to halt: the bounds of a new batch prevent
+ * it, but a batch may have been intended under other bounds.
+ */
 export function buildBatch(
   settings: MachineSettings,
   start: number,
-  { draft, seen }: BatchFacts,
-): Batch {
-  const { logId, partition, digestOf } = settings;
-  const { records, catalog } = draft;
+  { draft, seen }: Pick<BatchFacts, 'draft' | 'seen'>,
+): FoldedDraft | HaltReason {
+  const { logId, partition, digestAfter } = settings;
   const range = { logId, partition, start, end: draft.end };
-  const folded = foldBatch(records, seen, catalog.meters);
-  const encoded = encodeBatch(range, folded);
-  const digest = digestOf(digestTexts(encoded));
-  const summary = summarizeBatch(folded);
-  const appendedAtMs = appendedAtMsOf(draft);
-  return { range, appendedAtMs, catalogVersion: catalog.version, summary, encoded, digest };
+  const folded = foldBatch(draft.records, seen, draft.catalog.meters);
+  if (isTooLarge(folded, settings)) return 'batch_too_large';
+  const kept = keepFold(range, folded);
+  const digestWith = digestAfter(digestTexts(kept.encoded, TABLES_OF_RECORDS));
+  const fold = { kept, digestWith };
+  return { batch: batchOf(draft, fold), fold };
+}
+
+/** The same batch with a newer catalog. Its records, and their digest, stay what they are. */
+export function rebuildBatch({ draft, fold }: BatchFacts, catalog: Catalog): FoldedDraft {
+  const kept = refold(fold.kept, { from: draft.catalog.meters, to: catalog.meters });
+  const refolded = { ...fold, kept };
+  return { batch: batchOf({ ...draft, catalog }, refolded), fold: refolded };
 }

@@ -160,7 +160,7 @@ describe('an intent that was refused', () => {
     expect(batchOf(again)?.encoded).toBe(batchOf(intended)?.encoded);
   });
 
-  it('is halved when it is refused again, so that it is folded before the next meter comes', () => {
+  it('is halved when it is refused again and again, or it would be refused for ever', () => {
     const catalog = (version: number) => ({
       version,
       meters: indexMeters([{ ...METER, generation: version }], plainText),
@@ -174,12 +174,12 @@ describe('an intent that was refused', () => {
       { kind: 'fetched', records, catalog: catalog(1) },
       { kind: 'looked_up', seen: new Map() },
     ];
-    const ends = [0, 1, 2, 3, 4].map((times) => {
-      const refused = [2, 3, 4, 5].slice(0, times).flatMap(refusedWith);
+    const ends = [0, 1, 5, 6, 7, 8].map((times) => {
+      const refused = Array.from({ length: times }, (_, at) => refusedWith(2 + at)).flat();
       const { command } = after(...fetched, ...refused);
       return command.kind === 'intend' ? command.intent.end : null;
     });
-    expect(ends).toEqual([4, 4, 2, 1, 1]);
+    expect(ends).toEqual([4, 4, 4, 2, 1, 1]);
   });
 
   it('is cut again when more meters make more rows than one insert can write', () => {

@@ -1,11 +1,12 @@
 import {
   appendedAtMsOf,
   buildBatch,
-  countsTheSame,
   draftBatch,
   firstHalf,
   idHashesOf,
+  rebuildBatch,
 } from './build-batch.js';
+import { countsTheSame } from '../fold/refold-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
 import type {
@@ -77,8 +78,14 @@ export function onRefetching(state: StateIn<'refetching'>, outcome: OutcomeIn<'r
   }
 }
 
-function foldAndIntend(settings: MachineSettings, checkpoint: Checkpoint, facts: BatchFacts): Step {
-  return intend(checkpoint, buildBatch(settings, checkpoint.nextOffset, facts), facts);
+function foldAndIntend(
+  settings: MachineSettings,
+  checkpoint: Checkpoint,
+  facts: Omit<BatchFacts, 'fold'>,
+): Step {
+  const built = buildBatch(settings, checkpoint.nextOffset, facts);
+  if (typeof built === 'string') return halt(checkpoint, built);
+  return intend(checkpoint, built.batch, { ...facts, fold: built.fold });
 }
 
 export function onLookingUp(
@@ -90,7 +97,9 @@ export function onLookingUp(
     case 'looked_up': {
       const facts = { draft, seen: outcome.seen, refusals: 0 };
       if (intent === null) return foldAndIntend(settings, checkpoint, facts);
-      const batch = buildBatch(settings, checkpoint.nextOffset, facts);
+      const built = buildBatch(settings, checkpoint.nextOffset, facts);
+      if (typeof built === 'string') return halt(checkpoint, built);
+      const { batch } = built;
       return {
         state: { phase: 'checking_presence', checkpoint, intent, batch },
         command: { kind: 'check_presence', range: batch.range, appendedAtMs: batch.appendedAtMs },
@@ -129,13 +138,19 @@ export function onCheckingPresence(
 }
 
 /**
+ * A batch that is refused more often than this is halved. Folding what is new takes milliseconds
+ * and is seldom refused so often by chance; halving folds all that is left of the batch.
+ */
+const REFUSALS_OF_WHOLE_MAX = 5;
+
+/**
  * Folds the records of a refused batch with the newer catalog. Which of their ids are known need
  * not be asked again: ids below the batch are of finished batches, and while the epoch is ours
  * nobody else can write in this partition.
  *
- * When the newer catalog has the same meters for all of these events, the rows are the same. A
- * batch that was refused before is halved: while meters are made faster than it can be folded, it
- * would be refused for ever.
+ * When the newer catalog has the same meters for all of these events, the rows are the same. Where
+ * it has others, only these are folded, so that this is done before the next meter comes. Should it
+ * take longer, the batch is halved, or else it would be refused for ever.
  */
 function foldAgain(
   settings: MachineSettings,
@@ -143,15 +158,19 @@ function foldAgain(
   catalog: Catalog,
 ): Step {
   const newer = { ...facts.draft, catalog };
-  const refusals = facts.refusals + 1;
-  if (countsTheSame(facts.draft, catalog)) {
+  if (countsTheSame(facts.fold.kept, { from: facts.draft.catalog.meters, to: catalog.meters })) {
     const same = { ...batch, catalogVersion: catalog.version };
     return intend(checkpoint, same, { ...facts, draft: newer });
   }
-  const wanted = refusals > 1 ? firstHalf(newer) : newer;
+  const refusals = facts.refusals + 1;
+  const wanted = refusals > REFUSALS_OF_WHOLE_MAX ? firstHalf(newer) : newer;
   // More meters make more rows, which must fit into one insert again.
   const draft = draftBatch(wanted.records, catalog, settings) ?? wanted;
-  return foldAndIntend(settings, checkpoint, { ...facts, draft, refusals });
+  if (draft.end < newer.end) {
+    return foldAndIntend(settings, checkpoint, { ...facts, draft, refusals });
+  }
+  const refolded = rebuildBatch(facts, catalog);
+  return intend(checkpoint, refolded.batch, { ...facts, draft, refusals, fold: refolded.fold });
 }
 
 export function onLoadingCatalog(

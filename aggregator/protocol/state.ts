@@ -1,9 +1,10 @@
 import type { InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
-import type { BatchBounds } from '../fold/cut-batch.js';
+import type { BatchBounds, InsertBounds } from '../fold/cut-batch.js';
 import type { EncodedBatch } from '../fold/encode-rows.js';
 import type { MeterIndex } from '../fold/meter-index.js';
+import type { KeptFold } from '../fold/refold-batch.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
 import type { BatchSummary } from '../fold/summarize-batch.js';
 
@@ -82,7 +83,8 @@ export type HaltReason =
   | 'unknown_fold_version'
   | 'digest_mismatch'
   | 'batch_half_applied'
-  | 'batch_applied_twice';
+  | 'batch_applied_twice'
+  | 'batch_too_large';
 
 /** What the caller is to do next. It only performs; the machine makes every decision. */
 export type Command =
@@ -176,10 +178,19 @@ export type Draft = {
   readonly end: number;
 };
 
+/** What a newer catalog changes only in part, and the digest that begins with what it keeps. */
+export type BatchFold = {
+  readonly kept: KeptFold;
+  readonly digestWith: (texts: readonly string[]) => string;
+};
+
+export type FoldedDraft = { readonly batch: Batch; readonly fold: BatchFold };
+
 /** What the rows of a batch are folded from: its records, and which of their ids were known. */
 export type BatchFacts = {
   readonly draft: Draft;
   readonly seen: ReadonlyMap<string, StoredId>;
+  readonly fold: BatchFold;
   /** How often its intent was refused because of a newer catalog. */
   readonly refusals: number;
 };
@@ -246,9 +257,13 @@ export type State =
 export type Step = { readonly state: State; readonly command: Command };
 
 /** Constants of the machine of one partition. */
-export type MachineSettings = BatchBounds & {
-  readonly logId: string;
-  readonly partition: number;
-  /** 64 hexadecimal digits of a cryptographic hash. */
-  readonly digestOf: (texts: readonly string[]) => string;
-};
+export type MachineSettings = BatchBounds &
+  InsertBounds & {
+    readonly logId: string;
+    readonly partition: number;
+    /**
+     * 64 hexadecimal digits of a cryptographic hash, of texts and what follows them: the first ones
+     * are read once, whatever may follow.
+     */
+    readonly digestAfter: (texts: readonly string[]) => (following: readonly string[]) => string;
+  };

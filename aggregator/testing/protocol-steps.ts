@@ -8,7 +8,9 @@ export const settings: MachineSettings = {
   partition: 0,
   eventsMax: 10,
   insertRowsMax: 1_000,
-  digestOf: (texts) => texts.join(''),
+  charactersMax: 1_000_000,
+  insertCharactersMax: 1_000_000,
+  digestAfter: (texts) => (following) => [...texts, ...following].join(''),
 };
 
 export const checkpoint: Checkpoint = {

@@ -5,7 +5,7 @@ import { hashText } from '../../runtime/hash-text.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BatchRange } from '../fold/batch-tables.js';
 import type { AcceptedCount } from '../fold/count-accepted.js';
-import type { MeterIndex } from '../fold/meter-index.js';
+import { meterKey, type MeterIndex } from '../fold/meter-index.js';
 import { encodeBatch, type EncodedBatch } from '../fold/encode-rows.js';
 import { foldBatch } from '../fold/fold-batch.js';
 import { candidateOf, type Candidate, type DecodedRecord } from '../fold/candidate.js';
@@ -27,29 +27,29 @@ const eventRow = z
     log_offset: integerColumn,
     record_index: z.number().int(),
   })
-  .transform((row): Candidate =>
-    candidateOf(
-      {
-        environment: { tenantId: row.tenant_id, environmentId: row.environment_id },
-        event: {
-          eventId: row.event_id,
-          eventName: row.event_name,
-          // The reverse of customerKeyOfEvent.
-          externalCustomerId: row.customer_key.startsWith('e:') ? row.customer_key.slice(2) : null,
-          customerId: row.customer_id,
-          source: row.source,
-          timestampMs: row.timestamp_ms,
-          isTimestampGiven: row.is_timestamp_given,
-          properties: row.properties,
-        },
-        receivedAtMs: row.received_ms,
-        appendedAtMs: row.appended_ms,
-        offset: row.log_offset,
-        index: row.record_index,
+  .transform((row): Candidate => {
+    const environment = { tenantId: row.tenant_id, environmentId: row.environment_id };
+    const stored = {
+      environment,
+      meterKey: meterKey(environment, row.event_name),
+      event: {
+        eventId: row.event_id,
+        eventName: row.event_name,
+        // The reverse of customerKeyOfEvent.
+        externalCustomerId: row.customer_key.startsWith('e:') ? row.customer_key.slice(2) : null,
+        customerId: row.customer_id,
+        source: row.source,
+        timestampMs: row.timestamp_ms,
+        isTimestampGiven: row.is_timestamp_given,
+        properties: row.properties,
       },
-      hashText,
-    ),
-  );
+      receivedAtMs: row.received_ms,
+      appendedAtMs: row.appended_ms,
+      offset: row.log_offset,
+      index: row.record_index,
+    };
+    return candidateOf(stored, hashText);
+  });
 
 const duplicatesRow = z.object({
   tenant_id: z.string(),

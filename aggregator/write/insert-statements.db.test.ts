@@ -2,7 +2,8 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
-import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
+import { recordsOfEvents } from '../../contract/records-of-events.js';
+import type { UsageEvent } from '../../contract/usage-event.js';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { decodeRecord } from '../fold/candidate.js';
 import { BATCH_TABLES, TABLES } from '../fold/batch-tables.js';
@@ -62,10 +63,12 @@ const EVENTS = TEXTS.map((n, index): UsageEvent => ({
 }));
 
 /** A batch of one record with these events, as the aggregator sends it. */
-function batchAt(offset: number, events: readonly UsageEvent[]) {
-  const value = encodeEventRecord({ environment, receivedAtMs: 5, events });
-  const records = [decodeRecord({ offset, appendedAtMs: 9, value }, hashText)];
-  const range = { logId: 'log', partition: 0, start: offset, end: offset + 1 };
+function batchAt(first: number, events: readonly UsageEvent[]) {
+  const context = { environment, receivedAtMs: 5, partitionCount: 1 };
+  const records = recordsOfEvents(events, context).map(({ value }, index) =>
+    decodeRecord({ offset: first + index, appendedAtMs: 9, value }, hashText),
+  );
+  const range = { logId: 'log', partition: 0, start: first, end: first + records.length };
   const encoded = encodeBatch(range, foldBatch(records, new Map(), METERS));
   return { epoch: 1, batch: { range, encoded } };
 }

@@ -11,6 +11,7 @@ import { indexMeters } from '../fold/meter-index.js';
 import type { Checkpoint } from '../protocol/state.js';
 import { environment, eventOf } from '../testing/aggregator-world.js';
 import { insertBatches } from './insert-batches.js';
+import { IdLookUps } from './id-look-ups.js';
 import { UsageWriter } from './usage-writer.js';
 
 const EPOCH = 1;
@@ -24,9 +25,9 @@ type Stored = {
   readonly appendedAtMs: number;
 };
 
-/** The owner of partition 0 of a log. */
-async function ownerOf(clickhouse: ClickHouse, logId = 'log'): Promise<UsageWriter> {
-  const writer = new UsageWriter(clickhouse, logId, 0);
+/** The owner of partition 0. */
+async function ownerOf(clickhouse: ClickHouse): Promise<UsageWriter> {
+  const writer = new UsageWriter(clickhouse, 'log', 0);
   await writer.raiseGate(EPOCH);
   return writer;
 }
@@ -161,19 +162,21 @@ describe('the inspection at a take', () => {
 
 describe('the look-up of ids', () => {
   test('finds an id of any month and of an earlier log', async ({ clickhouse: { client } }) => {
-    const writer = await ownerOf(client);
+    await ownerOf(client);
     await write(client, { start: 0, ids: ['old'], appendedAtMs: AUGUST }, ['ids']);
     await write(client, { start: 1, ids: ['new'], appendedAtMs: NOVEMBER }, ['ids']);
     const hashes = ['old', 'new', 'never'].map((id) =>
       hashText(`${environment.tenantId}|${environment.environmentId}|${id}`),
     );
-    const found = async (by: UsageWriter, below: number, appendedAtMs: number) =>
-      [...(await by.lookUp(hashes, { below, appendedAtMs })).keys()].sort();
+    const found = async (below: number, appendedAtMs: number, logId = 'log') => {
+      const question = { partition: 0, idHashes: hashes, below, appendedAtMs };
+      return [...(await new IdLookUps(client, logId).find(question)).keys()].sort();
+    };
     // Whatever the time of the batch: it only says where to look first.
     for (const appendedAtMs of [0, AUGUST, OCTOBER, NOVEMBER, Date.UTC(2030, 0)]) {
-      expect(await found(writer, 2, appendedAtMs)).toEqual(hashes.slice(0, 2).sort());
-      expect(await found(writer, 1, appendedAtMs)).toEqual([hashes[0]]);
-      expect(await found(await ownerOf(client, 'next log'), 0, appendedAtMs)).toHaveLength(2);
+      expect(await found(2, appendedAtMs)).toEqual(hashes.slice(0, 2).sort());
+      expect(await found(1, appendedAtMs)).toEqual([hashes[0]]);
+      expect(await found(0, appendedAtMs, 'next log')).toHaveLength(2);
     }
   });
 });

@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import { DAY_MS, type InstantMs } from '../../contract/instant.js';
+import type { InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { endQueries } from '../../clickhouse/end-queries.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
 import type { BatchRange } from '../fold/batch-tables.js';
-import type { StoredId } from '../fold/separate-duplicates.js';
 import type { Checkpoint, Inspection, Presence } from '../protocol/state.js';
+import { appendedFromMs, IN_MONTHS } from './appended-from.js';
 import { queryMarkOf, queryPrefixOf } from './insert-batches.js';
-
-/** Keeps the text of a look-up below the server's limit of 256 KiB for a query. */
-const LOOK_UP_IDS_MAX = 6_000;
 
 const countRow = z.object({ found: integerColumn });
 const presenceRow = z.object({
@@ -22,20 +19,7 @@ const presenceRow = z.object({
   end: integerColumn,
   single: integerColumn,
 });
-const idRow = z.object({
-  hash: z.string(),
-  payload: z.string(),
-  timestamp_ms: integerColumn,
-  is_timestamp_given: z.boolean(),
-});
-
 const OF_PARTITION = 'log_id = {log_id:String} AND log_partition = {log_partition:UInt32}';
-/** Leaves out the table partitions of the months before. */
-const IN_MONTHS = "appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')";
-const BELOW = `${OF_PARTITION} AND log_offset < {below:UInt64}`;
-const IN_LAST_MONTHS = `${BELOW} AND ${IN_MONTHS}`;
-/** An id counts once for ever, and not once per log (D-009). */
-const ANYWHERE_ELSE = `(${BELOW} AND NOT (${IN_MONTHS})) OR log_id != {log_id:String}`;
 const BEYOND = `${OF_PARTITION} AND ${IN_MONTHS} AND log_offset >= {beyond:UInt64}`;
 const IN_RANGE = `${OF_PARTITION} AND ${IN_MONTHS}
   AND log_offset >= {start:UInt64} AND log_offset < {end:UInt64}`;
@@ -46,15 +30,6 @@ const IS_MARKER = `tenant_id = '' AND environment_id = '' AND customer_key = ''
 
 const IS_OF_PARTITION = `startsWith(query_id, {prefix:String})
   AND position(query_id, {mark:String}) > 0`;
-
-/**
- * Rows of a batch, and those beyond it, were appended at this time or later: a day before the batch
- * began, since a log whose leader changes may set its clock back. 0 when that is not known.
- */
-function appendedFromMs(appendedAtMs: InstantMs | null): InstantMs {
-  if (appendedAtMs === null) return 0;
-  return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);
-}
 
 /**
  * What the owner of one partition asks ClickHouse, and how it fences others. Every method throws a
@@ -142,51 +117,8 @@ export class UsageWriter {
     return { events, ids, marker: timesWritten({ ...written, first: first ?? 0 }, range) };
   }
 
-  /**
-   * Those of the ids that were counted at offsets below `below` or on an earlier log. An id may
-   * stand in any month, for ever, but most that come again do so soon; and it stands there once. So
-   * the last months are asked first, and all others only for what was not found.
-   */
-  async lookUp(
-    idHashes: readonly string[],
-    { below, appendedAtMs }: { readonly below: number; readonly appendedAtMs: InstantMs },
-  ): Promise<ReadonlyMap<string, StoredId>> {
-    const bounds = { below, appended_from: appendedFromMs(appendedAtMs) };
-    const seen = new Map<string, StoredId>();
-    for (const where of [IN_LAST_MONTHS, ANYWHERE_ELSE]) {
-      const wanted = idHashes.filter((idHash) => !seen.has(idHash));
-      for (let start = 0; start < wanted.length; start += LOOK_UP_IDS_MAX) {
-        const some = wanted.slice(start, start + LOOK_UP_IDS_MAX);
-        for (const row of await this.#lookUpSome(some, where, bounds)) {
-          seen.set(row.hash, {
-            payloadHash: row.payload,
-            timestampMs: row.timestamp_ms,
-            isTimestampGiven: row.is_timestamp_given,
-          });
-        }
-      }
-    }
-    return seen;
-  }
-
   async #count(select: string, parameters: QueryParameters): Promise<number> {
     const [row] = await this.clickhouse.query(select, parameters, countRow);
     return assertPresent(row, 'the row of a SELECT of one aggregate').found;
-  }
-
-  /** The hashes are read before the rest of the row, since nearly all of them are others. */
-  #lookUpSome(
-    idHashes: readonly string[],
-    where: string,
-    bounds: QueryParameters,
-  ): Promise<z.output<typeof idRow>[]> {
-    // We compute the hashes, and they are hexadecimal digits, so they are safe in the text.
-    const select = `SELECT lower(hex(id_hash)) AS hash, lower(hex(payload_hash)) AS payload,
-        toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms, is_timestamp_given
-      FROM event_ids_v1
-      PREWHERE id_hash IN (
-        SELECT toFixedString(unhex(arrayJoin(splitByChar(',', '${idHashes.join(',')}'))), 16))
-      WHERE ${where}`;
-    return this.clickhouse.query(select, { ...this.#ofPartition, ...bounds }, idRow);
   }
 }

@@ -1,112 +1,78 @@
 import type { Caller } from '../records/caller.js';
-import { hasMetadata, isEqual, isOneOf } from '../records/conditions.js';
-import { createRecord } from '../records/create-record.js';
-import { readRecord } from '../records/find-record.js';
-import { MemberReader } from '../records/member-rules.js';
-import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
-import { searchRecords, type Page } from '../records/search-records.js';
+import { changeRecord, type ChangeTarget } from '../records/change-record.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
 import {
   readUnit,
   writeUnit,
   type ReadDependencies,
+  type Unit,
   type WriteDependencies,
 } from '../records/unit.js';
-import { countryNamed } from './countries.js';
-import { findCustomerByExternalId } from './customers-store.js';
+import { changeIntegrations } from './change-integrations.js';
+import { answerCustomer, type AnsweredCustomer } from './customer-answer.js';
+import { changedCustomer, newCustomer } from './customer-rules.js';
+import { changeCustomerTaxes, createTaxedCustomer } from './customer-taxes.js';
 import {
   CUSTOMERS,
+  type ChangeCustomerBody,
   type CreateCustomerBody,
-  type CustomerRow,
-  type SearchCustomersBody,
 } from './customer.resource.js';
-
-/** One `@`, something before it, and a host of dot-separated names; addresses are not resolved. */
-const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/;
-
-/** The members that are stored as they are given. */
-function contactOf(body: CreateCustomerBody) {
-  return {
-    email: body.email ?? null,
-    contact: body.contact ?? null,
-    address_line1: body.address_line1 ?? null,
-    address_line2: body.address_line2 ?? null,
-    address_city: body.address_city ?? null,
-    address_state: body.address_state ?? null,
-    address_postal_code: body.address_postal_code ?? null,
-  };
-}
-
-/** The customer that a request describes, or what is wrong with it. */
-function newCustomer(body: CreateCustomerBody) {
-  const reader = new MemberReader();
-  // Kept as it is, blanks included, since events name it exactly so.
-  const externalId = body.external_id;
-  reader.name('external_id', externalId);
-  reader.rejectUnsupported(body, ['tax_rate_overrides', 'integration_entity_mapping']);
-  if (body.email !== undefined && !EMAIL.test(body.email)) {
-    reader.note('email', 'must be an e-mail address');
-  }
-  const country = body.address_country === undefined ? null : countryNamed(body.address_country);
-  if (body.address_country !== undefined && country === null) {
-    reader.note('address_country', 'must be an ISO 3166 alpha-2 code, such as DE');
-  }
-  const customer = {
-    external_id: externalId,
-    name: body.name === undefined || body.name === '' ? externalId : body.name,
-    ...contactOf(body),
-    address_country: country,
-    timezone: reader.timezone('timezone', body.timezone),
-    metadata: reader.metadata(body.metadata),
-  };
-  return reader.refusal() ?? customer;
-}
+import { findNamedCustomer, type CustomerName } from './named-customer.js';
 
 /** POST /customers. */
 export async function createCustomer(
   dependencies: WriteDependencies,
   caller: Caller,
   body: CreateCustomerBody,
-): Promise<CustomerRow | Refusal> {
-  const customer = newCustomer(body);
-  if (isRefusal(customer)) return customer;
-  return writeUnit(dependencies, caller, (unit) => createRecord(unit, CUSTOMERS, customer));
-}
-
-/** GET /customers/{id}, whatever the status. */
-export function readCustomer(
-  dependencies: ReadDependencies,
-  caller: Caller,
-  id: string,
-): Promise<CustomerRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, CUSTOMERS, id));
-}
-
-/** GET /customers/external/{external_id}: the published customer with this external id. */
-export function readCustomerByExternalId(
-  dependencies: ReadDependencies,
-  caller: Caller,
-  externalId: string,
-): Promise<CustomerRow | Refusal> {
-  return readUnit(dependencies, caller.environment, async ({ tx }) => {
-    const customer = await findCustomerByExternalId(tx, externalId);
-    return customer ?? notFound('customer', externalId);
+): Promise<AnsweredCustomer | Refusal> {
+  const wanted = newCustomer(body);
+  if (isRefusal(wanted)) return wanted;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const customer = await createTaxedCustomer(unit, wanted.customer, wanted.taxes);
+    if (isRefusal(customer)) return customer;
+    const refusal = await changeIntegrations(unit, customer.id, wanted.integrations);
+    return refusal ?? answerCustomer(unit, customer);
   });
 }
 
-/** POST /customers/search. */
-export function searchCustomers(
+/** GET /customers/{id}, whatever the status, and GET /customers/external/{external_id}. */
+export function readCustomer(
   dependencies: ReadDependencies,
   caller: Caller,
-  body: SearchCustomersBody,
-): Promise<Page<CustomerRow> | Refusal> {
-  const conditions = [
-    ...isOneOf('id', body.customer_ids),
-    ...isOneOf('external_id', body.external_ids),
-    ...isEqual('external_id', body.external_id),
-    ...isEqual('email', body.email),
-    ...hasMetadata(body.metadata),
-  ];
-  return readUnit(dependencies, caller.environment, (unit) =>
-    searchRecords(unit, CUSTOMERS, { request: body, conditions }),
+  name: CustomerName,
+): Promise<AnsweredCustomer | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) =>
+    answerCustomer(unit, await findNamedCustomer(unit, name)),
   );
+}
+
+/** Which customer a change means, and which versions of it the caller has seen (If-Match). */
+export type CustomerTarget = Pick<ChangeTarget, 'isExpected'> & CustomerName;
+
+async function idOfTarget(unit: Unit, target: CustomerTarget): Promise<string | Refusal> {
+  if ('id' in target) return target.id;
+  const customer = await findNamedCustomer(unit, target);
+  return isRefusal(customer) ? customer : customer.id;
+}
+
+/** PUT /customers/{id} and PUT /customers?external_customer_id=. */
+export async function changeCustomer(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: CustomerTarget; readonly body: ChangeCustomerBody },
+): Promise<AnsweredCustomer | Refusal> {
+  const changed = changedCustomer(body);
+  if (isRefusal(changed)) return changed;
+  const { members, integrations, taxes } = changed;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const id = await idOfTarget(unit, target);
+    if (isRefusal(id)) return id;
+    const { isExpected } = target;
+    const change = async () => {
+      const refusal = integrations && (await changeIntegrations(unit, id, integrations));
+      return refusal ?? (await changeCustomerTaxes(unit, id, taxes)) ?? members;
+    };
+    const customer = await changeRecord(unit, CUSTOMERS, { target: { id, isExpected }, change });
+    return answerCustomer(unit, customer);
+  });
 }

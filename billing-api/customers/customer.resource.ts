@@ -1,13 +1,13 @@
-import { nullable, text } from '../records/columns.js';
-import type {
-  DateTime,
-  MetadataDto,
-  PaginationDto,
-  RecordDto,
-  RecordStatusDto,
-  SearchBody,
-} from '../records/record-dto.js';
+import { nullable, recordVersion, text } from '../records/columns.js';
+import type { MetadataDto, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
+import {
+  integrationToDto,
+  type IntegrationDto,
+  type IntegrationEntityBody,
+  type IntegrationsByCustomer,
+} from './integration.resource.js';
+import type { TaxRateOverrideBody } from '../taxes/tax-overrides.js';
 
 export const CUSTOMERS = defineResource({
   name: 'customer',
@@ -25,25 +25,13 @@ export const CUSTOMERS = defineResource({
     address_postal_code: nullable(text),
     address_country: nullable(text),
     timezone: nullable(text),
+    version: recordVersion,
   },
   unique: { customers_external_id: 'external_id' },
   removal: 'archived',
+  announces: 'all',
 });
 export type CustomerRow = RecordOf<typeof CUSTOMERS>;
-
-/** Not available yet: refused when given. */
-export interface TaxRateOverrideBody {
-  tax_rate_code: string;
-  /** @isInt */
-  priority?: number;
-  currency?: string;
-}
-
-/** Not available yet: refused when given. */
-export interface IntegrationEntityBody {
-  provider_type: string;
-  provider_entity_id: string;
-}
 
 /**
  * @example {"external_id": "acme", "name": "Acme Ltd", "email": "billing@acme.example",
@@ -73,24 +61,50 @@ export interface CreateCustomerBody {
   /** Name of the IANA database. */
   timezone?: string;
   metadata?: MetadataDto;
-  /** @maxItems 100 */
+  /**
+   * Tax rates of the customer, in place of those of the tenant.
+   * @maxItems 100
+   */
   tax_rate_overrides?: TaxRateOverrideBody[];
-  /** @maxItems 100 */
+  /** What the customer is called at other providers. @maxItems 100 */
   integration_entity_mapping?: IntegrationEntityBody[];
 }
 
-export interface IntegrationDto {
-  id: string;
-  entity_type: string;
-  entity_id: string;
-  provider_type: string;
-  provider_entity_id: string;
-  metadata: MetadataDto;
-  status: RecordStatusDto;
-  created_at: DateTime;
-  created_by: string | null;
-  updated_at: DateTime;
-  updated_by: string | null;
+/**
+ * Members that are present are changed, and null clears one; your own id of the customer never
+ * changes.
+ * @example {"email": "accounts@acme.example", "address_line2": null}
+ */
+export interface ChangeCustomerBody {
+  /** @minLength 1 @maxLength 255 */
+  name?: string;
+  /** @maxLength 255 */
+  email?: string | null;
+  /** @maxLength 20 */
+  contact?: string | null;
+  /** @maxLength 255 */
+  address_line1?: string | null;
+  /** @maxLength 255 */
+  address_line2?: string | null;
+  /** @maxLength 100 */
+  address_city?: string | null;
+  /** @maxLength 100 */
+  address_state?: string | null;
+  /** @maxLength 20 */
+  address_postal_code?: string | null;
+  /** ISO 3166 alpha-2. */
+  address_country?: string | null;
+  /** Name of the IANA database. Subscriptions keep the time zone that they began with. */
+  timezone?: string | null;
+  /** Replaced as a whole; null takes all away. */
+  metadata?: MetadataDto | null;
+  /**
+   * In place of all tax associations of the customer; null takes all away.
+   * @maxItems 100
+   */
+  tax_rate_overrides?: TaxRateOverrideBody[] | null;
+  /** Replaced as a whole; null takes all away. @maxItems 100 */
+  integration_entity_mapping?: IntegrationEntityBody[] | null;
 }
 
 export interface CustomerDto extends RecordDto {
@@ -124,6 +138,7 @@ export interface SearchCustomersBody extends SearchBody {
   metadata?: MetadataDto;
 }
 
-export function customerToDto(row: CustomerRow): CustomerDto {
-  return { ...recordToDto(CUSTOMERS, row), integrations: [] };
+export function customerToDto(row: CustomerRow, integrations: IntegrationsByCustomer): CustomerDto {
+  const own = integrations.get(row.id) ?? [];
+  return { ...recordToDto(CUSTOMERS, row), integrations: own.map(integrationToDto) };
 }

@@ -1,32 +1,37 @@
 import {
   Body,
   Controller,
+  Delete,
   Extension,
   Get,
   Path,
   Post,
+  Put,
+  Query,
   Request,
   Route,
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
+import { archiveCustomer } from './archive-customer.js';
 import {
+  changeCustomer,
   createCustomer,
   readCustomer,
-  readCustomerByExternalId,
-  searchCustomers,
+  type CustomerTarget,
 } from './customer-operations.js';
-import {
-  customerToDto,
-  type CreateCustomerBody,
-  type CustomerDto,
-  type CustomerListDto,
-  type SearchCustomersBody,
+import type {
+  ChangeCustomerBody,
+  CreateCustomerBody,
+  CustomerDto,
+  CustomerListDto,
+  SearchCustomersBody,
 } from './customer.resource.js';
-import { pageToDto } from '../records/search-records.js';
+import { searchCustomers } from './search-customers.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
+import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/customers')
@@ -38,7 +43,12 @@ export class CustomersController extends Controller {
 
   /** @summary Create a customer */
   @Post()
-  @Extension('x-operation', { entity: 'customer', access: 'write' })
+  @Extension('x-operation', {
+    entity: 'customer',
+    access: 'write',
+    versioned: true,
+    notFound: true,
+  })
   @SuccessResponse(201, 'Created')
   public async createCustomer(
     @Request() request: HttpRequest,
@@ -46,7 +56,8 @@ export class CustomersController extends Controller {
   ): Promise<CustomerDto> {
     const customer = accepted(await createCustomer(this.dependencies, callerOf(request), body));
     this.setStatus(201);
-    return customerToDto(customer);
+    tagVersion(this, customer.version);
+    return customer.dto;
   }
 
   /** @summary Search customers */
@@ -56,30 +67,81 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchCustomersBody,
   ): Promise<CustomerListDto> {
-    const page = accepted(await searchCustomers(this.dependencies, callerOf(request), body));
-    return pageToDto(page, customerToDto);
+    return accepted(await searchCustomers(this.dependencies, callerOf(request), body));
   }
 
   /** @summary Read a customer by your own id of it */
   @Get('external/{external_id}')
-  @Extension('x-operation', { entity: 'customer', access: 'read' })
+  @Extension('x-operation', { entity: 'customer', access: 'read', versioned: true })
   public async readCustomerByExternalId(
     @Request() request: HttpRequest,
     @Path() external_id: string,
   ): Promise<CustomerDto> {
-    const caller = callerOf(request);
-    return customerToDto(
-      accepted(await readCustomerByExternalId(this.dependencies, caller, external_id)),
-    );
+    const name = { externalId: external_id };
+    const customer = accepted(await readCustomer(this.dependencies, callerOf(request), name));
+    tagReadVersion(this, request, customer.version);
+    return customer.dto;
   }
 
   /** @summary Read a customer */
   @Get('{id}')
-  @Extension('x-operation', { entity: 'customer', access: 'read' })
+  @Extension('x-operation', { entity: 'customer', access: 'read', versioned: true })
   public async readCustomer(
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CustomerDto> {
-    return customerToDto(accepted(await readCustomer(this.dependencies, callerOf(request), id)));
+    const customer = accepted(await readCustomer(this.dependencies, callerOf(request), { id }));
+    tagReadVersion(this, request, customer.version);
+    return customer.dto;
+  }
+
+  /** @summary Change a customer by your own id of it */
+  @Put()
+  @Extension('x-operation', {
+    entity: 'customer',
+    access: 'write',
+    versioned: true,
+    notFound: true,
+  })
+  public changeCustomerByExternalId(
+    @Request() request: HttpRequest,
+    @Query() external_customer_id: string,
+    @Body() body: ChangeCustomerBody,
+  ): Promise<CustomerDto> {
+    return this.change(request, { externalId: external_customer_id }, body);
+  }
+
+  /** @summary Change a customer */
+  @Put('{id}')
+  @Extension('x-operation', { entity: 'customer', access: 'write', versioned: true })
+  public changeCustomer(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeCustomerBody,
+  ): Promise<CustomerDto> {
+    return this.change(request, { id }, body);
+  }
+
+  /**
+   * Fails while the customer has a subscription that is not cancelled. Its usage stays.
+   * @summary Archive a customer
+   */
+  @Delete('{id}')
+  @Extension('x-operation', { entity: 'customer', access: 'write' })
+  @SuccessResponse(204, 'Archived')
+  public async archiveCustomer(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
+    accepted(await archiveCustomer(this.dependencies, callerOf(request), id));
+  }
+
+  private async change(
+    request: HttpRequest,
+    named: CustomerTarget,
+    body: ChangeCustomerBody,
+  ): Promise<CustomerDto> {
+    const target = { ...named, isExpected: expectedVersions(request) };
+    const change = changeCustomer(this.dependencies, callerOf(request), { target, body });
+    const customer = accepted(await change);
+    tagVersion(this, customer.version);
+    return customer.dto;
   }
 }

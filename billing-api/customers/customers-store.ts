@@ -1,7 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { isOfEnvironment } from '../records/conditions.js';
-import { findRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
 
@@ -21,14 +20,6 @@ export const usageCustomerRow = z.object({
 });
 /** What readers of usage must know of a customer. */
 export type UsageCustomer = z.output<typeof usageCustomerRow>;
-
-/** The customers with these ids, whatever their status; unknown ids are left out. */
-export function findCustomers(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, CustomerRow>> {
-  return findRecords({ tx: transaction }, CUSTOMERS, ids);
-}
 
 /** Keeps a published customer as it is until the transaction ends; others may do the same. */
 export async function holdPublishedCustomer(

@@ -60,14 +60,9 @@ describe('POST /customers', () => {
       ['a long contact', { ...ACME, contact: '1'.repeat(21) }, 'contact'],
       ['a long city', { ...ACME, address_city: 'x'.repeat(101) }, 'address_city'],
       [
-        'tax rates',
-        { ...ACME, tax_rate_overrides: [{ tax_rate_code: 'vat' }] },
-        'tax_rate_overrides',
-      ],
-      [
-        'integrations',
-        { ...ACME, integration_entity_mapping: [{ provider_type: 'x', provider_entity_id: 'y' }] },
-        'integration_entity_mapping',
+        'a tax rate of no currency',
+        { ...ACME, tax_rate_overrides: [{ tax_rate_code: 'vat', currency: 'euro' }] },
+        'tax_rate_overrides.0.currency',
       ],
       ['an unknown member', { ...ACME, phone: '1' }, 'phone'],
     ]);
@@ -90,6 +85,14 @@ describe('GET /customers', () => {
     expect((await api.call('GET', external, { headers })).status).toBe(404);
     expect((await api.call('GET', `/v1/customers/${customer.id}`, { headers })).status).toBe(404);
   });
+});
+
+test('a customer whose external id is a word of the interface is found by it', async ({ api }) => {
+  for (const word of ['entitlements', 'usage', 'search', 'external']) {
+    const { id } = await api.make('/v1/customers', { external_id: word });
+    const found = await api.call('GET', `/v1/customers/external/${word}`);
+    expect([word, found.body.id]).toEqual([word, id]);
+  }
 });
 
 describe('POST /customers/search', () => {

@@ -41,7 +41,7 @@ describe('credentials', () => {
     const token = await api.call('GET', '/v1/users/me', { headers: bearer });
     expect([token.status, token.body.message]).toEqual([
       401,
-      'bearer tokens are not accepted here: send an API key in x-api-key',
+      'the token is not valid, or it has expired: sign in again',
     ]);
     const both = { 'x-api-key': `sk_${'z'.repeat(40)}`, authorization: `Bearer ${API_KEY}` };
     expect((await api.call('GET', '/v1/users/me', { headers: both })).status).toBe(401);
@@ -97,7 +97,7 @@ describe('errors', () => {
   }) => {
     for (const [method, path, allow] of [
       ['DELETE', '/v1/meters', 'GET, HEAD, POST'],
-      ['PATCH', '/v1/plans/x', 'GET, HEAD, PUT'],
+      ['PATCH', '/v1/plans/x', 'DELETE, GET, HEAD, PUT'],
       ['OPTIONS', '/v1/plans', 'POST'],
       ['GET', '/v1/plans/search', 'POST'],
       ['PUT', '/v1/events', 'GET, HEAD, POST'],

@@ -69,8 +69,8 @@ export function createErrorHandler(log: Log): ErrorRequestHandler {
       sendFailure(response, refused);
       return;
     }
-    const { requestId, apiCaller } = contextOf(request);
-    const facts = { requestId, tenantId: apiCaller?.environment.tenantId, err: error };
+    const { requestId, caller } = contextOf(request);
+    const facts = { requestId, tenantId: caller?.environment.tenantId, err: error };
     if (error instanceof DependencyError) {
       log.warn(facts, 'a dependency failed');
       sendFailure(response, outageFailure(error));

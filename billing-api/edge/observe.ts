@@ -22,8 +22,8 @@ export function createObserver(metrics: Metrics, log: Log): RequestHandler {
         status: String(response.statusCode),
       };
       metrics.httpSeconds.observe(labels, seconds);
-      const { requestId, apiCaller } = contextOf(request);
-      const tenantId = apiCaller?.environment.tenantId;
+      const { requestId, caller } = contextOf(request);
+      const tenantId = caller?.environment.tenantId;
       log.debug({ requestId, tenantId, ...labels, seconds }, 'request');
     });
     next();

@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Request, RequestHandler, Response } from 'express';
 import { HttpFailure } from './http-failure.js';
 import { operationIfDeclared } from './operations.js';
-import { apiCallerOf } from './request-context.js';
+import { contextOf } from './request-context.js';
 
 /** Requests per second and key; 0 sets no limit. */
 export type RateLimits = {
@@ -57,7 +57,8 @@ async function consume(
 }
 
 /**
- * Counts requests per API key in this process (docs/http.md 1.10); mounted behind `authenticate`.
+ * Counts requests per API key, or user of a token, in this process (docs/http.md 1.10); mounted
+ * behind `authenticate`.
  * Requests that no operation is declared for count as `default`.
  */
 export function createRateLimit(limits: RateLimits): RequestHandler {
@@ -67,8 +68,9 @@ export function createRateLimit(limits: RateLimits): RequestHandler {
     operationIfDeclared(request)?.rate === 'heavy' ? heavy : others;
   return async (request, response, next) => {
     const policy = policyOf(request);
-    const key = apiCallerOf(request).secretId;
-    const failure = policy.quota === 0 ? null : await consume(policy, key, response);
+    const { caller } = contextOf(request);
+    const isLimited = caller !== null && policy.quota > 0;
+    const failure = isLimited ? await consume(policy, caller.countedAs, response) : null;
     if (failure !== null) throw failure;
     next();
   };

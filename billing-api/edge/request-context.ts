@@ -1,14 +1,32 @@
 import type { Request } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
-import type { ApiCaller } from '../../sql/api-keys.js';
+import type { Environment } from '../../contract/environment.js';
 import type { Caller, IdempotencyClaim } from '../records/caller.js';
 import type { OperationMatch } from './operation-table.js';
+
+/** Whom the credentials of a request belong to. */
+export type RequestCaller = {
+  readonly environment: Environment;
+  readonly userId: string;
+  readonly roles: readonly string[];
+  /** A suspended tenant may read and not write (docs/http.md 1.2). */
+  readonly isTenantSuspended: boolean;
+  /** Null when the caller came with a token. */
+  readonly apiKeyId: string | null;
+  /** The name under which requests are counted: a key, or the user of a token. */
+  readonly countedAs: string;
+  /** A publishable key can only send events. */
+  readonly isPublishable: boolean;
+  /** False for a token without one: `environment` then only holds the audit trail. */
+  readonly hasChosenEnvironment: boolean;
+};
 
 /** What the edge finds out about a request before a controller sees it. */
 type RequestContext = {
   requestId: string;
   match: OperationMatch;
-  apiCaller: ApiCaller | null;
+  /** Null for an operation that needs no credentials. */
+  caller: RequestCaller | null;
   claim: IdempotencyClaim | null;
 };
 
@@ -21,20 +39,35 @@ export function contextOf(request: Request): RequestContext {
   const context: RequestContext = {
     requestId: '',
     match: { kind: 'unknown' },
-    apiCaller: null,
+    caller: null,
     claim: null,
   };
   contexts.set(request, context);
   return context;
 }
 
-/** Who the key belongs to. Only behind `authenticate`. */
-export function apiCallerOf(request: Request): ApiCaller {
-  return assertPresent(contextOf(request).apiCaller, 'the caller of the request');
+/** Who calls. Only behind `authenticate`, and not in an operation that needs no credentials. */
+export function requestCallerOf(request: Request): RequestCaller {
+  return assertPresent(contextOf(request).caller, 'the caller of the request');
+}
+
+/** The environment that the request names by its key, claim or header; null when it names none. */
+export function chosenEnvironmentOf(request: Request): string | null {
+  const { environment, hasChosenEnvironment } = requestCallerOf(request);
+  return hasChosenEnvironment ? environment.environmentId : null;
 }
 
 /** On whose behalf the request's operation runs. Only behind `authenticate`. */
 export function callerOf(request: Request): Caller {
-  const { environment, userId } = apiCallerOf(request);
-  return { environment, userId, claim: contextOf(request).claim };
+  const { environment, userId, apiKeyId } = requestCallerOf(request);
+  const { requestId, claim } = contextOf(request);
+  return { environment, userId, apiKeyId, requestId, claim };
+}
+
+/** A caller whose roles decide what it may hand out. */
+export type CallerWithRoles = Caller & { readonly roles: readonly string[] };
+
+/** As `callerOf`, for operations that hand out roles or keys. */
+export function callerWithRolesOf(request: Request): CallerWithRoles {
+  return { ...callerOf(request), roles: requestCallerOf(request).roles };
 }

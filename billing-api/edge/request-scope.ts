@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { RequestHandler } from 'express';
 import type { QueryScope } from '../../clickhouse/request-queries.js';
 import { assertPresent } from '../../runtime/failure.js';
-import { apiCallerOf } from './request-context.js';
+import { contextOf } from './request-context.js';
 
 /** The client has closed its connection: nobody waits for the answer. */
 export class ClientLeft extends Error {
@@ -22,14 +22,19 @@ const scopes = new AsyncLocalStorage<QueryScope>();
  * Mounted directly before the operations, since what reads bodies may lose it.
  */
 export const enterRequestScope: RequestHandler = (request, response, next) => {
-  const { environment } = apiCallerOf(request);
+  const { caller } = contextOf(request);
+  if (caller === null) {
+    // Signing up and in asks ClickHouse nothing.
+    next();
+    return;
+  }
   const leaving = new AbortController();
   // Every query of the request listens.
   setMaxListeners(0, leaving.signal);
   response.once('close', () => {
     if (!response.writableFinished) leaving.abort(new ClientLeft());
   });
-  scopes.run({ environment, signal: leaving.signal }, next);
+  scopes.run({ environment: caller.environment, signal: leaving.signal }, next);
 };
 
 /** The scope of the request at hand. @throws AssertionFailed outside of a request. */

@@ -6,7 +6,7 @@ import { expandRecord } from '../records/expand-record.js';
 import { findRecord } from '../records/find-record.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import { endProblem, featureRefusal } from './entitlement-request.js';
 import { changedResetRefusal } from './reset-rule.js';
 import {
@@ -26,20 +26,6 @@ function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
   return reader.refusal() ?? { ...others, end_date: endMs };
 }
 
-async function ruleRefusal(
-  unit: Unit,
-  row: EntitlementRow,
-  before: EntitlementRow,
-): Promise<Refusal | null> {
-  const feature = assertPresent(
-    await findRecord(unit, FEATURES, row.feature_id),
-    'the feature of an entitlement',
-  );
-  const refusal = featureRefusal(feature, row);
-  if (refusal !== null || row.usage_reset_period === before.usage_reset_period) return refusal;
-  return changedResetRefusal(unit, feature, row);
-}
-
 /** PUT /entitlements/{id}. */
 export function changeEntitlement(
   dependencies: WriteDependencies,
@@ -52,9 +38,14 @@ export function changeEntitlement(
       change: async (row) => {
         const patch = patchOf(row, body);
         if (isRefusal(patch)) return patch;
-        return (await ruleRefusal(unit, { ...row, ...patch }, row)) ?? patch;
+        const feature = await findRecord(unit, FEATURES, row.feature_id);
+        const known = assertPresent(feature, 'the feature of an entitlement');
+        return featureRefusal(known, { ...row, ...patch }) ?? patch;
       },
     });
-    return isRefusal(changed) ? changed : expandRecord(unit, changed, entitlementExpansions);
+    if (isRefusal(changed)) return changed;
+    const refusal =
+      body.usage_reset_period === undefined ? null : await changedResetRefusal(unit, changed);
+    return refusal ?? expandRecord(unit, changed, entitlementExpansions);
   });
 }

@@ -1,9 +1,10 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { FEATURES, type FeatureRow } from '../catalog/features/feature.resource.js';
+import { keyOf, lockOwners, type OwnerRecord } from '../catalog/owners/lock-owners.js';
 import type { Caller } from '../records/caller.js';
 import { createRecords } from '../records/create-record.js';
 import { expandRecords } from '../records/expand-record.js';
-import { findRecords } from '../records/find-record.js';
+import { findRecords, holdRecords } from '../records/find-record.js';
 import {
   collect,
   invalid,
@@ -13,7 +14,6 @@ import {
   type RequestItems,
 } from '../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
-import { keyOf, lockOwners, type Owner } from './entitlement-owner.js';
 import {
   entitlementCommandFrom,
   featureRefusal,
@@ -27,11 +27,11 @@ import {
   type ExpandedEntitlement,
   type NewEntitlement,
 } from './entitlement.resource.js';
-import { resetRefusals, type ResetWindow } from './reset-rule.js';
+import { resetRefusals } from './reset-rule.js';
 
 /** What entitlements of a request name, by id; owners by `keyOf`. */
 type Found = {
-  readonly owners: ReadonlyMap<string, Owner | Refusal>;
+  readonly owners: ReadonlyMap<string, OwnerRecord | Refusal>;
   readonly features: ReadonlyMap<string, FeatureRow>;
   readonly parents: ReadonlyMap<string, EntitlementRow>;
 };
@@ -46,7 +46,8 @@ async function findNamed(unit: Unit, commands: readonly EntitlementCommand[]): P
   const parentIds = requests.flatMap((request) => request.parent_entitlement_id ?? []);
   return {
     owners,
-    features: await findRecords(unit, FEATURES, featureIds),
+    // Held, so that none of them is archived before the unit ends.
+    features: await holdRecords(unit, FEATURES, featureIds),
     parents: await findRecords(unit, ENTITLEMENTS, parentIds),
   };
 }
@@ -54,22 +55,28 @@ async function findNamed(unit: Unit, commands: readonly EntitlementCommand[]): P
 /** What a subscription's entitlement replaces: one of the same feature, of its plan. */
 function parentRefusal(
   { feature_id: featureId, parent_entitlement_id: id }: CreateEntitlementBody,
-  owner: Owner,
+  owner: OwnerRecord,
   { parents }: Found,
 ): Refusal | null {
   if (id === undefined) return null;
   const problem = (text: string): Refusal => invalid({ parent_entitlement_id: text });
-  if (owner.entityType === 'PLAN') return problem('goes with a subscription only, not with a plan');
+  if (owner.entityType !== 'SUBSCRIPTION') {
+    return problem('goes with a subscription only, not with a plan or an addon');
+  }
   const parent = parents.get(id);
   if (parent === undefined) return notFound('entitlement', id);
   if (parent.feature_id !== featureId) return problem('must be an entitlement to the same feature');
-  return parent.entity_id === owner.planId
+  return parent.entity_id === owner.row.plan_id
     ? null
     : problem("must be an entitlement of the subscription's plan");
 }
 
 /** An entitlement that keeps every rule but that of reset windows, with what it belongs to. */
-type Checked = ResetWindow & { readonly command: EntitlementCommand };
+type Checked = {
+  readonly command: EntitlementCommand;
+  readonly feature: FeatureRow;
+  readonly owner: OwnerRecord;
+};
 
 function checkOne(command: EntitlementCommand, found: Found): Checked | Refusal {
   const { request, owner: wanted } = command;
@@ -78,7 +85,7 @@ function checkOne(command: EntitlementCommand, found: Found): Checked | Refusal 
   const feature = found.features.get(request.feature_id);
   if (feature === undefined) return notFound('feature', request.feature_id);
   const refusal = featureRefusal(feature, request) ?? parentRefusal(request, owner, found);
-  return refusal ?? { command, feature, owner, reset: request.usage_reset_period ?? null };
+  return refusal ?? { command, feature, owner };
 }
 
 function newEntitlement({ command, feature, owner }: Checked): NewEntitlement {
@@ -101,14 +108,15 @@ async function storeEntitlements(
   { isBulk }: { readonly isBulk: boolean },
 ): Promise<readonly EntitlementRow[] | Refusal> {
   const found = await findNamed(unit, commands);
-  const checked = commands.map((command) => checkOne(command, found));
-  const good = checked.filter((one): one is Checked => !isRefusal(one));
-  const resets = await resetRefusals(unit, good);
-  const items = collect({ items: checked, isBulk }, (one): NewEntitlement | Refusal => {
-    if (isRefusal(one)) return one;
-    return resets[good.indexOf(one)] ?? newEntitlement(one);
+  const items = collect({ items: commands, isBulk }, (command) => {
+    const checked = checkOne(command, found);
+    return isRefusal(checked) ? checked : newEntitlement(checked);
   });
-  return isRefusal(items) ? items : createRecords(unit, ENTITLEMENTS, { items, isBulk });
+  if (isRefusal(items)) return items;
+  const stored = await createRecords(unit, ENTITLEMENTS, { items, isBulk });
+  if (isRefusal(stored)) return stored;
+  const resets = await resetRefusals(unit, stored);
+  return collect({ items: stored, isBulk }, (row) => resets.get(row.id) ?? row);
 }
 
 /** The members that are stored as they are given. */

@@ -1,9 +1,8 @@
-import { PLANS } from '../catalog/plans/plan.resource.js';
+import { readOwner, type OwnerReference } from '../catalog/owners/read-owner.js';
 import type { Caller } from '../records/caller.js';
 import { removeRecord } from '../records/change-record.js';
 import { isEqual, isFlag, isOneOf } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
-import { readRecord } from '../records/find-record.js';
 import type { SearchBody } from '../records/record-dto.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
@@ -62,15 +61,15 @@ export function searchEntitlements(
   return readUnit(dependencies, caller.environment, (unit) => search(unit, body));
 }
 
-/** GET /plans/{id}/entitlements. */
-export function listPlanEntitlements(
+/** GET /plans/{id}/entitlements and GET /addons/{id}/entitlements. */
+export function listEntitlementsOf(
   dependencies: ReadDependencies,
   caller: Caller,
-  { planId, ...request }: SearchBodyRequest & { readonly planId: string },
+  { id, kind, ...request }: SearchBodyRequest & OwnerReference,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   return readUnit(dependencies, caller.environment, async (unit) => {
-    const plan = await readRecord(unit, PLANS, planId);
-    return isRefusal(plan) ? plan : search(unit, { ...request, plan_ids: [planId] });
+    const owner = await readOwner(unit, { id, kind });
+    return isRefusal(owner) ? owner : search(unit, { ...request, entity_ids: [id] });
   });
 }
 

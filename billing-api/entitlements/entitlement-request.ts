@@ -1,24 +1,19 @@
 import { invalid, type Refusal } from '../records/refusal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { FeatureRow } from '../catalog/features/feature.resource.js';
-import type { CreateEntitlementBody, EntitlementRow } from './entitlement.resource.js';
+import type { NamedOwner } from '../catalog/owners/lock-owners.js';
+import type { CreateEntitlementBody } from './entitlement.resource.js';
 import { MemberReader } from '../records/member-rules.js';
-
-/** The owner that a request names; the type is null where the request gives only an id. */
-export type EntitlementOwner = {
-  readonly id: string;
-  readonly type: EntitlementRow['entity_type'] | null;
-};
 
 /** An entitlement that keeps every rule which asks for nothing but the request. */
 export type EntitlementCommand = {
-  readonly owner: EntitlementOwner;
+  readonly owner: NamedOwner;
   readonly request: CreateEntitlementBody;
   readonly startMs: InstantMs | null;
   readonly endMs: InstantMs | null;
 };
 
-function readOwner(reader: MemberReader, request: CreateEntitlementBody): EntitlementOwner {
+function readOwner(reader: MemberReader, request: CreateEntitlementBody): NamedOwner {
   const { plan_id: planId, entity_id: entityId, entity_type: type = null } = request;
   if (planId === undefined && entityId === undefined) {
     reader.note('plan_id', 'give plan_id or entity_id');

@@ -1,14 +1,13 @@
 import { flag, instant, integer, nullable, oneOf, safeInteger, text } from '../records/columns.js';
 import {
-  always,
   expandedToDto,
   refersTo,
   type Expanded,
   type Expansions,
 } from '../records/expand-record.js';
-import type { AddonDto } from '../records/unsupported-dto.js';
 import type { DateTime, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
 import { defineResource, recordToDto, type NewRecord, type RecordOf } from '../records/resource.js';
+import { ADDONS, addonToDto, type AddonDto } from '../catalog/addons/addon.resource.js';
 import {
   FEATURES,
   featureToDto,
@@ -40,6 +39,7 @@ export const ENTITLEMENTS = defineResource({
     end_date: nullable(instant),
   },
   removal: 'archived',
+  announces: 'all',
 });
 export type EntitlementRow = RecordOf<typeof ENTITLEMENTS>;
 export type NewEntitlement = NewRecord<(typeof ENTITLEMENTS)['columns']>;
@@ -50,7 +50,7 @@ export type EntitlementOwnerDto = 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
 export type UsageResetPeriodDto = BillingPeriod | 'NEVER';
 
 /**
- * What a plan or a subscription allows of a feature.
+ * What a plan, an addon or a subscription allows of a feature.
  * @example {"feature_id": "feat_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "plan_id":
  *   "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "usage_limit": 1000}
  */
@@ -58,9 +58,9 @@ export interface CreateEntitlementBody {
   feature_id: string;
   /** Either this or `entity_id`. */
   plan_id?: string;
-  /** A plan or a subscription. */
+  /** A plan, an addon or a subscription. */
   entity_id?: string;
-  /** Follows from the record that `entity_id` names. Addons are not available yet. */
+  /** Follows from the record that `entity_id` names. */
   entity_type?: EntitlementOwnerDto;
   /** That of the feature. */
   feature_type?: FeatureTypeDto;
@@ -177,11 +177,11 @@ export interface SearchEntitlementsBody extends SearchBody {
   is_enabled?: boolean;
 }
 
-/** Addons cannot exist yet, so theirs is null; the plan is that of a plan's entitlement. */
+/** Plan and addon are those of a plan's and of an addon's entitlement, else null. */
 export const entitlementExpansions: Expansions<EntitlementRow, EntitlementExpansionsDto> = {
   feature: refersTo('feature_id', FEATURES, featureToDto),
   plan: refersTo('entity_id', PLANS, planToDto),
-  addon: always(null),
+  addon: refersTo('entity_id', ADDONS, addonToDto),
 };
 export type ExpandedEntitlement = Expanded<EntitlementRow, EntitlementExpansionsDto>;
 

@@ -9,7 +9,7 @@ import {
   type EntitlementRow,
 } from './entitlement.resource.js';
 
-/** The published entitlements of these plans and subscriptions, oldest first. */
+/** The published entitlements of these plans, addons and subscriptions, oldest first. */
 export async function findEntitlementsOf(
   transaction: Transaction,
   entityIds: readonly string[],
@@ -23,48 +23,53 @@ export type ResetOfMeter = {
   readonly usage_reset_period: EntitlementReset;
 };
 
-/** A reset window that an entitlement to a feature is to have at an owner. */
-type MeetingWindow = {
-  readonly featureId: string;
-  readonly entityId: string;
-  readonly reset: EntitlementReset;
-};
-
 /**
- * Entitlements that may not stand beside the wanted ones: for each, the oldest published one to
- * another feature of the same meter, with another reset period, of the same owner. The owner's
- * subscriptions that have not been cancelled, or the plan of a subscription, count as the owner.
- * @returns by the index of the wanted one; nothing for one that meets no other.
+ * Entitlements that may not stand beside these: for each, the oldest published one to another
+ * feature of the same meter, with another reset period, that can count for one subscription with
+ * it. Of these ones themselves, only those with smaller ids are compared.
+ * @returns by id; nothing for one that meets no other.
  */
 export async function findOtherResetsOfMeters(
   transaction: Transaction,
-  windows: readonly MeetingWindow[],
-): Promise<ReadonlyMap<number, ResetOfMeter>> {
-  if (windows.length === 0) return new Map();
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ResetOfMeter>> {
+  if (ids.length === 0) return new Map();
   const row = z.object({
-    place: z.number().int(),
+    id: z.string(),
     feature_id: ENTITLEMENTS.columns.feature_id.schema,
     usage_reset_period: ENTITLEMENTS.columns.usage_reset_period.schema,
   });
+  const given = sql.array([...ids], 'text');
   const rows = await transaction.any(sql.type(row)`
-    SELECT DISTINCT ON (place) place, entitlements.feature_id, entitlements.usage_reset_period
-    FROM jsonb_to_recordset(${JSON.stringify(windows.map(wanted))}::jsonb)
-      AS wanted (place integer, feature_id text, entity_id text, reset text)
-    JOIN features AS own ON own.id = wanted.feature_id
-    JOIN features AS other ON other.meter_id = own.meter_id AND other.id <> own.id
-    JOIN entitlements ON entitlements.feature_id = other.id
-    WHERE entitlements.status = 'published' AND ${rowIsOfEnvironment('entitlements')}
-      AND ${rowIsOfEnvironment('own')} AND ${rowIsOfEnvironment('other')}
-      AND entitlements.usage_reset_period IS DISTINCT FROM wanted.reset
-      AND (entitlements.entity_id = wanted.entity_id
-        OR EXISTS (SELECT FROM subscriptions
-          WHERE subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('subscriptions')}
-            AND ((subscriptions.id = wanted.entity_id AND plan_id = entitlements.entity_id)
-              OR (plan_id = wanted.entity_id AND subscriptions.id = entitlements.entity_id))))
-    ORDER BY place, entitlements.created_at, entitlements.id`);
-  return new Map(rows.map(({ place, ...found }) => [place, found]));
-}
-
-function wanted({ featureId, entityId, reset }: MeetingWindow, place: number) {
-  return { place, feature_id: featureId, entity_id: entityId, reset };
+    SELECT DISTINCT ON (own.id) own.id, other.feature_id, other.usage_reset_period
+    FROM entitlements AS own
+    JOIN features AS own_feature ON own_feature.id = own.feature_id
+    JOIN features AS other_feature ON other_feature.meter_id = own_feature.meter_id
+      AND other_feature.id <> own_feature.id
+    JOIN entitlements AS other ON other.feature_id = other_feature.id
+    WHERE own.id = ANY (${given}) AND other.status = 'published'
+      AND (NOT other.id = ANY (${given}) OR other.id < own.id)
+      AND other.usage_reset_period IS DISTINCT FROM own.usage_reset_period
+      AND ${rowIsOfEnvironment('own')} AND ${rowIsOfEnvironment('own_feature')}
+      AND ${rowIsOfEnvironment('other')} AND ${rowIsOfEnvironment('other_feature')}
+      AND (other.entity_id = own.entity_id
+        OR EXISTS (SELECT FROM subscriptions AS met
+          WHERE met.subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('met')}
+            AND ((met.id = own.entity_id AND met.plan_id = other.entity_id)
+              OR (met.id = other.entity_id AND met.plan_id = own.entity_id)))
+        OR EXISTS (SELECT FROM addon_associations AS held
+          JOIN subscriptions AS met ON met.id = held.subscription_id
+          WHERE held.addon_status <> 'cancelled' AND met.subscription_status <> 'cancelled'
+            AND ${rowIsOfEnvironment('held')} AND ${rowIsOfEnvironment('met')}
+            AND ((held.addon_id = own.entity_id AND other.entity_id IN (met.id, met.plan_id))
+              OR (held.addon_id = other.entity_id AND own.entity_id IN (met.id, met.plan_id))))
+        OR EXISTS (SELECT FROM addon_associations AS held
+          JOIN addon_associations AS beside ON beside.subscription_id = held.subscription_id
+          JOIN subscriptions AS met ON met.id = held.subscription_id
+          WHERE held.addon_status <> 'cancelled' AND beside.addon_status <> 'cancelled'
+            AND ${rowIsOfEnvironment('held')} AND ${rowIsOfEnvironment('beside')}
+            AND met.subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('met')}
+            AND held.addon_id = own.entity_id AND beside.addon_id = other.entity_id))
+    ORDER BY own.id, other.created_at, other.id`);
+  return new Map(rows.map(({ id, ...found }) => [id, found]));
 }

@@ -1,33 +1,11 @@
-import type { FeatureRow } from '../catalog/features/feature.resource.js';
+import { METERS } from '../catalog/meters/meter.resource.js';
+import { FEATURES } from '../catalog/features/feature.resource.js';
+import { lockOwner } from '../catalog/owners/lock-owners.js';
+import { findRecords, lockRecordsForChange } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
-import type { Unit } from '../records/unit.js';
-import { lockOwner, type Owner } from './entitlement-owner.js';
-import type { EntitlementReset, EntitlementRow } from './entitlement.resource.js';
+import type { ReadUnit, Unit } from '../records/unit.js';
+import type { EntitlementRow } from './entitlement.resource.js';
 import { findOtherResetsOfMeters, type ResetOfMeter } from './entitlements-store.js';
-
-/** An entitlement that is to be stored, as far as its reset window goes. */
-export type ResetWindow = {
-  readonly feature: FeatureRow;
-  readonly owner: Owner;
-  readonly reset: EntitlementReset;
-};
-
-/** Whether entitlements of these owners can count for one subscription. */
-function doMeet(left: Owner, right: Owner): boolean {
-  if (left.id === right.id) return true;
-  const [plan, subscription] = left.entityType === 'PLAN' ? [left, right] : [right, left];
-  const arePlanAndSubscription = plan.entityType === 'PLAN' && subscription.entityType !== 'PLAN';
-  return arePlanAndSubscription && subscription.planId === plan.id && !subscription.isCancelled;
-}
-
-function differInReset(own: ResetWindow, other: ResetWindow): boolean {
-  const haveOneMeter =
-    own.feature.meter_id !== null && own.feature.meter_id === other.feature.meter_id;
-  const areOfOneFeature = own.feature.id === other.feature.id;
-  return (
-    haveOneMeter && !areOfOneFeature && own.reset !== other.reset && doMeet(own.owner, other.owner)
-  );
-}
 
 function refusalOf({ feature_id: featureId, usage_reset_period: reset }: ResetOfMeter): Refusal {
   const reason = `feature ${featureId} has the same meter and this reset period here`;
@@ -35,42 +13,47 @@ function refusalOf({ feature_id: featureId, usage_reset_period: reset }: ResetOf
 }
 
 /**
- * One meter has one kind of reset window: entitlements to several features of it share their limit
- * (docs/domain.md 10.2). Compares those of a request with what is stored, in one statement, and
- * with the ones before them in the request.
- * @returns for each window in turn why it is refused, or null.
+ * The meters of these entitlements, locked: entitlements of a plan and of an addon can meet on a
+ * subscription that neither of them locks.
  */
-export async function resetRefusals(
-  { tx }: Unit,
-  windows: readonly ResetWindow[],
-): Promise<readonly (Refusal | null)[]> {
-  const metered = windows.filter(({ feature }) => feature.meter_id !== null);
-  const stored = await findOtherResetsOfMeters(
-    tx,
-    metered.map(({ feature, owner, reset }) => ({
-      featureId: feature.id,
-      entityId: owner.id,
-      reset,
-    })),
-  );
-  return windows.map((own, index) => {
-    const known = stored.get(metered.indexOf(own));
-    if (known !== undefined) return refusalOf(known);
-    const other = windows.slice(0, index).find((one) => differInReset(own, one));
-    if (other === undefined) return null;
-    return refusalOf({ feature_id: other.feature.id, usage_reset_period: other.reset });
-  });
+async function lockMeters(unit: Unit, entitlements: readonly EntitlementRow[]): Promise<void> {
+  const ids = entitlements.map((row) => row.feature_id);
+  const features = await findRecords(unit, FEATURES, ids);
+  const meterIds = [...features.values()].flatMap((feature) => feature.meter_id ?? []);
+  await lockRecordsForChange(unit, METERS, meterIds);
 }
 
-/** As `resetRefusals`, for an entitlement that is stored and gets another reset period. */
+/**
+ * One meter has one kind of reset window: entitlements to several features of it share their limit
+ * (docs/domain.md 10.2). Compares entitlements that this unit has written with all others, and with
+ * the ones before them in the request; a refusal must end the unit.
+ * @returns by the id of an entitlement why it is refused.
+ */
+export async function resetRefusals(
+  unit: Unit,
+  written: readonly EntitlementRow[],
+): Promise<ReadonlyMap<string, Refusal>> {
+  await lockMeters(unit, written);
+  return resetRefusalsOf(unit, written);
+}
+
+/** As `resetRefusals`, for entitlements whose owners are held, and that meet others as of now. */
+export async function resetRefusalsOf(
+  { tx }: ReadUnit,
+  entitlements: readonly EntitlementRow[],
+): Promise<ReadonlyMap<string, Refusal>> {
+  const ids = entitlements.map(({ id }) => id);
+  const others = await findOtherResetsOfMeters(tx, ids);
+  return new Map([...others].map(([id, other]) => [id, refusalOf(other)]));
+}
+
+/** As `resetRefusals`, for an entitlement that has got another reset period. */
 export async function changedResetRefusal(
   unit: Unit,
-  feature: FeatureRow,
-  { entity_type: type, entity_id: id, usage_reset_period: reset }: EntitlementRow,
+  row: EntitlementRow,
 ): Promise<Refusal | null> {
-  const owner = await lockOwner(unit, { id, type });
+  const owner = await lockOwner(unit, { id: row.entity_id, type: row.entity_type });
   // Entitlements of an owner that is archived meet nothing any more.
   if (isRefusal(owner)) return null;
-  const [refusal] = await resetRefusals(unit, [{ feature, owner, reset }]);
-  return refusal ?? null;
+  return (await resetRefusals(unit, [row])).get(row.id) ?? null;
 }

@@ -1,4 +1,3 @@
-import type { EventLogWriter } from '../../event-log/event-log.js';
 import {
   openEventLogReader,
   openEventLogWriter,
@@ -20,14 +19,12 @@ type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadData
 /**
  * The event log as the billing API uses it. Nothing is opened before a request needs it, so that
  * neither the start nor any other request depends on it; what was opened is closed in the end.
- * @param writer one that the program has anyway.
  */
 export function createLogAccess(program: {
   readonly config: EventLogConfig;
   readonly database: Database;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
-  readonly writer?: EventLogWriter;
 }): LogAccess {
   const { config, database, clock, lifecycle } = program;
   const lazily = <T extends { readonly close: () => Promise<void> }>(
@@ -39,11 +36,7 @@ export function createLogAccess(program: {
     return () => lazy.get();
   };
   const reader = lazily('event log reader', () => openEventLogReader(config));
-  const given = program.writer;
-  const writer =
-    given === undefined
-      ? lazily('event log writer', () => openEventLogWriter(config))
-      : () => Promise.resolve(given);
+  const writer = lazily('event log writer', () => openEventLogWriter(config));
   const inFlightMs = config.MINUTEBOOK_PRODUCE_TIMEOUT_MS;
   const dataUntil =
     config.KAFKA_BROKERS === undefined

@@ -3,6 +3,7 @@ import { customerToDto } from '../customers/customer.resource.js';
 import { formatMoney } from '../domain/money.js';
 import { instantToDto } from '../records/record-dto.js';
 import { subscriptionToDto } from '../subscriptions/subscription.resource.js';
+import { adjustmentsToDto } from './adjustment-answer.js';
 import type { WindowsPage } from './explain/explained-windows.js';
 import type { InvoiceDto } from './invoice-dto.js';
 import { NOT_STORED, invoiceLineToDto } from './invoice-line-answer.js';
@@ -59,7 +60,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     billing_period: subscription.billing_period,
     billing_sequence: null,
     customer_id: subscription.customer_id,
-    customer: customerToDto(customer),
+    customer: customerToDto(customer, related.integrations),
     subscription_id: subscription.id,
     subscription: subscriptionToDto(subscription, plan),
     subscription_customer_id: subscription.customer_id,
@@ -80,7 +81,6 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     recalculated_invoice_id: null,
     version: 1,
     line_items: invoice.lines.map((line) => invoiceLineToDto(line, preview, page)),
-    coupon_applications: [],
-    taxes: [],
+    ...adjustmentsToDto(preview),
   };
 }

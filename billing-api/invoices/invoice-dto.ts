@@ -5,10 +5,10 @@ import type {
   MetadataDto,
   RecordStatusDto,
 } from '../records/record-dto.js';
+import type { AppliedTaxDto, CouponApplicationDto } from './adjustment-dto.js';
 import type { ExplanationDto } from './explain/explanation-dto.js';
 import type { CustomerDto } from '../customers/customer.resource.js';
 import type { CommitmentInfoDto } from '../subscriptions/commitment-dto.js';
-import type { AppliedTaxDto, CouponApplicationDto } from '../records/unsupported-dto.js';
 import type { SubscriptionDto } from '../subscriptions/subscription.resource.js';
 
 /**

@@ -1,9 +1,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { isOfEnvironment } from './conditions.js';
+import { allOf, isOfEnvironment, isOfScope, type Conditions } from './conditions.js';
 import type { Columns } from './columns.js';
 import { referenceRefusal, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
+import { recordChange } from './recorded-change.js';
 import { isRefusal, notFound, notPublished, Refusal } from './refusal.js';
 import { rowToJson, type Patch, type Resource, type RowOf } from './resource.js';
 import type { Unit } from './unit.js';
@@ -47,11 +48,13 @@ export async function updateRecord<C extends Columns>(
     sql.fragment`, `,
   );
   try {
-    return await unit.tx.one(sql.type(resource.row)`
+    const after = await unit.tx.one(sql.type(resource.row)`
       UPDATE ${table} SET (${names}) = (
         SELECT ${names} FROM jsonb_populate_record(NULL::${table}, ${JSON.stringify(values)}::jsonb))
-      WHERE id = ${row.id} AND ${isOfEnvironment}
+      WHERE id = ${row.id} AND ${isOfScope(resource)}
       RETURNING *`);
+    recordChange(unit, resource, { before: row, after });
+    return after;
   } catch (error) {
     return uniqueRefusal(resource, error);
   }
@@ -113,15 +116,22 @@ export async function changeRecord<C extends Columns>(
 /** What still needs a record, as the end of `the meter `: `has a price that has not ended`. */
 export type Guard = (unit: Unit, id: string) => Promise<string | null>;
 
-/** A guard: no row of the table, whatever its status, may name the record in this column. */
-export function notReferenced(
-  by: { readonly table: string; readonly column: string },
-  problem: string,
-): Guard {
+/** Rows that name a record in one of their columns. */
+type Referrers = {
+  readonly table: string;
+  readonly column: string;
+  /** Only rows that meet these; all when absent. */
+  readonly having?: Conditions<string>;
+};
+
+/** A guard: none of these rows may name the record. */
+export function notReferenced(by: Referrers, problem: string): Guard {
+  const { having = [] } = by;
   return async ({ tx }, id) => {
+    const names = sql.fragment`${sql.identifier([by.column])} = ${id}`;
     const found = await tx.exists(sql.type(z.unknown())`
-      SELECT FROM ${sql.identifier([by.table])} WHERE ${sql.identifier([by.column])} = ${id}
-        AND ${isOfEnvironment}`);
+      SELECT FROM ${sql.identifier([by.table])}
+      WHERE ${allOf([names, ...having])} AND ${isOfEnvironment}`);
     return found ? problem : null;
   };
 }

@@ -85,6 +85,16 @@ export function hidden<C extends Column>(column: C): HiddenColumn<C> {
   return { ...column, comparison: null, isHidden: true };
 }
 
+/** bytea that is a secret: it is neither answered nor kept in the audit trail. */
+export const secretBytes: HiddenColumn<Column<Buffer>> & { readonly isSecret: true } = {
+  schema: z.custom<Buffer>((value) => Buffer.isBuffer(value)),
+  comparison: null,
+  toJson: (bytes) => `\\x${bytes.toString('hex')}`,
+  toAnswer: () => null,
+  isHidden: true,
+  isSecret: true,
+};
+
 /**
  * An object whose keys belong to callers, such as metadata. z.record loses the key `__proto__`,
  * which is a key like any other here: the object is checked and stays as it was parsed.

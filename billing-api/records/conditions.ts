@@ -66,6 +66,19 @@ export function isBefore<Name extends string>(
   return instant === null ? [] : [sql.fragment`${column(name)} < ${timestampOf(instant)}`];
 }
 
+/** `column >= instant`; no condition when the instant is absent. */
+export function isNotBefore<Name extends string>(
+  name: Name,
+  instant: InstantMs | null,
+): Conditions<Name> {
+  return instant === null ? [] : [sql.fragment`${column(name)} >= ${timestampOf(instant)}`];
+}
+
+/** `column <= instant`. */
+export function isStarted<Name extends string>(name: Name, instant: InstantMs): Conditions<Name> {
+  return [sql.fragment`${column(name)} <= ${timestampOf(instant)}`];
+}
+
 /** The column is null or later than the instant. */
 export function endsAfter<Name extends string>(name: Name, instant: InstantMs): Conditions<Name> {
   return [sql.fragment`(${column(name)} IS NULL OR ${column(name)} > ${timestampOf(instant)})`];
@@ -98,6 +111,18 @@ export const isPublished: Conditions<'status'> = [sql.fragment`status = 'publish
  */
 export const isOfEnvironment = sql.fragment`tenant_id = current_setting('minutebook.tenant_id', true)
   AND environment_id = current_setting('minutebook.environment_id', true)`;
+
+/** That a row belongs to the tenant of the transaction, such as a user: it has no environment. */
+export const isOfTenant = sql.fragment`tenant_id = current_setting('minutebook.tenant_id', true)`;
+
+/** That a row of a resource belongs to the environment of the transaction, or to its tenant. */
+export function isOfScope({ scope }: { readonly scope: 'environment' | 'tenant' }) {
+  return scope === 'tenant' ? isOfTenant : isOfEnvironment;
+}
+
+/** Tenant and environment of the transaction: two values for the columns of a new row. */
+export const CURRENT_ENVIRONMENT = sql.fragment`current_setting('minutebook.tenant_id', true),
+  current_setting('minutebook.environment_id', true)`;
 
 /** As `isOfEnvironment`, for the rows of one table, or alias of a table, of a join. */
 export function rowIsOfEnvironment(table: string): FragmentSqlToken {

@@ -1,6 +1,6 @@
 import { sql, UniqueIntegrityConstraintViolationError, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
-import { isOfEnvironment } from './conditions.js';
+import { allOf, isEqual, isOfEnvironment } from './conditions.js';
 import { assertPresent, assertThat } from '../../runtime/failure.js';
 import { recordStatus, type Columns } from './columns.js';
 import {
@@ -12,6 +12,7 @@ import {
   type Refusal,
   type RequestItems,
 } from './refusal.js';
+import { recordChange } from './recorded-change.js';
 import {
   rowToJson,
   type NewRecord,
@@ -39,14 +40,19 @@ export function uniqueRefusal(
 }
 
 /** All columns of a new row: those of the caller and those that every record has. */
-function completeRow(unit: Unit, resource: Pick<Resource, 'idPrefix'>, values: Values): Values {
+function completeRow(
+  unit: Unit,
+  resource: Pick<Resource, 'idPrefix' | 'scope'>,
+  values: Values,
+): Values {
   const { caller, now } = unit;
+  const { tenantId, environmentId } = caller.environment;
   return {
     id: unit.newId(resource.idPrefix),
     metadata: {},
     ...values,
-    tenant_id: caller.environment.tenantId,
-    environment_id: caller.environment.environmentId,
+    tenant_id: tenantId,
+    ...(resource.scope === 'tenant' ? {} : { environment_id: environmentId }),
     status: 'published',
     created_at: now,
     created_by: caller.userId,
@@ -112,23 +118,32 @@ async function insertMany<C extends Columns>(
   return results;
 }
 
-const referenceRow = z.object({ id: z.string(), status: recordStatus });
+const referenceRow = z.object({ id: z.string(), status: recordStatus, has_state: z.boolean() });
+type ReferenceRow = z.output<typeof referenceRow>;
 
-/**
- * The status of the records that rows refer to. They are held, so that nobody can archive them
- * before the unit ends.
- */
-async function statusOfReferences(
+/** The records that rows refer to; held, so that nobody can archive them before the unit ends. */
+async function holdReferences(
   { tx }: Unit,
-  { table }: ReferencedResource,
+  { table, having }: ReferencedResource,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, ReferenceRow>> {
   if (ids.length === 0) return new Map();
+  const hasState = allOf(having === undefined ? [] : isEqual(having.column, having.is));
   const found = await tx.any(sql.type(referenceRow)`
-    SELECT id, status FROM ${sql.identifier([table])}
+    SELECT id, status, ${hasState} AS has_state FROM ${sql.identifier([table])}
     WHERE id = ANY (${sql.array([...new Set(ids)], 'text')}) AND ${isOfEnvironment}
     ORDER BY id FOR KEY SHARE`);
-  return new Map(found.map((row) => [row.id, row.status]));
+  return new Map(found.map((row) => [row.id, row]));
+}
+
+/** Why a row cannot refer to what it names; null when it can. */
+function problemOfReference(
+  { name, having }: ReferencedResource,
+  { status, has_state: hasState }: ReferenceRow,
+): string | null {
+  if (status !== 'published') return 'is not published';
+  if (hasState || having === undefined) return null;
+  return `must name a ${name} whose ${having.column} is ${having.is}`;
 }
 
 /** Every record that the values refer to must exist and be published. */
@@ -144,13 +159,14 @@ export async function referenceRefusal(
       return typeof id === 'string' ? id : null;
     };
     const ids = values.items.flatMap((row) => idOf(row) ?? []);
-    const statusById = await statusOfReferences(unit, target, ids);
+    const found = await holdReferences(unit, target, ids);
     const checked = collect(values, (row): null | Refusal => {
       const id = idOf(row);
       if (id === null) return null;
-      const status = statusById.get(id);
-      if (status === undefined) return notFound(target.name, id);
-      return status === 'published' ? null : invalid({ [column]: 'is not published' });
+      const named = found.get(id);
+      if (named === undefined) return notFound(target.name, id);
+      const problem = problemOfReference(target, named);
+      return problem === null ? null : invalid({ [column]: problem });
     });
     if (isRefusal(checked)) return checked;
   }
@@ -179,7 +195,10 @@ export async function createRecords<C extends Columns>(
     only !== undefined && others.length === 0
       ? [await insertOne(unit, resource, only)]
       : await insertMany(unit, resource, rows);
-  return collect({ items: results, isBulk: request.isBulk }, (result) => result);
+  const stored = collect({ items: results, isBulk: request.isBulk }, (result) => result);
+  if (isRefusal(stored)) return stored;
+  for (const after of stored) recordChange(unit, resource, { before: null, after });
+  return stored;
 }
 
 /** Stores one record. A refusal must end the unit. */

@@ -4,10 +4,12 @@ import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../../runtime/project.js';
 
-/** Rows of these have no environment of their own; each is read in one statement only. */
+/** Tables whose rows belong to no single environment, and what limits their statements instead. */
 const WITHOUT_ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['users', 'belong to a tenant: platform/users/users-store.ts names the tenant'],
-  ['tenants', 'are read with their users'],
+  ['environments', 'belong to a tenant: platform/environments/environments-store.ts names it'],
+  ['tenants', 'are named by their id: platform/tenants/tenants-store.ts'],
+  ['user_passwords', 'are only added to'],
   ['meter_ends', 'are read for meters that the statement has filtered'],
 ]);
 
@@ -19,7 +21,7 @@ const VALUE = '«value»';
 
 function textOfExpression(expression: ts.Expression): string {
   const text = expression.getText();
-  if (text === 'isOfEnvironment') return FILTER;
+  if (text === 'isOfEnvironment' || text === 'isOfScope(resource)') return FILTER;
   const named = /^rowIsOfEnvironment\('(\w+)'\)$/.exec(text);
   if (named !== null) return `«filter ${named[1] ?? ''}»`;
   if (text.startsWith('sql.unnest(')) return ROWS;

@@ -40,11 +40,6 @@ export function refersTo<Name extends string, C extends Columns, Answer>(
   };
 }
 
-/** A member of a resource that cannot be created yet: always the same answer. */
-export function always<Answer>(answer: Answer): Expansion<unknown, Answer> {
-  return () => Promise.resolve(() => answer);
-}
-
 /** The records with these expandable members, or with all of them, in one read for each member. */
 export async function expandRecords<Row, Answers extends object>(
   unit: ReadUnit,

@@ -1,7 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import type { Columns } from './columns.js';
-import { allOf, isPublished, type Conditions, isOfEnvironment } from './conditions.js';
-import { notFound, type Refusal } from './refusal.js';
+import { allOf, isOfScope, isPublished, type Conditions } from './conditions.js';
+import { notFound, notPublished, type Refusal } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
 import type { ReadUnit } from './unit.js';
 
@@ -20,7 +20,7 @@ function select<C extends Columns>(
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
     SELECT * FROM ${sql.identifier([resource.table])}
-    WHERE ${where} AND ${isOfEnvironment} ORDER BY id ${lock}`);
+    WHERE ${where} AND ${isOfScope(resource)} ORDER BY id ${lock}`);
 }
 
 async function selectOne<C extends Columns>(
@@ -70,7 +70,7 @@ export async function findPublished<C extends Columns>(
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
     SELECT * FROM ${sql.identifier([resource.table])}
-    WHERE ${allOf([...isPublished, ...conditions])} AND ${isOfEnvironment}
+    WHERE ${allOf([...isPublished, ...conditions])} AND ${isOfScope(resource)}
     ORDER BY created_at, id`);
 }
 
@@ -113,6 +113,18 @@ export function lockRecords<C extends Columns>(
   return selectMany(unit, resource, { ids, lock: FOR_REMOVAL });
 }
 
+/**
+ * The records with these ids, whatever their status, in the order of their ids; until the unit ends
+ * nobody else changes them.
+ */
+export function lockRecordsForChange<C extends Columns>(
+  unit: ReadUnit,
+  resource: Resource<C>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, RowOf<C>>> {
+  return selectMany(unit, resource, { ids, lock: FOR_CHANGE });
+}
+
 /** As `findRecords`; the records stay as they are until the unit ends, others may hold them too. */
 export function holdRecords<C extends Columns>(
   unit: ReadUnit,
@@ -120,4 +132,15 @@ export function holdRecords<C extends Columns>(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
   return selectMany(unit, resource, { ids, lock: FOR_HOLD });
+}
+
+/** The published record with this id, held; or why it cannot be used: 404, or 400 when archived. */
+export async function holdPublished<C extends Columns>(
+  unit: ReadUnit,
+  resource: Resource<C>,
+  id: string,
+): Promise<RowOf<C> | Refusal> {
+  const row = (await holdRecords(unit, resource, [id])).get(id);
+  if (row === undefined) return notFound(resource.name, id);
+  return row.status === 'published' ? row : notPublished(resource.name, row.status);
 }

@@ -1,19 +1,25 @@
+import type { DateTime, PageRequest, RecordStatusDto } from './record-dto.js';
 import type { SearchBodyRequest } from './search-request.js';
 
-/** Query parameters that every GET list takes (docs/http.md 1.6). */
-export type ListQuery = {
-  readonly limit: number | undefined;
-  readonly offset: number | undefined;
-  readonly status: 'published' | 'deleted' | 'archived' | undefined;
-  readonly sort: string | undefined;
-  readonly order: 'asc' | 'desc' | undefined;
-  readonly expand: string | undefined;
-  readonly start_time: string | undefined;
-  readonly end_time: string | undefined;
-};
+/** What every GET list of records takes (docs/http.md 1.6). */
+export interface ListQuery extends PageRequest {
+  /** @default "published" */
+  status?: RecordStatusDto;
+  /** A scalar member of the records. @default "created_at" */
+  sort?: string;
+  /** @default "desc" */
+  order?: 'asc' | 'desc';
+  /** Comma-separated names of expandable members. */
+  expand?: string;
+  /** Created at or after. */
+  start_time?: DateTime;
+  /** Created before. */
+  end_time?: DateTime;
+}
 
 /** A GET list as the search it is: sorted by created_at, newest first, unless it says otherwise. */
 export function listRequestFrom(query: ListQuery): SearchBodyRequest {
-  const { sort, order, ...common } = query;
+  const { limit, offset, status, sort, order, expand, start_time, end_time } = query;
+  const common = { limit, offset, status, expand, start_time, end_time };
   return { ...common, sort: [{ field: sort ?? 'created_at', direction: order ?? 'desc' }] };
 }

@@ -1,11 +1,15 @@
 import { Decimal, parseRequestDecimal } from '../../contract/decimal.js';
 import { parseInstant, type InstantMs } from '../../contract/instant.js';
 import { timezoneNamed } from '../domain/calendar/local-time.js';
+import { minorDigitsOf } from '../domain/money.js';
 import { invalid, type Refusal, type RefusalDetails } from './refusal.js';
 
 /** 1900-01-01 and 2300-01-01: what every store can hold, with room for time zones. */
 const INSTANT_MIN = Date.UTC(1900, 0, 1);
 const INSTANT_END = Date.UTC(2300, 0, 1);
+
+/** One `@`, something before it, and a host of dot-separated names; addresses are not resolved. */
+const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/;
 
 const METADATA_KEYS_MAX = 50;
 const METADATA_KEY_LENGTH_MAX = 100;
@@ -36,6 +40,17 @@ function metadataProblem(metadata: Readonly<Record<string, unknown>>): string | 
     }
   }
   return null;
+}
+
+type Given<Members extends object> = {
+  readonly [Name in keyof Members]?: Exclude<Members[Name], undefined>;
+};
+
+/** The members without those that are undefined: what a change writes. */
+export function givenOf<Members extends object>(members: Members): Given<Members> {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  // Only undefined members are missing, which TypeScript cannot see.
+  return Object.fromEntries(given) as Given<Members>;
 }
 
 const DECIMAL_PROBLEMS = {
@@ -86,6 +101,13 @@ export class MemberReader {
     return value;
   }
 
+  /** Money that somebody states: no finer than the currency, so that nothing has to be rounded. */
+  minorDigits(member: string, amount: Decimal, currency: string): void {
+    const digits = minorDigitsOf(currency);
+    if (amount.decimalPlaces() <= digits) return;
+    this.note(member, `must have at most ${digits} fraction digits, as ${currency} has`);
+  }
+
   /** A name of the IANA database, in its canonical spelling. */
   timezone(member: string, text: string | undefined): string | null {
     if (text === undefined) return null;
@@ -109,12 +131,34 @@ export class MemberReader {
     return trimmed;
   }
 
+  email(member: string, text: string): string {
+    if (!EMAIL.test(text)) this.note(member, 'must be an e-mail address');
+    return text;
+  }
+
   metadata(
     metadata: Readonly<Record<string, string | number | boolean>> | undefined,
     member = 'metadata',
   ): Readonly<Record<string, string | number | boolean>> {
     if (metadata !== undefined) this.note(member, metadataProblem(metadata));
     return metadata ?? {};
+  }
+
+  /** As `name`, of a change: undefined leaves the member. */
+  changedName(member: string, text: string | undefined): string | undefined {
+    return text === undefined ? undefined : this.name(member, text);
+  }
+
+  /** As `instant`, of a change: undefined leaves the member, null clears it. */
+  changedInstant(member: string, text: string | null | undefined): InstantMs | null | undefined {
+    return text === undefined ? undefined : this.instant(member, text ?? undefined);
+  }
+
+  /** As `metadata`, of a change: undefined leaves them, null takes all away. */
+  changedMetadata(
+    metadata: Readonly<Record<string, string | number | boolean>> | null | undefined,
+  ): Readonly<Record<string, string | number | boolean>> | undefined {
+    return metadata === undefined ? undefined : this.metadata(metadata ?? {});
   }
 
   /** Refuses members that are not built yet, so that none is silently ignored. */

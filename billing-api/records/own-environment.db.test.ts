@@ -11,6 +11,7 @@ import { createRecord } from './create-record.js';
 import { findPublished, findRecord, findRecords, lockRecord, lockRecords } from './find-record.js';
 import { isRefusal } from './refusal.js';
 import { writeUnit, type Unit } from './unit.js';
+import { testCaller } from '../testing/test-caller.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 const FOREIGN = { tenantId: 'tenant_other', environmentId: 'env_other' };
@@ -28,8 +29,15 @@ async function inUnboundUnit<T>(
         set_config('minutebook.tenant_id', ${environment.tenantId}, true),
         set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
     expect(isBound).toBe(false);
-    const caller = { environment, userId: 'user_1', claim: null };
-    return work({ tx, caller, now: NOW, newId: (prefix) => `${prefix}_new` });
+    const caller = testCaller({ environment, userId: 'user_1' });
+    return work({
+      tx,
+      caller,
+      now: NOW,
+      newId: (prefix) => `${prefix}_new`,
+      changes: [],
+      events: [],
+    });
   });
 }
 
@@ -45,7 +53,7 @@ describe('the functions of all resources', () => {
       createId: (prefix: string) => `${prefix}_own`,
     };
     const values = { name: 'P', description: null, lookup_key: 'p', display_order: null };
-    const made = await writeUnit(dependencies, { environment, userId, claim: null }, (unit) =>
+    const made = await writeUnit(dependencies, testCaller({ environment, userId }), (unit) =>
       createRecord(unit, PLANS, { ...values, metadata: {} }),
     );
     if (isRefusal(made)) throw new Error(made.message);

@@ -45,6 +45,8 @@ export interface PaginationDto {
   offset: number;
   /** Number of all matches. @isInt */
   total: number;
+  /** Only where there are more matches than `total` says. */
+  total_is_lower_bound?: true;
 }
 
 /** The answer to a refused request. */
@@ -106,8 +108,8 @@ export interface SortDto {
   direction?: 'asc' | 'desc';
 }
 
-/** What every search takes; all members are optional and joined by AND. */
-export interface SearchBody {
+/** Which page of a list or search is asked for (docs/http.md 1.6). */
+export interface PageRequest {
   /**
    * @isInt
    * @minimum 1
@@ -122,6 +124,10 @@ export interface SearchBody {
    * @default 0
    */
   offset?: number;
+}
+
+/** What every search takes; all members are optional and joined by AND. */
+export interface SearchBody extends PageRequest {
   /** @default "published" */
   status?: RecordStatusDto;
   /** @maxItems 20 */

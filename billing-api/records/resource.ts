@@ -54,7 +54,12 @@ export type AnswerOf<C extends Columns> = RecordDto & {
 export type ColumnName<C extends Columns> = NamesOf<C> | keyof RecordRow;
 
 /** What functions that work on any resource know of one. */
-export type ReferencedResource = { readonly name: string; readonly table: string };
+export type ReferencedResource = {
+  readonly name: string;
+  readonly table: string;
+  /** The text that a record must have in a column, so that it may be named here. */
+  readonly having?: { readonly column: string; readonly is: string };
+};
 
 type Declaration<C extends Columns> = {
   /** As messages call one record: `price unit`. */
@@ -70,6 +75,16 @@ type Declaration<C extends Columns> = {
   readonly references?: { readonly [Name in NamesOf<C>]?: ReferencedResource };
   /** The status that DELETE gives. */
   readonly removal: 'archived' | 'deleted';
+  /**
+   * The members of the system events `<name>.created`, `.updated` and `.deleted` that every write
+   * of a record causes (docs/http.md 11.3); no events when absent.
+   */
+  readonly announces?: readonly (NamesOf<C> | keyof typeof recordColumns)[] | 'all' | null;
+  /**
+   * Whose the records are: an environment's, unless it says otherwise. The table of a tenant's
+   * records has no environment_id, and their rows lack it.
+   */
+  readonly scope?: 'environment' | 'tenant';
 };
 
 /** A kind of record, declared once; every function of this folder works on it. */
@@ -93,7 +108,13 @@ export type Resource<C extends Columns = Columns> = Required<Declaration<C>> & {
  *     export type PlanRow = RecordOf<typeof PLANS>;
  */
 export function defineResource<const C extends Columns>(declaration: Declaration<C>): Resource<C> {
-  const allColumns: Columns = { ...recordColumns, ...declaration.columns };
+  const { environment_id, ...tenantColumns } = recordColumns;
+  const isOfTenant = declaration.scope === 'tenant';
+  const allColumns: Columns = {
+    ...tenantColumns,
+    ...(isOfTenant ? {} : { environment_id }),
+    ...declaration.columns,
+  };
   const entries = Object.entries(allColumns);
   const schemas = entries.map(([name, column]) => [name, column.schema] as const);
   const members = entries.flatMap(([name, column]) =>
@@ -102,6 +123,8 @@ export function defineResource<const C extends Columns>(declaration: Declaration
   return {
     unique: {},
     references: {},
+    announces: null,
+    scope: 'environment',
     ...declaration,
     allColumns,
     // The type of a row follows from the columns, which TypeScript cannot see through the loop.
@@ -121,6 +144,35 @@ export function recordToDto<C extends Columns>(resource: Resource<C>, row: RowOf
   );
   // As above: the loop makes exactly the members of AnswerOf.
   return Object.fromEntries(members) as AnswerOf<C>;
+}
+
+type OwnColumnsOf<C extends Columns> = {
+  readonly [Name in Exclude<NamesOf<C>, DefaultedNames<C>>]: ValueOf<C[Name]>;
+};
+
+/** What a copy of a record is made of: its own columns without those that the table fills. */
+export function ownColumnsOf<C extends Columns>(
+  { columns }: Resource<C>,
+  row: RowOf<C>,
+): OwnColumnsOf<C> {
+  const values: Readonly<Record<string, unknown>> = row;
+  const own = Object.entries(columns).flatMap(([name, column]) =>
+    'hasDefault' in column ? [] : [[name, values[name]] as const],
+  );
+  // The loop makes exactly these columns of C, which TypeScript cannot see.
+  return Object.fromEntries(own) as OwnColumnsOf<C>;
+}
+
+/** The record with all columns but secrets, hidden ones too: what the audit trail keeps of it. */
+export function recordToAudit<C extends Columns>(
+  resource: Resource<C>,
+  row: RowOf<C>,
+): Readonly<Record<string, unknown>> {
+  const values: Readonly<Record<string, unknown>> = row;
+  const columns = Object.entries(resource.allColumns).filter(
+    ([, column]) => !('isSecret' in column),
+  );
+  return Object.fromEntries(columns.map(([name, column]) => [name, column.toAnswer(values[name])]));
 }
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
-import { allOf, type Conditions, isOfEnvironment } from './conditions.js';
+import { allOf, isOfScope, type Conditions } from './conditions.js';
 import { expandRecords, type Expanded, type Expansions } from './expand-record.js';
 import type { PaginationDto } from './record-dto.js';
 import { isRefusal, type Refusal } from './refusal.js';
@@ -105,30 +105,67 @@ function whereSql(command: SearchCommand, extra: readonly FragmentSqlToken[]): F
   ]);
 }
 
-/** In the requested order; ties by id, in the direction of the last key. */
-function orderSql({ sort }: SearchCommand): FragmentSqlToken {
+const NULLS_LAST = sql.fragment` NULLS LAST`;
+
+/**
+ * In the requested order; ties by id, in the direction of the last key. A column that is never null
+ * says nothing about nulls: with NULLS LAST no index could serve its descending order.
+ */
+function orderSql(
+  { allColumns }: Pick<Resource, 'allColumns'>,
+  { sort }: SearchCommand,
+): FragmentSqlToken {
   const keys = [...sort, { name: 'id', direction: sort.at(-1)?.direction ?? 'desc' }];
-  const parts = keys.map(
-    (key) => sql.fragment`${sql.identifier([key.name])} ${DIRECTION[key.direction]} NULLS LAST`,
-  );
+  const parts = keys.map(({ name, direction }) => {
+    const nulls = allColumns[name]?.schema.isNullable() === false ? sql.fragment`` : NULLS_LAST;
+    return sql.fragment`${sql.identifier([name])} ${DIRECTION[direction]}${nulls}`;
+  });
   return sql.fragment`${sql.join(parts, sql.fragment`, `)}`;
 }
 
-async function findPage<C extends Columns>(
+/**
+ * So many matches beyond the page are counted: a few milliseconds, where counting a million takes
+ * hundreds.
+ */
+const COUNTED_BEYOND_PAGE_MAX = 10_000;
+
+type Matches = {
+  readonly resource: Pick<Resource, 'table' | 'scope'>;
+  readonly where: FragmentSqlToken;
+};
+/** A page that was read: `itemCount` of them are on it. */
+type ReadPage = { readonly limit: number; readonly offset: number; readonly itemCount: number };
+
+/** How many records match, exactly or at least (docs/http.md 1.6). */
+export async function countMatches(
   { tx }: ReadUnit,
+  { resource, where }: Matches,
+  { limit, offset, itemCount }: ReadPage,
+): Promise<PaginationDto> {
+  const isLast = itemCount < limit && (itemCount > 0 || offset === 0);
+  if (isLast) return { limit, offset, total: offset + itemCount };
+  const most = offset + limit + COUNTED_BEYOND_PAGE_MAX;
+  const { total } = await tx.one(sql.type(z.object({ total: integerColumn }))`
+    SELECT count(*) AS total FROM (
+      SELECT FROM ${sql.identifier([resource.table])} WHERE ${where} AND ${isOfScope(resource)}
+      LIMIT ${most + 1}) AS counted`);
+  if (total <= most) return { limit, offset, total };
+  return { limit, offset, total: most, total_is_lower_bound: true };
+}
+
+async function findPage<C extends Columns>(
+  unit: ReadUnit,
   resource: Resource<C>,
   { command, where }: { readonly command: SearchCommand; readonly where: FragmentSqlToken },
-): Promise<{ readonly rows: readonly RowOf<C>[]; readonly total: number }> {
+): Promise<Page<RowOf<C>>> {
   const table = sql.identifier([resource.table]);
   const { limit, offset } = command;
-  const rows = await tx.any(sql.type(resource.row)`
-    SELECT * FROM ${table} WHERE ${where} AND ${isOfEnvironment}
-    ORDER BY ${orderSql(command)}
+  const items = await unit.tx.any(sql.type(resource.row)`
+    SELECT * FROM ${table} WHERE ${where} AND ${isOfScope(resource)}
+    ORDER BY ${orderSql(resource, command)}
     LIMIT ${limit} OFFSET ${offset}`);
-  if (offset === 0 && rows.length < limit) return { rows, total: rows.length };
-  const { total } = await tx.one(sql.type(z.object({ total: integerColumn }))`
-    SELECT count(*) AS total FROM ${table} WHERE ${where} AND ${isOfEnvironment}`);
-  return { rows, total };
+  const page = { limit, offset, itemCount: items.length };
+  return { items, pagination: await countMatches(unit, { resource, where }, page) };
 }
 
 /** A search as it was requested, and the conditions of the resource's own members. */
@@ -153,10 +190,9 @@ export async function searchExpanded<C extends Columns, Answers extends object>(
   const command = readSearch(search.request, searchable);
   if (isRefusal(command)) return command;
   const where = whereSql(command, search.conditions);
-  const { rows, total } = await findPage(unit, resource, { command, where });
+  const { items: rows, pagination } = await findPage(unit, resource, { command, where });
   const items = await expandRecords(unit, rows, { expansions, names: command.expand });
-  if (isRefusal(items)) return items;
-  return { items, pagination: { limit: command.limit, offset: command.offset, total } };
+  return isRefusal(items) ? items : { items, pagination };
 }
 
 /** As `searchExpanded`, for a resource without expandable members. */

@@ -249,8 +249,9 @@ function readExpand<Expandable extends string>(
   return expand;
 }
 
-function readTimeRange(
-  body: SearchBodyRequest,
+/** The start_time and end_time of a search. */
+export function readTimeRange(
+  body: Pick<SearchBodyRequest, 'start_time' | 'end_time'>,
 ): { readonly from: InstantMs | null; readonly before: InstantMs | null } | Refusal {
   const from = body.start_time === undefined ? null : readInstant(body.start_time);
   const before = body.end_time === undefined ? null : readInstant(body.end_time);

@@ -8,6 +8,7 @@ import { createDatabase, type Database } from '../../sql/pool.js';
 import type { Caller } from './caller.js';
 import { Refusal } from './refusal.js';
 import { readUnit, writeUnit, type Unit, type WriteDependencies } from './unit.js';
+import { testCaller } from '../testing/test-caller.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 
@@ -16,7 +17,7 @@ async function callerOn(database: Database): Promise<[WriteDependencies, Caller]
   let ids = 0;
   const createId = (prefix: string): string => `${prefix}_${(ids += 1)}`;
   const dependencies = { database, clock: { now: () => NOW }, createId };
-  return [dependencies, { environment, userId, claim: null }];
+  return [dependencies, testCaller({ environment, userId })];
 }
 
 async function insertCustomer({ tx, caller, newId }: Unit, name: string): Promise<string> {

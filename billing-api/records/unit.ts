@@ -7,7 +7,9 @@ import type { IdSource } from '../../runtime/ids.js';
 import { noRows } from '../../sql/columns.js';
 import { Rollback, type Database } from '../../sql/pool.js';
 import type { Caller, IdempotencyClaim } from './caller.js';
+import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
 import { isRefusal, type Refusal } from './refusal.js';
+import { storeChanges } from './store-changes.js';
 
 export type BillingDatabase = Database;
 
@@ -28,14 +30,18 @@ export type ReadUnit = { readonly tx: Transaction };
 
 /**
  * One change of one environment, with everything that may differ from run to run: who makes it,
- * the instant at which it happens, and where its ids come from. Whatever must be stored together
- * with a change, such as an audit entry, is a member of the unit.
+ * the instant at which it happens, and where its ids come from. The functions that write records
+ * gather in it what is stored together with the change: the audit trail and the system events.
  */
 export type Unit = ReadUnit & {
   readonly caller: Caller;
   /** One instant for the whole change. */
   readonly now: InstantMs;
   readonly newId: IdSource;
+  /** The records that were written so far, in order. */
+  readonly changes: RecordedChange[];
+  /** The system events to be stored with the change, in order. */
+  readonly events: NewSystemEvent[];
 };
 
 /** Carries a refusal out of the transaction that it rolls back; never leaves this file. */
@@ -71,9 +77,11 @@ export async function writeUnit<T>(
   const now = clock.now();
   try {
     return await database.asEnvironment(caller.environment, async (tx) => {
-      const result = await work({ tx, caller, now, newId: createId });
+      const unit = { tx, caller, now, newId: createId, changes: [], events: [] };
+      const result = await work(unit);
       if (isRefusal(result)) throw new RefusedUnit(result);
       if (caller.claim !== null) await markApplied(tx, caller.claim);
+      await storeChanges(unit);
       return result;
     });
   } catch (error) {

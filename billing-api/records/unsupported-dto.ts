@@ -12,35 +12,6 @@ import type {
  * working.
  */
 
-export interface CreditGrantDto extends RecordDto {
-  name: string;
-  cadence: 'ONETIME' | 'RECURRING';
-  credits: DecimalText;
-  conversion_rate: DecimalText | null;
-  topup_conversion_rate: DecimalText | null;
-  credit_grant_anchor: DateTime | null;
-  start_date: DateTime | null;
-  end_date: DateTime | null;
-  expiration_type: 'NEVER' | 'DURATION' | 'BILLING_CYCLE';
-  /** @isInt */
-  expiration_duration: number | null;
-  expiration_duration_unit: string | null;
-  period: string | null;
-  /** @isInt */
-  period_count: number | null;
-  /** @isInt */
-  priority: number | null;
-  scope: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';
-  plan_id: string | null;
-  subscription_id: string | null;
-}
-
-export interface AddonDto extends RecordDto {
-  name: string;
-  description: string | null;
-  lookup_key: string;
-}
-
 interface AuditedDto {
   id: string;
   metadata: MetadataDto;
@@ -68,46 +39,6 @@ export interface PhaseDto extends AuditedDto {
   subscription_id: string;
   start_date: DateTime;
   end_date: DateTime | null;
-}
-
-export interface CouponAssociationDto extends AuditedDto {
-  coupon_id: string;
-  subscription_id: string;
-  subscription_line_item_id: string | null;
-  subscription_phase_id: string | null;
-  start_date: DateTime;
-  end_date: DateTime | null;
-}
-
-export interface CouponApplicationDto {
-  id: string;
-  coupon_id: string;
-  coupon_association_id: string | null;
-  coupon_snapshot: { [member: string]: string };
-  invoice_id: string;
-  invoice_line_item_id: string | null;
-  subscription_id: string | null;
-  currency: string;
-  discount_type: 'fixed' | 'percentage';
-  discount_percentage: DecimalText | null;
-  discounted_amount: DecimalText;
-  original_price: DecimalText;
-  final_price: DecimalText;
-  applied_at: DateTime;
-  metadata: MetadataDto;
-  status: RecordStatusDto;
-}
-
-export interface AppliedTaxDto extends AuditedDto {
-  entity_type: string;
-  entity_id: string;
-  tax_rate_id: string;
-  tax_association_id: string | null;
-  taxable_amount: DecimalText;
-  tax_amount: DecimalText;
-  currency: string;
-  applied_at: DateTime;
-  idempotency_key: string | null;
 }
 
 /** The header of a stored invoice, without its lines. */

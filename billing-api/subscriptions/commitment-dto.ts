@@ -1,5 +1,5 @@
 import type { DecimalText } from '../records/record-dto.js';
-import type { InlinePriceBody } from '../catalog/prices/price.resource.js';
+import type { InlinePriceBody } from '../catalog/prices/price-bodies.js';
 import type { BillingPeriod } from '../domain/calendar/billing-grid.js';
 
 export type CommitmentTypeDto = 'amount' | 'quantity';

@@ -8,6 +8,7 @@ import {
   type PriceBillingPeriod,
   type PriceType,
 } from '../domain/price/price-cadence.js';
+import type { UnitSymbols } from '../domain/price/price-unit.js';
 import { priceToDto, type PriceDto, type PriceRow } from '../catalog/prices/price.resource.js';
 import {
   decimal,
@@ -41,6 +42,8 @@ export const LINE_ITEMS = defineResource({
     customer_id: text,
     entity_type: oneOf(OWNER_TYPES),
     entity_id: text,
+    /** Of a line that an addon brings. */
+    addon_association_id: nullable(text),
     price_id: text,
     price_type: oneOf(PRICE_TYPES),
     meter_id: nullable(text),
@@ -102,13 +105,16 @@ export interface LineItemDto extends RecordDto {
 }
 
 /** A line item with its price; time buckets are stored on the price (docs/domain.md 11.5). */
-export function lineItemToDto(row: LineItemRow, price: PriceRow | undefined): LineItemDto {
+export function lineItemToDto(
+  row: LineItemRow,
+  price: PriceRow | undefined,
+  symbols: UnitSymbols,
+): LineItemDto {
   const buckets = price?.commitment_time_buckets ?? [];
   return {
     ...recordToDto(LINE_ITEMS, row),
     subscription_phase_id: null,
-    addon_association_id: null,
-    price: price === undefined ? null : priceToDto(price),
+    price: price === undefined ? null : priceToDto(price, symbols),
     price_unit: price?.price_unit ?? null,
     price_unit_id: price?.price_unit_id ?? null,
     commitment_time_buckets: buckets.map((bucket) => ({

@@ -1,13 +1,13 @@
+import { creditGrantToDto, type CreditGrantDto } from '../credit-grants/credit-grant.resource.js';
 import { planToDto, PLANS, type PlanDto } from '../catalog/plans/plan.resource.js';
-import { CUSTOMERS, customerToDto, type CustomerDto } from '../customers/customer.resource.js';
+import {
+  couponAssociationToDto,
+  type CouponAssociationDto,
+} from '../coupons/coupon-association.resource.js';
+import { expandCustomer } from '../customers/customer-answer.js';
+import { customerToDto, type CustomerDto } from '../customers/customer.resource.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
-import type {
-  CouponAssociationDto,
-  CreditGrantDto,
-  PauseDto,
-  PhaseDto,
-  StoredInvoiceDto,
-} from '../records/unsupported-dto.js';
+import type { PauseDto, PhaseDto, StoredInvoiceDto } from '../records/unsupported-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
 import type { LoadedSubscription } from './loaded-subscription.js';
@@ -39,7 +39,7 @@ export interface SubscriptionListDto {
 }
 
 export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionExpansionsDto> = {
-  customer: refersTo('customer_id', CUSTOMERS, customerToDto),
+  customer: expandCustomer,
   plan: refersTo('plan_id', PLANS, planToDto),
 };
 
@@ -52,15 +52,15 @@ export function loadedSubscriptionToDto({
   const plan = related.plans.get(row.plan_id);
   return {
     ...subscriptionToDto(row, plan),
-    customer: customer === undefined ? null : customerToDto(customer),
+    customer: customer === undefined ? null : customerToDto(customer, related.integrations),
     plan: plan === undefined ? null : planToDto(plan),
     line_items: related.lineItems.map((item) =>
-      lineItemToDto(item, related.prices.get(item.price_id)),
+      lineItemToDto(item, related.prices.get(item.price_id), related.symbols),
     ),
     pauses: [],
     phases: [],
-    coupon_associations: [],
-    credit_grants: [],
+    coupon_associations: related.coupons.map(couponAssociationToDto),
+    credit_grants: related.creditGrants.map(creditGrantToDto),
     latest_invoice: null,
   };
 }

@@ -51,7 +51,7 @@ export interface SearchSubscriptionsBody extends SearchBody {
   with_line_items?: boolean;
 }
 
-type SubscriptionConditions = Conditions<ColumnName<(typeof SUBSCRIPTIONS)['columns']>>;
+export type SubscriptionConditions = Conditions<ColumnName<(typeof SUBSCRIPTIONS)['columns']>>;
 
 /** Started, not a draft and not ended (docs/http.md 5.1). */
 function isActiveAt(instant: InstantMs | null): SubscriptionConditions {

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
-import { isOfEnvironment } from '../records/conditions.js';
-import { lockRecords } from '../records/find-record.js';
+import type { InstantMs } from '../../contract/instant.js';
+import { allOf, isDue, isOfEnvironment, isOneOf, isPublished } from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
 import { LINE_ITEMS, type LineItemRow } from './line-item.resource.js';
 import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
@@ -11,14 +11,6 @@ export async function findSubscription(
 ): Promise<SubscriptionRow | null> {
   return transaction.maybeOne(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions WHERE id = ${id} AND ${isOfEnvironment}`);
-}
-
-/** Locks subscriptions in the order of their ids; nobody else changes them then. */
-export function lockSubscriptions(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, SubscriptionRow>> {
-  return lockRecords({ tx: transaction }, SUBSCRIPTIONS, ids);
 }
 
 /** The subscriptions of a customer that are or were in force, oldest first. */
@@ -33,6 +25,31 @@ export async function findSubscriptionsOfCustomer(
     ORDER BY created_at, id`);
 }
 
+/**
+ * Subscriptions of a customer that are active or in their trial and have started, oldest first;
+ * only these ids, when they are given. Where there are more than the limit, the rest is left out.
+ */
+export async function findLiveSubscriptions(
+  transaction: Transaction,
+  query: {
+    readonly customerId: string;
+    readonly ids: readonly string[] | undefined;
+    readonly now: InstantMs;
+    readonly limit: number;
+  },
+): Promise<readonly SubscriptionRow[]> {
+  const conditions = allOf([
+    ...isPublished,
+    ...isOneOf('subscription_status', ['active', 'trialing']),
+    ...isDue(['start_date'], query.now),
+    ...isOneOf('id', query.ids),
+  ]);
+  return transaction.any(sql.type(SUBSCRIPTIONS.row)`
+    SELECT * FROM subscriptions
+    WHERE customer_id = ${query.customerId} AND ${conditions} AND ${isOfEnvironment}
+    ORDER BY created_at, id LIMIT ${query.limit}`);
+}
+
 export async function findLineItem(
   transaction: Transaction,
   id: string,
@@ -41,15 +58,16 @@ export async function findLineItem(
     SELECT * FROM subscription_line_items WHERE id = ${id} AND ${isOfEnvironment}`);
 }
 
-/** The line items of these subscriptions, in line order (docs/domain.md 1). */
+/** The line items of these subscriptions, in line order (docs/domain.md 1); all without a limit. */
 export async function findLineItems(
   transaction: Transaction,
   subscriptionIds: readonly string[],
+  limit: number | null = null,
 ): Promise<readonly LineItemRow[]> {
   if (subscriptionIds.length === 0) return [];
   return transaction.any(sql.type(LINE_ITEMS.row)`
     SELECT * FROM subscription_line_items
     WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
       AND status = 'published' AND ${isOfEnvironment}
-    ORDER BY created_at, id`);
+    ORDER BY created_at, id LIMIT ${limit}`);
 }

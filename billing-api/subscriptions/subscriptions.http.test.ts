@@ -197,12 +197,8 @@ describe('POST /subscriptions', () => {
     const later = {
       subscription_status: 'draft',
       auto_invoice_threshold: '5',
-      addons: [{ addon_id: 'x' }],
       phases: [{}],
-      coupons: ['x'],
-      line_item_coupons: { x: ['y'] },
       credit_grants: [{}],
-      tax_rate_overrides: [{}],
       inheritance: {},
       trial_period_days: 14,
       payment_behavior: 'default_incomplete',

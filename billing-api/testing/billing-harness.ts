@@ -24,6 +24,8 @@ export const IN_FLIGHT_MS = 8_000;
 /** Of the log of every test. */
 export const LOG_PARTITIONS = 2;
 
+export const TOKEN_SECRET = 'only for tests, and at least 32 characters';
+
 export const API_KEY = `sk_${'a'.repeat(40)}`;
 
 /** What a request was answered with; `body` is the parsed JSON, null when there is none. */
@@ -161,6 +163,7 @@ function createApp(
     eventLog,
     createId,
     apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
+    tokenSecret: TOKEN_SECRET,
     dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
     log: createLog('test', 'error'),
     metrics,

@@ -1,34 +1,14 @@
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
-import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
-import { encodeEventRecord } from '../../contract/usage-event.js';
-import { integerColumn } from '../../sql/columns.js';
-import type { Database } from '../../sql/pool.js';
 import { API_KEY, type BillingUnderTest } from './billing-harness.js';
-import { finishPartition } from './finish-partition.js';
-import {
-  storeAccepted,
-  storeLogEvents,
-  storeLogDuplicates,
-  usageEventOf,
-  type LogEvent,
-} from './log-rows.js';
-import { insertLines } from './write-usage-minutes.js';
+import { fillPlatform, type PlatformKind } from './fill-platform.js';
+import { adjustmentsOf, makeAdjustments, type AdjustmentIdKind } from './filled-adjustments.js';
+import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
 export const FILLED_AT = '2026-01-20T10:00:00.000Z';
 
-const LOG_ID = 'log';
-const EVENT_TIMES = ['05T08:00:10', '05T08:00:40', '12T17:30:00', '19T23:59:59'];
-
 /** The API and the engines through which an environment is filled. */
-type FillingTools = {
-  readonly api: BillingUnderTest;
-  readonly database: Database;
-  readonly clickhouse: ClickHouse;
-};
+type FillingTools = UsageStores & { readonly api: BillingUnderTest };
 
 export type FilledEnvironment = {
   readonly environment: Environment;
@@ -43,18 +23,35 @@ export type IdKind =
   | 'meter'
   | 'spare_meter'
   | 'feature'
+  | 'spare_feature'
+  | 'group'
+  | 'spare_group'
   | 'plan'
+  | 'spare_plan'
+  | 'addon'
+  | 'addon_key'
+  | 'spare_addon'
+  | 'credit_grant'
+  | 'spare_credit_grant'
   | 'price'
   | 'price_key'
+  | 'spare_price'
+  | 'ending_price'
   | 'price_unit'
+  | 'price_unit_code'
   | 'spare_price_unit'
   | 'customer'
+  | 'spare_customer'
   | 'external_customer'
   | 'subscription'
   | 'line_item'
+  | AdjustmentIdKind
   | 'entitlement'
   | 'spare_entitlement'
   | 'event'
+  | 'system_event'
+  | 'user'
+  | PlatformKind
   | 'dead_letter';
 
 type Ids = Partial<Record<IdKind, string>>;
@@ -75,11 +72,17 @@ async function makeCatalog(make: Make, suffix: string): Promise<Ids> {
     unit_singular: 'call',
     unit_plural: 'calls',
   });
+  const unused = { name: 'Reports', lookup_key: `reports${suffix}`, type: 'boolean' };
+  const spareFeature = await make('/v1/features', unused);
+  const storage = { name: 'Traffic', entity_type: 'feature', lookup_key: `traffic${suffix}` };
+  const group = await make('/v1/groups', storage);
+  const spareGroup = await make('/v1/groups', { ...storage, lookup_key: `old${suffix}` });
   const plan = await make('/v1/plans', {
     name: 'Pro',
     description: 'For growing teams',
     lookup_key: `pro${suffix}`,
   });
+  const sparePlan = await make('/v1/plans', { name: 'Trial', lookup_key: `trial${suffix}` });
   const owned = { entity_id: plan.id, currency: 'usd' };
   const priceKey = `pro-calls${suffix}`;
   const price = await make('/v1/prices', {
@@ -90,8 +93,39 @@ async function makeCatalog(make: Make, suffix: string): Promise<Ids> {
     lookup_key: priceKey,
   });
   await make('/v1/prices', { ...owned, amount: '49', display_name: 'Base fee' });
-  const ids = { meter: meter.id, spare_meter: spareMeter.id, feature: feature.id, plan: plan.id };
-  return { ...ids, price: price.id, price_key: priceKey };
+  // In another currency, so that the subscription does not have them.
+  const euros = { ...owned, currency: 'eur', amount: '45' };
+  const sparePrice = await make('/v1/prices', { ...euros, display_name: 'Base fee' });
+  const endingPrice = await make('/v1/prices', { ...euros, display_name: 'Support' });
+  const groups = { group: group.id, spare_group: spareGroup.id };
+  const features = { feature: feature.id, spare_feature: spareFeature.id, ...groups };
+  const ids = {
+    meter: meter.id,
+    spare_meter: spareMeter.id,
+    ...features,
+    plan: plan.id,
+    spare_plan: sparePlan.id,
+  };
+  const prices = { price: price.id, price_key: priceKey, spare_price: sparePrice.id };
+  return { ...ids, ...prices, ending_price: endingPrice.id };
+}
+
+/** An addon with a price and an entitlement, and one without. */
+async function makeAddons(make: Make, { meter, feature }: Ids, suffix: string): Promise<Ids> {
+  const key = `extra-calls${suffix}`;
+  const addon = await make('/v1/addons', { name: 'Extra calls', lookup_key: key });
+  await make('/v1/prices', { addon_id: addon.id, currency: 'usd', meter_id: meter, amount: '0.1' });
+  const allowance = { entity_id: addon.id, feature_id: feature, usage_limit: 1 };
+  await make('/v1/entitlements', allowance);
+  const spare = await make('/v1/addons', { name: 'Faxes', lookup_key: `faxes${suffix}` });
+  return { addon: addon.id, addon_key: key, spare_addon: spare.id };
+}
+
+async function makeCreditGrants(make: Make, { plan }: Ids): Promise<Ids> {
+  const terms = { scope: 'PLAN', plan_id: plan, credits: '100', cadence: 'ONETIME' };
+  const grant = await make('/v1/creditgrants', { ...terms, name: 'Welcome credits' });
+  const spare = await make('/v1/creditgrants', { ...terms, name: 'Season credits' });
+  return { credit_grant: grant.id, spare_credit_grant: spare.id };
 }
 
 async function makePriceUnits(make: Make, suffix: string): Promise<Ids> {
@@ -99,7 +133,8 @@ async function makePriceUnits(make: Make, suffix: string): Promise<Ids> {
   const ending = suffix.replaceAll('-', '_');
   const unit = await make('/v1/prices/units', { name: 'Tokens', code: `TOK${ending}`, ...terms });
   const spare = await make('/v1/prices/units', { name: 'Credits', code: `CR${ending}`, ...terms });
-  return { price_unit: unit.id, spare_price_unit: spare.id };
+  const code = `TOK${ending}`;
+  return { price_unit: unit.id, price_unit_code: code, spare_price_unit: spare.id };
 }
 
 async function makeEntitlements(make: Make, { plan, feature }: Ids, suffix: string): Promise<Ids> {
@@ -125,115 +160,12 @@ async function makeCustomer(make: Make, suffix: string): Promise<Ids> {
     email: 'billing@acme.example',
     address_country: 'DE',
     timezone: 'Europe/Berlin',
+    integration_entity_mapping: [
+      { provider_type: 'stripe', provider_entity_id: `cus_NffrFeUfNV2Hib${suffix}` },
+    ],
   });
-  return { customer: customer.id, external_customer: externalId };
-}
-
-type Place = { readonly suffix: string; readonly partition: number };
-
-/** Where and for which customer and meter usage is stored. */
-type UsagePlace = Place & { readonly environment: Environment; readonly meterId: string };
-
-/** Events of the customer as the aggregator stores them: rows, ids and a duplicate. */
-async function storeRawEvents(
-  clickhouse: ClickHouse,
-  { environment, suffix, partition }: UsagePlace,
-): Promise<readonly LogEvent[]> {
-  const externalCustomerId = `acme${suffix}`;
-  const source = 'gateway';
-  const events = EVENT_TIMES.map((time, index) => ({
-    id: `order-104${index}${suffix}`,
-    at: `2026-01-${time}.000Z`,
-    name: 'api.request',
-    customer: { externalCustomerId },
-    source,
-    properties: { region: 'eu', status: '200' },
-    place: { logId: LOG_ID, partition, offset: index },
-  }));
-  await storeLogEvents(clickhouse, environment, events);
-  const conflict = {
-    id: events[0]?.id ?? '',
-    receivedAt: '2026-01-05T09:15:00.020Z',
-    payload: {
-      event_name: 'api.request',
-      external_customer_id: externalCustomerId,
-      customer_id: null,
-      source,
-      timestamp: '2026-01-05T08:00:10.000Z',
-      properties: { region: 'us', status: '200' },
-    },
-    place: { logId: LOG_ID, partition, offset: 10 },
-  };
-  await storeLogDuplicates(clickhouse, environment, [conflict]);
-  return events;
-}
-
-/** The minutes that the events make, and the end of their partition. */
-async function storeUsage({ clickhouse, database }: FillingTools, place: UsagePlace): Promise<Ids> {
-  const { environment, suffix, partition, meterId } = place;
-  const events = await storeRawEvents(clickhouse, place);
-  const generation = await generationOf(database, meterId);
-  const counts = new Map<string, number>();
-  for (const { at } of events) {
-    const minute = at.slice(0, 16);
-    counts.set(minute, (counts.get(minute) ?? 0) + 1);
-  }
-  const minutes = [...counts].map(([minute, count]) =>
-    JSON.stringify({
-      tenant_id: environment.tenantId,
-      environment_id: environment.environmentId,
-      customer_key: `e:acme${suffix}`,
-      meter_id: meterId,
-      generation,
-      minute: `${minute.replace('T', ' ')}:00`,
-      source: 'gateway',
-      group_key: '',
-      event_count: count,
-    }),
-  );
-  await insertLines(clickhouse, 'usage_minute_v1', minutes);
-  await storeAccepted(clickhouse, environment, {
-    source: `${LOG_ID}:${partition}`,
-    start: 0,
-    end: 11,
-    hour: '2026-01-05T08:00:00.000Z',
-    events: 2,
-  });
-  await finishPartition(database, { logId: LOG_ID, partition, nextOffset: 11 });
-  return { event: events[0]?.id ?? '' };
-}
-
-async function generationOf(database: Database, meterId: string): Promise<number> {
-  return ownerOf(database).oneFirst(sql.type(z.object({ generation: integerColumn }))`
-    SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`);
-}
-
-/** A record that today's decoder reads, as an older release would have given it up. */
-async function storeDeadLetter(
-  { clickhouse }: FillingTools,
-  environment: Environment,
-  { suffix, partition }: Place,
-): Promise<Ids> {
-  const offset = 1_041;
-  const event = usageEventOf({
-    id: `late-order${suffix}`,
-    at: '2026-01-19T12:00:00.000Z',
-    name: 'api.request',
-    customer: { externalCustomerId: `acme${suffix}` },
-    source: 'gateway',
-    properties: { region: 'eu' },
-  });
-  const receivedAtMs = Date.parse('2026-01-19T12:00:01.000Z');
-  const letter = {
-    log_id: LOG_ID,
-    log_partition: partition,
-    log_offset: offset,
-    reason: 'unknown_version',
-    payload: encodeEventRecord({ environment, receivedAtMs, events: [event] }),
-    appended_at: '2026-01-20 09:00:00.000',
-  };
-  await insertLines(clickhouse, 'dead_letters_v1', [JSON.stringify(letter)]);
-  return { dead_letter: `${LOG_ID}:${partition}:${offset}` };
+  const spare = await make('/v1/customers', { external_id: `left${suffix}` });
+  return { customer: customer.id, external_customer: externalId, spare_customer: spare.id };
 }
 
 function withKey(api: BillingUnderTest, apiKey: string): BillingUnderTest['call'] {
@@ -260,9 +192,12 @@ export async function fillEnvironment(
     throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
   const catalog = await makeCatalog(make, suffix);
+  const addons = await makeAddons(make, catalog, suffix);
+  const grants = await makeCreditGrants(make, catalog);
   const units = await makePriceUnits(make, suffix);
   const customer = await makeCustomer(make, suffix);
   const entitlements = await makeEntitlements(make, catalog, suffix);
+  const adjustments = await makeAdjustments(make, suffix, customer.customer ?? '');
   const subscription = await call('POST', '/v1/subscriptions', {
     headers: { 'idempotency-key': `subscribe${suffix}` },
     body: {
@@ -273,13 +208,13 @@ export async function fillEnvironment(
       billing_cycle: 'calendar',
       start_date: '2026-01-01T00:00:00.000Z',
       lookup_key: `contract${suffix}`,
+      ...adjustmentsOf(adjustments),
+      addons: [{ addon_id: addons.addon }],
     },
   });
-  const usage = await storeUsage(tools, {
-    ...place,
-    environment,
-    meterId: catalog.meter ?? '',
-  });
+  const platform = await fillPlatform(make, call, environment);
+  const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
+  const usage = await storeUsage(tools, usagePlace);
   const letters = await storeDeadLetter(tools, environment, place);
   const replay = { body: { ids: [letters.dead_letter] } };
   await call('POST', '/v1/events/dead-letters/replay', replay);
@@ -289,7 +224,16 @@ export async function fillEnvironment(
   const line = subscription.body.line_items.find(
     ({ price_id: priceId }: { price_id: string }) => priceId === catalog.price,
   );
-  const made: Ids = { subscription: subscription.body.id, line_item: line.id };
-  const ids = { ...catalog, ...units, ...customer, ...entitlements, ...made, ...usage, ...letters };
+  const happened = await call('GET', '/v1/webhooks/events?limit=1');
+  const user = await call('GET', '/v1/users/me');
+  const made: Ids = {
+    user: user.body.id,
+    subscription: subscription.body.id,
+    line_item: line.id,
+    coupon_association: subscription.body.coupon_associations[0].id,
+    system_event: happened.body.items[0].id,
+  };
+  const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
+  const ids = { ...sold, ...customer, ...made, ...usage, ...letters, ...platform };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

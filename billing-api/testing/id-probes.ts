@@ -16,11 +16,12 @@ export type IdProbe = {
   readonly with: (value: string) => SampleRequest;
 };
 
-const PLANS_AND_SUBSCRIPTIONS: readonly IdKind[] = ['plan', 'subscription'];
+const ENTITIES: readonly IdKind[] = ['plan', 'addon', 'subscription', 'customer'];
 
 /** What the members of requests name. */
 const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   plan_id: ['plan'],
+  addon_id: ['addon'],
   meter_id: ['meter'],
   feature_id: ['feature'],
   price_id: ['price'],
@@ -31,19 +32,18 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   subscription_id: ['subscription'],
   parent_subscription_id: ['subscription'],
   parent_entitlement_id: ['entitlement'],
-  entity_id: PLANS_AND_SUBSCRIPTIONS,
+  entity_id: ENTITIES,
   external_customer_id: ['external_customer'],
   external_id: ['external_customer'],
   event_id: ['event'],
+  user_id: ['user'],
+  service_account_id: ['service_account'],
+  group_id: ['group'],
+  coupon_id: ['coupon'],
 };
 
 /** Members that name nothing that can be stored yet, or something outside of the product. */
-const NAMING_NOTHING = new Set([
-  'addon_id',
-  'group_id',
-  'gateway_payment_method_id',
-  'provider_entity_id',
-]);
+const NAMING_NOTHING = new Set(['gateway_payment_method_id', 'provider_entity_id']);
 
 function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

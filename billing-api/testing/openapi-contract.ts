@@ -79,12 +79,10 @@ class OpenApiContract {
     const operation = this.#operationOf(answer);
     if (operation === null) return [`${answer.method} ${answer.path} is not documented`];
     const place = [...operation, 'responses', String(answer.status)];
-    const validate = this.#validatorOf(place);
-    if (validate === null) return [`${place.join(' ')} is not documented`];
-    const problems = validate(answer.body)
-      ? []
-      : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
-    return [...problems, ...this.#headerProblems(this.#responseAt(place), answer.headers)];
+    const response = this.#responseAt(place);
+    if (this.#at(response) === undefined) return [`${place.join(' ')} is not documented`];
+    const problems = this.#bodyProblems(response, answer.body);
+    return [...problems, ...this.#headerProblems(response, answer.headers)];
   }
 
   /** Problems of the refusal of a request that no operation is documented for. */
@@ -136,14 +134,14 @@ class OpenApiContract {
     return typeof reference === 'string' ? reference.split('/').slice(1) : place;
   }
 
-  #validatorOf(place: readonly string[]): ValidateFunction | null {
-    const response = this.#responseAt(place);
+  #bodyProblems(response: readonly string[], body: unknown): readonly string[] {
     const content = this.#at([...response, 'content']);
-    // An answer has one form: JSON, or what else the operation says.
+    // An answer has one form: JSON, what else the operation says, or no body.
     const [mediaType] = isJson(content) ? Object.keys(content) : [];
-    if (mediaType === undefined) return null;
-    const members = [...response, 'content', mediaType, 'schema'];
-    return this.#at(members) === undefined ? null : this.#compile(members);
+    if (mediaType === undefined) return (body ?? null) === null ? [] : ['no body is documented'];
+    const validate = this.#compile([...response, 'content', mediaType, 'schema']);
+    if (validate(body)) return [];
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`);
   }
 
   #compile(members: readonly string[]): ValidateFunction {

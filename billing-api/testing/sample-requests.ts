@@ -1,4 +1,6 @@
+import { ADJUSTMENTS } from './adjustment-samples.js';
 import type { FilledEnvironment } from './filled-environment.js';
+import { PLATFORM } from './platform-samples.js';
 
 /** A request that its operation answers with its success in a filled environment. */
 export type SampleRequest = {
@@ -9,7 +11,7 @@ export type SampleRequest = {
 };
 
 /** `suffix` ends every key of a record that is made, so that it can be made again. */
-type Sample = (ids: FilledEnvironment['ids'], suffix: string) => SampleRequest;
+export type Sample = (ids: FilledEnvironment['ids'], suffix: string) => SampleRequest;
 
 const JANUARY = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-02-01T00:00:00Z' };
 const MORNING = { start_time: '2026-01-05T08:00:00Z', end_time: '2026-01-05T10:00:00Z' };
@@ -38,13 +40,62 @@ const CATALOG: Readonly<Record<string, Sample>> = {
   }),
   SearchFeatures: (ids) => ({ body: { feature_ids: [ids.feature], expand: 'meter' } }),
   ReadFeature: (ids) => ({ path: { id: ids.feature } }),
+  ChangeFeature: (ids) => ({
+    path: { id: ids.feature },
+    body: { description: 'Requests to the public interface', group_id: ids.group },
+  }),
+  ArchiveFeature: (ids) => ({ path: { id: ids.spare_feature } }),
+  CloneFeature: (ids, suffix) => ({
+    path: { id: ids.feature },
+    body: { name: 'API calls, second region', lookup_key: `api-calls-2${suffix}` },
+  }),
+  CreateGroup: (_ids, suffix) => ({
+    body: { name: 'Storage', entity_type: 'feature', lookup_key: `storage${suffix}` },
+  }),
+  SearchGroups: () => ({ body: { entity_type: 'feature' } }),
+  ReadGroup: (ids) => ({ path: { id: ids.group } }),
+  ArchiveGroup: (ids) => ({ path: { id: ids.spare_group } }),
   CreatePlan: (_ids, suffix) => ({
     body: { name: 'Enterprise', lookup_key: `enterprise${suffix}`, metadata: { tier: 3 } },
   }),
   SearchPlans: (ids) => ({ body: { plan_ids: [ids.plan] } }),
   ReadPlan: (ids) => ({ path: { id: ids.plan } }),
   ChangePlan: (ids) => ({ path: { id: ids.plan }, body: { name: 'Pro 2' } }),
+  ArchivePlan: (ids) => ({ path: { id: ids.spare_plan } }),
+  ClonePlan: (ids, suffix) => ({
+    path: { id: ids.plan },
+    body: { name: 'Pro 2027', lookup_key: `pro-2027${suffix}` },
+  }),
   ListEntitlements: (ids) => ({ path: { id: ids.plan }, query: { limit: '1' } }),
+  CreateAddon: (_ids, suffix) => ({
+    body: { name: 'Priority support', lookup_key: `priority-support${suffix}` },
+  }),
+  SearchAddons: (ids) => ({ body: { addon_ids: [ids.addon], expand: 'prices' } }),
+  ReadAddon: (ids) => ({ path: { id: ids.addon } }),
+  ReadAddonByLookupKey: (ids) => ({ path: { lookup_key: ids.addon_key } }),
+  ChangeAddon: (ids) => ({ path: { id: ids.addon }, body: { description: 'Ten more calls' } }),
+  ArchiveAddon: (ids) => ({ path: { id: ids.spare_addon } }),
+  CreateCreditGrant: (ids) => ({
+    body: {
+      name: 'Monthly credits',
+      scope: 'ADDON',
+      addon_id: ids.addon,
+      credits: '20',
+      cadence: 'RECURRING',
+      period: 'MONTHLY',
+      period_count: 1,
+      expiration_type: 'BILLING_CYCLE',
+    },
+  }),
+  ReadCreditGrant: (ids) => ({ path: { id: ids.credit_grant } }),
+  ChangeCreditGrant: (ids) => ({
+    path: { id: ids.credit_grant },
+    body: { name: 'Starter credits', metadata: { season: 'spring' } },
+  }),
+  RemoveCreditGrant: (ids) => ({ path: { id: ids.spare_credit_grant } }),
+  ListPlanCreditGrants: (ids) => ({ path: { id: ids.plan }, query: { limit: '1' } }),
+  ListAddonCreditGrants: (ids) => ({ path: { id: ids.addon } }),
+  ListAddonEntitlements: (ids) => ({ path: { id: ids.addon }, query: { limit: '1' } }),
   CreatePrice: (ids, suffix) => ({
     body: {
       entity_id: ids.plan,
@@ -73,6 +124,14 @@ const CATALOG: Readonly<Record<string, Sample>> = {
   SearchPrices: (ids) => ({ body: { price_ids: [ids.price] } }),
   ReadPrice: (ids) => ({ path: { id: ids.price } }),
   ReadPriceByLookupKey: (ids) => ({ path: { lookup_key: ids.price_key } }),
+  ChangePrice: (ids) => ({
+    path: { id: ids.spare_price },
+    body: { amount: '59', effective_from: '2026-03-01T00:00:00Z', metadata: { season: 'spring' } },
+  }),
+  RemovePrice: (ids) => ({
+    path: { id: ids.ending_price },
+    body: { end_date: '2026-02-01T00:00:00Z' },
+  }),
   CreatePriceUnit: (_ids, suffix) => ({
     body: {
       name: 'Compute units',
@@ -83,6 +142,8 @@ const CATALOG: Readonly<Record<string, Sample>> = {
     },
   }),
   SearchPriceUnits: (ids) => ({ body: { price_unit_ids: [ids.price_unit] } }),
+  ListPriceUnits: () => ({ query: { sort: 'code', order: 'asc', limit: '1' } }),
+  ReadPriceUnitByCode: (ids) => ({ path: { code: ids.price_unit_code } }),
   ReadPriceUnit: (ids) => ({ path: { id: ids.price_unit } }),
   ChangePriceUnit: (ids) => ({ path: { id: ids.price_unit }, body: { symbol: 'tok' } }),
   RemovePriceUnit: (ids) => ({ path: { id: ids.spare_price_unit } }),
@@ -109,11 +170,37 @@ const CATALOG: Readonly<Record<string, Sample>> = {
 
 const CUSTOMERS: Readonly<Record<string, Sample>> = {
   CreateCustomer: (_ids, suffix) => ({
-    body: { external_id: `globex${suffix}`, name: 'Globex', timezone: 'America/New_York' },
+    body: {
+      external_id: `globex${suffix}`,
+      name: 'Globex',
+      timezone: 'America/New_York',
+      integration_entity_mapping: [
+        { provider_type: 'stripe', provider_entity_id: `cus_9s6XKzkNRiz8i3${suffix}` },
+      ],
+    },
   }),
   SearchCustomers: (ids) => ({ body: { customer_ids: [ids.customer] } }),
   ReadCustomer: (ids) => ({ path: { id: ids.customer } }),
   ReadCustomerByExternalId: (ids) => ({ path: { external_id: ids.external_customer } }),
+  ChangeCustomer: (ids) => ({
+    path: { id: ids.customer },
+    body: { email: 'accounts@acme.example', address_line2: null },
+  }),
+  ChangeCustomerByExternalId: (ids) => ({
+    query: { external_customer_id: ids.external_customer },
+    body: { contact: '+49 30 901820' },
+  }),
+  ReadCustomerEntitlements: (ids) => ({
+    path: { id: ids.customer },
+    query: { feature_ids: ids.feature, subscription_ids: ids.subscription },
+  }),
+  ReadEntitlementsByExternalId: (ids) => ({ path: { external_id: ids.external_customer } }),
+  ReadCustomerUsage: (ids) => ({ query: { external_customer_id: ids.external_customer } }),
+  ListCustomerSubscriptions: (ids) => ({
+    path: { external_id: ids.external_customer },
+    query: { limit: '1', expand: 'plan' },
+  }),
+  ArchiveCustomer: (ids) => ({ path: { id: ids.spare_customer } }),
   CreateSubscription: (ids, suffix) => ({
     body: {
       customer_id: ids.customer,
@@ -122,6 +209,8 @@ const CUSTOMERS: Readonly<Record<string, Sample>> = {
       billing_period: 'MONTHLY',
       start_date: '2026-01-15T00:00:00Z',
       lookup_key: `second-contract${suffix}`,
+      coupons: [ids.coupon_code],
+      tax_rate_overrides: [{ tax_rate_code: ids.tax_rate_code }],
     },
   }),
   SearchSubscriptions: (ids) => ({ body: { subscription_ids: [ids.subscription] } }),
@@ -130,7 +219,6 @@ const CUSTOMERS: Readonly<Record<string, Sample>> = {
   PreviewInvoice: (ids) => ({ body: { subscription_id: ids.subscription } }),
   ListLineEvents: (ids) => ({ path: { id: ids.line_item }, query: { ...PERIOD, limit: '1' } }),
   DownloadLineEvents: (ids) => ({ path: { id: ids.line_item }, query: PERIOD }),
-  ReadMe: () => ({}),
 };
 
 const EVENTS: Readonly<Record<string, Sample>> = {
@@ -168,7 +256,13 @@ const EVENTS: Readonly<Record<string, Sample>> = {
 };
 
 /** A sample for every operation that needs a key and that this program serves. */
-const SAMPLES: Readonly<Record<string, Sample>> = { ...CATALOG, ...CUSTOMERS, ...EVENTS };
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  ...CATALOG,
+  ...ADJUSTMENTS,
+  ...CUSTOMERS,
+  ...EVENTS,
+  ...PLATFORM,
+};
 
 /** @throws when the operation has no sample yet: it needs one beside the others. */
 export function sampleOf(

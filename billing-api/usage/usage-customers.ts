@@ -49,10 +49,36 @@ async function unknownOf(
   );
 }
 
+type Everybodys<Name extends string> = {
+  /** Null when there are more cells than an answer could hold. */
+  readonly answers: UsageAnswers<Name> | null;
+  /** The keys of all whose usage it is, and perhaps of more; null for too many. */
+  readonly keys: readonly string[] | null;
+};
+
+/** Usage of all but these keys, and whose it is: in one statement where its rows can tell. */
+async function readAllBut<Name extends string>(
+  { usage }: UsageReadDependencies,
+  { environment }: Caller,
+  of: { readonly queries: readonly UsageQuery<Name>[]; readonly excluded: readonly string[] },
+): Promise<Everybodys<Name>> {
+  const { queries, excluded } = of;
+  const cells = cellQueriesOf(queries);
+  const told = await usage.readEverybody(environment, cells, excluded);
+  if (told !== null) return { answers: answersOf(queries, told.found), keys: told.keys };
+  const customers = { kind: 'all-but', keys: excluded } as const;
+  const answers = await readUsage(usage, { environment, customers }, queries);
+  // Afterwards: usage that was read has its customer in the list then.
+  return { answers, keys: await usage.listCustomerKeys(environment, cells) };
+}
+
+/** More than once only while customers that do not exist send their first usage. */
+const READINGS_MAX = 3;
+
 /**
- * The usage of all customers that exist; usage of unknown customers waits until they exist. Where
- * the statement itself can tell whose usage it has read, and all of them exist, it is the answer;
- * else it is read again without the others.
+ * The usage of all customers that exist; usage of unknown customers waits until they exist. It is
+ * read without those that are known to be unknown, until a reading holds no other one: a customer
+ * whose first usage comes between two readings must not be counted by the second.
  * @returns null when there are more cells than an answer could hold.
  */
 export async function readUsageOfEverybody<Name extends string>(
@@ -60,20 +86,25 @@ export async function readUsageOfEverybody<Name extends string>(
   caller: Caller,
   queries: readonly UsageQuery<Name>[],
 ): Promise<UsageAnswers<Name> | null | Refusal> {
-  const { usage } = dependencies;
-  const { environment } = caller;
-  const cells = cellQueriesOf(queries);
-  const everybodys = await usage.readEverybody(environment, cells);
-  const keys = everybodys?.keys ?? (await usage.listCustomerKeys(environment, cells));
-  if (keys === null) {
-    return new Refusal(
-      'invalid_operation',
-      'there is usage of more than 100000 customers; name one of them',
-    );
+  const excluded = new Set<string>();
+  let existing: readonly string[] = [];
+  for (let reading = 1; reading <= READINGS_MAX; reading += 1) {
+    const of = { queries, excluded: [...excluded] };
+    const { answers, keys } = await readAllBut(dependencies, caller, of);
+    if (keys === null) {
+      return new Refusal(
+        'invalid_operation',
+        'there is usage of more than 100000 customers; name one of them',
+      );
+    }
+    const unknown = await unknownOf(dependencies, caller, keys);
+    if (isRefusal(unknown)) return unknown;
+    const isUnknown = new Set([...unknown, ...excluded]);
+    if (isUnknown.size === excluded.size) return answers;
+    for (const key of unknown) excluded.add(key);
+    existing = keys.filter((key) => !isUnknown.has(key));
   }
-  const unknown = await unknownOf(dependencies, caller, keys);
-  if (isRefusal(unknown)) return unknown;
-  if (everybodys !== null && unknown.length === 0) return answersOf(queries, everybodys.found);
-  const customers = { kind: 'all-but', keys: unknown } as const;
-  return readUsage(usage, { environment, customers }, queries);
+  // Unknown customers keep coming. Naming those that exist costs a longer statement, once.
+  const customers = { kind: 'only', keys: existing } as const;
+  return readUsage(dependencies.usage, { environment: caller.environment, customers }, queries);
 }

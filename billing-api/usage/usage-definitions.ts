@@ -8,15 +8,11 @@ import {
   type EffectiveMeter,
 } from '../catalog/meters/effective-meters.js';
 import { usageCustomerRow, type UsageCustomer } from '../customers/customers-store.js';
+import type { CustomerReference } from '../customers/named-customer.js';
 import type { Caller } from '../records/caller.js';
 import { notFound, type Refusal } from '../records/refusal.js';
 import type { ReadDependencies } from '../records/unit.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
-
-export type CustomerReference = {
-  readonly external_customer_id?: string | undefined;
-  readonly customer_id?: string | undefined;
-};
 
 /** Whom and what a request about usage names. */
 export type NamedInRequest = {

@@ -6,7 +6,10 @@ import { ownerOf } from '../../load-tests/harness/owner.js';
 import { integerColumn } from '../../sql/columns.js';
 import { test } from '../testing/billing-test.js';
 import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js';
-import { createUsageReader } from './store/usage-reader.js';
+import { isRefusal } from '../records/refusal.js';
+import { readMeterUsage } from './read-meter-usage.js';
+import { createUsageReader, type UsageReader } from './store/usage-reader.js';
+import { testCaller } from '../testing/test-caller.js';
 
 const USAGE = '/v1/events/usage/meter';
 const AGGREGATIONS: readonly MeterAggregation[] = [
@@ -100,6 +103,66 @@ describe('the usage of everybody', () => {
   });
 });
 
+const NOW = '2026-11-02T00:00:00Z';
+/** One statement tells the customers of the first, and not those of the second. */
+const ASKED_MEANWHILE = [
+  ['COUNT', COUNT_EVENTS, {}],
+  ['SUM by the day', { ...COUNT_EVENTS, type: 'SUM', field: 'n' }, { window_size: 'DAY' }],
+] as const;
+
+test.for(ASKED_MEANWHILE)(
+  'usage of everybody leaves out unknown customers whose first usage comes meanwhile: %s',
+  async ([, aggregation, windows], { api, database, clickhouse }) => {
+    const { type, field } = aggregation;
+    const meter = await api.make('/v1/meters', {
+      name: type,
+      event_name: 'call',
+      aggregation: field === null ? { type } : { type, field },
+    });
+    const { generation } = await ownerOf(database.database).one(
+      sql.type(generationRow)`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,
+    );
+    const { environment } = api;
+    const target = { environment, meterId: meter.id, generation, aggregation };
+    await api.make('/v1/customers', { external_id: 'a' });
+    let strangers = 0;
+    const store = (name: string) => {
+      const properties = { n: '1' };
+      const event = { at: '2026-10-21T00:00:00.000Z', customerKey: `e:${name}`, properties };
+      const counted = { ...event, countsOn: [target] };
+      return storeEvents({ database, clickhouse }, environment, [counted]);
+    };
+    await store('a');
+    await store('stranger');
+    const reader = createUsageReader(clickhouse.client);
+    // Each time the usage is read, one more customer that does not exist has used something.
+    const meanwhile = async <Answer>(read: Promise<Answer>): Promise<Answer> => {
+      const answer = await read;
+      strangers += 1;
+      if (strangers <= 6) await store(`stranger-${strangers}`);
+      return answer;
+    };
+    const usage: UsageReader = {
+      ...reader,
+      readEverybody: (...asked) => meanwhile(reader.readEverybody(...asked)),
+      listCustomerKeys: (...asked) => meanwhile(reader.listCustomerKeys(...asked)),
+    };
+    const answer = await readMeterUsage(
+      {
+        database: database.database,
+        usage,
+        dataUntil: () => Promise.resolve(null),
+        clock: { now: () => Date.parse(NOW) },
+      },
+      testCaller({ environment, userId: 'user' }),
+      { meter_id: meter.id, start_time: '2026-10-20T00:00:00Z', end_time: NOW, ...windows },
+    );
+    if (isRefusal(answer)) throw new Error(answer.message);
+    expect(answer.value.toFixed()).toBe('1');
+    expect(strangers).toBeGreaterThan(1);
+  },
+);
+
 test('usage of everybody is one statement where its rows can tell the customers', async () => {
   const asked: string[] = [];
   const reader = createUsageReader({
@@ -118,7 +181,7 @@ test('usage of everybody is one statement where its rows can tell the customers'
     split: { source: false, group: false, properties: [] },
   };
   const environment = { tenantId: 't', environmentId: 'e' };
-  const usage = await reader.readEverybody(environment, [query]);
+  const usage = await reader.readEverybody(environment, [query], []);
   expect(asked).toHaveLength(1);
   expect(usage?.keys).toEqual(['e:a', 'e:b']);
   expect(usage?.found[0]?.[0]?.cells[0]?.eventCount).toBe(5);

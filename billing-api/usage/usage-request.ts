@@ -1,10 +1,10 @@
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { WindowSize } from '../domain/calendar/usage-windows.js';
+import type { CustomerReference } from '../customers/named-customer.js';
 import { propertyFiltersProblem } from '../domain/price/property-filters.js';
 import type { MemberReader } from '../records/member-rules.js';
 import { readRange, type RangeRequest } from '../records/time-range.js';
-import type { CustomerReference } from './usage-definitions.js';
 
 const RANGE_DAYS = 7;
 

@@ -48,4 +48,17 @@ export class ApiClient {
     const headers = { 'x-api-key': this.apiKey };
     return answerOf<Answer>(await fetch(`${this.baseUrl}${path}`, { headers }));
   }
+
+  /** Changes a record. @throws UnexpectedAnswer like `post`. */
+  async put(path: string, body: unknown): Promise<void> {
+    const headers = { 'x-api-key': this.apiKey, 'content-type': 'application/json' };
+    const request = { method: 'PUT', headers, body: JSON.stringify(body) };
+    await answerOf<unknown>(await fetch(`${this.baseUrl}${path}`, request));
+  }
+
+  /** Removes a record. @throws UnexpectedAnswer like `post`. */
+  async delete(path: string): Promise<void> {
+    const request = { method: 'DELETE', headers: { 'x-api-key': this.apiKey } };
+    await answerOf<unknown>(await fetch(`${this.baseUrl}${path}`, request));
+  }
 }

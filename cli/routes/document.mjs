@@ -129,6 +129,13 @@ function parametersOf(operation, documented) {
   return [...(documented ?? []), ...headers.map(($ref) => ({ $ref }))];
 }
 
+/** The event routes take keys only. */
+function securityOf({ isPublic, servedBy }) {
+  if (isPublic) return [];
+  const key = { ApiKeyAuth: [] };
+  return servedBy === 'ingest' ? [key] : [key, { BearerAuth: [] }];
+}
+
 /** The example of a success, under the first media type of its answer. */
 function addExample(response, example) {
   const [content] = Object.values(response.content ?? {});
@@ -150,7 +157,7 @@ function completed(entry, operation, example) {
     ...rest,
     ...(all.length === 0 ? {} : { parameters: all }),
     responses,
-    security: entry.isPublic ? [] : [{ ApiKeyAuth: [] }],
+    security: securityOf(entry),
   };
 }
 

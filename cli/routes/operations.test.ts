@@ -59,5 +59,18 @@ describe('the generated routes', () => {
     expect(() => checkRoutes([plan, lookup], byId + byKey)).toThrow(
       'GET /v1/plans/{id} hides GET /v1/plans/lookup',
     );
+    // /v1/plans/key/prices matches both; the operation table takes the one with the fixed `key`.
+    const [ofKey, ofId] = [
+      route('get', '/v1/plans/key/:key'),
+      route('get', '/v1/plans/:id/prices'),
+    ];
+    const both = ['key/{key}', '{id}/prices'].map((end) => ({
+      method: 'GET',
+      path: `/v1/plans/${end}`,
+    }));
+    expect(() => checkRoutes(both, ofKey + ofId)).not.toThrow();
+    expect(() => checkRoutes(both, ofId + ofKey)).toThrow(
+      'GET /v1/plans/{id}/prices hides GET /v1/plans/key/{key}',
+    );
   });
 });

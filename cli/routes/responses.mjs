@@ -10,15 +10,30 @@ function ref(kind, name) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-function conflictOf({ isRepeatable, isVersioned, method }) {
+function conflictOf(operation) {
+  const { isRepeatable, isVersioned, method } = operation;
   const isCompared = isVersioned && method !== 'POST';
   if (isRepeatable) return isCompared ? 'ConflictOrVersion' : 'Conflict';
+  if (operation.mayBeTaken) return 'Taken';
   return isCompared ? 'OtherVersion' : null;
+}
+
+/** Of signing up and in; the operational routes refuse nobody. */
+function publicErrorsOf({ mayBeTaken }) {
+  return {
+    400: 'BadRequest',
+    ...(mayBeTaken ? { 409: 'Taken' } : { 401: 'WrongPassword', 403: 'ForeignEnvironment' }),
+    408: 'TooSlow',
+    413: 'TooLarge',
+    429: 'TooManyRequests',
+    500: 'InternalError',
+    503: 'Unavailable',
+  };
 }
 
 /** Status to the name of the shared response. */
 function errorNamesOf(operation, hasBody) {
-  if (operation.isPublic) return {};
+  if (operation.isPublic) return hasBody ? publicErrorsOf(operation) : {};
   const conflict = conflictOf(operation);
   return {
     400: 'BadRequest',
@@ -104,6 +119,22 @@ export const ERROR_RESPONSES = {
     'The key may not do this',
     error('permission_denied', 403, 'a publishable key can only send events'),
     RATE,
+  ),
+  WrongPassword: errorResponse(
+    'Nobody has this e-mail address and password',
+    error('permission_denied', 401, 'the e-mail address or the password is wrong'),
+  ),
+  ForeignEnvironment: errorResponse(
+    'The environment is not one of the tenant',
+    error(
+      'permission_denied',
+      403,
+      'environment env_01KAHZ3M4N5P6Q7R8S9T0V1W2X is not one of your tenant',
+    ),
+  ),
+  Taken: errorResponse(
+    'A unique member is taken',
+    error('already_exists', 409, 'a user with this email exists already', { email: 'is taken' }),
   ),
   NotFound: errorResponse(
     'A record that the request names does not exist',

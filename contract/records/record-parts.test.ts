@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decodeRecordParts, mergeRecords } from './record-parts.js';
+import { BULK_EVENTS_MAX } from '../records-of-events.js';
+import { decodeRecordParts, mergeRecords, readRecordParts } from './record-parts.js';
 import { encodeEventRecord, type EventRecord } from '../usage-event.js';
 
 function record(tenantId: string, receivedAtMs: number, ids: readonly string[]): EventRecord {
@@ -49,6 +50,31 @@ describe('a value of the log', () => {
     expect(parts).toEqual([TWO]);
     expect(unreadable?.text).toBe(mergeRecords([BAD, LONE]));
     expect(JSON.parse(unreadable?.text ?? '')).not.toHaveProperty('t');
+  });
+
+  const ids = Array.from({ length: BULK_EVENTS_MAX }, (_, index) => `${index}`);
+  const largest = encodeEventRecord(record('one', 5, ids));
+
+  it('may have as many events as a bulk request', () => {
+    expect(decodeRecordParts(largest)).toMatchObject({ parts: [{ receivedAtMs: 5 }] });
+    expect(decodeRecordParts(largest).unreadable).toBeNull();
+  });
+
+  it.each([
+    ['one record', encodeEventRecord(record('one', 5, [...ids, 'more']))],
+    ['several records', mergeRecords([largest, encodeEventRecord(TWO)])],
+    ['several records, one of them spoilt', mergeRecords([largest, BAD, encodeEventRecord(TWO)])],
+    ['one event with a long text', encodeEventRecord(record('one', 5, ['x'.repeat(500_000)]))],
+    [
+      'some events with long texts',
+      mergeRecords(
+        ids.slice(0, 9).map((id) => encodeEventRecord(record(id, 5, [id.repeat(50_000)]))),
+      ),
+    ],
+  ])('that is larger is spoilt as a whole, and can be read to be written again: %s', (_, value) => {
+    const unreadable = { reason: 'record_too_large', text: value };
+    expect(decodeRecordParts(value)).toEqual({ parts: [], unreadable });
+    expect(readRecordParts(value).parts.length).toBeGreaterThan(0);
   });
 
   it.each([

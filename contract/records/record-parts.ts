@@ -1,4 +1,5 @@
 import { isObject } from '../is-object.js';
+import { BULK_EVENTS_MAX, RECORD_CHARACTERS_MAX, usageCharactersOf } from '../records-of-events.js';
 import {
   decodeEventRecord,
   hasEscapedSurrogate,
@@ -50,10 +51,10 @@ function decodeSingle(text: string): RecordParts {
 }
 
 /**
- * Reads a value of the log, of one record or of several. A part that cannot be read spoils no other
- * (docs/architecture.md I7).
+ * Reads a value of one record or of several, with any number of events. A part that cannot be read
+ * spoils no other (docs/architecture.md I7).
  */
-export function decodeRecordParts(text: string): RecordParts {
+export function readRecordParts(text: string): RecordParts {
   const merged = partsOf(text);
   if (merged === null) return decodeSingle(text);
   const parts: EventRecord[] = [];
@@ -68,4 +69,17 @@ export function decodeRecordParts(text: string): RecordParts {
   if (first === undefined) return { parts, unreadable: null };
   const unreadable = { reason: first.reason, text: mergeRecords(spoilt.map(({ text }) => text)) };
   return { parts, unreadable };
+}
+
+/**
+ * Reads a value of the log. One that is larger than a record may be is unreadable as a whole, since
+ * its rows may not fit into one insert (docs/architecture.md 3.4). The product writes none, but
+ * another program may.
+ */
+export function decodeRecordParts(text: string): RecordParts {
+  const read = readRecordParts(text);
+  const events = read.parts.reduce((sum, part) => sum + part.events.length, 0);
+  const fits = usageCharactersOf(text, events) <= RECORD_CHARACTERS_MAX;
+  if (events <= BULK_EVENTS_MAX && fits) return read;
+  return { parts: [], unreadable: { reason: 'record_too_large', text } };
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DependencyError } from '../../runtime/failure.js';
-import { BULK_EVENTS_MAX } from '../../contract/records-of-events.js';
+import {
+  BULK_EVENTS_MAX,
+  RECORD_CHARACTERS_MAX,
+  usageCharactersOf,
+} from '../../contract/records-of-events.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import type { AppendRequest } from '../event-log.js';
 import { GROUP_BYTES_MAX, KafkaLogWriter } from './writer.js';
@@ -47,7 +51,10 @@ describe('the writer of the log in Kafka', () => {
     const bytesOf = (events: readonly UsageEvent[]): number =>
       encodeEventRecord({ environment, receivedAtMs: 0, events }).length;
     const perEvent = bytesOf([shortest, shortest]) - bytesOf([shortest]);
-    expect(Math.floor(GROUP_BYTES_MAX / perEvent)).toBeLessThanOrEqual(BULK_EVENTS_MAX);
+    const events = Math.floor(GROUP_BYTES_MAX / perEvent);
+    expect(events).toBeLessThanOrEqual(BULK_EVENTS_MAX);
+    const characters = usageCharactersOf('x'.repeat(GROUP_BYTES_MAX), events);
+    expect(characters).toBeLessThanOrEqual(RECORD_CHARACTERS_MAX);
   });
 
   test('merges what comes during a delivery into the next record of its partition, in order', async () => {

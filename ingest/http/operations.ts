@@ -46,7 +46,7 @@ function send(response: ServerResponse, reply: Reply, requestId: string): void {
 }
 
 /**
- * Health and metrics of an ingest that runs by itself (docs/http.md 2.3); 405 for a path that has
+ * Health and metrics (docs/http.md 2.3); 405 for a path that has
  * other methods only, 404 for every other path.
  */
 export function createOperations(operations: Operations): RequestListener {

@@ -27,6 +27,8 @@ export class HeldKeys {
 
   readonly wasFound: ApiKeyDirectory['wasFound'] = (apiKey) => this.directory.wasFound(apiKey);
 
+  readonly forget: ApiKeyDirectory['forget'] = () => this.directory.forget();
+
   readonly find: ApiKeyDirectory['find'] = async (apiKey) => {
     if (this.#isHolding) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const caller = await this.directory.find(apiKey);

@@ -9,7 +9,10 @@ export type StartedProgram = {
   readonly child: ChildProcess;
   readonly url: string;
   readonly pid: number;
-  /** The values of one metric by its labels as text, `{}` when it has none. */
+  /**
+   * The values of one metric by its labels as text, `{}` when it has none. The label `program` is
+   * left out, and the values of two programs on one port are added up.
+   */
   metric(name: string): Promise<ReadonlyMap<string, number>>;
   /** SIGTERM, then waits for its end. */
   stop(): Promise<void>;
@@ -18,13 +21,15 @@ export type StartedProgram = {
 async function readMetric(url: string, name: string): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${url}/metrics`);
   const text = await response.text();
-  const lines = text.split('\n').filter((line) => line.startsWith(name));
-  return new Map(
-    lines.flatMap((line) => {
-      const match = /^(\w+)(\{[^}]*\})? (\S+)/.exec(line);
-      return match?.[1] === name ? [[match[2] ?? '{}', Number(match[3])] as const] : [];
-    }),
-  );
+  const values = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const [, found, labels = '', value] = /^(\w+)(?:\{([^}]*)\})? (\S+)/.exec(line) ?? [];
+    if (found !== name) continue;
+    const others = labels.split(',').filter((label) => !label.startsWith('program='));
+    const key = `{${others.join(',')}}`;
+    values.set(key, (values.get(key) ?? 0) + Number(value));
+  }
+  return values;
 }
 
 /** What tests and measurements need of a process that serves `url`. */
@@ -54,6 +59,8 @@ export async function startProgram(
   const child = fork(builtModule(`${name}/main`), [], {
     env: {
       ...process.env,
+      // billing-api needs one; the others leave it alone.
+      MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
       ...(name === 'aggregator' ? { MINUTEBOOK_METRICS_PORT: port } : { MINUTEBOOK_PORT: port }),
       ...settings,
     },

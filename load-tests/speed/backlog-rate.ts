@@ -14,6 +14,7 @@ import {
   type Measurement,
   type Progress,
   type Series,
+  type SpeedOptions,
 } from './section.js';
 import { repeatsIn, sendBulk } from './send-bulk.js';
 
@@ -29,8 +30,8 @@ const METERS = [
   { name: 'Redirected or missing', filters: [{ key: 'status', values: ['301', '304', '404'] }] },
 ];
 
-async function createMeters(bench: Bench): Promise<void> {
-  const billing = await bench.start('billing-api');
+async function createMeters(bench: Bench, log: SpeedOptions['log']): Promise<void> {
+  const billing = await bench.start('billing-api', log);
   const api = new ApiClient(`${billing.url}/v1`, bench.apiKey);
   for (const meter of METERS) {
     await api.post('/meters', {
@@ -44,6 +45,7 @@ async function createMeters(bench: Bench): Promise<void> {
 
 type Run = {
   readonly clickhouse: ClickHouse;
+  readonly log: SpeedOptions['log'];
   readonly events: number;
   readonly progress: Progress;
 };
@@ -106,9 +108,9 @@ async function bareInsertRate(clickhouse: ClickHouse, url: string): Promise<numb
 
 const diskRow = z.object({ table: z.string(), bytes: integerColumn, rows: integerColumn });
 
-/** P10 after all merges: bytes a row of the two large tables. */
+/** P10 after all merges: bytes a row of the three large tables. */
 async function bytesPerRow(clickhouse: ClickHouse): Promise<ReadonlyMap<string, number>> {
-  for (const table of ['events_v1', 'usage_minute_v1']) {
+  for (const table of ['events_v1', 'event_ids_v1', 'usage_minute_v1']) {
     await clickhouse.command(`OPTIMIZE TABLE ${table} FINAL`);
   }
   const rows = await clickhouse.query(
@@ -127,8 +129,8 @@ function rateSeries(points: Samples['points']): (readonly [number, number])[] {
   });
 }
 
-async function fillLog(bench: Bench, { events, progress }: Run): Promise<void> {
-  const ingest = await bench.start('ingest');
+async function fillLog(bench: Bench, { events, log, progress }: Run): Promise<void> {
+  const ingest = await bench.start('ingest', log);
   await sendBulk(bench.targetOf(ingest), {
     events,
     repeatEvery: REPEAT_EVERY,
@@ -145,15 +147,15 @@ type Aggregated = Samples & {
 };
 
 async function aggregate(bench: Bench, run: Run): Promise<Aggregated> {
-  const aggregator = await bench.start('aggregator');
-  const memory = new MemorySampler(new Map([['aggregator', aggregator.pid]]));
+  const aggregator = await bench.start('aggregator', run.log);
+  const memory = await MemorySampler.start(new Map([['aggregator', aggregator.pid]]));
   const samples = await watchBooks(run);
   const totals = await readEventTotals(run.clickhouse);
   const sent = repeatsIn(run.events, REPEAT_EVERY);
   if (totals.duplicates !== sent) {
     throw new Error(`${totals.duplicates} duplicates, ${sent} were sent`);
   }
-  const resident = memory.stop();
+  const resident = await memory.stop();
   await aggregator.stop();
   return { ...samples, ...totals, memory: resident, sampler: memory };
 }
@@ -168,6 +170,7 @@ function findingsOf(
   const memoryMax = AGGREGATOR_MEGABYTES_MAX + (2 * counted) / 2 ** 20;
   const bytesOf = (table: string): number => disk.get(table) ?? Number.POSITIVE_INFINITY;
   const minuteRow = { id: 'P10', what: 'disk of a minute row', unit: 'bytes' };
+  const eventId = { id: 'P10', what: 'disk of an id', target: '', isReached: null };
   return [
     atLeast(
       { id: 'P3', what: `aggregator alone, ${sized}, of the bare insert` },
@@ -176,17 +179,22 @@ function findingsOf(
     ),
     sampler.findingOf('aggregator', memoryMax),
     atMost(minuteRow, bytesOf('usage_minute_v1'), 2),
-    atMost({ ...minuteRow, what: 'disk of a raw event' }, bytesOf('events_v1'), 45),
+    atMost(
+      { ...minuteRow, what: 'disk of a raw event, properties of the access log' },
+      bytesOf('events_v1'),
+      45,
+    ),
+    { ...eventId, value: `${bytesOf('event_ids_v1').toFixed(1)} bytes` },
   ];
 }
 
 /** P3, the memory of the aggregator (P9) and the disk (P10): a backlog, the aggregator alone. */
-export const measureBacklog: Measurement = async ({ events }, progress) => {
+export const measureBacklog: Measurement = async ({ events, log }, progress) => {
   const bench = await Bench.open();
   const clickhouse = createClickHouse(bench.engines.clickhouseUrl);
   try {
-    const run = { clickhouse, events, progress };
-    await createMeters(bench);
+    const run = { clickhouse, log, events, progress };
+    await createMeters(bench, log);
     await fillLog(bench, run);
     const aggregated = await aggregate(bench, run);
     progress(0.85, 'bare insert of the same rows');

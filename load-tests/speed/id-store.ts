@@ -5,6 +5,7 @@ import type { IdFilter } from '../../aggregator/dedup/id-filter.js';
 import { INSERT_STAGES } from '../../aggregator/fold/batch-tables.js';
 import type { EncodedBatch } from '../../aggregator/fold/encode-rows.js';
 import { insertBatches } from '../../aggregator/write/insert-batches.js';
+import { IdLookUps } from '../../aggregator/write/id-look-ups.js';
 import { UsageWriter } from '../../aggregator/write/usage-writer.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -139,6 +140,7 @@ export type BatchTimes = {
 export class OwnedStore {
   #epoch = 0;
   readonly #writer;
+  readonly #lookUps;
   readonly #filter: IdFilter;
 
   constructor(
@@ -146,6 +148,7 @@ export class OwnedStore {
     falsePositiveRate: number,
   ) {
     this.#writer = new UsageWriter(clickhouse, LOG_ID, PARTITION);
+    this.#lookUps = new IdLookUps(clickhouse, LOG_ID);
     const cache = new IdFilterCache({
       ...{ clickhouse, falsePositiveRate, identity: { logId: LOG_ID, partitionCount: 1 } },
       previousLogs: () => Promise.resolve([]),
@@ -178,10 +181,9 @@ export class OwnedStore {
   async write(batch: PreparedBatch, known: number): Promise<BatchTimes> {
     const startedAtMs = performance.now();
     const perhaps = this.#filter.perhapsKnown(batch.ids);
-    const seen = await this.#writer.lookUp(perhaps, {
-      below: batch.start,
-      appendedAtMs: batch.appendedAtMs,
-    });
+    const { start: below, appendedAtMs } = batch;
+    const question = { partition: PARTITION, idHashes: perhaps, below, appendedAtMs };
+    const seen = await this.#lookUps.find(question);
     const lookUpMs = performance.now() - startedAtMs;
     if (seen.size !== known) throw new Error(`${seen.size} known ids instead of ${known}`);
     const { start, end, encoded } = batch;

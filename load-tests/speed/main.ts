@@ -12,26 +12,29 @@ import { measurePurePricing } from './pure-pricing.js';
 import { writeReport } from './report/write-report.js';
 import {
   grouped,
-  type Finding,
+  verdictOf,
   type Measurement,
   type Section,
   type SpeedOptions,
 } from './section.js';
+import { measureToBeat } from './to-beat/measure-to-beat.js';
 import { measureVisibility } from './visibility.js';
 
 /**
  * The performance targets that have a script here, each measured beside a yardstick of the same
- * run: `npm run speed -- [--only ingest,visibility-kafka] [--name NAME]
- * [--events N] [--minute-rows N] [--seconds N] [--full]`. Without `--full`, P3 and P5 run on a part
- * of the sizes that are asked; the table and the report say on how many. What
- * depends most on the log is measured with both logs.
+ * run: `npm run speed -- [--only to-beat,ingest-kafka] [--name NAME] [--rounds N]
+ * [--seconds N] [--events N] [--minute-rows N] [--stored-events N] [--full]`. Without `--full`, P3
+ * and P5 run on a part of the sizes that are asked; the table and the report say on how many. What
+ * depends on the log is measured with both logs.
  * Writes load-tests/results/speed.html and prints the table last. A run whose counts are wrong ends
  * with an error and has no figures.
  */
 const MEASUREMENTS: ReadonlyMap<string, Measurement> = new Map([
+  ['to-beat', measureToBeat],
   ['ingest', measureIngestRate],
   ['ingest-kafka', onKafka(measureIngestRate)],
   ['backlog', measureBacklog],
+  ['backlog-kafka', onKafka(measureBacklog)],
   ['visibility', measureVisibility],
   ['visibility-kafka', onKafka(measureVisibility)],
   ['month', measureCustomerMonth],
@@ -59,18 +62,15 @@ async function measure(
   }
 }
 
-function verdictOf({ isReached }: Finding): string {
-  if (isReached === null) return '';
-  return isReached ? 'reached' : 'missed';
-}
-
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: [...MEASUREMENTS.keys()].join(',') },
     events: { type: 'string' },
     'minute-rows': { type: 'string' },
     full: { type: 'boolean', default: false },
+    'stored-events': { type: 'string', default: '1000000' },
     seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '3' },
     name: { type: 'string', default: 'speed' },
   },
 });
@@ -83,7 +83,9 @@ const size = values.full ? SIZES.full : SIZES.part;
 const options = {
   events: Number(values.events ?? size.events),
   minuteRows: Number(values['minute-rows'] ?? size.minuteRows),
+  storedEvents: Number(values['stored-events']),
   seconds: Number(values.seconds),
+  rounds: Number(values.rounds),
   log: {},
 };
 const sections: Section[] = [];
@@ -104,4 +106,9 @@ const rows = sections
   .flatMap((section) => section.findings)
   .map((found) => [`${found.id}: ${found.what}`, found.value, found.target, verdictOf(found)]);
 for (const text of tableLines(['figure', 'value', 'target', ''], rows)) console.log(text);
+for (const { table } of sections) {
+  if (table === undefined) continue;
+  console.log(`\n${table.title}`);
+  for (const text of tableLines(table.head, table.rows)) console.log(text);
+}
 console.log(`report: ${page}`);

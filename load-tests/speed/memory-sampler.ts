@@ -1,70 +1,57 @@
-import { readFile } from 'node:fs/promises';
+import { highWaterOf, memoryOf, resetHighWater } from './processes.js';
 import { atMost, type Finding, type Series } from './section.js';
 
 const INTERVAL_MS = 250;
 
 /**
- * Memory of a process in MB. `resident` (RSS) counts pages that it shares with other programs, such
- * as those of Node itself, in full, and `proportional` (PSS) its part of them.
+ * The greatest memory of processes from start to stop. The kernel keeps the high-water mark of RSS
+ * (VmHWM), which no peak escapes; samples are for the plot, and for PSS, which has no such mark.
  */
-type Memory = { readonly resident: number; readonly proportional: number };
-
-/** Null once the process has ended. Linux only, like the figures. */
-async function memoryOf(pid: number): Promise<Memory | null> {
-  const megabytes = (text: string, name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? Number.NaN) / 1024;
-  try {
-    const sums = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return { resident: megabytes(sums, 'Rss'), proportional: megabytes(sums, 'Pss') };
-  } catch {
-    return null;
-  }
-}
-
-/** Samples the memory of processes until it is stopped. */
 export class MemorySampler {
-  readonly #points = new Map<string, [number, Memory][]>();
+  readonly #points = new Map<string, (readonly [seconds: number, resident: number])[]>();
+  readonly #proportional = new Map<string, number>();
+  readonly #highWater = new Map<string, number>();
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(private readonly pids: ReadonlyMap<string, number>) {
+  private constructor(private readonly pids: ReadonlyMap<string, number>) {
     this.#timer = setInterval(() => void this.#sample(), INTERVAL_MS);
   }
 
-  /** Resident memory over time. */
-  stop(): readonly Series[] {
+  static async start(pids: ReadonlyMap<string, number>): Promise<MemorySampler> {
+    for (const pid of pids.values()) await resetHighWater(pid);
+    return new MemorySampler(pids);
+  }
+
+  /** Resident memory over time. @throws Error when a process has ended meanwhile. */
+  async stop(): Promise<readonly Series[]> {
     clearInterval(this.#timer);
-    return [...this.#points].map(([name, points]) => ({
-      name,
-      points: points.map(([seconds, { resident }]) => [seconds, Math.round(resident)] as const),
-    }));
+    for (const [name, pid] of this.pids) {
+      const megabytes = await highWaterOf(pid);
+      if (megabytes === null) throw new Error(`${name} has ended while it was measured`);
+      this.#highWater.set(name, megabytes);
+    }
+    return [...this.#points].map(([name, points]) => ({ name, points }));
   }
 
-  /** The greatest samples of a process in MB. @throws Error when there are none. */
-  peakOf(name: string): Memory {
-    const samples = (this.#points.get(name) ?? []).map(([, memory]) => memory);
-    if (samples.length === 0) throw new Error(`the memory of ${name} was never read`);
-    return {
-      resident: Math.max(...samples.map(({ resident }) => resident)),
-      proportional: Math.max(...samples.map(({ proportional }) => proportional)),
-    };
-  }
-
-  /** The finding of P9: the target is of RSS, and PSS stands beside it. */
+  /** The finding of P9, after `stop`: the target is of RSS, and PSS stands beside it. */
   findingOf(name: string, megabytesMax: number): Finding {
-    const { resident, proportional } = this.peakOf(name);
-    const what = `${name}, greatest RSS (PSS ${proportional.toFixed(0)} MB)`;
-    return atMost({ id: 'P9', what, unit: 'MB' }, resident, megabytesMax);
+    const highWater = this.#highWater.get(name) ?? Number.POSITIVE_INFINITY;
+    const proportional = this.#proportional.get(name) ?? 0;
+    const what = `${name}, VmHWM (greatest PSS sampled ${proportional.toFixed(0)} MB)`;
+    return atMost({ id: 'P9', what, unit: 'MB' }, highWater, megabytesMax);
   }
 
   async #sample(): Promise<void> {
-    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const seconds = Number(((performance.now() - this.#startedAt) / 1000).toFixed(2));
     for (const [name, pid] of this.pids) {
       const memory = await memoryOf(pid);
       if (memory === null) continue;
       const points = this.#points.get(name) ?? [];
-      points.push([Number(seconds.toFixed(2)), memory]);
+      points.push([seconds, Math.round(memory.resident)]);
       this.#points.set(name, points);
+      const most = Math.max(this.#proportional.get(name) ?? 0, memory.proportional);
+      this.#proportional.set(name, most);
     }
   }
 }

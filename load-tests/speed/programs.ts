@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { startEngines, type Engines } from '../../cli/engines.js';
 import { readStackConfig } from '../../cli/stack-config.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
@@ -73,15 +74,16 @@ export class Bench {
 
 export type Product = StartedProgram & { readonly target: Target };
 
-/** The whole product in a folder, as `npm start` runs it. */
+/** The whole product in a folder, as `npm start` runs it; its log goes to our standard error. */
 export async function startProduct(
   directory: string,
   settings: Readonly<Record<string, string>> = {},
+  onLog?: (log: Readable) => void,
 ): Promise<Product> {
   const port = (await findFreePort(0)) ?? 0;
   const apiKey = createApiKey('private_key');
   const child = spawn(process.execPath, [builtModule('cli/minutebook'), 'start'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', onLog === undefined ? 'inherit' : 'pipe'],
     env: {
       ...process.env,
       ...NO_LIMITS,
@@ -91,6 +93,7 @@ export async function startProduct(
       ...settings,
     },
   });
+  if (child.stderr !== null) onLog?.(child.stderr);
   const program = programOf(child, `http://127.0.0.1:${port}`);
   await waitUntilReady(program.url);
   return { ...program, target: { port, host: '127.0.0.1', apiKey } };

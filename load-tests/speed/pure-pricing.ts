@@ -75,8 +75,13 @@ function inputsOfMonth(): InvoiceInputs {
   };
 }
 
-/** P8: a month of minute windows with commitments by the hour of the day, priced in memory. */
-export const measurePurePricing: Measurement = (_options, progress) => {
+const median = (sorted: readonly number[]): number =>
+  sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;
+
+type Timed = { readonly sortedMs: readonly number[]; readonly expected: string };
+
+/** @throws Error when an invoice is not what a count by hand says. */
+function timePricing(onRun: (run: number) => void): Timed {
   const inputs = inputsOfMonth();
   const expected = chargeByHand(MINUTES, usedIn);
   const times: number[] = [];
@@ -86,16 +91,28 @@ export const measurePurePricing: Measurement = (_options, progress) => {
     if (run >= WARM_UP_RUNS) times.push(performance.now() - startedAt);
     const subtotal = formatMoney(totals.subtotal, 'usd');
     if (subtotal !== expected) throw new Error(`${subtotal} usd, by hand ${expected}`);
-    progress((run + 1) / (WARM_UP_RUNS + RUNS), `${run + 1} invoices`);
+    onRun(run);
   }
-  const sorted = times.toSorted((left, right) => left - right);
-  const points = sorted.map((ms, index) => [(100 * (index + 1)) / RUNS, ms] as const);
+  return { sortedMs: times.toSorted((left, right) => left - right), expected };
+}
+
+/** The median of P8 in milliseconds, for what is measured beside it. */
+export function pricingMedianMs(): number {
+  return median(timePricing(() => undefined).sortedMs);
+}
+
+/** P8: a month of minute windows with commitments by the hour of the day, priced in memory. */
+export const measurePurePricing: Measurement = (_options, progress) => {
+  const { sortedMs, expected } = timePricing((run) =>
+    progress((run + 1) / (WARM_UP_RUNS + RUNS), `${run + 1} invoices`),
+  );
+  const points = sortedMs.map((ms, index) => [(100 * (index + 1)) / RUNS, ms] as const);
   return Promise.resolve({
     title: `Pricing ${grouped(MINUTES)} minute windows in memory`,
     findings: [
       atMost(
         { id: 'P8', what: 'a month of minute windows, median', unit: 'ms' },
-        sorted[Math.floor(RUNS / 2)] ?? Number.POSITIVE_INFINITY,
+        median(sortedMs),
         MONTH_MS_MAX,
       ),
     ],

@@ -21,10 +21,18 @@ export type Plot = {
   readonly series: readonly Series[];
 };
 
+/** Figures side by side; the first column is the name of the row. */
+export type Table = {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
 /** The result of one measurement. A section whose counts are wrong has no findings. */
 export type Section = {
   readonly title: string;
   readonly findings: readonly Finding[];
+  readonly table?: Table;
   readonly plots: readonly Plot[];
   /** Which processes shared a core, how much was sent, and the count check. */
   readonly notes: readonly string[];
@@ -38,8 +46,12 @@ export type SpeedOptions = {
   readonly events: number;
   /** Minutes of usage in the table among which one customer's month is read. */
   readonly minuteRows: number;
+  /** Events among which a customer's month is read in the table "To beat". */
+  readonly storedEvents: number;
   /** Length of each timed stretch. */
   readonly seconds: number;
+  /** Turns of product and yardstick. */
+  readonly rounds: number;
   /** Settings that name the log; none for the log in PostgreSQL. */
   readonly log: Readonly<Record<string, string>>;
 };
@@ -71,4 +83,10 @@ export function atMost(
   const text = (value: number): string => (value < 100 ? value.toFixed(1) : grouped(value));
   const target = `≤ ${wanted < 100 ? wanted : grouped(wanted)} ${unit}`;
   return { id, what, value: `${text(reached)} ${unit}`, target, isReached: reached <= wanted };
+}
+
+/** `reached` or `missed`; nothing for a figure without a target. */
+export function verdictOf({ isReached }: Pick<Finding, 'isReached'>): string {
+  if (isReached === null) return '';
+  return isReached ? 'reached' : 'missed';
 }

@@ -74,8 +74,6 @@ export type Visibility = {
   /** Milliseconds from the answer 202 to the first answer of usage that shows the event. */
   readonly lags: Histogram;
   readonly plot: Plot['series'];
-  /** Events sent, watched ones and others. */
-  readonly sent: number;
 };
 
 /**
@@ -90,14 +88,13 @@ export async function watchVisibility(
   const accepted: (readonly [number, number])[] = [];
   const seen: (readonly [number, number])[] = [];
   let isSending = true;
-  let sent = 0;
   const startedAt = performance.now();
   const seconds = (): number => Number(((performance.now() - startedAt) / 1000).toFixed(2));
   const sending = atRate(at.target, {
     ...load,
     hasCanaries: true,
     onAccepted: (firstId, events) => {
-      sent += events;
+      load.onAccepted?.(firstId, events);
       for (let id = firstId; id < firstId + events; id += 1) {
         if (isCanary(id)) waiting.add(minuteOfCanary(id));
       }
@@ -118,5 +115,5 @@ export async function watchVisibility(
     { name: 'accepted', points: accepted },
     { name: 'visible', points: seen },
   ];
-  return { lags: waiting.lags, plot, sent };
+  return { lags: waiting.lags, plot };
 }

@@ -34,15 +34,20 @@ function networkOf(address: string): string {
 }
 
 /** The address of the client: of the connection, or as the outermost trusted proxy saw it. */
-export function clientAddressOf(request: IncomingMessage, proxyCount: number): string {
+export function seenAddressOf(request: IncomingMessage, proxyCount: number): string {
   const { remoteAddress = '' } = request.socket;
-  if (proxyCount === 0) return networkOf(remoteAddress);
+  if (proxyCount === 0) return remoteAddress;
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
   const seen = forwarded.at(-proxyCount)?.trim() ?? '';
-  return networkOf(seen === '' ? remoteAddress : seen);
+  return seen === '' ? remoteAddress : seen;
 }
 
-/** The counter of a program; one that serves two kinds of routes has one for both. */
+/** That address, or the network of one person's addresses. */
+export function clientAddressOf(request: IncomingMessage, proxyCount: number): string {
+  return networkOf(seenAddressOf(request, proxyCount));
+}
+
+/** The counter of a program. */
 export function createFailedAuthentication(
   config: Config<'MINUTEBOOK_FAILED_AUTH_RATE' | 'MINUTEBOOK_PROXY_COUNT'>,
 ): FailedAuthentication {

@@ -6,4 +6,17 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0016_last_batch_append.sql': {
     addedColumns: { aggregator_checkpoints: { last_batch_appended_at: null } },
   },
+  '0019_groups.sql': {
+    addedColumns: { customers: { version: '1' }, features: { version: '1' } },
+  },
+  '0020_users_and_keys.sql': {
+    addedColumns: {
+      tenants: { limits: null },
+      environments: { status: 'published', metadata: '{}', created_by: null, updated_by: null },
+      secrets: { metadata: '{}', created_by: null, updated_by: null, last_used_at: null },
+    },
+  },
+  '0021_products.sql': {
+    addedColumns: { subscription_line_items: { addon_association_id: null } },
+  },
 };

@@ -1,25 +1,26 @@
 import { z } from 'zod';
-import { json, nullable, oneOf, text } from '../../records/columns.js';
+import { json, nullable, oneOf, recordVersion, text } from '../../records/columns.js';
 import {
-  always,
   expandedToDto,
   refersTo,
   type Expanded,
   type Expansions,
 } from '../../records/expand-record.js';
 import type {
-  DateTime,
   MetadataDto,
   PaginationDto,
   RecordDto,
   SearchBody,
 } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import { GROUPS, type GroupDto } from '../groups/group.resource.js';
+import { expandGroup } from '../groups/groups-store.js';
 import {
   METERS,
   meterToDto,
   type CreateMeterBody,
   type MeterDto,
+  type MeterFilterDto,
 } from '../meters/meter.resource.js';
 
 const alertLevel = z.object({ condition: z.enum(['above', 'below']), threshold: z.number() });
@@ -56,10 +57,26 @@ export const FEATURES = defineResource({
         }),
       ),
     ),
+    version: recordVersion,
   },
   unique: { features_lookup_key: 'lookup_key' },
-  references: { meter_id: METERS },
+  references: {
+    meter_id: METERS,
+    group_id: { ...GROUPS, having: { column: 'entity_type', is: 'feature' } },
+  },
   removal: 'archived',
+  announces: [
+    'id',
+    'name',
+    'lookup_key',
+    'description',
+    'type',
+    'unit_singular',
+    'unit_plural',
+    'meter_id',
+    'group_id',
+    'metadata',
+  ],
 });
 export type FeatureRow = RecordOf<typeof FEATURES>;
 
@@ -79,14 +96,17 @@ export interface AlertLevelDto {
   threshold: number;
 }
 
-/** Nothing evaluates alerts yet: they are stored. */
+/**
+ * Nothing evaluates alerts yet: they are stored. Null counts as absent, so that what was answered
+ * can be sent again.
+ */
 export interface AlertSettingsBody {
   /** @default true */
-  alert_enabled?: boolean;
-  critical?: AlertLevelDto;
+  alert_enabled?: boolean | null;
+  critical?: AlertLevelDto | null;
   /** Needs `critical` with the same condition, and is reached no later than it. */
-  warning?: AlertLevelDto;
-  info?: AlertLevelDto;
+  warning?: AlertLevelDto | null;
+  info?: AlertLevelDto | null;
 }
 
 export interface AlertSettingsDto {
@@ -119,20 +139,49 @@ export interface CreateFeatureBody {
   unit_plural?: string;
   reporting_unit?: ReportingUnitDto;
   alert_settings?: AlertSettingsBody;
-  /** Groups are not available yet: refused when given. */
+  /** A group with the entity_type feature. */
   group_id?: string;
 }
 
-export interface GroupDto {
-  id: string;
+/**
+ * Members that are present are changed, and null clears one; key, type and meter never change.
+ * @example {"name": "API requests", "unit_singular": "request", "unit_plural": "requests"}
+ */
+export interface ChangeFeatureBody {
+  /** @minLength 1 @maxLength 255 */
+  name?: string;
+  /** @maxLength 10000 */
+  description?: string | null;
+  /** Replaced as a whole; null takes all away. */
+  metadata?: MetadataDto | null;
+  /** @maxLength 100 */
+  unit_singular?: string | null;
+  /** @maxLength 100 */
+  unit_plural?: string | null;
+  reporting_unit?: ReportingUnitDto | null;
+  alert_settings?: AlertSettingsBody | null;
+  /** A group with the entity_type feature; "" and null take it out of its group. */
+  group_id?: string | null;
+  /**
+   * Replaces the filters of the feature's meter, as PUT /meters/{id} does.
+   * @maxItems 100
+   */
+  filters?: MeterFilterDto[];
+}
+
+/**
+ * A copy with a meter of its own.
+ * @example {"name": "API calls, second region"}
+ */
+export interface CloneFeatureBody {
+  /** @minLength 1 @maxLength 255 */
   name: string;
-  lookup_key: string;
-  entity_type: string;
-  entity_ids: string[];
-  status: string;
-  metadata: MetadataDto;
-  created_at: DateTime;
-  updated_at: DateTime;
+  /** Derived from the name when absent. @minLength 1 @maxLength 255 */
+  lookup_key?: string;
+  /** That of the source when absent. @maxLength 10000 */
+  description?: string;
+  /** Added to those of the source, and to `source_feature_id`. */
+  metadata?: MetadataDto;
 }
 
 /** A feature without its expandable members. */
@@ -177,7 +226,7 @@ export interface SearchFeaturesBody extends SearchBody {
 
 export const featureExpansions: Expansions<FeatureRow, FeatureExpansionsDto> = {
   meter: refersTo('meter_id', METERS, meterToDto),
-  group: always(null),
+  group: expandGroup,
 };
 export type ExpandedFeature = Expanded<FeatureRow, FeatureExpansionsDto>;
 

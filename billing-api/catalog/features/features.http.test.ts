@@ -116,7 +116,6 @@ describe('POST /features', () => {
         },
         'reporting_unit.conversion_rate',
       ],
-      ['a group', { name: 'F', type: 'static', group_id: 'group_x' }, 'group_id'],
       ['a bad inline meter', { ...METERED, meter: { ...METER, name: ' ' } }, 'meter.name'],
       [
         'a lookup key of 256',

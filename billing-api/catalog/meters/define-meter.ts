@@ -3,7 +3,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
-import { MemberReader } from '../../records/member-rules.js';
+import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
@@ -63,11 +63,11 @@ function changedMembers(body: ChangeMeterBody) {
     if (body[member] !== undefined) reader.note(member, 'cannot be changed');
   }
   const { name, metadata, filters } = body;
-  const members = {
-    ...(name === undefined ? {} : { name: reader.name('name', name) }),
-    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
-    ...(filters === undefined ? {} : { filters: readMeterFilters(reader, filters ?? []) }),
-  };
+  const members = givenOf({
+    name: reader.changedName('name', name),
+    metadata: reader.changedMetadata(metadata),
+    filters: filters === undefined ? undefined : readMeterFilters(reader, filters ?? []),
+  });
   return reader.refusal() ?? members;
 }
 
@@ -85,6 +85,30 @@ async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow> {
   return assertPresent(redefined, 'the changed meter');
 }
 
+/** The members of a meter that a change sets. */
+export type MeterPatch = Exclude<ReturnType<typeof changedMembers>, Refusal>;
+
+/** Changes a meter, and what it counts when the filters are others. A refusal ends the unit. */
+export async function changeMeterIn(
+  unit: Unit,
+  target: ChangeTarget,
+  members: MeterPatch,
+): Promise<MeterRow | Refusal> {
+  const row = await lockForChange(unit, METERS, target);
+  if (isRefusal(row)) return row;
+  const isRedefined = members.filters !== undefined && !isSameFilters(members.filters, row.filters);
+  if (!isRedefined) {
+    return updateRecord(unit, METERS, { row, patch: { ...members, filters: row.filters } });
+  }
+  if (row.backfill.status === 'running') {
+    const applied = `version ${row.version} of the meter is still being applied to stored events`;
+    return new Refusal('version_conflict', `${applied}; try again later`);
+  }
+  const patch = { ...members, version: row.version + 1 };
+  const changed = await updateRecord(unit, METERS, { row, patch });
+  return isRefusal(changed) ? changed : redefine(unit, changed);
+}
+
 /** PUT /meters/{id}. */
 export async function changeMeter(
   dependencies: WriteDependencies,
@@ -93,20 +117,5 @@ export async function changeMeter(
 ): Promise<MeterRow | Refusal> {
   const members = changedMembers(body);
   if (isRefusal(members)) return members;
-  return writeUnit(dependencies, caller, async (unit): Promise<MeterRow | Refusal> => {
-    const row = await lockForChange(unit, METERS, target);
-    if (isRefusal(row)) return row;
-    const isRedefined =
-      members.filters !== undefined && !isSameFilters(members.filters, row.filters);
-    if (!isRedefined) {
-      return updateRecord(unit, METERS, { row, patch: { ...members, filters: row.filters } });
-    }
-    if (row.backfill.status === 'running') {
-      const applied = `version ${row.version} of the meter is still being applied to stored events`;
-      return new Refusal('version_conflict', `${applied}; try again later`);
-    }
-    const patch = { ...members, version: row.version + 1 };
-    const changed = await updateRecord(unit, METERS, { row, patch });
-    return isRefusal(changed) ? changed : redefine(unit, changed);
-  });
+  return writeUnit(dependencies, caller, (unit) => changeMeterIn(unit, target, members));
 }

@@ -9,10 +9,11 @@ import {
   readUnit,
   writeUnit,
   type ReadDependencies,
+  type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
 import { METERS, type MeterRow } from './meter.resource.js';
-import { endDefinition, hasLivePrice } from './meters-store.js';
+import { endDefinition, isStillPriced } from './meters-store.js';
 
 /** GET /meters/{id}, whatever its status. */
 export function readMeter(
@@ -35,6 +36,13 @@ export function listMeters(
   );
 }
 
+/** Archives a meter, unless a live price uses it. A refusal ends the unit. */
+export async function archiveMeterIn(unit: Unit, id: string): Promise<MeterRow | Refusal> {
+  const meter = await removeRecord(unit, METERS, { id, guards: [isStillPriced] });
+  if (!isRefusal(meter)) await endDefinition(unit, id);
+  return meter;
+}
+
 /**
  * DELETE /meters/{id}: the meter counts nothing more and keeps what it has counted
  * (docs/domain.md 4).
@@ -44,9 +52,5 @@ export function archiveMeter(
   caller: Caller,
   id: string,
 ): Promise<MeterRow | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
-    const meter = await removeRecord(unit, METERS, { id, guards: [hasLivePrice] });
-    if (!isRefusal(meter)) await endDefinition(unit, id);
-    return meter;
-  });
+  return writeUnit(dependencies, caller, (unit) => archiveMeterIn(unit, id));
 }

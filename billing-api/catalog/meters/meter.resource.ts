@@ -3,6 +3,7 @@ import type { AGGREGATION_TYPES } from '../../../contract/aggregation.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns } from '../../../sql/meter-aggregation.js';
 import { hidden, integer, json, oneOf, text, withDefault } from '../../records/columns.js';
+import type { ListQuery } from '../../records/list-request.js';
 import {
   rateToDto,
   type DateTime,
@@ -179,6 +180,10 @@ export interface MeterDto extends RecordDto {
   /** Grows by one with every change of the filters. @isInt */
   version: number;
   backfill: BackfillDto;
+}
+
+export interface MetersQuery extends ListQuery {
+  event_name?: string;
 }
 
 export interface MeterListDto {

@@ -7,7 +7,7 @@ import {
   Path,
   Post,
   Put,
-  Query,
+  Queries,
   Request,
   Route,
   SuccessResponse,
@@ -16,13 +16,14 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { changeMeter, createMeter } from './define-meter.js';
 import { archiveMeter, listMeters, readMeter } from './meter-operations.js';
-import type { DateTime, MessageDto, RecordStatusDto } from '../../records/record-dto.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import {
   meterToDto,
   type ChangeMeterBody,
   type CreateMeterBody,
   type MeterDto,
   type MeterListDto,
+  type MetersQuery,
 } from './meter.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
@@ -56,42 +57,20 @@ export class MetersController extends Controller {
     return meterToDto(meter);
   }
 
-  // tsoa wants each query parameter of a list to be an argument.
-  /* eslint-disable max-params */
   /**
    * Newest first unless sorted otherwise.
    * @summary List meters
-   * @param sort A scalar member of the meter.
-   * @param start_time Created at or after.
-   * @param end_time Created before.
-   * @isInt limit
-   * @minimum limit 1
-   * @maximum limit 1000
-   * @isInt offset
-   * @minimum offset 0
-   * @maximum offset 1000000000
    */
   @Get()
   @Extension('x-operation', { entity: 'meter', access: 'read' })
   public async listMeters(
     @Request() request: HttpRequest,
-    @Query() limit?: number,
-    @Query() offset?: number,
-    @Query() status?: RecordStatusDto,
-    @Query() sort?: string,
-    @Query() order?: 'asc' | 'desc',
-    @Query() expand?: string,
-    @Query() start_time?: DateTime,
-    @Query() end_time?: DateTime,
-    @Query() event_name?: string,
+    @Queries() query: MetersQuery,
   ): Promise<MeterListDto> {
-    const common = { limit, offset, status, sort, order, expand, start_time, end_time };
-    const list = { ...listRequestFrom(common), event_name };
+    const list = { ...listRequestFrom(query), event_name: query.event_name };
     const page = accepted(await listMeters(this.dependencies, callerOf(request), list));
     return pageToDto(page, meterToDto);
   }
-
-  /* eslint-enable max-params */
 
   /** @summary Read a meter */
   @Get('{id}')

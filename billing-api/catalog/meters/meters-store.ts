@@ -5,7 +5,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { METERS, type MeterRow } from './meter.resource.js';
@@ -65,13 +65,27 @@ export async function endDefinition(unit: Unit, meterId: string): Promise<void> 
   await unit.tx.query(sql.type(z.unknown())`SELECT end_meter(${meterId})`);
 }
 
-/** A guard: a published price of the meter has not ended. */
-export async function hasLivePrice({ tx, now }: Unit, meterId: string): Promise<string | null> {
+/**
+ * A guard: a published price of the meter has not ended, or a subscription goes on that bills by
+ * one that has (docs/domain.md 4).
+ */
+export async function isStillPriced({ tx, now }: Unit, meterId: string): Promise<string | null> {
+  const at = sql.fragment`${formatInstant(now)}::timestamptz`;
   const isPriced = await tx.exists(sql.type(z.unknown())`
     SELECT FROM prices
     WHERE meter_id = ${meterId} AND status = 'published' AND ${isOfEnvironment}
-      AND (end_date IS NULL OR end_date > ${formatInstant(now)}::timestamptz)`);
-  return isPriced ? 'has a price that has not ended' : null;
+      AND (end_date IS NULL OR end_date > ${at})`);
+  if (isPriced) return 'has a price that has not ended';
+  const isBilled = await tx.exists(sql.type(z.unknown())`
+    SELECT FROM prices
+    JOIN subscription_line_items AS line ON line.price_id = prices.id AND line.status = 'published'
+      AND (line.end_date IS NULL OR line.end_date > ${at}) AND ${rowIsOfEnvironment('line')}
+    JOIN subscriptions ON subscriptions.id = line.subscription_id
+      AND subscriptions.subscription_status <> 'cancelled'
+      AND (subscriptions.end_date IS NULL OR subscriptions.end_date > ${at})
+      AND ${rowIsOfEnvironment('subscriptions')}
+    WHERE prices.meter_id = ${meterId} AND ${rowIsOfEnvironment('prices')}`);
+  return isBilled ? 'is on a line of a subscription that goes on' : null;
 }
 
 /** The meters with these ids, whatever their status; unknown ids are left out. */

@@ -1,26 +1,20 @@
-import { entitlementToDto, type EntitlementDto } from '../../entitlements/entitlement.resource.js';
-import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
-import {
-  always,
-  expandedToDto,
-  type Expanded,
-  type Expansions,
-} from '../../records/expand-record.js';
+import { expandedToDto, type Expanded, type Expansions } from '../../records/expand-record.js';
 import type { PaginationDto } from '../../records/record-dto.js';
-import type { CreditGrantDto } from '../../records/unsupported-dto.js';
 import {
-  byPlan,
-  planPriceExpansions,
-  type PlanPricesQuery,
-  type PlanPriceExpansionsDto,
-} from './plan-price-expansions.js';
+  expandCreditGrants,
+  type CreditGrantsOfPlanDto,
+} from '../owners/credit-grants-of-plans.js';
+import {
+  expandEntitlements,
+  type EntitlementsOfOwnerDto,
+} from '../owners/entitlements-of-owners.js';
+import type { LivePricesQuery } from '../owners/live-prices.js';
+import { planPriceExpansions, type PlanPriceExpansionsDto } from './plan-price-expansions.js';
 import { PLANS, type PlanDto, type PlanRow } from './plan.resource.js';
 
 /** What belongs to a plan; in lists only when expanded. */
-export interface PlanExpansionsDto extends PlanPriceExpansionsDto {
-  entitlements?: EntitlementDto[];
-  credit_grants?: CreditGrantDto[];
-}
+export interface PlanExpansionsDto
+  extends PlanPriceExpansionsDto, EntitlementsOfOwnerDto, CreditGrantsOfPlanDto {}
 
 export interface ExpandedPlanDto extends PlanDto, PlanExpansionsDto {}
 
@@ -42,17 +36,10 @@ export function newPlan(row: PlanRow): ExpandedPlan {
 }
 
 /** What belongs to plans at one instant. */
-export function planExpansions(query: PlanPricesQuery): Expansions<PlanRow, PlanExpansionsDto> {
-  const { prices, meters, features } = planPriceExpansions(query);
+export function planExpansions(query: LivePricesQuery): Expansions<PlanRow, PlanExpansionsDto> {
   return {
-    prices,
-    entitlements: async ({ tx }, plans) => {
-      const ids = plans.map((plan) => plan.id);
-      const entitlements = byPlan(await findEntitlementsOf(tx, ids));
-      return (plan) => (entitlements.get(plan.id) ?? []).map((row) => entitlementToDto(row));
-    },
-    credit_grants: always([]),
-    meters,
-    features,
+    ...planPriceExpansions(query),
+    entitlements: expandEntitlements,
+    credit_grants: expandCreditGrants,
   };
 }

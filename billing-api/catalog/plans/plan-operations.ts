@@ -1,21 +1,21 @@
 import type { Caller } from '../../records/caller.js';
-import { changeRecord, type ChangeTarget } from '../../records/change-record.js';
+import { changeRecord, removeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { hasText, isOneOf } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
-import { MemberReader } from '../../records/member-rules.js';
-import type { MetadataDto } from '../../records/record-dto.js';
+import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { notSubscribed } from '../still-subscribed.js';
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
-import { PLANS, type CreatePlanBody, type SearchPlansBody } from './plan.resource.js';
-
-/**
- * Live prices that the plans of one answer may have together: twice what one plan may have. An
- * answer of so many takes about 10 MB; all of a page of a thousand plans would be five million.
- */
-const PRICES_MAX = 10_000;
+import {
+  PLANS,
+  type ChangePlanBody,
+  type CreatePlanBody,
+  type PlanRow,
+  type SearchPlansBody,
+} from './plan.resource.js';
 
 /** POST /plans. */
 export async function createPlan(
@@ -47,7 +47,9 @@ export function readPlan(
   caller: Caller,
   id: string,
 ): Promise<ExpandedPlan | Refusal> {
-  const expansions = planExpansions({ now: dependencies.clock.now(), pricesMax: PRICES_MAX });
+  const expansions = planExpansions({
+    now: dependencies.clock.now(),
+  });
   return readUnit(dependencies, caller.environment, (unit) =>
     readExpanded(unit, PLANS, { id, expansions }),
   );
@@ -55,10 +57,7 @@ export function readPlan(
 
 /** POST /plans/search. */
 export function searchPlans(
-  {
-    pricesMax = PRICES_MAX,
-    ...dependencies
-  }: PlanReadDependencies & { readonly pricesMax?: number },
+  { pricesMax, ...dependencies }: PlanReadDependencies & { readonly pricesMax?: number },
   caller: Caller,
   body: SearchPlansBody,
 ): Promise<Page<ExpandedPlan> | Refusal> {
@@ -74,26 +73,6 @@ export function searchPlans(
   return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PLANS, search));
 }
 
-/**
- * Members that are present are changed.
- * @example {"name": "Pro 2026", "description": null}
- */
-export interface ChangePlanBody {
-  /** @minLength 1 @maxLength 255 */
-  name?: string;
-  /** Null clears it. @maxLength 10000 */
-  description?: string | null;
-  /**
-   * Null clears it.
-   * @isInt
-   * @minimum -2147483648
-   * @maximum 2147483647
-   */
-  display_order?: number | null;
-  /** Replaced as a whole; null takes all away. */
-  metadata?: MetadataDto | null;
-}
-
 /** PUT /plans/{id}. */
 export async function changePlan(
   dependencies: WriteDependencies,
@@ -102,17 +81,26 @@ export async function changePlan(
 ): Promise<ExpandedPlan | Refusal> {
   const reader = new MemberReader();
   const { name, metadata, ...others } = body;
-  const patch = {
+  const patch = givenOf({
     ...others,
-    ...(name === undefined ? {} : { name: reader.name('name', name) }),
-    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
-  };
+    name: reader.changedName('name', name),
+    metadata: reader.changedMetadata(metadata),
+  });
   const problems = reader.refusal();
   if (problems !== null) return problems;
   return writeUnit(dependencies, caller, async (unit) => {
     const row = await changeRecord(unit, PLANS, { target, change: () => patch });
-    return isRefusal(row)
-      ? row
-      : expandRecord(unit, row, planExpansions({ now: unit.now, pricesMax: PRICES_MAX }));
+    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions({ now: unit.now }));
   });
+}
+
+/** DELETE /plans/{id}: archives the plan; its prices and entitlements stay as they are. */
+export function archivePlan(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<PlanRow | Refusal> {
+  return writeUnit(dependencies, caller, (unit) =>
+    removeRecord(unit, PLANS, { id, guards: [notSubscribed('plan_id')] }),
+  );
 }

@@ -1,13 +1,16 @@
-import type { InstantMs } from '../../../contract/instant.js';
 import type { Expansions } from '../../records/expand-record.js';
-import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
-import type { ReadUnit } from '../../records/unit.js';
+import { isRefusal } from '../../records/refusal.js';
 import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
 import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
 import { findMeters } from '../meters/meters-store.js';
-import { priceToDto, type PriceDto, type PriceRow } from '../prices/price.resource.js';
-import { findLivePrices } from '../prices/prices-store.js';
+import { byOwner } from '../owners/by-owner.js';
+import {
+  createLivePricesReader,
+  expandLivePrices,
+  type LivePricesQuery,
+} from '../owners/live-prices.js';
+import type { PriceDto, PriceRow } from '../prices/price.resource.js';
 import type { PlanRow } from './plan.resource.js';
 
 /** What follows from the live prices of a plan. */
@@ -18,19 +21,6 @@ export interface PlanPriceExpansionsDto {
   meters?: MeterDto[];
   /** Features of these meters. */
   features?: FeatureDto[];
-}
-
-/** Rows by the plan that they belong to. */
-export function byPlan<Row extends { readonly entity_id: string }>(
-  rows: readonly Row[],
-): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.entity_id);
-    if (group === undefined) groups.set(row.entity_id, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 /** The meters that prices refer to, once each. */
@@ -54,44 +44,19 @@ function placesByMeter(
   return places;
 }
 
-/** At which instant the prices of plans are live, and how many one answer may need. */
-export type PlanPricesQuery = { readonly now: InstantMs; readonly pricesMax: number };
-
-async function findPlanPrices(
-  { tx }: ReadUnit,
-  plans: readonly PlanRow[],
-  { now, pricesMax }: PlanPricesQuery,
-): Promise<readonly PriceRow[] | Refusal> {
-  const entityIds = plans.map((plan) => plan.id);
-  const prices = await findLivePrices(tx, { entityIds, now, rowsMax: pricesMax + 1 });
-  if (prices.length <= pricesMax) return prices;
-  return invalid({
-    limit:
-      `the plans of this page have more than ${pricesMax} live prices together: ask for fewer ` +
-      'plans, or leave prices, meters and features out of expand',
-  });
-}
-
 /** The live prices of plans at one instant, read once, with their meters and features. */
 export function planPriceExpansions(
-  query: PlanPricesQuery,
+  query: LivePricesQuery,
 ): Expansions<PlanRow, PlanPriceExpansionsDto> {
-  let found: Promise<readonly PriceRow[] | Refusal> | null = null;
-  const livePrices = (unit: ReadUnit, plans: readonly PlanRow[]) =>
-    (found ??= findPlanPrices(unit, plans, query));
-
+  const words = { owners: 'plans', expansions: 'prices, meters and features' };
+  const livePrices = createLivePricesReader(query, words);
   return {
-    prices: async (unit, plans) => {
-      const live = await livePrices(unit, plans);
-      if (isRefusal(live)) return live;
-      const prices = byPlan(live);
-      return (plan) => (prices.get(plan.id) ?? []).map(priceToDto);
-    },
+    prices: expandLivePrices(livePrices),
     meters: async (unit, plans) => {
       const prices = await livePrices(unit, plans);
       if (isRefusal(prices)) return prices;
       const meters = await findMeters(unit.tx, meterIdsOf(prices));
-      const pricesOf = byPlan(prices);
+      const pricesOf = byOwner(prices);
       return (plan) =>
         meterIdsOf(pricesOf.get(plan.id) ?? []).flatMap((id) => {
           const meter = meters.get(id);
@@ -102,7 +67,7 @@ export function planPriceExpansions(
       const prices = await livePrices(unit, plans);
       if (isRefusal(prices)) return prices;
       const features = await findFeaturesOfMeters(unit.tx, meterIdsOf(prices));
-      const pricesOf = byPlan(prices);
+      const pricesOf = byOwner(prices);
       const ofMeter = placesByMeter(features);
       return (plan) =>
         meterIdsOf(pricesOf.get(plan.id) ?? [])

@@ -57,6 +57,48 @@ export interface CreatePlanBody {
   metadata?: MetadataDto;
 }
 
+/**
+ * A copy with the live prices, the entitlements and the credit grants of the plan.
+ * @example {"name": "Pro 2027", "lookup_key": "pro-2027"}
+ */
+export interface ClonePlanBody {
+  /** That of the source with " (copy)" when absent. @minLength 1 @maxLength 255 */
+  name?: string;
+  /** @minLength 1 @maxLength 255 */
+  lookup_key?: string;
+  /** That of the source when absent. @maxLength 10000 */
+  description?: string;
+  /**
+   * That of the source when absent.
+   * @isInt
+   * @minimum -2147483648
+   * @maximum 2147483647
+   */
+  display_order?: number;
+  /** Added to those of the source, and to `source_plan_id`. */
+  metadata?: MetadataDto;
+}
+
+/**
+ * Members that are present are changed.
+ * @example {"name": "Pro 2026", "description": null}
+ */
+export interface ChangePlanBody {
+  /** @minLength 1 @maxLength 255 */
+  name?: string;
+  /** Null clears it. @maxLength 10000 */
+  description?: string | null;
+  /**
+   * Null clears it.
+   * @isInt
+   * @minimum -2147483648
+   * @maximum 2147483647
+   */
+  display_order?: number | null;
+  /** Replaced as a whole; null takes all away. */
+  metadata?: MetadataDto | null;
+}
+
 export interface SearchPlansBody extends SearchBody {
   /** @maxItems 1000 */
   plan_ids?: string[];

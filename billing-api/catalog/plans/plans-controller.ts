@@ -1,6 +1,7 @@
 import {
   Body,
   Controller,
+  Delete,
   Extension,
   Get,
   Path,
@@ -12,19 +13,20 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import {
-  changePlan,
-  createPlan,
-  readPlan,
-  searchPlans,
-  type ChangePlanBody,
-} from './plan-operations.js';
+import { clonePlan } from './clone-plan.js';
+import { archivePlan, changePlan, createPlan, readPlan, searchPlans } from './plan-operations.js';
 import { expandedPlanToDto, type ExpandedPlanDto, type PlanListDto } from './plan-expansions.js';
-import type { CreatePlanBody, SearchPlansBody } from './plan.resource.js';
+import type {
+  ChangePlanBody,
+  ClonePlanBody,
+  CreatePlanBody,
+  SearchPlansBody,
+} from './plan.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
+import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 
 @Route('v1/plans')
@@ -81,6 +83,39 @@ export class PlansController extends Controller {
   ): Promise<ExpandedPlanDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
     const plan = accepted(await changePlan(this.dependencies, callerOf(request), change));
+    tagVersion(this, plan.row.version);
+    return expandedPlanToDto(plan);
+  }
+
+  /**
+   * Fails while a subscription of the plan is not cancelled.
+   * @summary Archive a plan
+   */
+  @Delete('{id}')
+  @Extension('x-operation', { entity: 'plan', access: 'write' })
+  public async archivePlan(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
+    accepted(await archivePlan(this.dependencies, callerOf(request), id));
+    return { message: `plan ${id} is archived` };
+  }
+
+  /**
+   * Copies the prices that have not ended, without their lookup keys, the entitlements and
+   * the credit grants.
+   * @summary Clone a plan
+   */
+  @Post('{id}/clone')
+  @Extension('x-operation', { entity: 'plan', access: 'write', versioned: true })
+  @SuccessResponse(201, 'Created')
+  public async clonePlan(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ClonePlanBody,
+  ): Promise<ExpandedPlanDto> {
+    const plan = accepted(await clonePlan(this.dependencies, callerOf(request), { id, body }));
+    this.setStatus(201);
     tagVersion(this, plan.row.version);
     return expandedPlanToDto(plan);
   }

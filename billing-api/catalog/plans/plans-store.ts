@@ -1,23 +1,6 @@
-import { findRecords, holdRecords, lockRecords } from '../../records/find-record.js';
+import { holdRecords, lockRecords } from '../../records/find-record.js';
 import type { Transaction } from '../../records/unit.js';
 import { PLANS, type PlanRow } from './plan.resource.js';
-
-/** The plans with these ids, whatever their status; unknown ids are left out. */
-export function findPlans(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, PlanRow>> {
-  return findRecords({ tx: transaction }, PLANS, ids);
-}
-
-/** Locks published plans against other writers of their prices, in the order of their ids. */
-export async function lockPublishedPlans(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, PlanRow>> {
-  const plans = await lockRecords({ tx: transaction }, PLANS, ids);
-  return new Map([...plans].filter(([, plan]) => plan.status === 'published'));
-}
 
 /** Keeps a plan as it is until the transaction ends; others may do the same. */
 export async function holdPublishedPlan(

@@ -4,6 +4,7 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
 import { searchPlans } from './plan-operations.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
+import { testCaller } from '../../testing/test-caller.js';
 
 describe('POST /plans', () => {
   test('answers 201 with every member', async ({ api }) => {
@@ -183,7 +184,7 @@ describe('POST /plans/search with prices', () => {
       ...{ meter_id: meterId, amount: '1' },
     });
     const clock = { now: () => Date.now() };
-    const caller = { environment: api.environment, userId: api.userId, claim: null };
+    const caller = testCaller(api);
     const search = (pricesMax: number, body: object) =>
       searchPlans({ database, clock, pricesMax }, caller, body);
     const expand = 'prices,meters,features';

@@ -6,12 +6,13 @@ import {
   removeRecord,
   type ChangeTarget,
 } from '../../records/change-record.js';
-import { isOneOf } from '../../records/conditions.js';
+import { isEqual, isOneOf } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
-import { readRecord } from '../../records/find-record.js';
-import { MemberReader } from '../../records/member-rules.js';
-import type { Refusal } from '../../records/refusal.js';
+import { findPublished, readRecord } from '../../records/find-record.js';
+import { givenOf, MemberReader } from '../../records/member-rules.js';
+import { notFound, type Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
+import type { SearchBodyRequest } from '../../records/search-request.js';
 import {
   readUnit,
   writeUnit,
@@ -56,11 +57,23 @@ export function readPriceUnit(
   return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, PRICE_UNITS, id));
 }
 
-/** POST /prices/units/search. */
+/** GET /prices/units/code/{code}: the published unit with this code. */
+export function readPriceUnitByCode(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  code: string,
+): Promise<PriceUnitRow | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const [found] = await findPublished(unit, PRICE_UNITS, isEqual('code', code));
+    return found ?? notFound('price unit', code);
+  });
+}
+
+/** GET /prices/units and POST /prices/units/search. */
 export function searchPriceUnits(
   dependencies: ReadDependencies,
   caller: Caller,
-  body: SearchPriceUnitsBody,
+  body: SearchBodyRequest & Pick<SearchPriceUnitsBody, 'price_unit_ids'>,
 ): Promise<Page<PriceUnitRow> | Refusal> {
   const conditions = isOneOf('id', body.price_unit_ids);
   return readUnit(dependencies, caller.environment, (unit) =>
@@ -75,12 +88,11 @@ export async function changePriceUnit(
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangePriceUnitBody },
 ): Promise<PriceUnitRow | Refusal> {
   const reader = new MemberReader();
-  const { name, symbol, metadata } = body;
-  const patch = {
-    ...(name === undefined ? {} : { name: reader.name('name', name) }),
-    ...(symbol === undefined ? {} : { symbol: reader.name('symbol', symbol) }),
-    ...(metadata === undefined ? {} : { metadata: reader.metadata(metadata ?? {}) }),
-  };
+  const patch = givenOf({
+    name: reader.changedName('name', body.name),
+    symbol: reader.changedName('symbol', body.symbol),
+    metadata: reader.changedMetadata(body.metadata),
+  });
   const problems = reader.refusal();
   if (problems !== null) return problems;
   return writeUnit(dependencies, caller, (unit) =>

@@ -7,6 +7,7 @@ import {
   Path,
   Post,
   Put,
+  Queries,
   Request,
   Route,
   SuccessResponse,
@@ -17,12 +18,14 @@ import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { ControllerDependencies } from '../../ioc.js';
+import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
   changePriceUnit,
   createPriceUnit,
   readPriceUnit,
+  readPriceUnitByCode,
   removePriceUnit,
   searchPriceUnits,
 } from './price-unit-operations.js';
@@ -35,6 +38,7 @@ import {
   type SearchPriceUnitsBody,
 } from './price-unit.resource.js';
 
+/** Named first in .config/tsoa.json, or else GET /prices/{id} would take /prices/units. */
 @Route('v1/prices/units')
 @Tags('Price units')
 export class PriceUnitsController extends Controller {
@@ -65,6 +69,33 @@ export class PriceUnitsController extends Controller {
   ): Promise<PriceUnitListDto> {
     const page = accepted(await searchPriceUnits(this.dependencies, callerOf(request), body));
     return pageToDto(page, priceUnitToDto);
+  }
+
+  /**
+   * Newest first unless sorted otherwise.
+   * @summary List price units
+   */
+  @Get()
+  @Extension('x-operation', { entity: 'price', access: 'read' })
+  public async listPriceUnits(
+    @Request() request: HttpRequest,
+    @Queries() query: ListQuery,
+  ): Promise<PriceUnitListDto> {
+    const list = listRequestFrom(query);
+    const page = accepted(await searchPriceUnits(this.dependencies, callerOf(request), list));
+    return pageToDto(page, priceUnitToDto);
+  }
+
+  /** @summary Read a price unit by its code */
+  @Get('code/{code}')
+  @Extension('x-operation', { entity: 'price', access: 'read', versioned: true })
+  public async readPriceUnitByCode(
+    @Request() request: HttpRequest,
+    @Path() code: string,
+  ): Promise<PriceUnitDto> {
+    const unit = accepted(await readPriceUnitByCode(this.dependencies, callerOf(request), code));
+    tagReadVersion(this, request, unit.version);
+    return priceUnitToDto(unit);
   }
 
   /** @summary Read a price unit */

@@ -84,6 +84,27 @@ describe('POST /prices/units/search', () => {
   });
 });
 
+describe('GET /prices/units', () => {
+  test('lists by status, sort and page, and reads by code', async ({ api }) => {
+    const tokens = await api.make(PATH, TOKENS);
+    const coins = await api.make(PATH, { ...TOKENS, code: 'coins' });
+    const idsOf = async (query: string): Promise<string[]> =>
+      (await api.call('GET', `${PATH}${query}`)).body.items.map((unit: { id: string }) => unit.id);
+    expect(await idsOf('')).toEqual([coins.id, tokens.id]);
+    expect(await idsOf('?sort=code&order=asc')).toEqual([coins.id, tokens.id]);
+    expect(await idsOf('?limit=1&offset=1&unknown=x')).toEqual([tokens.id]);
+    for (const query of ['?limit=0', '?limit=1001', '?offset=-1', '?sort=version', '?status=x']) {
+      expect((await api.call('GET', `${PATH}${query}`)).status, query).toBe(400);
+    }
+    const byCode = (code: string) => api.call('GET', `${PATH}/code/${code}`);
+    expect((await byCode('coins')).body).toEqual(coins);
+    expect((await byCode('COINS')).status).toBe(404);
+    await api.call('DELETE', `${PATH}/${coins.id}`);
+    expect((await byCode('coins')).status).toBe(404);
+    expect(await idsOf('?status=archived')).toEqual([coins.id]);
+  });
+});
+
 describe('GET and PUT /prices/units/{id}', () => {
   test('change name, symbol and metadata and nothing else', async ({ api }) => {
     const unit = await api.make(PATH, TOKENS);

@@ -1,22 +1,16 @@
 import { isLive } from '../../domain/price/matching-prices.js';
 import { createRecords } from '../../records/create-record.js';
-import {
-  collect,
-  invalid,
-  isRefusal,
-  notFound,
-  type Refusal,
-  type RequestItems,
-} from '../../records/refusal.js';
+import { collect, invalid, isRefusal, Refusal, type RequestItems } from '../../records/refusal.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
 import { findMetersForUse } from '../meters/meters-store.js';
-import type { MeterRow } from '../meters/meter.resource.js';
-import type { PlanRow } from '../plans/plan.resource.js';
-import { lockPublishedPlans } from '../plans/plans-store.js';
+import { keyOf, lockOwners, type NamedOwner, type OwnerRecord } from '../owners/lock-owners.js';
+import { findPriceUnitsForUse, type PriceUnitsByCode } from '../price-units/price-units-store.js';
 import {
   meterRefusal,
   ownerOfCommand,
   termsOfCommand,
+  unitCodesOf,
   type PriceCommand,
 } from './price-request.js';
 import {
@@ -27,45 +21,56 @@ import {
   type PriceRow,
   type TermColumns,
 } from './price.resource.js';
-import { countLivePrices, setPriceSequences } from './prices-store.js';
+import { numberPrices } from './number-prices.js';
+import { countLivePrices } from './prices-store.js';
 
 const LIVE_PRICES_MAX = 5_000;
 
-/** A price of a request with the plan that it is for. */
-type PlanPrice = { readonly command: PriceCommand; readonly planId: string };
+/** A price of a request with the owner that it names. */
+type OwnedPrice = { readonly command: PriceCommand; readonly owner: NamedOwner };
 
-/** Other owners than plans cannot exist yet. */
-function planPriceOf(command: PriceCommand): PlanPrice | Refusal {
+function ownedPriceOf(command: PriceCommand): OwnedPrice | Refusal {
   const owner = ownerOfCommand(command);
   if (isRefusal(owner)) return owner;
-  if (owner.entityType === 'ADDON') return notFound('addon', owner.entityId);
-  if (owner.entityType === 'SUBSCRIPTION') {
-    return invalid({ subscription_id: 'prices of one subscription are not available yet' });
-  }
-  return { command, planId: owner.entityId };
+  return { command, owner: { id: owner.entityId, type: owner.entityType } };
 }
 
 type Catalog = {
-  readonly plans: ReadonlyMap<string, PlanRow>;
-  readonly meters: ReadonlyMap<string, MeterRow>;
+  readonly owners: ReadonlyMap<string, OwnerRecord | Refusal>;
+  readonly meters: Awaited<ReturnType<typeof findMetersForUse>>;
+  readonly units: PriceUnitsByCode;
 };
 
-/** A price that keeps every rule, without its place among the others of the plan. */
-type UnnumberedPrice = TermColumns & PassthroughColumns;
+/** A price that keeps every rule, without its place among the others of its owner. */
+export type UnnumberedPrice = TermColumns & PassthroughColumns;
 
-function unnumberedPriceOf(
-  { command, planId }: PlanPrice,
-  { plans, meters }: Catalog,
-  { now }: Unit,
-): UnnumberedPrice | Refusal {
-  if (!plans.has(planId)) return notFound('plan', planId);
-  const refusal = meterRefusal(command.body.meter_id ?? null, meters);
-  if (refusal !== null) return refusal;
-  const terms = termsOfCommand(command, { entityType: 'PLAN', entityId: planId }, now);
-  return isRefusal(terms) ? terms : { ...priceToColumns(terms), ...command.passthrough };
+/** A subscription takes prices while it goes on, in its own currency. */
+function ownerRefusal(owner: OwnerRecord, currency: string): Refusal | null {
+  if (owner.entityType !== 'SUBSCRIPTION') return null;
+  if (owner.row.subscription_status === 'cancelled') {
+    return new Refusal('invalid_operation', 'the subscription is cancelled: it takes no prices');
+  }
+  if (owner.row.currency === currency) return null;
+  return invalid({ currency: `must be ${owner.row.currency}, that of the subscription` });
 }
 
-/** Refuses what would give a plan more than 5,000 live prices. */
+function unnumberedPriceOf(
+  { command, owner: named }: OwnedPrice,
+  { owners, meters, units }: Catalog,
+  { now }: Unit,
+): UnnumberedPrice | Refusal {
+  const owner = assertPresent(owners.get(keyOf(named)), 'the owner of a price');
+  if (isRefusal(owner)) return owner;
+  const refusal = meterRefusal(command.body.meter_id ?? null, meters);
+  if (refusal !== null) return refusal;
+  const { entityType, id: entityId } = owner;
+  const terms = termsOfCommand(command, { entityType, entityId }, { now, units });
+  if (isRefusal(terms)) return terms;
+  const refused = ownerRefusal(owner, terms.currency);
+  return refused ?? { ...priceToColumns(terms), ...command.passthrough };
+}
+
+/** Refuses what would give an owner more than 5,000 live prices. */
 async function tooManyRefusal(
   { tx, now }: Unit,
   prices: readonly UnnumberedPrice[],
@@ -78,47 +83,51 @@ async function tooManyRefusal(
         id === entityId && isLive({ status: 'published', endMs }, now),
     );
     if ((live.get(entityId) ?? 0) + added.length > LIVE_PRICES_MAX) {
-      return invalid({ entity_id: `a plan can have at most ${LIVE_PRICES_MAX} live prices` });
+      const owners = 'a plan, an addon or a subscription';
+      return invalid({ entity_id: `${owners} can have at most ${LIVE_PRICES_MAX} live prices` });
     }
   }
   return null;
 }
 
-/** Gives every price the next number of its plan; and the last numbers of the plans. */
-function numberPrices(
-  prices: readonly UnnumberedPrice[],
-  plans: ReadonlyMap<string, PlanRow>,
-): { readonly rows: readonly NewPriceRow[]; readonly sequences: ReadonlyMap<string, number> } {
-  const sequences = new Map([...plans].map(([id, plan]) => [id, plan.price_sequence]));
-  const rows = prices.map((price) => {
-    const sequence = (sequences.get(price.entity_id) ?? 0) + 1;
-    sequences.set(price.entity_id, sequence);
-    return { ...price, commitment_time_buckets: null, sequence };
-  });
-  return { rows, sequences };
+/** Stores prices of owners that the unit has locked, in their order, or none. */
+export async function storePrices(
+  unit: Unit,
+  { items, isBulk }: RequestItems<UnnumberedPrice & Pick<NewPriceRow, 'commitment_time_buckets'>>,
+): Promise<readonly PriceRow[] | Refusal> {
+  const tooMany = await tooManyRefusal(unit, items);
+  if (tooMany !== null) return tooMany;
+  const sequences = await numberPrices(
+    unit,
+    items.map((price) => price.entity_id),
+  );
+  const rows = items.map((price, index) => ({ ...price, sequence: sequences[index] ?? 0 }));
+  return createRecords(unit, PRICES, { items: rows, isBulk });
 }
 
-/** Stores all prices, in the order of the commands, or none. */
-export async function createPricesOfPlans(
+/** Stores all prices of a request, in the order of its commands, or none. */
+export async function createOwnedPrices(
   unit: Unit,
   request: RequestItems<PriceCommand>,
 ): Promise<readonly PriceRow[] | Refusal> {
   const { isBulk } = request;
-  const planPrices = collect(request, planPriceOf);
-  if (isRefusal(planPrices)) return planPrices;
-  const planIds = planPrices.map(({ planId }) => planId);
-  const meterIds = planPrices.flatMap(({ command }) => command.body.meter_id ?? []);
-  const plans = await lockPublishedPlans(unit.tx, planIds);
-  const catalog = { plans, meters: await findMetersForUse(unit.tx, meterIds) };
-  const prices = collect({ items: planPrices, isBulk }, (price) =>
+  const owned = collect(request, ownedPriceOf);
+  if (isRefusal(owned)) return owned;
+  const meterIds = owned.flatMap(({ command }) => command.body.meter_id ?? []);
+  const owners = await lockOwners(
+    unit,
+    owned.map(({ owner }) => owner),
+  );
+  const codes = unitCodesOf(owned.map(({ command }) => command));
+  const catalog = {
+    owners,
+    meters: await findMetersForUse(unit.tx, meterIds),
+    units: await findPriceUnitsForUse(unit.tx, codes),
+  };
+  const prices = collect({ items: owned, isBulk }, (price) =>
     unnumberedPriceOf(price, catalog, unit),
   );
   if (isRefusal(prices)) return prices;
-  const tooMany = await tooManyRefusal(unit, prices);
-  if (tooMany !== null) return tooMany;
-  const { rows, sequences } = numberPrices(prices, plans);
-  const stored = await createRecords(unit, PRICES, { items: rows, isBulk });
-  if (isRefusal(stored)) return stored;
-  await setPriceSequences(unit.tx, sequences);
-  return stored;
+  const items = prices.map((price) => ({ ...price, commitment_time_buckets: null }));
+  return storePrices(unit, { items, isBulk });
 }

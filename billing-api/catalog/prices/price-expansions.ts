@@ -1,7 +1,8 @@
-import { always, type Expanded, type Expansions, refersTo } from '../../records/expand-record.js';
-import type { AddonDto } from '../../records/unsupported-dto.js';
+import { refersTo, type Expansions } from '../../records/expand-record.js';
 import type { PaginationDto } from '../../records/record-dto.js';
-import type { GroupDto } from '../features/feature.resource.js';
+import { ADDONS, addonToDto, type AddonDto } from '../addons/addon.resource.js';
+import type { GroupDto } from '../groups/group.resource.js';
+import { expandGroup } from '../groups/groups-store.js';
 import { METERS, meterToDto, type MeterDto } from '../meters/meter.resource.js';
 import { PLANS, planToDto, type PlanDto } from '../plans/plan.resource.js';
 import {
@@ -9,7 +10,7 @@ import {
   priceUnitToDto,
   type PriceUnitDto,
 } from '../price-units/price-unit.resource.js';
-import { priceToDto, type PriceDto, type PriceRow } from './price.resource.js';
+import type { PriceDto, PriceRow } from './price.resource.js';
 
 /** What a price refers to; in lists only when expanded. */
 export interface PriceExpansionsDto {
@@ -31,17 +32,10 @@ export interface PricesDto {
   items: ExpandedPriceDto[];
 }
 
-export type ExpandedPrice = Expanded<PriceRow, PriceExpansionsDto>;
-
-/** Groups, addons and price units cannot exist yet. */
 export const PRICE_EXPANSIONS: Expansions<PriceRow, PriceExpansionsDto> = {
   meter: refersTo('meter_id', METERS, meterToDto),
-  group: always(null),
+  group: expandGroup,
   pricing_unit: refersTo('price_unit_id', PRICE_UNITS, priceUnitToDto),
   plan: refersTo('entity_id', PLANS, planToDto),
-  addon: always(null),
+  addon: refersTo('entity_id', ADDONS, addonToDto),
 };
-
-export function expandedPriceToDto({ row, expansions }: ExpandedPrice): ExpandedPriceDto {
-  return { ...priceToDto(row), ...expansions };
-}

@@ -1,6 +1,5 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
-import { expandRecord, expandRecords } from '../../records/expand-record.js';
 import {
   collect,
   isRefusal,
@@ -8,18 +7,16 @@ import {
   type Refusal,
   type RequestItems,
 } from '../../records/refusal.js';
-import { searchExpanded, type Page } from '../../records/search-records.js';
 import {
   readUnit,
   writeUnit,
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { createPricesOfPlans } from './create-prices.js';
-import { PRICE_EXPANSIONS, type ExpandedPrice } from './price-expansions.js';
+import { createOwnedPrices } from './create-prices.js';
+import { expandPrice, expandPrices, type ExpandedPrice } from './expand-prices.js';
 import { readPriceBody } from './price-request.js';
-import { priceConditions, type SearchPricesBody } from './price-search.js';
-import { PRICES, type CreatePriceBody } from './price.resource.js';
+import type { CreatePriceBody } from './price-bodies.js';
 import { findPrice, findPriceByLookupKey } from './prices-store.js';
 
 /** POST /prices and POST /prices/bulk: all prices of the request, in its order, or none. */
@@ -31,9 +28,8 @@ export async function createPrices(
   const commands = collect(request, readPriceBody);
   if (isRefusal(commands)) return commands;
   return writeUnit(dependencies, caller, async (unit) => {
-    const rows = await createPricesOfPlans(unit, { ...request, items: commands });
-    if (isRefusal(rows)) return rows;
-    return expandRecords(unit, rows, { expansions: PRICE_EXPANSIONS, names: 'all' });
+    const rows = await createOwnedPrices(unit, { ...request, items: commands });
+    return isRefusal(rows) ? rows : expandPrices(unit, rows);
   });
 }
 
@@ -59,18 +55,6 @@ export function readPrice(
       ? await findPrice(unit.tx, reference.id)
       : await findPriceByLookupKey(unit.tx, reference.lookupKey);
     if (row === null) return notFound('price', isById ? reference.id : reference.lookupKey);
-    return expandRecord(unit, row, PRICE_EXPANSIONS);
+    return expandPrice(unit, row);
   });
-}
-
-/** POST /prices/search. */
-export async function searchPrices(
-  dependencies: Pick<WriteDependencies, 'database' | 'clock'>,
-  caller: Caller,
-  body: SearchPricesBody,
-): Promise<Page<ExpandedPrice> | Refusal> {
-  const conditions = priceConditions(body, dependencies.clock.now());
-  if (isRefusal(conditions)) return conditions;
-  const search = { request: body, conditions, expansions: PRICE_EXPANSIONS };
-  return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PRICES, search));
 }

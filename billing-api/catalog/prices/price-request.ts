@@ -9,12 +9,11 @@ import { isPriceRefusal, type PriceRefusal } from '../../domain/price/price-refu
 import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { invalid, notFound, type Refusal } from '../../records/refusal.js';
+import type { MetadataDto } from '../../records/record-dto.js';
 import type { MeterRow } from '../meters/meter.resource.js';
-import {
-  passthroughFromBody,
-  type InlinePriceBody,
-  type PassthroughColumns,
-} from './price.resource.js';
+import type { PriceUnitsByCode } from '../price-units/price-units-store.js';
+import type { InlinePriceBody } from './price-bodies.js';
+import { type PassthroughColumns } from './price.resource.js';
 
 /** A price of a request whose dates and metadata are read and whose other members are as sent. */
 export type PriceCommand = {
@@ -25,10 +24,20 @@ export type PriceCommand = {
   readonly passthrough: PassthroughColumns;
 };
 
+function passthroughFromBody(body: InlinePriceBody, metadata: MetadataDto): PassthroughColumns {
+  return {
+    display_name: body.display_name ?? null,
+    description: body.description ?? null,
+    lookup_key: body.lookup_key ?? null,
+    parent_price_id: null,
+    group_id: body.group_id === '' ? null : (body.group_id ?? null),
+    metadata,
+  };
+}
+
 /** Reads a price body, or says what is wrong with its dates, metadata and unavailable members. */
 export function readPriceBody(body: InlinePriceBody & PriceOwnerBody): PriceCommand | Refusal {
   const reader = new MemberReader();
-  reader.rejectUnsupported(body, ['group_id']);
   const command = {
     body,
     startMs: reader.instant('start_date', body.start_date),
@@ -49,13 +58,19 @@ export function ownerOfCommand({ body }: PriceCommand): RequestedOwner | Refusal
   return isPriceRefusal(owner) ? refusalOfPrice(owner) : owner;
 }
 
-/** The price of a command. Prices in a price unit are not available yet, so none can be named. */
+/** The codes of the price units that commands name. */
+export function unitCodesOf(commands: readonly PriceCommand[]): readonly string[] {
+  return commands.flatMap(({ body }) => body.price_unit_config?.price_unit ?? []);
+}
+
+/** The price of a command, for an owner and at an instant. */
 export function termsOfCommand(
   { body, startMs, endMs }: PriceCommand,
   owner: PriceOwner,
-  now: InstantMs,
+  { now, units }: { readonly now: InstantMs; readonly units: PriceUnitsByCode },
 ): PriceTerms | Refusal {
-  const terms = completePrice(body, { owner, startMs: startMs ?? now, endMs, priceUnit: null });
+  const priceUnit = units.get(body.price_unit_config?.price_unit ?? '') ?? null;
+  const terms = completePrice(body, { owner, startMs: startMs ?? now, endMs, priceUnit });
   return isPriceRefusal(terms) ? refusalOfPrice(terms) : terms;
 }
 

@@ -15,16 +15,15 @@ import {
   type BillingModel,
   type TierMode,
 } from '../../domain/price/price-model.js';
-import type { PriceOwnerBody } from '../../domain/price/price-owner.js';
 import {
   PRICE_UNIT_TYPES,
   type PriceUnitFigures,
   type PriceUnitType,
+  type UnitSymbols,
 } from '../../domain/price/price-unit.js';
 import {
   PRICE_OWNER_TYPES,
   type Price,
-  type PriceBody,
   type PriceOwnerType,
   type PriceTerms,
 } from '../../domain/price/price.js';
@@ -38,12 +37,13 @@ import {
   oneOf,
   text,
 } from '../../records/columns.js';
-import type {
-  Currency,
-  DateTime,
-  DecimalText,
-  MetadataDto,
-  RecordDto,
+import { GROUPS } from '../groups/group.resource.js';
+import {
+  rateToDto,
+  type Currency,
+  type DateTime,
+  type DecimalText,
+  type RecordDto,
 } from '../../records/record-dto.js';
 import {
   decimalOrNull,
@@ -66,35 +66,9 @@ import {
 } from '../../records/resource.js';
 
 /*
- * Everything that a member of a price needs outside of the domain: what a request may say, the
- * column, the answer, and the way from and to the domain's price.
+ * What a member of a price needs outside of the domain beside a request: the column, the answer,
+ * and the way from and to the domain's price.
  */
-
-/**
- * A price without its owner. Members that are missing follow from those that are given: with
- * `meter_id` it is a USAGE price, with `tiers` TIERED, with `transform_quantity` PACKAGE, else
- * FIXED and FLAT_FEE.
- */
-export interface InlinePriceBody extends PriceBody {
-  /** @minLength 1 @maxLength 255 */
-  lookup_key?: string;
-  /** @maxLength 255 */
-  display_name?: string;
-  /** @maxLength 10000 */
-  description?: string;
-  /** Groups are not available yet: refused when given. */
-  group_id?: string;
-  start_date?: DateTime;
-  end_date?: DateTime;
-  metadata?: MetadataDto;
-}
-
-/**
- * A price of a plan.
- * @example {"entity_id": "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "currency": "usd", "meter_id":
- *   "meter_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.0025", "display_name": "API calls"}
- */
-export interface CreatePriceBody extends InlinePriceBody, PriceOwnerBody {}
 
 export interface PriceDto extends RecordDto {
   type: PriceType;
@@ -176,16 +150,25 @@ export const PRICES = defineResource({
     end_date: nullable(instant),
   },
   unique: { prices_lookup_key: 'lookup_key' },
+  references: { group_id: { ...GROUPS, having: { column: 'entity_type', is: 'price' } } },
   removal: 'archived',
 });
 export type PriceRow = RecordOf<typeof PRICES>;
 export type NewPriceRow = NewRecord<(typeof PRICES)['columns']>;
 
-export function priceToDto(row: PriceRow): PriceDto {
+/** The amount in the price's unit, behind the symbol of the unit (docs/domain.md 8.6). */
+function displayUnitAmount(row: PriceRow, symbols: UnitSymbols): string | null {
+  const symbol = symbols.get(row.price_unit_id ?? '');
+  const amount = row.price_unit_amount;
+  return symbol === undefined || amount === null ? null : `${symbol}${rateToDto(amount)}`;
+}
+
+/** A price as it is answered, with the symbols of the units that the prices are in. */
+export function priceToDto(row: PriceRow, symbols: UnitSymbols): PriceDto {
   return {
     ...recordToDto(PRICES, row),
     display_amount: row.amount === null ? null : displayAmount(decimalOf(row.amount), row.currency),
-    display_price_unit_amount: null,
+    display_price_unit_amount: displayUnitAmount(row, symbols),
   };
 }
 
@@ -239,20 +222,6 @@ export type PassthroughColumns = Required<
   >
 >;
 
-export function passthroughFromBody(
-  body: InlinePriceBody,
-  metadata: MetadataDto,
-): PassthroughColumns {
-  return {
-    display_name: body.display_name ?? null,
-    description: body.description ?? null,
-    lookup_key: body.lookup_key ?? null,
-    parent_price_id: null,
-    group_id: null,
-    metadata,
-  };
-}
-
 /**
  * What a price of a subscription takes over from the price that it stands for (docs/domain.md 9.5).
  */
@@ -262,7 +231,7 @@ export function passthroughFromParent(parent: PriceRow): PassthroughColumns {
     description: parent.description,
     lookup_key: null,
     parent_price_id: parent.parent_price_id ?? parent.id,
-    group_id: null,
+    group_id: parent.group_id,
     metadata: parent.metadata,
   };
 }

@@ -14,16 +14,13 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
-import {
-  expandedPriceToDto,
-  type ExpandedPriceDto,
-  type PriceListDto,
-  type PricesDto,
-} from './price-expansions.js';
-import { createPrice, createPrices, readPrice, searchPrices } from './price-operations.js';
+import { expandedPriceToDto } from './expand-prices.js';
+import type { ExpandedPriceDto, PriceListDto, PricesDto } from './price-expansions.js';
+import { createPrice, createPrices, readPrice } from './price-operations.js';
+import { searchPrices } from './search-prices.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { SearchPricesBody } from './price-search.js';
-import type { CreatePriceBody } from './price.resource.js';
+import type { CreatePriceBody } from './price-bodies.js';
 
 export interface CreatePricesBody {
   /**

@@ -67,7 +67,41 @@ export async function countLivePrices(
   return new Map(rows.map((row) => [row.entity_id, row.live]));
 }
 
-/** Moves the sequences of plans on, which the transaction has locked. */
+/** The price that takes the place of this one at its end; null when none does. */
+export async function findSuccessorId(
+  transaction: Transaction,
+  price: PriceRow,
+): Promise<string | null> {
+  if (price.end_date === null) return null;
+  return transaction.maybeOneFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM prices
+    WHERE parent_price_id = ${price.parent_price_id ?? price.id} AND id <> ${price.id}
+      AND entity_id = ${price.entity_id} AND status = 'published'
+      AND start_date = ${formatInstant(price.end_date)}::timestamptz AND ${isOfEnvironment}
+    ORDER BY created_at, id LIMIT 1`);
+}
+
+const sequenceRow = z.object({ owner_id: z.string(), sequence: z.number().int() });
+
+/**
+ * The sequence of the newest price of each of these owners, which the transaction has locked. A
+ * plan knows its own, also of a price that was renumbered; others have that of their prices.
+ */
+export async function findLastSequences(
+  transaction: Transaction,
+  ownerIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = sql.array([...new Set(ownerIds)], 'text');
+  const rows = await transaction.any(sql.type(sequenceRow)`
+    SELECT given.id AS owner_id, coalesce(
+      (SELECT price_sequence FROM plans WHERE plans.id = given.id AND ${isOfEnvironment}),
+      (SELECT max(sequence) FROM prices WHERE entity_id = given.id AND ${isOfEnvironment}),
+      0) AS sequence
+    FROM unnest(${ids}) AS given (id)`);
+  return new Map(rows.map((row) => [row.owner_id, row.sequence]));
+}
+
+/** Moves the sequences of plans on, which the transaction has locked; other owners have none. */
 export async function setPriceSequences(
   transaction: Transaction,
   sequences: ReadonlyMap<string, number>,

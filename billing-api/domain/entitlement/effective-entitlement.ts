@@ -4,24 +4,36 @@ import type { InstantMs } from '../../../contract/instant.js';
 import type { EffectiveEntitlement, EntitlementSource, UsageResetPeriod } from './entitlement.js';
 
 /** Source order: by creation, then id by code units. */
-function bySourceOrder(left: EntitlementSource, right: EntitlementSource): number {
+export function bySourceOrder(left: EntitlementSource, right: EntitlementSource): number {
   const ages = left.createdAtMs - right.createdAtMs;
   return ages || compareTexts(left.entitlementId, right.entitlementId);
 }
 
 /**
- * The sources that count at an instant, in source order. A disabled source still replaces its
- * parent: that is how a subscription gives up a feature. Outside its dates it replaces nothing.
+ * The sources of a subscription that stand at an instant, disabled ones too, in source order. A
+ * disabled source still replaces its parent: that is how a subscription gives up a feature. Outside
+ * its dates it replaces nothing.
  */
-function countingSources(
-  sources: readonly EntitlementSource[],
+export function standingSources<Source extends EntitlementSource>(
+  sources: readonly Source[],
   atMs: InstantMs,
-): readonly EntitlementSource[] {
+): readonly Source[] {
   const valid = sources.filter(({ validity }) => validity.startMs <= atMs && atMs < validity.endMs);
   const replaced = new Set(valid.map(({ parentEntitlementId }) => parentEntitlementId));
-  return valid
-    .filter(({ entitlementId, isEnabled }) => isEnabled && !replaced.has(entitlementId))
-    .sort(bySourceOrder);
+  return valid.filter(({ entitlementId }) => !replaced.has(entitlementId)).sort(bySourceOrder);
+}
+
+/** Sources by feature, in the order of the first source of each. */
+export function sourcesByFeature<Source extends EntitlementSource>(
+  sources: readonly Source[],
+): readonly (readonly [Source, ...Source[]])[] {
+  const byFeature = new Map<string, [Source, ...Source[]]>();
+  for (const source of sources) {
+    const others = byFeature.get(source.featureId);
+    if (others === undefined) byFeature.set(source.featureId, [source]);
+    else others.push(source);
+  }
+  return [...byFeature.values()];
 }
 
 /** Sum of the limits; null (unlimited) if one of them is unlimited. */
@@ -47,11 +59,11 @@ function resetPeriodOf(sources: readonly EntitlementSource[]): UsageResetPeriod 
   return best;
 }
 
-function effectiveOf(
-  first: EntitlementSource,
-  sources: readonly EntitlementSource[],
+/** The combination of enabled sources of one feature, in source order. */
+export function effectiveOf(
+  sources: readonly [EntitlementSource, ...EntitlementSource[]],
 ): EffectiveEntitlement {
-  const { featureId, featureType, meterId } = first;
+  const { featureId, featureType, meterId } = sources[0];
   const texts =
     featureType === 'static' ? sources.flatMap((source) => source.staticValue ?? []) : [];
   return {
@@ -74,11 +86,6 @@ export function effectiveEntitlements(
   sources: readonly EntitlementSource[],
   atMs: InstantMs,
 ): readonly EffectiveEntitlement[] {
-  const byFeature = new Map<string, [EntitlementSource, ...EntitlementSource[]]>();
-  for (const source of countingSources(sources, atMs)) {
-    const others = byFeature.get(source.featureId);
-    if (others === undefined) byFeature.set(source.featureId, [source]);
-    else others.push(source);
-  }
-  return [...byFeature.values()].map((of) => effectiveOf(of[0], of));
+  const enabled = standingSources(sources, atMs).filter(({ isEnabled }) => isEnabled);
+  return sourcesByFeature(enabled).map(effectiveOf);
 }

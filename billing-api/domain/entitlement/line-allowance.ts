@@ -41,14 +41,18 @@ export type AllowanceQuery = {
   readonly entitlements: readonly EntitlementSource[];
 };
 
+type BucketedQuery = Pick<AllowanceQuery, 'bucketGrid' | 'ledger'> & {
+  readonly meter: Pick<LineMeter, 'aggregationType'>;
+};
+
 /**
  * The instant from which buckets belong to a reset window. The value of a MAX bucket cannot be
  * divided: one that begins before the reset window belongs to an earlier one. A bucket begins with
  * the period at the latest, because the usage window of that period cuts it.
  */
-function firstBucketMs(
+export function firstBucketMs(
   startMs: InstantMs,
-  { meter, bucketGrid, ledger }: AllowanceQuery,
+  { meter, bucketGrid, ledger }: BucketedQuery,
 ): InstantMs {
   if (bucketGrid === null || !hasWholeBuckets(meter.aggregationType)) return startMs;
   const bucket = windowAt(startMs, bucketGrid);

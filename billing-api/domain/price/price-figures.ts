@@ -7,14 +7,14 @@ const TIERS_MAX = 100;
 /** A tier of a price body. */
 export interface TierBody {
   readonly unit_amount: DecimalText;
-  readonly flat_amount?: DecimalText;
+  readonly flat_amount?: DecimalText | null;
   /**
    * Inclusive; absent on the last tier.
    * @isInt
    * @minimum 1
    * @maximum 9007199254740991
    */
-  readonly up_to?: number;
+  readonly up_to?: number | null;
 }
 
 /**

@@ -99,7 +99,7 @@ function transformFrom({
 }
 
 /** What an override can give in place of a price's own. */
-export type PriceOverrideBody = PriceModelBody & PriceUnitOverrideBody;
+export interface PriceOverrideBody extends PriceModelBody, PriceUnitOverrideBody {}
 
 /**
  * The model of a price with the members that an override gives (docs/domain.md 9.5). Members that

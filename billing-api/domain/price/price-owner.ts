@@ -3,13 +3,12 @@ import type { PriceOwnerType } from './price.js';
 
 /** Members of a price body that name its owner. */
 export interface PriceOwnerBody {
-  /** The plan; `plan_id` says the same. One of them is required. */
+  /** A plan, an addon or a subscription. Either this or one of the next three is required. */
   readonly entity_id?: string;
   readonly plan_id?: string;
-  /** Addons are not available yet. */
   readonly addon_id?: string;
-  /** Prices of one subscription come with the subscription. */
   readonly subscription_id?: string;
+  /** Follows from the record that `entity_id` names. */
   readonly entity_type?: PriceOwnerType;
 }
 

@@ -6,7 +6,7 @@ import { isPriceRefusal, refuse, type PriceRefusal } from './price-refusal.js';
 export const PRICE_UNIT_TYPES = ['FIAT', 'CUSTOM'] as const;
 export type PriceUnitType = (typeof PRICE_UNIT_TYPES)[number];
 
-/** Prices in a price unit are not available yet: refused when given. */
+/** The figures of a CUSTOM price, in a unit of the tenant's own. */
 export interface PriceUnitConfigBody {
   /** Code of the price unit. */
   readonly price_unit: string;
@@ -48,6 +48,9 @@ export type PriceUnitTerms = {
   /** Fiat money for one unit; greater than 0. */
   readonly conversionRate: Decimal;
 };
+
+/** Symbols of price units by the id of the unit. */
+export type UnitSymbols = ReadonlyMap<string, string>;
 
 /** What a price in a unit is read with. */
 export type PriceUnitContext = {

@@ -15,6 +15,7 @@ import {
   type RequestIdentity,
 } from './idempotency-store.js';
 import { startKeyRemoval } from './remove-expired-keys.js';
+import { testCaller } from '../../testing/test-caller.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 const LATER = NOW + 100_000;
@@ -48,7 +49,7 @@ describe('a claimed request', () => {
       clock: { now: () => NOW },
       createId: (prefix: string) => `${prefix}_1`,
     };
-    const caller = { environment, userId, claim: { key: 'k', claimId: 'one' } };
+    const caller = { ...testCaller({ environment, userId }), claim: { key: 'k', claimId: 'one' } };
     const plan = await createPlan(dependencies, caller, { name: 'Pro' });
     expect(isRefusal(plan)).toBe(false);
     expect(await statesOf(database.database)).toEqual(['applied']);
@@ -67,7 +68,7 @@ describe('a claimed request', () => {
       clock: { now: () => LATER },
       createId: (prefix: string) => `${prefix}_1`,
     };
-    const late = { environment, userId, claim: { key: 'k', claimId: 'one' } };
+    const late = { ...testCaller({ environment, userId }), claim: { key: 'k', claimId: 'one' } };
     await expect(createPlan(dependencies, late, { name: 'Late' })).rejects.toThrow('taken over');
     expect(await plansOf(database.database)).toEqual([]);
     const answer = { claim: late.claim, answer: { status: 201, headers: {}, body: '{}' } };

@@ -14,7 +14,7 @@ import type { BillingDatabase } from '../../records/unit.js';
 import type { IdempotencyClaim } from '../../records/caller.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
-import { apiCallerOf, contextOf } from '../request-context.js';
+import { contextOf, requestCallerOf } from '../request-context.js';
 import { requestIdentityOf } from './request-identity.js';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -110,7 +110,7 @@ export function createIdempotency(dependencies: Dependencies): RequestHandler {
       const message = 'Idempotency-Key must have 1 to 255 printable characters';
       throw new HttpFailure(400, 'validation_error', { message });
     }
-    const { environment } = apiCallerOf(request);
+    const { environment } = requestCallerOf(request);
     const outcome = await claimKey(dependencies.database, {
       environment,
       request: requestIdentityOf(request, key),

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
-import { apiCallerOf } from '../request-context.js';
+import { requestCallerOf } from '../request-context.js';
 import { whenAnswered } from './when-answered.js';
 
 /** Of one environment (docs/http.md 1.10). */
@@ -48,7 +48,7 @@ export function createHeavyQueue(): RequestHandler {
       next();
       return;
     }
-    const { environment, secretId } = apiCallerOf(request);
+    const { environment, countedAs } = requestCallerOf(request);
     const name = `${environment.tenantId}|${environment.environmentId}`;
     const left = new AbortController();
     const leave = (): void => left.abort();
@@ -60,7 +60,7 @@ export function createHeavyQueue(): RequestHandler {
           whenAnswered(response, resolve);
           next();
         });
-      await queues.queueOf(name).run(secretId, answered, left.signal);
+      await queues.queueOf(name).run(countedAs, answered, left.signal);
     } catch (error) {
       if (error instanceof NotBegun) throw refused();
       if (!left.signal.aborted) throw error;

@@ -10,7 +10,7 @@ import { StallWatch } from '../../../runtime/http/stall-watch.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { hasBody } from '../body.js';
 import { HttpFailure } from '../http-failure.js';
-import { apiCallerOf } from '../request-context.js';
+import { contextOf } from '../request-context.js';
 import { REST_JSON_LIMITS, TOO_DEEP, TOO_MANY_VALUES } from './rest-json-limits.js';
 import { whenAnswered } from './when-answered.js';
 
@@ -82,7 +82,9 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
 
 /** Takes memory for a body, and gives it back when the request is answered. */
 function leaseFor(request: Request, response: Response, budget: BodyBudget): BodyLease {
-  const { tenantId, environmentId } = apiCallerOf(request).environment;
+  const { caller } = contextOf(request);
+  // Whoever signs up or in shares one part of the memory with all others who do.
+  const { tenantId, environmentId } = caller?.environment ?? { tenantId: '', environmentId: '' };
   const lease = budget.lease(`${tenantId}|${environmentId}`);
   if (lease === null) throw noRoom();
   whenAnswered(response, lease.release);

@@ -24,7 +24,7 @@ function pointToDto({ window, value, eventCount }: WindowFigures): AnalyticsPoin
 
 type Money = Pick<AnalyticsItemDto, 'subtotal' | 'total_discount' | 'total_cost'>;
 
-/** There are no discounts yet: they come with coupons. */
+/** Discounts are of invoices; here is nothing taken off. */
 function moneyToDto(cost: Decimal | null, currency: string | null): Money {
   if (cost === null || currency === null) {
     return { subtotal: null, total_discount: null, total_cost: null };

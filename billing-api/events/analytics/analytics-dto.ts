@@ -6,7 +6,7 @@ import type {
 } from '../../catalog/meters/meter.resource.js';
 import type { PlanDto } from '../../catalog/plans/plan.resource.js';
 import type { PriceDto } from '../../catalog/prices/price.resource.js';
-import type { AddonDto } from '../../records/unsupported-dto.js';
+import type { AddonDto } from '../../catalog/addons/addon.resource.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import type { CommitmentInfoDto } from '../../subscriptions/commitment-dto.js';
 import type { LineItemDto } from '../../subscriptions/line-item.resource.js';

@@ -1,3 +1,4 @@
+import { addonToDto } from '../../catalog/addons/addon.resource.js';
 import { featureToDto } from '../../catalog/features/feature.resource.js';
 import { meterToDto } from '../../catalog/meters/meter.resource.js';
 import { planToDto } from '../../catalog/plans/plan.resource.js';
@@ -17,13 +18,14 @@ export function expandedMembers({ line }: AnalyticsItem, analytics: Analytics): 
   const price = related.prices.get(line.row.price_id);
   const meter = metering.meters.get(line.row.meter_id ?? '');
   const plan = related.plans.get(line.subscription.plan_id);
+  const addon = related.addons.get(line.row.entity_id);
   const all: Expanded = {
-    ...(price === undefined ? {} : { price: priceToDto(price) }),
+    ...(price === undefined ? {} : { price: priceToDto(price, related.symbols) }),
     meter: meter === undefined ? null : meterToDto(meter),
     feature: line.feature === null ? null : featureToDto(line.feature),
-    subscription_line_item: lineItemToDto(line.row, price),
+    subscription_line_item: lineItemToDto(line.row, price, related.symbols),
     plan: plan === undefined ? null : planToDto(plan),
-    addon: null,
+    addon: addon === undefined ? null : addonToDto(addon),
   };
   const names: ReadonlySet<string> = analytics.expand;
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)));

@@ -3,7 +3,7 @@ import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
-import type { LineRecords } from '../../subscriptions/related-records.js';
+import type { LineRecords } from '../../subscriptions/line-records.js';
 import { findAnalyticsRecords } from './analytics-records.js';
 import { lineInRange, type AnalyticsLine, type LineSelection } from './line-in-range.js';
 

@@ -8,7 +8,7 @@ import type { CustomerRow } from '../../customers/customer.resource.js';
 import { findCustomerByExternalId } from '../../customers/customers-store.js';
 import { notFound, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { findLineRecords, type LineRecords } from '../../subscriptions/related-records.js';
+import { findLineRecords, type LineRecords } from '../../subscriptions/line-records.js';
 import type { SubscriptionRow } from '../../subscriptions/subscription.resource.js';
 import { findPeriods } from '../../subscriptions/periods/periods-store.js';
 import { ledgerFrom } from '../../subscriptions/subscription-terms.js';

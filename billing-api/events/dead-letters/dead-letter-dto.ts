@@ -2,28 +2,14 @@ import { formatInstant } from '../../../contract/instant.js';
 import { letterIdOf } from './dead-letters-store.js';
 import type { DeadLettersPage } from './read-dead-letters.js';
 import type { ReplayResult } from './replay-dead-letters.js';
-import type { DateTime, PaginationDto } from '../../records/record-dto.js';
+import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
 
 /** Query of GET /events/dead-letters. */
-export interface DeadLettersQuery {
+export interface DeadLettersQuery extends PageRequest {
   /** Appended to the log at or after. */
   start_time?: DateTime;
   /** Appended to the log before. */
   end_time?: DateTime;
-  /**
-   * @isInt
-   * @minimum 1
-   * @maximum 1000
-   * @default 50
-   */
-  limit?: number;
-  /**
-   * @isInt
-   * @minimum 0
-   * @maximum 1000000000
-   * @default 0
-   */
-  offset?: number;
 }
 
 export interface DeadLetterReplayDto {
@@ -43,7 +29,7 @@ export interface DeadLetterDto {
   partition: number;
   /** @isInt */
   offset: number;
-  /** `not_json`, `unknown_version`, `malformed_record` or `malformed_event`. */
+  /** `not_json`, `unknown_version`, `malformed_record`, `malformed_event`, `record_too_large`. */
   reason: string;
   /** When the log appended it. */
   appended_at: DateTime;
@@ -73,7 +59,13 @@ export interface DeadLetterReplayResultDto {
   id: string;
   status: 'replayed' | 'refused';
   /** Why it can still not be decoded; null when it was replayed. */
-  reason: 'not_json' | 'unknown_version' | 'malformed_record' | 'malformed_event' | null;
+  reason:
+    | 'not_json'
+    | 'unknown_version'
+    | 'malformed_record'
+    | 'malformed_event'
+    | 'record_too_large'
+    | null;
   /** Events that were appended to the log again. @isInt */
   events: number;
 }

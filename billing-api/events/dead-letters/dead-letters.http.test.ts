@@ -144,6 +144,24 @@ describe('GET /events/dead-letters', () => {
 });
 
 describe('POST /events/dead-letters/replay', () => {
+  test('appends a record that was too large in parts, and refuses an event that is', async ({
+    api,
+    clickhouse,
+  }) => {
+    const ids = Array.from({ length: 1_001 }, (_, index) => `id-${index}`);
+    const reason = 'record_too_large';
+    await storeLetters(clickhouse.client, [
+      { offset: 1, reason, payload: goodRecord(api.environment, ids) },
+      { offset: 2, reason, payload: goodRecord(api.environment, ['x'.repeat(500_000)]) },
+    ]);
+    const body = { ids: ['log:3:1', 'log:3:2'] };
+    expect((await api.call('POST', REPLAY, { body })).body.items).toEqual([
+      { id: 'log:3:1', status: 'replayed', reason: null, events: 1_001 },
+      { id: 'log:3:2', status: 'refused', reason, events: 0 },
+    ]);
+    expect((await eventsInLog(api)).toSorted()).toEqual(ids.toSorted());
+  });
+
   test('appends what can be decoded now, refuses the rest, and keeps a note of it', async ({
     api,
     database,

@@ -1,6 +1,6 @@
 import type { Environment } from '../../../contract/environment.js';
-import { recordsOfEvents } from '../../../contract/records-of-events.js';
-import { decodeRecordParts } from '../../../contract/records/record-parts.js';
+import { recordsOfEvents, type PartitionRecord } from '../../../contract/records-of-events.js';
+import { decodeRecordParts, readRecordParts } from '../../../contract/records/record-parts.js';
 import type { EventRecord, UndecodableReason } from '../../../contract/usage-event.js';
 import type { EventLogWriter } from '../../../event-log/event-log.js';
 import type { Clock } from '../../../runtime/clock.js';
@@ -58,17 +58,41 @@ function isOf(record: EventRecord, environment: Environment | null): boolean {
   return tenantId === environment.tenantId && environmentId === environment.environmentId;
 }
 
-/** Appends the events of one letter to the log, as ingest did. */
-async function appendRecord(writer: EventLogWriter, record: EventRecord): Promise<void> {
-  if (record.events.length === 0) return;
-  const { environment, receivedAtMs, events } = record;
-  const { partitionCount } = writer.identity;
-  await writer.append(recordsOfEvents(events, { environment, receivedAtMs, partitionCount }));
+/** The events of a part of a letter as records of the log, as ingest makes them. */
+function recordsToAppend(
+  { identity }: EventLogWriter,
+  { environment, receivedAtMs, events }: EventRecord,
+): readonly PartitionRecord[] {
+  const { partitionCount } = identity;
+  return recordsOfEvents(events, { environment, receivedAtMs, partitionCount });
+}
+
+/** Why records would become dead letters again; null when they would not. */
+function reasonAgainst(records: readonly PartitionRecord[]): UndecodableReason | null {
+  for (const { value } of records) {
+    const { unreadable } = decodeRecordParts(value);
+    if (unreadable !== null) return unreadable.reason;
+  }
+  return null;
+}
+
+/** What a payload is made of, and why it cannot be replayed; null when it can. */
+function readLetter(
+  writer: EventLogWriter,
+  payload: string,
+  environment: Environment | null,
+): { readonly parts: readonly EventRecord[]; readonly reason: UndecodableReason | null } {
+  const { parts, unreadable } = readRecordParts(payload);
+  if (unreadable !== null) return { parts, reason: unreadable.reason };
+  // It names the caller's environment only for a reader more lenient than ours.
+  if (!parts.every((part) => isOf(part, environment))) return { parts, reason: 'malformed_record' };
+  return { parts, reason: reasonAgainst(parts.flatMap((part) => recordsToAppend(writer, part))) };
 }
 
 /**
- * Decodes the letters with today's decoder and appends their events to the log once more. Doing it
- * again is harmless, since an id counts once. One letter is in memory at a time.
+ * Decodes the letters with today's decoder and appends their events to the log once more, in as
+ * many records as they need. Doing it again is harmless, since an id counts once. One letter is in
+ * memory at a time.
  */
 async function replayEach(
   dependencies: ReplayDependencies,
@@ -81,19 +105,17 @@ async function replayEach(
   for (const place of places) {
     const id = letterIdOf(place);
     const payload = (await dependencies.deadLetters.payload(environment, place)) ?? '';
-    const { parts, unreadable } = decodeRecordParts(payload);
-    if (unreadable !== null) results.push({ id, reason: unreadable.reason, events: 0 });
-    else if (!parts.every((record) => isOf(record, environment))) {
-      // It names the caller's environment only for a reader more lenient than ours.
-      results.push({ id, reason: 'malformed_record', events: 0 });
-    } else {
-      for (const record of parts) {
-        await appendRecord(writer, record);
-        replayed.push({ place, record });
-      }
-      const events = parts.reduce((sum, record) => sum + record.events.length, 0);
-      results.push({ id, reason: null, events });
+    const { parts, reason } = readLetter(writer, payload, environment);
+    if (reason !== null) {
+      results.push({ id, reason, events: 0 });
+      continue;
     }
+    for (const record of parts) {
+      await writer.append(recordsToAppend(writer, record));
+      replayed.push({ place, record });
+    }
+    const events = parts.reduce((sum, record) => sum + record.events.length, 0);
+    results.push({ id, reason: null, events });
   }
   return { results, replayed };
 }

@@ -14,7 +14,9 @@ import {
   type LogEvent,
 } from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/write-usage-minutes.js';
-import { balanceClosedHours, recountNextMeters } from './reconcile.js';
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
+import { DependencyError } from '../../../runtime/failure.js';
+import { balanceClosedHours, beginRecounts, recountNextMeters } from './reconcile.js';
 
 const NOW = Date.parse('2026-10-01T12:30:00.000Z');
 const AT = { logId: 'log', partition: 0, nextOffset: 20 };
@@ -164,7 +166,7 @@ describe('the recount of meters', () => {
     const meter = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
     const { id: meterId } = await api.make('/v1/meters', meter);
     const generation = await generationOf(database.database, meterId);
-    const drift = () => recountNextMeters(engines, { behindId: '', drifts: new Map() }, NOW);
+    const drift = () => recountNextMeters(engines, beginRecounts(), NOW);
     const addMinute = (customer: string, minute: string, events: number) =>
       insertLines(client, 'usage_minute_v1', [
         JSON.stringify({
@@ -196,12 +198,48 @@ describe('the recount of meters', () => {
     expect(await drift()).toBe(3);
     await storeLogEvents(client, api.environment, [event(18, '2026-10-01T11:00:00.000Z')]);
     expect(await drift()).toBe(4);
-    const state = { behindId: '', drifts: new Map<string, number>() };
+    const state = beginRecounts();
     await recountNextMeters(engines, state, NOW);
     expect([...state.drifts]).toEqual([[meterId, 4]]);
     // The round is over behind the last meter, and finds the same again.
     await recountNextMeters(engines, state, NOW);
     await recountNextMeters(engines, state, NOW);
     expect([...state.drifts]).toEqual([[meterId, 4]]);
+  });
+
+  test('takes fewer meters at a time after a failure, and leaves out one that fails by itself', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const meter = { event_name: 'call', aggregation: { type: 'COUNT' } };
+    const ids: string[] = [];
+    for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) {
+      ids.push((await api.make('/v1/meters', { name, ...meter })).id);
+    }
+    const [first = ''] = ids;
+    const asked: number[] = [];
+    const recounted = new Set<string>();
+    const slow: ClickHouseQueries = {
+      visitRows: (...query) => clickhouse.client.visitRows(...query),
+      query: (select, parameters, row) => {
+        const text = JSON.stringify([select, parameters]);
+        const wanted = ids.filter((id) => text.includes(id));
+        asked.push(wanted.length);
+        if (wanted.length > 2 || wanted.includes(first)) {
+          const outage = { dependency: 'clickhouse', isRetryable: true } as const;
+          throw new DependencyError('ClickHouse: Timeout error.', outage);
+        }
+        for (const id of wanted) recounted.add(id);
+        return clickhouse.client.query(select, parameters, row);
+      },
+    };
+    const engines = { database: database.database, clickHouse: slow };
+    const state = { ...beginRecounts(), metersMax: 6 };
+    for (let call = 0; call < 12 && recounted.size < 5; call += 1) {
+      await recountNextMeters(engines, state, NOW).catch(() => undefined);
+    }
+    expect([...recounted].sort()).toEqual(ids.slice(1).sort());
+    expect(asked.slice(0, 3)).toEqual([6, 3, 1]);
   });
 });

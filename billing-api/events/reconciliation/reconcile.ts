@@ -1,4 +1,5 @@
-import type { ClickHouse } from '../../../clickhouse/client.js';
+import type { ClickHouseSettings } from '@clickhouse/client';
+import type { ClickHouse, ClickHouseQueries } from '../../../clickhouse/client.js';
 import { HOUR_MS, MINUTE_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { messageOf } from '../../../runtime/failure.js';
@@ -17,7 +18,17 @@ const HOURS_RECOUNTED = 6;
 /** Meters a time: the others follow in the next minutes, and then the first ones again. */
 const METERS_RECOUNTED = 50;
 
-type Engines = { readonly database: BillingDatabase; readonly clickHouse: ClickHouse };
+/**
+ * The server ends these reads before the client gives them up, and when it has: a read that nobody
+ * waits for would only delay the next one.
+ */
+const READS: ClickHouseSettings = {
+  readonly: '2',
+  cancel_http_readonly_queries_on_client_close: 1,
+  max_execution_time: 55,
+};
+
+type Engines = { readonly database: BillingDatabase; readonly clickHouse: ClickHouseQueries };
 
 /**
  * Events of the last closed hours, of all environments, that were decoded and are not stored, or
@@ -44,20 +55,40 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
 }
 
 /** What the last recount of every meter found, and where the next one goes on. */
-export type RecountState = { behindId: string; readonly drifts: Map<string, number> };
+export type RecountState = {
+  behindId: string;
+  /** Meters of the next recount: fewer after one that failed, since it may have taken too long. */
+  metersMax: number;
+  readonly drifts: Map<string, number>;
+};
 
-/** Recounts the next meters from the stored events. @returns the drift of all meters so far. */
+export function beginRecounts(): RecountState {
+  return { behindId: '', metersMax: METERS_RECOUNTED, drifts: new Map() };
+}
+
+/**
+ * Recounts the next meters from the stored events. When it fails, the next call takes half as many;
+ * a single one that fails is left out until the next round, so that the others do not wait for it.
+ * @returns the drift of all meters so far. @throws DependencyError.
+ */
 export async function recountNextMeters(
   { database, clickHouse }: Engines,
   state: RecountState,
   now: InstantMs,
 ): Promise<number> {
-  const page = { behindId: state.behindId, limit: METERS_RECOUNTED };
+  const page = { behindId: state.behindId, limit: state.metersMax };
   const { meters, lastId } = await findMetersToRecount(database, page);
   const endMs = minuteOf(now);
   const minutes = { startMs: endMs - HOURS_RECOUNTED * HOUR_MS, endMs };
   const bounds = boundsOf(await readCheckpoints(database));
-  const found = await recountMeters(clickHouse, meters, { minutes, bounds });
+  const found = await recountMeters(clickHouse, meters, { minutes, bounds }).catch(
+    (error: unknown) => {
+      if (state.metersMax === 1) state.behindId = lastId ?? '';
+      state.metersMax = Math.max(1, Math.floor(state.metersMax / 2));
+      throw error;
+    },
+  );
+  state.metersMax = Math.min(METERS_RECOUNTED, 2 * state.metersMax);
   for (const [meterId, drift] of found) {
     if (drift === 0) state.drifts.delete(meterId);
     else state.drifts.set(meterId, drift);
@@ -74,16 +105,21 @@ export async function recountNextMeters(
  * of them only reads.
  * @returns a function that stops the checks.
  */
-export function startReconciliation(
-  program: Engines & { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
-): () => Promise<void> {
-  const { clock, log, metrics } = program;
-  const state: RecountState = { behindId: '', drifts: new Map() };
+export function startReconciliation(program: {
+  readonly database: BillingDatabase;
+  readonly clickHouse: ClickHouse;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}): () => Promise<void> {
+  const { database, clock, log, metrics } = program;
+  const engines = { database, clickHouse: program.clickHouse.withOptions({ settings: READS }) };
+  const state = beginRecounts();
   const check = async (): Promise<void> => {
     const now = clock.now();
-    const difference = await balanceClosedHours(program, now);
+    const difference = await balanceClosedHours(engines, now);
     metrics.reconciliationDifference.set(difference);
-    const drift = await recountNextMeters(program, state, now);
+    const drift = await recountNextMeters(engines, state, now);
     metrics.usageDrift.set(drift);
     metrics.reconciledAt.set(now / 1000);
     if (difference === 0 && drift === 0) return;

@@ -13,7 +13,7 @@ import { readLineUsage } from './read-line-usage.js';
 
 export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   BillingRecords,
-  'customer' | 'metering' | 'watermark'
+  'customer' | 'metering' | 'watermark' | 'taxes'
 > & {
   readonly query: Query;
   readonly invoice: InvoiceResult;
@@ -45,7 +45,7 @@ export async function computeInvoice<Query extends InvoiceQuery>(
   });
   if (isRefusal(found)) return found;
   const { query, records } = found;
-  const { customer, metering, featureIds, watermark } = records;
+  const { customer, metering, featureIds, watermark, taxes } = records;
   const plan = planInvoice(query, records);
   if (isRefusal(plan)) return plan;
   const owner = { environment, customers: usageOfCustomers([customer]) };
@@ -57,5 +57,5 @@ export async function computeInvoice<Query extends InvoiceQuery>(
   });
   if (isRefusal(usage)) return usage;
   const invoice = priceLines(plan, usage, query);
-  return { query, customer, metering, invoice, watermark, dataUntil };
+  return { query, customer, metering, invoice, watermark, taxes, dataUntil };
 }

@@ -5,9 +5,10 @@ import type { EntitlementSource } from '../../domain/entitlement/entitlement.js'
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
+import { findEntitlementSources } from '../../subscriptions/entitlement-sources.js';
 import type { LineItemRow } from '../../subscriptions/line-item.resource.js';
+import { findTaxesOf } from '../../taxes/taxes-store.js';
 import { findCheckpoints } from '../../usage/watermark/checkpoints.js';
-import { findEntitlementSources } from './entitlement-sources.js';
 import type { InvoiceQuery } from './invoice-query.js';
 
 /** What an invoice needs of PostgreSQL beside its subscription. */
@@ -15,6 +16,8 @@ export type BillingRecords = {
   readonly customer: CustomerRow;
   readonly metering: Metering;
   readonly entitlements: readonly EntitlementSource[];
+  /** Of every level, whether or not they count (docs/domain.md 15). */
+  readonly taxes: Awaited<ReturnType<typeof findTaxesOf>>;
   /** The oldest published feature of each meter; empty unless usage is grouped by feature. */
   readonly featureIds: ReadonlyMap<string, string>;
   /** Exactly the events below it are behind the lines. */
@@ -47,7 +50,12 @@ export async function loadBillingRecords(
   return {
     customer: assertPresent(customer, 'the customer of the subscription'),
     metering,
-    entitlements: await findEntitlementSources(unit.tx, subscription),
+    entitlements: await findEntitlementSources(unit, subscription),
+    taxes: await findTaxesOf(unit, [
+      { type: 'subscription', id: subscription.id },
+      { type: 'customer', id: subscription.customer_id },
+      { type: 'tenant', id: subscription.tenant_id },
+    ]),
     watermark: { ends, generations: generationsOf(metering) },
     featureIds: grouping.hasFeature ? await findFeatureIds(unit, lineItems) : new Map(),
   };

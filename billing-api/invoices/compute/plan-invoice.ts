@@ -1,10 +1,11 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import type { BillableLine } from '../../domain/invoice/billable-line.js';
-import type { LineSelectionInputs } from '../../domain/invoice/invoice.js';
+import type { InvoiceInputs, LineSelectionInputs } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
 import { selectLines } from '../../domain/invoice/select-lines.js';
 import type { Refusal } from '../../records/refusal.js';
 import { lineItemFromRow } from '../../subscriptions/lines/line-item-from-row.js';
+import { couponFrom, taxFrom } from './adjustment-inputs.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import type { LineUsageQuery } from './line-usage-query.js';
 import type { BillingRecords } from './load-billing-records.js';
@@ -15,6 +16,8 @@ export type InvoicePlan = {
   readonly inputs: LineSelectionInputs;
   readonly lines: readonly BillableLine[];
   readonly usage: readonly LineUsageQuery[];
+  /** What changes the sums of the invoice. */
+  readonly adjustments: Pick<InvoiceInputs, 'coupons' | 'taxes'>;
 };
 
 function usageQueriesOf(
@@ -34,7 +37,8 @@ export function planInvoice(
   { loaded, period, lineItems }: InvoiceQuery,
   records: BillingRecords,
 ): InvoicePlan | Refusal {
-  const { prices } = loaded.related;
+  const { prices, coupons } = loaded.related;
+  const adjustments = { coupons: coupons.map(couponFrom), taxes: records.taxes.map(taxFrom) };
   const inputs: LineSelectionInputs = {
     subscription: loaded.terms,
     period,
@@ -45,5 +49,6 @@ export function planInvoice(
     entitlements: records.entitlements,
   };
   const lines = selectLines(inputs);
-  return refuseLongLines(lines) ?? { inputs, lines, usage: usageQueriesOf(lines, records) };
+  const refusal = refuseLongLines(lines);
+  return refusal ?? { inputs, lines, usage: usageQueriesOf(lines, records), adjustments };
 }

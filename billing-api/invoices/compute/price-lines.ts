@@ -7,13 +7,13 @@ import type { UsageOfLines } from './read-line-usage.js';
 
 /** Prices the planned lines with what was read of them. Reads nothing. */
 export function priceLines(
-  { inputs, lines }: InvoicePlan,
+  { inputs, lines, adjustments }: InvoicePlan,
   usage: UsageOfLines,
   { loaded, now, hideZeroCharges }: InvoiceQuery,
 ): InvoiceResult {
-  // No invoice is stored yet, and coupons, taxes and wallets cannot be created yet.
-  const none = { priorCommitments: [], coupons: [], taxes: [], wallets: [] };
+  // No invoice is stored yet, and wallets cannot be created yet.
+  const none = { priorCommitments: [], wallets: [] };
   const dueDays = netDaysOf(loaded.subscription.payment_terms) ?? DUE_DAYS_DEFAULT;
   const shown = { asOfMs: now, dueDays, hideZeroCharges };
-  return priceInvoice(lines, { ...inputs, ...none, ...shown, usage });
+  return priceInvoice(lines, { ...inputs, ...adjustments, ...none, ...shown, usage });
 }

@@ -7,6 +7,7 @@ import { makePricedPlan, type MeterOptions } from '../../testing/priced-plan.js'
 import { decodeSnapshot, encodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import { createUsageReader, type UsageReader } from '../../usage/store/usage-reader.js';
 import { previewInvoice } from '../preview-invoice.js';
+import { testCaller } from '../../testing/test-caller.js';
 
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
 const FAR = 1_000_000_000;
@@ -152,7 +153,7 @@ describe('a computed invoice', () => {
           dataUntil: () => Promise.resolve(null),
           clock: { now: () => Date.parse('2026-11-02T00:00:00.000Z') },
         },
-        { environment: api.environment, userId: 'user', claim: null },
+        testCaller({ environment: api.environment, userId: 'user' }),
         { subscription_id: id, ...OCTOBER },
       );
       if (!('invoice' in computed)) throw new Error(computed.message);

@@ -1,5 +1,6 @@
 import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import type { UnitSymbols } from '../../domain/price/price-unit.js';
 import type { PriceRow } from '../../catalog/prices/price.resource.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
 import type { Caller } from '../../records/caller.js';
@@ -17,6 +18,7 @@ export type SubscriptionUsage = {
   /** The usage lines; a line that a commitment splits appears twice. */
   readonly charges: readonly InvoiceLine[];
   readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly symbols: UnitSymbols;
   readonly amount: Decimal;
   /** The commitment of the subscription; null where it has none. */
   readonly commitment: {
@@ -62,6 +64,7 @@ export async function readSubscriptionUsage(
     range: query.period,
     charges,
     prices: related.prices,
+    symbols: related.symbols,
     amount: amountOf(charges),
     commitment: commitmentOf(subscription, covered),
     overageAmount: amountOf(charges.filter(({ kind }) => kind === 'overage')),

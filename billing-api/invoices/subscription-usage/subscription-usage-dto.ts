@@ -44,7 +44,7 @@ export interface SubscriptionUsageDto {
 }
 
 function chargeToDto(line: InvoiceLine, usage: SubscriptionUsage): UsageChargeDto {
-  const { currency, prices, commitment } = usage;
+  const { currency, prices, symbols, commitment } = usage;
   const { id, meter, price } = assertPresent(line.lineItem, 'the line item of a charge');
   const isOverage = line.kind === 'overage';
   return {
@@ -54,7 +54,7 @@ function chargeToDto(line: InvoiceLine, usage: SubscriptionUsage): UsageChargeDt
     quantity: plain(line.quantity),
     meter_id: meter?.id ?? null,
     meter_display_name: meter?.displayName ?? null,
-    price: priceToDto(assertPresent(prices.get(price.id), 'the line price')),
+    price: priceToDto(assertPresent(prices.get(price.id), 'the line price'), symbols),
     is_overage: isOverage,
     overage_factor: isOverage && commitment !== null ? plain(commitment.overageFactor) : null,
   };

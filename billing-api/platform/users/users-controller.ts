@@ -1,10 +1,41 @@
-import { Controller, Extension, Get, Request, Route, Tags } from '@tsoa/runtime';
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Path,
+  Post,
+  Put,
+  Request,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { readUser } from './read-user.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
-import { userToDto, type UserDto } from './user-dto.js';
+import { callerOf, callerWithRolesOf, chosenEnvironmentOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
+import type { Refusal } from '../../records/refusal.js';
+import { pageToDto } from '../../records/search-records.js';
+import { createUser } from './create-user.js';
+import { changeUser, readUser, searchUsers, type UserWithTenant } from './user-operations.js';
+import { changeUserRoles, deleteUser } from './user-rights.js';
+import {
+  userToDto,
+  type ChangeUserBody,
+  type ChangeUserRolesBody,
+  type CreatedUserDto,
+  type CreateUserBody,
+  type SearchUsersBody,
+  type UserDto,
+  type UserListDto,
+} from './user.resource.js';
+
+function answerOf(request: HttpRequest, user: UserWithTenant | Refusal): UserDto {
+  const { row, tenant } = accepted(user);
+  return userToDto(row, { tenant, environmentId: chosenEnvironmentOf(request) });
+}
 
 @Route('v1/users')
 @Tags('Users')
@@ -14,14 +45,100 @@ export class UsersController extends Controller {
   }
 
   /**
-   * The user whose key makes the call, with roles and tenant.
+   * The user whose key or token makes the call, with roles and tenant.
    * @summary Read yourself
    */
   @Get('me')
   @Extension('x-operation', { entity: 'self', access: 'read' })
   public async readMe(@Request() request: HttpRequest): Promise<UserDto> {
     const caller = callerOf(request);
-    const user = accepted(await readUser(this.dependencies, caller));
-    return userToDto(user, caller.environment.environmentId);
+    return answerOf(request, await readUser(this.dependencies, caller, caller.userId));
+  }
+
+  /** @summary Change yourself */
+  @Put('me')
+  @Extension('x-operation', { entity: 'self', access: 'write' })
+  public async changeMe(
+    @Request() request: HttpRequest,
+    @Body() body: ChangeUserBody,
+  ): Promise<UserDto> {
+    const caller = callerOf(request);
+    const target = { id: caller.userId, body };
+    return answerOf(request, await changeUser(this.dependencies, caller, target));
+  }
+
+  /**
+   * A user gets a password, which only this answer tells; a service account has keys only. Nobody
+   * hands out roles that permit more than their own.
+   * @summary Create a user or service account
+   */
+  @Post()
+  @Extension('x-operation', { entity: 'user', access: 'write', repeatable: false, taken: true })
+  @SuccessResponse(201, 'Created')
+  public async createUser(
+    @Request() request: HttpRequest,
+    @Body() body: CreateUserBody,
+  ): Promise<CreatedUserDto> {
+    const caller = callerWithRolesOf(request);
+    const { user, password } = accepted(await createUser(this.dependencies, caller, body));
+    this.setStatus(201);
+    return { ...answerOf(request, user), password };
+  }
+
+  /** @summary Search users and service accounts */
+  @Post('search')
+  @Extension('x-operation', { entity: 'user', access: 'read' })
+  public async searchUsers(
+    @Request() request: HttpRequest,
+    @Body() body: SearchUsersBody,
+  ): Promise<UserListDto> {
+    const page = accepted(await searchUsers(this.dependencies, callerOf(request), body));
+    return pageToDto(page, (user) => answerOf(request, user));
+  }
+
+  /** @summary Read a user */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'user', access: 'read' })
+  public async readUser(@Request() request: HttpRequest, @Path() id: string): Promise<UserDto> {
+    return answerOf(request, await readUser(this.dependencies, callerOf(request), id));
+  }
+
+  /** @summary Change a user */
+  @Put('{id}')
+  @Extension('x-operation', { entity: 'user', access: 'write' })
+  public async changeUser(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeUserBody,
+  ): Promise<UserDto> {
+    const target = { id, body };
+    return answerOf(request, await changeUser(this.dependencies, callerOf(request), target));
+  }
+
+  /**
+   * They count from the next request of the user's keys and tokens on. A tenant keeps one
+   * super_admin.
+   * @summary Change the roles of a user
+   */
+  @Put('{id}/roles')
+  @Extension('x-operation', { entity: 'user_role', access: 'write' })
+  public async changeUserRoles(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeUserRolesBody,
+  ): Promise<UserDto> {
+    const caller = callerWithRolesOf(request);
+    return answerOf(request, await changeUserRoles(this.dependencies, caller, { id, body }));
+  }
+
+  /**
+   * Archives the user and revokes all keys. Tokens are refused at once.
+   * @summary Delete a user
+   */
+  @Delete('{id}')
+  @Extension('x-operation', { entity: 'user', access: 'write' })
+  @SuccessResponse(204, 'Archived')
+  public async deleteUser(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
+    accepted(await deleteUser(this.dependencies, callerWithRolesOf(request), id));
   }
 }

@@ -1,54 +1,39 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { Environment } from '../../../contract/environment.js';
-import { instantColumn } from '../../../sql/columns.js';
-import { recordColumns, recordStatus, textKeyed } from '../../records/columns.js';
-import type { BillingDatabase } from '../../records/unit.js';
+import { formatInstant } from '../../../contract/instant.js';
+import { integerColumn, noRows } from '../../../sql/columns.js';
+import { isOfTenant } from '../../records/conditions.js';
+import type { Unit } from '../../records/unit.js';
 
-const metadataColumn = recordColumns.metadata.schema;
+const countRow = z.object({ count: integerColumn });
 
-const userRow = z.object({
-  id: z.string(),
-  tenant_id: z.string(),
-  status: recordStatus,
-  metadata: metadataColumn,
-  created_at: instantColumn,
-  created_by: z.string().nullable(),
-  updated_at: instantColumn,
-  updated_by: z.string().nullable(),
-  name: z.string().nullable(),
-  email: z.string().nullable(),
-  type: z.enum(['user', 'service_account']),
-  roles: z.array(z.string()),
-  tenant_name: z.string(),
-  tenant_status: z.enum(['trialing', 'active', 'suspended']),
-  tenant_metadata: metadataColumn,
-  tenant_billing_details: z.object({
-    email: z.string().nullish(),
-    help_email: z.string().nullish(),
-    phone: z.string().nullish(),
-    address: textKeyed(z.string().nullable()).nullish(),
-  }),
-  tenant_created_at: instantColumn,
-  tenant_updated_at: instantColumn,
-});
-export type UserRow = z.output<typeof userRow>;
+/** Users and service accounts of the tenant that are not archived; under its lock. */
+export async function countUsers({ tx }: Unit): Promise<number> {
+  const { count } = await tx.one(sql.type(countRow)`
+    SELECT count(*) AS count FROM users WHERE status = 'published' AND ${isOfTenant}`);
+  return count;
+}
 
-/**
- * A user with the tenant. Users belong to a tenant and not to an environment: the table has no
- * `environment_id`, so `defineResource` does not fit; its policy shows the users of the tenant.
- */
-export async function findUser(
-  database: BillingDatabase,
-  environment: Environment,
-  userId: string,
-): Promise<UserRow | null> {
-  return database.readSnapshot(environment, (transaction) =>
-    transaction.maybeOne(sql.type(userRow)`
-    SELECT users.*, tenants.name AS tenant_name, tenants.status AS tenant_status,
-      tenants.metadata AS tenant_metadata, tenants.billing_details AS tenant_billing_details,
-      tenants.created_at AS tenant_created_at, tenants.updated_at AS tenant_updated_at
-    FROM users JOIN tenants ON tenants.id = users.tenant_id
-    WHERE users.tenant_id = ${environment.tenantId} AND users.id = ${userId}`),
-  );
+/** Whether somebody else of the tenant is super_admin; under its lock. */
+export function hasOtherAdministrator({ tx }: Unit, userId: string): Promise<boolean> {
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM users WHERE status = 'published' AND 'super_admin' = ANY (roles)
+      AND id <> ${userId} AND ${isOfTenant}`);
+}
+
+/** Keeps the hash of a new user's password. */
+export async function insertPassword(
+  { tx, now }: Unit,
+  password: { readonly userId: string; readonly hash: string },
+): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    INSERT INTO user_passwords (tenant_id, user_id, password_hash, created_at)
+    VALUES (current_setting('minutebook.tenant_id', true), ${password.userId}, ${password.hash},
+      ${formatInstant(now)})`);
+}
+
+/** Revokes what keys the user has in other environments; those of this one are gone already. */
+export async function revokeOtherKeys({ tx, now, caller }: Unit, userId: string): Promise<void> {
+  await tx.query(sql.type(z.unknown())`
+    SELECT revoke_keys_of_user(${userId}, ${formatInstant(now)}::timestamptz, ${caller.userId})`);
 }

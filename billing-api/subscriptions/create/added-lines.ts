@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
-import type { InlinePriceBody } from '../../catalog/prices/price.resource.js';
+import type { InlinePriceBody } from '../../catalog/prices/price-bodies.js';
 import { isLive, matchingPrices } from '../../domain/price/matching-prices.js';
 import type { PriceTerms } from '../../domain/price/price.js';
 import type { MemberReader } from '../../records/member-rules.js';
@@ -90,8 +90,10 @@ function newAddedLine(added: AddedLine, context: LineContext): NewLine | Refusal
   if (isRefusal(quantity)) return nestedRefusal(quantity, added.place);
   return {
     entityType: 'subscription',
+    addon: null,
     priceId: 'id' in added.price ? added.price.id : null,
     price,
+    endMs: null,
     quantity,
     displayName: added.displayName,
     metadata: added.metadata,

@@ -1,33 +1,32 @@
 import type { PlanRow } from '../../catalog/plans/plan.resource.js';
 import { holdPublishedPlan } from '../../catalog/plans/plans-store.js';
-import { priceFromRow, type PriceRow } from '../../catalog/prices/price.resource.js';
-import { findLivePrices } from '../../catalog/prices/prices-store.js';
+import type { PriceRow } from '../../catalog/prices/price.resource.js';
 import { holdPublishedCustomer } from '../../customers/customers-store.js';
 import type { CustomerRow } from '../../customers/customer.resource.js';
-import { matchingPrices } from '../../domain/price/matching-prices.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
+import { pricesFrom } from '../lines/succeeded-prices.js';
+import { holdAddons, type HeldAddon } from '../addons/held-addons.js';
+import { findMatchingPrices, termsText } from './matching-prices-of.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 
-/** The customer and the plan of a subscription, held until the unit ends. */
+/** The customer, the plan and the addons of a subscription, held until the unit ends. */
 export type ContractParties = {
   readonly customer: CustomerRow;
   readonly plan: PlanRow;
   /** Prices of the plan that match the subscription (docs/domain.md 9.4), oldest first. */
   readonly planPrices: readonly PriceRow[];
+  readonly addons: readonly HeldAddon[];
 };
 
 async function matchingPlanPrices(
-  { tx, now }: Unit,
+  unit: Unit,
   command: SubscriptionCommand,
   plan: PlanRow,
 ): Promise<readonly PriceRow[] | Refusal> {
-  const live = await findLivePrices(tx, { entityIds: [plan.id], now });
-  const matching = matchingPrices(live.map(priceFromRow), command, now);
-  const ids = new Set(matching.map((price) => price.id));
-  if (ids.size > 0) return live.filter((row) => ids.has(row.id));
-  const wanted = `${command.currency}, ${command.billingPeriod} × ${command.billingPeriodCount}`;
-  return invalid({ plan_id: `the plan has no live price for ${wanted}` });
+  const prices = await findMatchingPrices(unit, command, [plan.id]);
+  if (prices.length > 0) return pricesFrom(prices, command.startMs ?? unit.now);
+  return invalid({ plan_id: `the plan has no live price for ${termsText(command)}` });
 }
 
 export async function holdContractParties(
@@ -41,5 +40,8 @@ export async function holdContractParties(
   const plan = await holdPublishedPlan(unit.tx, planId);
   if (plan === null) return notFound('plan', planId);
   const planPrices = await matchingPlanPrices(unit, command, plan);
-  return isRefusal(planPrices) ? planPrices : { customer, plan, planPrices };
+  if (isRefusal(planPrices)) return planPrices;
+  // Behind the plan, as whoever gives them entitlements locks them.
+  const addons = await holdAddons(unit, command);
+  return isRefusal(addons) ? addons : { customer, plan, planPrices, addons };
 }

@@ -1,9 +1,12 @@
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import type { PriceBillingPeriod } from '../../domain/price/price-cadence.js';
 import type { Currency, DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
+import type { TaxRateOverrideBody } from '../../taxes/tax-overrides.js';
 import type { LineItemCommitmentsBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
 import type { OverrideLineItemBody } from '../lines/override-lines.js';
 import type { AddedLineItemBody } from './added-lines.js';
+import type { LineItemCouponsBody } from './requested-adjustments.js';
+import type { AddonOfSubscriptionBody } from '../addons/requested-addons.js';
 import type { OverrideEntitlementBody } from './entitlement-overrides.js';
 
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
@@ -78,18 +81,24 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
    * @maxItems 1000
    */
   line_items?: AddedLineItemBody[];
-  /** Not available yet. @maxItems 100 */
-  addons?: LaterObject[];
+  /** @maxItems 100 */
+  addons?: AddonOfSubscriptionBody[];
   /** Not available yet. @maxItems 100 */
   phases?: LaterObject[];
-  /** Not available yet. @maxItems 100 */
+  /**
+   * Codes of coupons on its invoices as a whole.
+   * @maxItems 100
+   */
   coupons?: string[];
-  /** Not available yet. */
-  line_item_coupons?: LaterObject;
+  /** Codes of coupons on single lines, by the price that names the line. */
+  line_item_coupons?: LineItemCouponsBody;
   /** Not available yet. @maxItems 100 */
   credit_grants?: LaterObject[];
-  /** Not available yet. @maxItems 100 */
-  tax_rate_overrides?: LaterObject[];
+  /**
+   * Tax rates of the subscription, in place of those of its customer and of the tenant.
+   * @maxItems 100
+   */
+  tax_rate_overrides?: TaxRateOverrideBody[];
   /** Not available yet. */
   inheritance?: LaterObject;
 }

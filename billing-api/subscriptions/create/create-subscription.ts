@@ -2,6 +2,7 @@ import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { LoadedSubscription } from '../loaded-subscription.js';
+import { findRelatedRecords } from '../related-records.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeSubscription } from './store-subscription.js';
 import { readSubscriptionBody } from './subscription-command.js';
@@ -17,5 +18,9 @@ export async function createSubscription(
 ): Promise<LoadedSubscription | Refusal> {
   const command = readSubscriptionBody(body, dependencies.clock.now());
   if (isRefusal(command)) return command;
-  return writeUnit(dependencies, caller, (unit) => storeSubscription(unit, command));
+  return writeUnit(dependencies, caller, async (unit) => {
+    const subscription = await storeSubscription(unit, command);
+    if (isRefusal(subscription)) return subscription;
+    return { subscription, related: await findRelatedRecords(unit.tx, [subscription]) };
+  });
 }

@@ -3,13 +3,14 @@ import { createRecord } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { insertPeriod } from '../periods/periods-store.js';
+import { announceNewSubscription } from '../subscription-events.js';
 import {
   SUBSCRIPTIONS,
   type NewSubscriptionRow,
   type SubscriptionRow,
 } from '../subscription.resource.js';
 
-/** Stores a subscription with the first row of its period ledger. */
+/** Stores a subscription with the first row of its period ledger, and announces it. */
 export async function insertSubscription(
   unit: Unit,
   row: NewSubscriptionRow & { readonly id: string },
@@ -18,5 +19,6 @@ export async function insertSubscription(
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
   if (isRefusal(subscription)) return subscription;
   await insertPeriod(unit, row.id, period);
+  await announceNewSubscription(unit, subscription);
   return subscription;
 }

@@ -1,9 +1,10 @@
 import { findMetersForUse } from '../../catalog/meters/meters-store.js';
-import type { PriceRow } from '../../catalog/prices/price.resource.js';
+import { findPriceUnitsForUse } from '../../catalog/price-units/price-units-store.js';
 import { findPrices } from '../../catalog/prices/prices-store.js';
 import type { Unit } from '../../records/unit.js';
 import type { LineContext } from '../lines/line-price.js';
-import { inlineMeterIds, namedPriceIds } from '../lines/requested-price.js';
+import { inlineMeterIds, inlineUnitCodes, namedPriceIds } from '../lines/requested-price.js';
+import type { ContractParties } from './contract-parties.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 
 /** Reads the prices and meters that the lines of the subscription need. */
@@ -13,15 +14,18 @@ export async function findLineContext(
     command,
     subscriptionId,
   }: { readonly command: SubscriptionCommand; readonly subscriptionId: string },
-  planPrices: readonly PriceRow[],
+  { planPrices, addons }: Pick<ContractParties, 'planPrices' | 'addons'>,
 ): Promise<LineContext> {
   const { currency, billingPeriod, billingPeriodCount, addedLines, commitments } = command;
   const requested = [...addedLines, ...commitments.flatMap(({ timeBuckets }) => timeBuckets)].map(
     ({ price }) => price,
   );
   const prices = await findPrices(tx, namedPriceIds(requested));
-  const rows = [...planPrices, ...prices.values()];
+  const ofAddons = addons.flatMap((addon) => addon.prices);
+  const rows = [...planPrices, ...ofAddons, ...prices.values()];
   const meterIds = rows.flatMap((row) => row.meter_id ?? []);
   const meters = await findMetersForUse(tx, [...meterIds, ...inlineMeterIds(requested)]);
-  return { currency, billingPeriod, billingPeriodCount, subscriptionId, now, prices, meters };
+  const units = await findPriceUnitsForUse(tx, inlineUnitCodes(requested));
+  const terms = { currency, billingPeriod, billingPeriodCount, subscriptionId, now };
+  return { ...terms, prices, meters, units };
 }

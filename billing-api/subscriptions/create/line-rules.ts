@@ -26,7 +26,9 @@ export function linesRefusal(
   now: InstantMs,
 ): Refusal | null {
   const prices = lines.map(({ price }) => termsOfPrice(price));
-  const hasTrial = prices.some((price) => price.trialPeriodDays !== null);
+  const hasTrial = lines.some(
+    ({ addon, price }) => addon === null && termsOfPrice(price).trialPeriodDays !== null,
+  );
   if (hasTrial && !command.isWithoutTrial) {
     return invalid({
       trial_period_days:

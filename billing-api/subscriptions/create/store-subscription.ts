@@ -1,41 +1,33 @@
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { storeLines } from '../lines/store-lines.js';
-import type { LoadedSubscription } from '../loaded-subscription.js';
-import { SUBSCRIPTIONS } from '../subscription.resource.js';
+import { SUBSCRIPTIONS, type SubscriptionRow } from '../subscription.resource.js';
 import { holdContractParties } from './contract-parties.js';
 import { insertSubscription } from './insert-subscription.js';
-import { findLineContext } from './line-context.js';
+import { findNewLines } from './new-lines.js';
+import { storeAdjustments } from './store-adjustments.js';
+import { storeBelongings } from './store-belongings.js';
 import type { SubscriptionCommand } from './subscription-command.js';
-import { storeEntitlements } from './subscription-entitlements.js';
-import { newSubscriptionLines } from './subscription-lines.js';
 import { ledgerOfCommand, newSubscriptionRow } from './subscription-row.js';
 
-/** Stores the subscription of a command with its lines, their prices and its entitlements. */
+/** Stores the subscription of a command with everything that belongs to it. */
 export async function storeSubscription(
   unit: Unit,
   command: SubscriptionCommand,
-): Promise<LoadedSubscription | Refusal> {
+): Promise<SubscriptionRow | Refusal> {
   const parties = await holdContractParties(unit, command);
   if (isRefusal(parties)) return parties;
-  const { customer, plan, planPrices } = parties;
   const subscriptionId = unit.newId(SUBSCRIPTIONS.idPrefix);
-  const context = await findLineContext(unit, { command, subscriptionId }, planPrices);
-  const lines = newSubscriptionLines(command, planPrices, context);
+  const lines = await findNewLines(unit, { command, subscriptionId }, parties);
   if (isRefusal(lines)) return lines;
-  const ledger = ledgerOfCommand(command, customer, unit.now);
-  const [period] = ledger.periods;
+  const ledger = ledgerOfCommand(command, parties.customer, unit.now);
   const row = { ...newSubscriptionRow(command, parties, ledger), id: subscriptionId };
-  const subscription = await insertSubscription(unit, row, period);
+  const subscription = await insertSubscription(unit, row, ledger.periods[0]);
   if (isRefusal(subscription)) return subscription;
-  const { prorationBehavior } = command;
-  const entitled = { subscriptionId, planId: plan.id, ledger, prorationBehavior };
-  const refusal = await storeEntitlements(unit, entitled, command.entitlements);
-  if (refusal !== null) return refusal;
-  const owner = { subscriptionId, customerId: customer.id, startMs: period.startMs, plan };
-  const stored = await storeLines(unit, owner, { lines, meters: context.meters });
+  const contract = { subscriptionId, command, parties, ledger, lines };
+  const stored = await storeBelongings(unit, contract);
   if (isRefusal(stored)) return stored;
-  const customers = new Map([[customer.id, customer]]);
-  const plans = new Map([[plan.id, plan]]);
-  return { subscription, related: { ...stored, customers, plans } };
+  const made = { subscription, lines: lines.lines, lineItems: stored.lineItems };
+  const coupons = await storeAdjustments(unit, made, command.adjustments);
+  if (isRefusal(coupons)) return coupons;
+  return subscription;
 }

@@ -1,38 +1,19 @@
-import { plain } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type {
   BillingCadence,
   BillingCycle,
   BillingPeriod,
 } from '../../domain/calendar/billing-grid.js';
-import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
-import {
-  readLineCommitments,
-  readSubscriptionCommitment,
-  type RequestedCommitment,
-} from '../lines/commitment-request.js';
+import { readLineCommitments, type RequestedCommitment } from '../lines/commitment-request.js';
 import { readOverrides, type LineOverride } from '../lines/override-lines.js';
-import type { NewSubscriptionRow } from '../subscription.resource.js';
 import { readAddedLines, type AddedLine } from './added-lines.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { readAddons, type RequestedAddon } from '../addons/requested-addons.js';
 import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlement-overrides.js';
-
-/** Columns that are stored as they came. */
-export type PassthroughColumns = Pick<
-  NewSubscriptionRow,
-  | 'lookup_key'
-  | 'collection_method'
-  | 'payment_behavior'
-  | 'payment_terms'
-  | 'gateway_payment_method_id'
-  | 'commitment_amount'
-  | 'overage_factor'
-  | 'commitment_duration'
-  | 'enable_true_up'
-  | 'metadata'
->;
+import { readPassthrough, type PassthroughColumns } from './passthrough-columns.js';
+import { readAdjustments, type RequestedAdjustments } from './requested-adjustments.js';
 
 /** A subscription that is to be created, with every default but those of customer and clock. */
 export type SubscriptionCommand = {
@@ -48,15 +29,17 @@ export type SubscriptionCommand = {
   readonly startMs: InstantMs | null;
   readonly endMs: InstantMs | null;
   readonly customerTimezone: string | null;
-  readonly prorationBehavior: ProrationBehavior;
+  readonly prorationBehavior: NonNullable<CreateSubscriptionBody['proration_behavior']>;
   /** The request says 0 trial days, which overrides the trials of the plan's prices. */
   readonly isWithoutTrial: boolean;
   /** In place of what the plan's prices say. */
   readonly overrides: readonly LineOverride[];
   /** Beside the lines of the plan. */
   readonly addedLines: readonly AddedLine[];
+  readonly addons: readonly RequestedAddon[];
   readonly commitments: readonly RequestedCommitment[];
   readonly entitlements: readonly OverrideEntitlementBody[];
+  readonly adjustments: RequestedAdjustments;
   readonly passthrough: PassthroughColumns;
 };
 
@@ -64,12 +47,8 @@ export type SubscriptionCommand = {
 const UNSUPPORTED = [
   'subscription_status',
   'auto_invoice_threshold',
-  'addons',
   'phases',
-  'coupons',
-  'line_item_coupons',
   'credit_grants',
-  'tax_rate_overrides',
   'inheritance',
 ];
 
@@ -145,26 +124,6 @@ function readParts(
   };
 }
 
-function readPassthrough(
-  reader: MemberReader,
-  body: CreateSubscriptionBody,
-  terms: Pick<SubscriptionCommand, 'currency' | 'billingPeriod' | 'billingPeriodCount'>,
-): PassthroughColumns {
-  const { amount, overageFactor, ...commitment } = readSubscriptionCommitment(reader, body, terms);
-  return {
-    lookup_key: body.lookup_key ?? null,
-    collection_method: body.collection_method ?? 'charge_automatically',
-    payment_behavior: body.payment_behavior ?? 'default_active',
-    payment_terms: body.payment_terms ?? null,
-    gateway_payment_method_id: body.gateway_payment_method_id ?? null,
-    commitment_amount: amount === null ? null : plain(amount),
-    overage_factor: overageFactor === null ? null : plain(overageFactor),
-    commitment_duration: commitment.duration,
-    enable_true_up: commitment.isTrueUpEnabled,
-    metadata: { ...reader.metadata(body.metadata) },
-  };
-}
-
 /** Reads a request; `now` stands for an absent start. */
 export function readSubscriptionBody(
   body: CreateSubscriptionBody,
@@ -178,16 +137,20 @@ export function readSubscriptionBody(
     billingPeriod: readPeriod(reader, body),
     ...cadenceOf(body),
   };
+  const dates = readDates(reader, body, now);
+  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs };
   const command: SubscriptionCommand = {
     customerId: body.customer_id ?? null,
     externalCustomerId: body.external_customer_id ?? null,
     planId: body.plan_id,
     ...terms,
-    ...readDates(reader, body, now),
+    ...dates,
+    addons: readAddons(reader, body.addons, life),
     customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
     prorationBehavior: body.proration_behavior ?? 'none',
     isWithoutTrial: body.trial_period_days === 0,
     ...readParts(reader, body),
+    adjustments: readAdjustments(reader, body),
     passthrough: readPassthrough(reader, body, terms),
   };
   return reader.refusal() ?? command;

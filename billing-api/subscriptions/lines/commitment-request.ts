@@ -4,7 +4,6 @@ import {
   wholePeriodsIn,
   type BilledEvery,
 } from '../../domain/calendar/billing-length.js';
-import { minorDigitsOf } from '../../domain/money.js';
 import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import type { LineItemCommitmentBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
@@ -49,14 +48,8 @@ export function durationProblem(duration: BillingPeriod, every: BilledEvery): st
 }
 
 function checkAmount(reader: MemberReader, amount: Decimal, currency: string): void {
-  const digits = minorDigitsOf(currency);
   if (amount.lessThan(0)) reader.note('commitment_amount', 'must be 0 or more');
-  if (amount.decimalPlaces() > digits) {
-    reader.note(
-      'commitment_amount',
-      `must have at most ${digits} fraction digits, as ${currency} has`,
-    );
-  }
+  reader.minorDigits('commitment_amount', amount, currency);
 }
 
 /** Refuses members that describe an amount when there is none. */

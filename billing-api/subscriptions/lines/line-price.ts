@@ -1,5 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { MeterRow } from '../../catalog/meters/meter.resource.js';
+import type { PriceUnitsByCode } from '../../catalog/price-units/price-units-store.js';
 import {
   meterRefusal,
   refusalOfPrice,
@@ -14,7 +15,7 @@ import {
 } from '../../catalog/prices/price.resource.js';
 import { overridePrice } from '../../domain/price/complete-price.js';
 import type { PriceMatch } from '../../domain/price/matching-prices.js';
-import type { PriceModelBody } from '../../domain/price/price-model.js';
+import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import { isPriceRefusal } from '../../domain/price/price-refusal.js';
 import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
@@ -33,6 +34,7 @@ export type LineContext = PriceMatch & {
   readonly subscriptionId: string;
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly meters: ReadonlyMap<string, MeterRow>;
+  readonly units: PriceUnitsByCode;
 };
 
 export function termsOfPrice(price: LinePrice): PriceTerms {
@@ -64,7 +66,7 @@ export function inlinePrice(
 ): LinePrice | Refusal {
   const given = Object.entries(command.body).filter(([, value]) => value !== undefined);
   const body = { ...implied, ...Object.fromEntries(given), currency: command.body.currency };
-  const terms = termsOfCommand({ ...command, body }, ownerOfPrices(context), context.now);
+  const terms = termsOfCommand({ ...command, body }, ownerOfPrices(context), context);
   if (isRefusal(terms)) return terms;
   const problem = currencyRefusal(terms, context) ?? meterRefusal(terms.meterId, context.meters);
   return problem ?? { kind: 'new', price: { terms, passthrough: command.passthrough } };
@@ -88,7 +90,7 @@ export function namedPrice(id: string, context: LineContext): LinePrice | Refusa
 /** The SUBSCRIPTION price that replaces a plan's price; its parent is the plan's root price. */
 export function overridingPrice(
   base: PriceRow,
-  model: PriceModelBody,
+  model: PriceOverrideBody,
   context: LineContext,
 ): LinePrice | Refusal {
   const terms = overridePrice(priceFromRow(base), model, ownerOfPrices(context));

@@ -1,3 +1,4 @@
+import type { InstantMs } from '../../../contract/instant.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import type { NewLineItemRow } from '../line-item.resource.js';
 import type { LinePrice } from './line-price.js';
@@ -20,12 +21,24 @@ export type CommitmentColumns = Required<
   >
 >;
 
+/** An addon that brings lines, from its own start on. */
+export type AddonOfLine = {
+  readonly id: string;
+  readonly name: string;
+  readonly associationId: string;
+  readonly startMs: InstantMs;
+};
+
 /** A line item of a subscription that is to be created. */
 export type NewLine = {
-  readonly entityType: 'plan' | 'subscription';
+  readonly entityType: 'plan' | 'addon' | 'subscription';
+  /** The addon that brings the line; null for every other one. */
+  readonly addon: AddonOfLine | null;
   /** The price by which a request names the line; null for one that comes with the request. */
   readonly priceId: string | null;
   readonly price: LinePrice;
+  /** When a planned successor of the price takes over; null when none does. */
+  readonly endMs: InstantMs | null;
   /** In place of the price's own default; null for that. */
   readonly quantity: string | null;
   /** Null for the name of the price. */

@@ -1,31 +1,24 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import type { PriceRow } from '../../catalog/prices/price.resource.js';
-import type { TierBody } from '../../domain/price/price-figures.js';
-import type { PriceModelBody } from '../../domain/price/price-model.js';
+import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 import { overridingPrice, type LineContext } from './line-price.js';
 import { lineQuantity, readQuantity } from './line-quantity.js';
 import { NO_COMMITMENT, type NewLine } from './new-line.js';
+import { handOverOf } from './succeeded-prices.js';
 
 /**
  * What a line has instead of what its price says. Anything but a quantity makes a price of the
  * subscription, whose parent is the plan's.
  * @example {"price_id": "price_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "amount": "0.002"}
  */
-export interface OverrideLineItemBody extends PriceModelBody {
+export interface OverrideLineItemBody extends PriceOverrideBody {
   /** A price of the plan that matches the subscription. */
   price_id: string;
   /** Of a FIXED line; 0 means the price's default. */
   quantity?: DecimalText;
-  /** Price units are not available yet: refused when given. */
-  price_unit_amount?: DecimalText;
-  /**
-   * Price units are not available yet: refused when given.
-   * @maxItems 100
-   */
-  price_unit_tiers?: TierBody[];
 }
 
 /** What a line of the subscription has instead of what the plan's price says. */
@@ -34,7 +27,7 @@ export type LineOverride = {
   /** Of a FIXED line; null and 0 mean the price's own default. */
   readonly quantity: Decimal | null;
   /** Null when only the quantity differs: the plan's price itself is then used. */
-  readonly model: PriceModelBody | null;
+  readonly model: PriceOverrideBody | null;
 };
 
 const MODEL_MEMBERS = [
@@ -43,7 +36,9 @@ const MODEL_MEMBERS = [
   'tier_mode',
   'tiers',
   'transform_quantity',
-] as const satisfies readonly (keyof PriceModelBody)[];
+  'price_unit_amount',
+  'price_unit_tiers',
+] as const satisfies readonly (keyof PriceOverrideBody)[];
 
 /** Reads the overrides of a request; every price once. */
 export function readOverrides(
@@ -53,7 +48,6 @@ export function readOverrides(
   const seen = new Set<string>();
   return bodies.map((body, index) => {
     const place = `override_line_items.${index}`;
-    reader.rejectUnsupported(body, ['price_unit_amount', 'price_unit_tiers']);
     const quantity = readQuantity(reader, place, body.quantity);
     if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'must not be given twice');
     seen.add(body.price_id);
@@ -75,20 +69,25 @@ export function newPlanLines(
   }
   return collect({ items: prices, isBulk: false }, (base) => {
     const index = overrides.findIndex((one) => one.priceId === base.id);
-    const line = newPlanLine(base, overrides[index], context);
+    const line = newPlanLine(base, { override: overrides[index], prices }, context);
     return isRefusal(line) ? nestedRefusal(line, `override_line_items.${index}`) : line;
   });
 }
 
 function newPlanLine(
   base: PriceRow,
-  override: LineOverride | undefined,
+  {
+    override,
+    prices,
+  }: { readonly override: LineOverride | undefined; readonly prices: readonly PriceRow[] },
   context: LineContext,
 ): NewLine | Refusal {
   const line: NewLine = {
     entityType: 'plan',
+    addon: null,
     priceId: base.id,
     price: { kind: 'stored', row: base },
+    endMs: handOverOf(base, prices),
     quantity: null,
     displayName: null,
     metadata: {},

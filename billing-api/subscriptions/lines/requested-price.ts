@@ -1,5 +1,9 @@
-import { readPriceBody, type PriceCommand } from '../../catalog/prices/price-request.js';
-import type { InlinePriceBody } from '../../catalog/prices/price.resource.js';
+import {
+  readPriceBody,
+  unitCodesOf,
+  type PriceCommand,
+} from '../../catalog/prices/price-request.js';
+import type { InlinePriceBody } from '../../catalog/prices/price-bodies.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { isRefusal } from '../../records/refusal.js';
 
@@ -37,4 +41,9 @@ export function namedPriceIds(prices: readonly RequestedPrice[]): readonly strin
 /** Ids of the meters of the prices that are to be made. */
 export function inlineMeterIds(prices: readonly RequestedPrice[]): readonly string[] {
   return prices.flatMap((price) => ('id' in price ? [] : (price.body.meter_id ?? [])));
+}
+
+/** Codes of the price units of the prices that are to be made. */
+export function inlineUnitCodes(prices: readonly RequestedPrice[]): readonly string[] {
+  return unitCodesOf(prices.flatMap((price) => ('id' in price ? [] : [price])));
 }

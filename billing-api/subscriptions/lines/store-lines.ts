@@ -99,14 +99,28 @@ function meteredColumns(
   };
 }
 
-/** The owner of a line: its plan, or the subscription where no plan brings it. */
+type OwnerColumns = Pick<
+  NewLineItemRow,
+  'entity_type' | 'entity_id' | 'addon_association_id' | 'plan_display_name'
+>;
+
+/** The owner of a line: its plan or addon, or the subscription where none of them brings it. */
 function ownerColumns(
-  { entityType }: NewLine,
+  { entityType: entity_type, addon }: NewLine,
   { plan, subscriptionId }: LinesOwner,
-): Pick<NewLineItemRow, 'entity_type' | 'entity_id' | 'plan_display_name'> {
-  return entityType === 'plan'
-    ? { entity_type: 'plan', entity_id: plan.id, plan_display_name: plan.name }
-    : { entity_type: 'subscription', entity_id: subscriptionId, plan_display_name: null };
+): OwnerColumns {
+  const ids = { plan: plan.id, addon: addon?.id ?? '', subscription: subscriptionId };
+  return {
+    entity_type,
+    entity_id: ids[entity_type],
+    addon_association_id: addon?.associationId ?? null,
+    plan_display_name: entity_type === 'plan' ? plan.name : null,
+  };
+}
+
+/** What the line is called when neither the request nor its price or meter says it. */
+function lastName({ addon }: NewLine, { plan }: LinesOwner): string {
+  return addon?.name ?? plan.name;
 }
 
 function newLineItem(
@@ -126,13 +140,13 @@ function newLineItem(
     price_id: price.id,
     price_type: price.type,
     ...meteredColumns(price, line, meter),
-    display_name: line.displayName ?? price.display_name ?? meter?.name ?? owner.plan.name,
+    display_name: line.displayName ?? price.display_name ?? meter?.name ?? lastName(line, owner),
     currency: price.currency,
     billing_period: price.billing_period,
     billing_period_count: price.billing_period_count,
     invoice_cadence: price.invoice_cadence,
-    start_date: lineStart(price, owner.startMs, now),
-    end_date: null,
+    start_date: lineStart(price, line.addon?.startMs ?? owner.startMs, now),
+    end_date: line.endMs,
     ...line.commitment,
     metadata: line.metadata,
   };

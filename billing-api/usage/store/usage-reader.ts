@@ -9,7 +9,6 @@ import { customerKeysStatementOf } from './customer-keys-statement.js';
 import {
   CELLS_MAX,
   CUSTOMER_KEYS_MAX,
-  EVERYBODY,
   type CellQuery,
   type CellQueryBatch,
   type UsageBound,
@@ -38,13 +37,15 @@ export type UsageReader = {
     ends: UsageBound['ends'],
   ) => Promise<readonly (InstantMs | null)[]>;
   /**
-   * What every query holds of everybody, and whose usage that is: one statement, which reads the
-   * usage once. Null where the rows of such queries cannot tell it, or for more than 100 000
-   * customers or a million cells; then ask for the keys by themselves.
+   * What every query holds of everybody but the customers with the excluded keys, and whose usage
+   * that is: one statement, which reads the usage once. Null where the rows of such queries cannot
+   * tell it, or for more than 100 000 customers or a million cells; then ask for the keys by
+   * themselves.
    */
   readonly readEverybody: (
     environment: Environment,
     queries: readonly CellQuery[],
+    excluded: readonly string[],
   ) => Promise<EverybodysUsage | null>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
@@ -181,8 +182,9 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
       });
       return found;
     },
-    readEverybody: async (environment, queries) => {
-      const batch = { environment, customers: EVERYBODY, queries, bound: null };
+    readEverybody: async (environment, queries, excluded) => {
+      const customers = { kind: 'all-but', keys: excluded } as const;
+      const batch = { environment, customers, queries, bound: null };
       const part = { from: 0, to: queries.length };
       if (queries.length > QUERIES_PER_STATEMENT_MAX || !tellsCustomers(queries)) return null;
       const found = queries.map((): Found => ({ series: [], folded: new Map() }));

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { expect, vi } from 'vitest';
 import { makeKey } from '../../harness/make-key.js';
@@ -100,12 +99,6 @@ async function sumOf(program: StartedProgram, name: string): Promise<number> {
   return [...(await program.metric(name)).values()].reduce((sum, value) => sum + value, 0);
 }
 
-async function memoryOf({ pid }: StartedProgram): Promise<number> {
-  const [, kib = '0'] =
-    /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) * 1024;
-}
-
 function start(part: 'everything' | 'billing-api', engines: Engines): Promise<StartedProgram> {
   const settings = {
     DATABASE_URL: engines.database.url,
@@ -149,11 +142,14 @@ export async function withAttackedProduct(
       atRest: async () => {
         await timesOfOther();
         const usual = await timesOfOther();
-        return { usual, before: { memoryBytes: await memoryOf(program) } };
+        return {
+          usual,
+          before: { memoryBytes: await sumOf(program, 'process_resident_memory_bytes') },
+        };
       },
       connections: () => sumOf(program, 'minutebook_http_connections'),
       bodyBytes: () => sumOf(program, 'minutebook_body_bytes'),
-      memoryBytes: () => memoryOf(program),
+      memoryBytes: () => sumOf(program, 'process_resident_memory_bytes'),
     });
   } finally {
     await program.stop();

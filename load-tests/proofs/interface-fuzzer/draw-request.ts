@@ -37,6 +37,13 @@ function drawPath(drawing: Drawing, { path }: FuzzedOperation): string {
 }
 
 const ID_MEMBERS: Readonly<Record<string, string>> = {
+  addons: 'addon_id',
+  coupons: 'coupon_id',
+  creditgrants: 'credit_grant_id',
+  groups: 'group_id',
+  rates: 'tax_rate_id',
+  'coupons/associations': 'coupon_association_id',
+  'taxes/associations': 'tax_association_id',
   customers: 'customer_id',
   entitlements: 'parent_entitlement_id',
   features: 'feature_id',
@@ -49,8 +56,8 @@ const ID_MEMBERS: Readonly<Record<string, string>> = {
 
 /** The member that names what stands at `{id}` of a path. */
 function idMemberOf(path: string): string {
-  const folder = /(\w+)\/\{id\}/.exec(path)?.[1] ?? '';
-  return ID_MEMBERS[folder] ?? 'id';
+  const [, above = '', folder = ''] = /(?:(\w+)\/)?(\w+)\/\{id\}/.exec(path) ?? [];
+  return ID_MEMBERS[`${above}/${folder}`] ?? ID_MEMBERS[folder] ?? 'id';
 }
 
 function drawQuery(drawing: Drawing, { parameters }: FuzzedOperation): string {

@@ -1,7 +1,10 @@
 import type { SeededRandom } from '../../harness/seeded-random.js';
 
 /** Kinds of records, by the beginning of their ids. */
-const KINDS = ['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line'];
+const KINDS = [
+  ...['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line', 'group'],
+  ...['addon', 'cg', 'coupon', 'coupon_assoc', 'taxrate', 'ta'],
+];
 
 /** What members name: records, or keys that callers choose. */
 const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
@@ -18,7 +21,18 @@ const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
     subscription_id: ['subs'],
     parent_subscription_id: ['subs'],
     parent_entitlement_id: ['ent'],
-    entity_id: ['plan', 'subs'],
+    addon_id: ['addon'],
+    credit_grant_id: ['cg'],
+    coupon_id: ['coupon'],
+    coupon_association_id: ['coupon_assoc'],
+    tax_rate_id: ['taxrate'],
+    tax_association_id: ['ta'],
+    group_id: ['group'],
+    entity_id: ['plan', 'subs', 'addon', 'cust'],
+    coupon_code: ['coupon code'],
+    tax_rate_code: ['tax rate code'],
+    price_unit: ['unit code'],
+    code: ['coupon code', 'unit code'],
     external_customer_id: ['external'],
     external_id: ['external'],
     event_id: ['event'],

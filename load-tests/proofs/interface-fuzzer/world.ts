@@ -2,6 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { makeKey } from '../../harness/make-key.js';
 import { closeOwner, ownerOf } from '../../harness/owner.js';
+import { createId } from '../../../runtime/ids.js';
 import { KnownNames } from './known-names.js';
 
 /** A product that answers, and two environments whose records must stay out of its answers. */
@@ -57,6 +58,19 @@ export async function fillEnvironment(
   await make('/entitlements', allowance);
   const unit = { symbol: 'T', base_currency: 'usd', conversion_rate: '0.01' };
   await make('/prices/units', { name: `Tokens ${marker}`, code: `T_${marker}`, ...unit });
+  names.add('unit code', `T_${marker}`);
+  const addon = await make('/addons', { name: `Calls ${marker}`, lookup_key: `more-${marker}` });
+  await make('/prices', { entity_id: addon.id, currency: 'usd', amount: '5' });
+  const grouped = { entity_type: 'price', lookup_key: `fees-${marker}` };
+  await make('/groups', { name: `Fees ${marker}`, ...grouped });
+  const credits = { scope: 'PLAN', plan_id: plan.id, credits: '10', cadence: 'ONETIME' };
+  await make('/creditgrants', { name: `Welcome ${marker}`, ...credits });
+  const off = { type: 'percentage', cadence: 'forever', percentage_off: '10' };
+  await make('/coupons', { name: `Spring ${marker}`, coupon_code: `S_${marker}`, ...off });
+  names.add('coupon code', `S_${marker}`);
+  const rate = { code: `V_${marker}`, percentage_value: '19' };
+  await make('/taxes/rates', { name: `VAT ${marker}`, ...rate });
+  names.add('tax rate code', `V_${marker}`);
   const customer = await make('/customers', { external_id: `acme-${marker}` });
   await make('/subscriptions', {
     customer_id: customer.id,
@@ -64,7 +78,11 @@ export async function fillEnvironment(
     currency: 'usd',
     billing_period: 'MONTHLY',
     start_date: '2026-01-01T00:00:00Z',
+    addons: [{ addon_id: addon.id }],
+    coupons: [`S_${marker}`],
+    tax_rate_overrides: [{ tax_rate_code: `V_${marker}` }],
   });
+  names.add('key', `more-${marker}`);
   const event = { event_name: 'call', external_customer_id: `acme-${marker}`, source: marker };
   await post({ ...product, apiKey }, '/events', { ...event, event_id: `event-${marker}` });
   names.add('external', `acme-${marker}`);
@@ -80,7 +98,8 @@ async function makeForeignKey(product: FuzzedProduct, marker: string, isSameTena
   const first = await ownerOf(owner).one(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`);
   const tenantId = isSameTenant ? first.id : `tenant_${marker}`;
-  const environment = { tenantId, environmentId: `env_${marker}` };
+  // Without the marker, since a tenant is told the ids of all its environments.
+  const environment = { tenantId, environmentId: createId('env') };
   const { apiKey } = await makeKey(owner, { environment });
   return apiKey;
 }
@@ -102,7 +121,10 @@ export async function makeForeignEnvironments(
   return filled;
 }
 
-const LISTS = ['customers', 'entitlements', 'features', 'plans', 'prices', 'prices/units'];
+const LISTS = [
+  ...['addons', 'coupons', 'customers', 'entitlements', 'features', 'groups', 'plans', 'prices'],
+  'prices/units',
+];
 
 /** All records of an environment as they are answered to itself. */
 export async function readRecords(

@@ -1,5 +1,7 @@
 import { nextStep } from '../../../aggregator/protocol/machine.js';
-import { insertNext } from '../../../aggregator/protocol/write.js';
+import { buildBatch } from '../../../aggregator/protocol/build-batch.js';
+import { halt } from '../../../aggregator/protocol/steps.js';
+import { insertNext, intend } from '../../../aggregator/protocol/write.js';
 import type { Outcome, State, Step, MachineSettings } from '../../../aggregator/protocol/state.js';
 import type { MachineMutation, Mutation } from './mutations.js';
 
@@ -104,9 +106,15 @@ const refusedRowsKept: Machine = (settings, state, outcome) => {
 
 /** Folds a refused batch again as if none of its ids were known. */
 const refoldWithoutKnownIds: Machine = (settings, state, outcome) => {
-  if (state.phase !== 'loading_catalog') return nextStep(settings, state, outcome);
-  const facts = { ...state.facts, seen: new Map() };
-  return nextStep(settings, { ...state, facts }, outcome);
+  if (state.phase !== 'loading_catalog' || outcome.kind !== 'catalog_loaded') {
+    return nextStep(settings, state, outcome);
+  }
+  const { checkpoint } = state;
+  const draft = { ...state.facts.draft, catalog: outcome.catalog };
+  const facts = { ...state.facts, draft, seen: new Map() };
+  const built = buildBatch(settings, checkpoint.nextOffset, facts);
+  if (typeof built === 'string') return halt(checkpoint, built);
+  return intend(checkpoint, built.batch, { ...facts, fold: built.fold });
 };
 
 const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {

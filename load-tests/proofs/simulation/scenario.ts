@@ -107,13 +107,15 @@ function factsOf(log: readonly RecordPlan[], meters: readonly MeterPlan[]): Part
 /** The settings of the machine; another release gives other digests. */
 function settingsOf(plan: ScenarioPlan, partition: number, owner: number): MachineSettings {
   const isOther = plan.hasOtherRelease && owner === 1;
-  const digest = isOther ? (texts: readonly string[]) => digestOf(['other ', ...texts]) : digestOf;
+  const release = isOther ? ['other '] : [];
   return {
     logId: 'log',
     partition,
     eventsMax: plan.eventsMax,
     insertRowsMax: 1_000_000,
-    digestOf: digest,
+    charactersMax: 1_000_000,
+    insertCharactersMax: 1_000_000,
+    digestAfter: (texts) => (following) => digestOf([...release, ...texts, ...following]),
   };
 }
 

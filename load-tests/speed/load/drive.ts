@@ -1,6 +1,8 @@
+import { assertPresent } from '../../../runtime/failure.js';
 import { readEventTails } from './access-log-properties.js';
 import { HttpConnection } from './http-connection.js';
-import { assertRateKept, LoadTally, type Outcome } from './load-tally.js';
+import { LoadTally, type Outcome } from './load-tally.js';
+import { assertOffered, sendOnSchedule } from './open-loop.js';
 import { PreparedRequest, type RequestShape } from './prepared-request.js';
 
 export type Target = {
@@ -16,6 +18,10 @@ export type Load = {
   readonly seconds: number;
   /** Whether some events are watched: of a customer of their own, each in its own minute. */
   readonly hasCanaries?: boolean;
+  /** How many different customers the events have; LOAD_CUSTOMERS when absent. */
+  readonly customers?: number;
+  /** Ends a saturated run once so many requests were sent, whatever its seconds say. */
+  readonly requests?: number;
   /** Told of every request that was answered 202, as the answer arrives: its ids and how many. */
   readonly onAccepted?: (firstId: number, events: number) => void;
 };
@@ -56,15 +62,20 @@ export async function saturate(target: Target, load: Load): Promise<Outcome> {
   const tally = new LoadTally();
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1000;
+  const { requests = Number.POSITIVE_INFINITY } = load;
+  let sent = 0;
   await Promise.all(
     lines.map(
       ({ connection, request }) =>
         new Promise<void>((resolve) => {
           const next = (): void => {
             const sentAt = performance.now();
-            if (sentAt >= endsAt) return resolve();
-            connection.send(request.withIds(takeIds(load.eventsPerRequest)), (status) => {
+            if (sentAt >= endsAt || sent >= requests) return resolve();
+            sent += 1;
+            const firstId = takeIds(load.eventsPerRequest);
+            connection.send(request.withIds(firstId), (status) => {
               tally.add(status, sentAt);
+              if (status === 202) load.onAccepted?.(firstId, load.eventsPerRequest);
               if (status === 0) resolve();
               else next();
             });
@@ -80,68 +91,43 @@ export async function saturate(target: Target, load: Load): Promise<Outcome> {
 /** Long enough for code to be compiled and buffers to have grown. */
 const WARM_UP_SECONDS = 2;
 
-/** The highest rate of a server that is warm; `accepted` counts the events of the warm-up, too. */
-export async function saturateWarm(
-  target: Target,
-  load: Load,
-): Promise<{ readonly outcome: Outcome; readonly accepted: number }> {
-  const warmUp = await saturate(target, { ...load, seconds: WARM_UP_SECONDS });
-  const outcome = await saturate(target, load);
-  return { outcome, accepted: warmUp.acceptedEvents + outcome.acceptedEvents };
+/** The highest rate of a server that is warm; `onAccepted` hears of the warm-up, too. */
+export async function saturateWarm(target: Target, load: Load): Promise<Outcome> {
+  await saturate(target, { ...load, seconds: WARM_UP_SECONDS });
+  return saturate(target, load);
 }
 
 export type PacedLoad = Load & { readonly requestsPerSecond: number };
 
 /**
- * Sends at a fixed rate whatever the server does: arrival times are set beforehand, and a request
- * that finds no free connection waits with its clock running.
- * @throws Error unless every request was answered 202 and the rate was kept.
+ * Sends at a fixed rate whatever the server does (`sendOnSchedule`); latencies count from the times
+ * that were set beforehand.
+ * @throws Error unless every request was answered 202 and the rate was offered.
  */
 export async function atRate(target: Target, load: PacedLoad): Promise<Outcome> {
   const lines = await openLines(target, load);
   const tally = new LoadTally();
-  const idle = [...lines];
+  const { eventsPerRequest, requestsPerSecond, seconds, onAccepted } = load;
   const startedAt = performance.now();
-  const arrivals = Math.floor(load.seconds * load.requestsPerSecond);
-  let arrived = 0;
-  let answered = 0;
-  let isOver = false;
-  const arrivalTime = (index: number): number =>
-    startedAt + (index * 1000) / load.requestsPerSecond;
-  await new Promise<void>((resolve) => {
-    const serve = (line: Line): void => {
-      if (arrived >= arrivals || arrivalTime(arrived) > performance.now()) {
-        idle.push(line);
-        return;
-      }
-      const dueAt = arrivalTime(arrived);
-      arrived += 1;
-      const firstId = takeIds(load.eventsPerRequest);
-      line.connection.send(line.request.withIds(firstId), (status) => {
-        tally.add(status, dueAt);
-        answered += 1;
-        if (status === 202) load.onAccepted?.(firstId, load.eventsPerRequest);
-        // A run that has lost a connection has no figures: what else would arrive does not matter.
-        isOver = answered === arrivals || status === 0;
-        if (isOver) resolve();
-        else serve(line);
-      });
-    };
-    const tick = (): void => {
-      if (isOver) return;
-      while (idle.length > 0 && arrived < arrivals && arrivalTime(arrived) <= performance.now()) {
-        const line = idle.pop();
-        if (line !== undefined) serve(line);
-      }
-      // Not at once: a client that never sleeps takes a core from the server it measures. A request
-      // waits up to a millisecond for that, with its clock running.
-      setTimeout(tick, 1);
-    };
-    tick();
-  });
-  closeLines(lines);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const outcome = tally.outcome(load.eventsPerRequest, seconds);
-  assertRateKept(outcome, load.requestsPerSecond);
+  const offered = await sendOnSchedule(
+    lines.map(({ connection }) => connection),
+    {
+      requestsPerSecond,
+      seconds,
+      next: (connection) => {
+        const firstId = takeIds(eventsPerRequest);
+        const { request } = assertPresent(lines[connection], 'a connection of the load');
+        return {
+          bytes: request.withIds(firstId),
+          onStatus: (status, dueAt) => {
+            tally.add(status, dueAt);
+            if (status === 202) onAccepted?.(firstId, eventsPerRequest);
+          },
+        };
+      },
+    },
+  );
+  const outcome = tally.outcome(eventsPerRequest, (performance.now() - startedAt) / 1000);
+  assertOffered(offered, seconds);
   return outcome;
 }

@@ -22,7 +22,7 @@ const DASHES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 const UUID_LENGTH = 36;
 
 /** Mixes 32 bits so that neighbours have nothing in common; different numbers stay different. */
-function mixed(number: number): number {
+export function mixed(number: number): number {
   let bits = number | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
@@ -34,9 +34,9 @@ export function loadCustomer(number: number): string {
   return `customer-${String(number).padStart(6, '0')}`;
 }
 
-/** The customer of an event, spread over all of them without a pattern. */
-export function customerOfEvent(index: number): number {
-  return mixed(index + 0x9e37) % LOAD_CUSTOMERS;
+/** The customer of an event, spread over so many without a pattern. */
+export function customerOfEvent(index: number, customers = LOAD_CUSTOMERS): number {
+  return mixed(index + 0x9e37) % customers;
 }
 
 /**

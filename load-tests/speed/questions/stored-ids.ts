@@ -63,6 +63,7 @@ function prepare(start: number, repeated: readonly string[]): PreparedBatch {
     const candidate = {
       ...{ environment: { tenantId: 't', environmentId: 'e' }, event, receivedAtMs: appendedAtMs },
       ...{ appendedAtMs, offset, index: 0, idHash, payloadHash: idHash.slice(0, 16) },
+      meterKey: 't|e|name-0',
     };
     return { offset, appendedAtMs, candidates: [candidate], deadLetter: null };
   });

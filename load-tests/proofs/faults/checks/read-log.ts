@@ -98,9 +98,13 @@ function noteRecord(content: Gathered, data: z.output<typeof record>): void {
   }
 }
 
+/** Of a bulk request; a record with more is not ours (docs/architecture.md 3.4). */
+const EVENTS_OF_RECORD_MAX = 1_000;
+
 function note(content: Gathered, found: MalformedRecord): void {
   const { success, data } = recordsOfValue.safeParse(parsed(found.value));
-  if (!success) {
+  const events = data?.reduce((sum, one) => sum + one.events.length, 0) ?? 0;
+  if (!success || events > EVENTS_OF_RECORD_MAX) {
     content.malformed.push(found);
     return;
   }

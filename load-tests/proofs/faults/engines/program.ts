@@ -35,9 +35,9 @@ const LAST_WORDS_MAX = 1_500;
 
 /**
  * What programs say when they end by themselves because an engine is away at their start: the one
- * exit that the design allows. Programs end on bugs in the same way, so only an outage counts here.
+ * exit that the design allows. Programs that end on a bug say so with its stack.
  */
-const COULD_NOT_START = /"level":60[^\n]*"stack":"DependencyError: [^\n]*"msg":"stopped"/;
+const COULD_NOT_START = /"level":60(?![^\n]*"stack":)[^\n]*"msg":"stopped"/;
 
 /**
  * One process of the product under the control of the tests. It ends when we end it. One that

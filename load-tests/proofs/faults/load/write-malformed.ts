@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { BULK_EVENTS_MAX } from '../../../../contract/records-of-events.js';
 import { DependencyError } from '../../../../runtime/failure.js';
 import type { SeededRandom } from '../../../harness/seeded-random.js';
 import type { World } from '../world/world.js';
@@ -19,6 +20,14 @@ function recordWith(members: object): string {
   return JSON.stringify({ ...whole, ...members });
 }
 
+/** One more than a record may have, each of which could be read. */
+function tooManyEvents(mark: number): readonly unknown[] {
+  return Array.from({ length: BULK_EVENTS_MAX + 1 }, (_, index) => {
+    const id = `too-many-${mark}-${index}`;
+    return [id, 'api.request', 'customer', null, 'web', 0, 1, {}];
+  });
+}
+
 /** One record of each kind that cannot be decoded, with a mark that tells it apart. */
 export function malformedOfEachKind(
   mark: number,
@@ -29,6 +38,7 @@ export function malformedOfEachKind(
     ['unknown_version', recordWith({ v: 99, mark })],
     ['malformed_record', recordWith({ events: `none ${mark}` })],
     ['malformed_event', recordWith({ events: [[`id-${mark}`, 'api.request']] })],
+    ['record_too_large', recordWith({ events: tooManyEvents(mark) })],
   ] as const;
   return ofKinds.map(([reason, value], index) => ({
     partition: (mark + index) % partitions,

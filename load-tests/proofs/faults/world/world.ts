@@ -232,7 +232,11 @@ export class World {
     return new Program({
       name,
       module: this.#module(`${name}/main`),
-      environment: { ...this.#environment(), MINUTEBOOK_PORT: String(port) },
+      environment: {
+        ...this.#environment(),
+        MINUTEBOOK_PORT: String(port),
+        MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
+      },
     });
   }
 

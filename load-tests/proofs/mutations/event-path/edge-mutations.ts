@@ -32,8 +32,8 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: 'seen: await writer.lookUp(idHashes, command)',
-        to: 'seen: new Map(idHashes.flatMap((id) => globalThis.known?.get(id) ?? []))',
+        from: 'const seen = await lookUps.find({ partition, idHashes, below, appendedAtMs });',
+        to: 'const seen = new Map(idHashes.flatMap((id) => globalThis.known?.get(id) ?? []));',
       },
       {
         path: PERFORM,
@@ -75,6 +75,11 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
         path: 'dist/aggregator/gather/catalog.js',
         from: 'now() - latest.readAtMs > POLL_MS || latest.version < versionMin',
         to: 'now() - latest.readAtMs > 120_000',
+      },
+      {
+        path: 'dist/aggregator/gather/catalog.js',
+        from: 'if (latest.version < versionMin)',
+        to: 'if (latest.version < 0)',
       },
     ],
   },

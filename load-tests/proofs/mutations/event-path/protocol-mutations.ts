@@ -4,6 +4,7 @@ const WRITE = 'dist/aggregator/protocol/write.js';
 const PERFORM = 'dist/aggregator/ownership/perform.js';
 const WRITER = 'dist/aggregator/write/usage-writer.js';
 const CLIENT = 'dist/clickhouse/client.js';
+const MARKER = 'dist/aggregator/fold/batch-marker.js';
 const ENCODE = 'dist/aggregator/fold/encode-rows.js';
 
 /** Each mutation breaks one rule of docs/architecture.md 3.1. */
@@ -39,7 +40,11 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     name: 'ids looked up without the bound below the batch',
     scenario: 'consumer killed between every two steps',
     edits: [
-      { path: WRITER, from: ' AND log_offset < {below:UInt64}', to: '' },
+      {
+        path: 'dist/aggregator/write/id-look-ups.js',
+        from: ' AND (log_id != {log_id:String} OR ${BELOW})',
+        to: '',
+      },
       // Otherwise only false positives of the filter would be looked up.
       { path: PERFORM, from: 'filter.perhapsKnown(command.idHashes)', to: 'command.idHashes' },
     ],
@@ -140,8 +145,8 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: 'dist/aggregator/protocol/prepare.js',
-        from: 'if (countsTheSame(facts.draft, catalog)) {',
-        to: 'if (catalog.version > 0) {',
+        from: 'if (countsTheSame(',
+        to: 'if (catalog.version > 0 || countsTheSame(',
       },
     ],
   },
@@ -151,11 +156,39 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [{ path: ENCODE, from: ', markerRow(range)', to: '' }],
   },
   {
-    // Held twice: what was not cut would not be sent.
+    name: 'a batch whose usage is written is taken for missing, since its marker has merged',
+    scenario: 'consumer killed between every two steps',
+    edits: [{ path: MARKER, from: 'if (end <= range.start)', to: 'if (end <= range.end)' }],
+  },
+  {
+    name: 'a batch without usage is taken for written, since earlier batches have markers',
+    scenario: 'consumer killed between every two steps',
+    edits: [
+      { path: MARKER, from: 'if (end <= range.start)', to: 'if (end <= 0)' },
+      { path: MARKER, from: 'if (end < range.end)', to: 'if (end < 0)' },
+    ],
+  },
+  {
+    // Each batch alone is told right; the sum of the first two is not.
+    name: 'a marker that counts one offset, whatever its batch has',
+    scenario: 'consumer killed between every two steps',
+    edits: [{ path: MARKER, from: 'eventCount: range.end - range.start', to: 'eventCount: 1' }],
+  },
+  {
+    // Held three times: what was not cut would not be intended, nor sent.
     name: 'batches that are not cut by rows, and inserts whose rows nobody counts',
     scenario: 'consumer killed in the middle of its insert of usage',
     edits: [
-      { path: 'dist/aggregator/fold/cut-batch.js', from: ' || rows > rowsMax', to: '' },
+      {
+        path: 'dist/aggregator/fold/cut-batch.js',
+        from: ' || Math.max(events, usageRows) > rowsMax',
+        to: '',
+      },
+      {
+        path: 'dist/aggregator/protocol/build-batch.js',
+        from: 'rows > insertRowsMax || ',
+        to: '',
+      },
       { path: CLIENT, from: 'rows <= this.blockRowsMax', to: 'rows >= 0' },
     ],
   },
@@ -165,8 +198,9 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     edits: [
       {
         path: PERFORM,
-        from: `    return { kind: 'looked_up', seen: await writer.lookUp(idHashes, command) };`,
-        to: `    const seen = new Map(await writer.lookUp(idHashes, command));
+        from: `    const seen = await lookUps.find({ partition, idHashes, below, appendedAtMs });
+    return { kind: 'looked_up', seen };`,
+        to: `    const seen = new Map(await lookUps.find({ partition, idHashes, below, appendedAtMs }));
     const stored = { payloadHash: '', timestampMs: 0, isTimestampGiven: false };
     globalThis.remembered ??= new Set();
     for (const id of command.idHashes) {

@@ -9,7 +9,10 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
   mutation(
     ['a replaced entitlement still adds up', '10.1'],
     'entitlement/effective-entitlement.ts',
-    ['isEnabled && !replaced.has(entitlementId)', 'isEnabled'],
+    [
+      '({ entitlementId }) => !replaced.has(entitlementId)',
+      '({ entitlementId }) => entitlementId !== null',
+    ],
   ),
   mutation(['an allowance forgets earlier usage', '10.2'], 'entitlement/allowance-pool.ts', [
     '.minus(maxOf(ZERO, before.minus(limit)))',

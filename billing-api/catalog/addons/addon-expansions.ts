@@ -1,0 +1,41 @@
+import { expandedToDto, type Expanded, type Expansions } from '../../records/expand-record.js';
+import type { PaginationDto } from '../../records/record-dto.js';
+import {
+  expandEntitlements,
+  type EntitlementsOfOwnerDto,
+} from '../owners/entitlements-of-owners.js';
+import {
+  createLivePricesReader,
+  expandLivePrices,
+  type LivePricesQuery,
+} from '../owners/live-prices.js';
+import type { PriceDto } from '../prices/price.resource.js';
+import { ADDONS, type AddonDto, type AddonRow } from './addon.resource.js';
+
+/** What belongs to an addon; in lists only when expanded. */
+export interface AddonExpansionsDto extends EntitlementsOfOwnerDto {
+  /** Live prices, oldest first. */
+  prices?: PriceDto[];
+}
+
+export interface ExpandedAddonDto extends AddonDto, AddonExpansionsDto {}
+
+export interface AddonListDto {
+  items: ExpandedAddonDto[];
+  pagination: PaginationDto;
+}
+
+export type ExpandedAddon = Expanded<AddonRow, AddonExpansionsDto>;
+
+/** What belongs to addons at one instant. */
+export function addonExpansions(query: LivePricesQuery): Expansions<AddonRow, AddonExpansionsDto> {
+  const words = { owners: 'addons', expansions: 'prices' };
+  return {
+    prices: expandLivePrices(createLivePricesReader(query, words)),
+    entitlements: expandEntitlements,
+  };
+}
+
+export function expandedAddonToDto(addon: ExpandedAddon): ExpandedAddonDto {
+  return expandedToDto(ADDONS, addon);
+}

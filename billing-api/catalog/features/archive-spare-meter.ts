@@ -1,0 +1,25 @@
+import { lockRecordForRemoval } from '../../records/find-record.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { archiveMeterIn } from '../meters/meter-operations.js';
+import { METERS } from '../meters/meter.resource.js';
+import { isStillPriced } from '../meters/meters-store.js';
+import type { FeatureRow } from './feature.resource.js';
+import { findFeaturesOfMeters } from './features-store.js';
+
+/** Whether a meter may go with its feature: nothing else shows it or bills by it. */
+async function isMeterSpare(unit: Unit, { id, meter_id: meterId }: FeatureRow): Promise<boolean> {
+  if (meterId === null) return false;
+  const meter = await lockRecordForRemoval(unit, METERS, meterId);
+  if (meter?.status !== 'published') return false;
+  const features = await findFeaturesOfMeters(unit.tx, [meterId]);
+  if (features.some((feature) => feature.id !== id)) return false;
+  return (await isStillPriced(unit, meterId)) === null;
+}
+
+/** Archives the meter of an archived feature when nothing else needs it. */
+export async function archiveSpareMeter(unit: Unit, feature: FeatureRow): Promise<Refusal | null> {
+  if (!(await isMeterSpare(unit, feature))) return null;
+  const meter = await archiveMeterIn(unit, feature.meter_id ?? '');
+  return isRefusal(meter) ? meter : null;
+}

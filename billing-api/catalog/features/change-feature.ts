@@ -1,0 +1,75 @@
+import type { Caller } from '../../records/caller.js';
+import {
+  changeRecord,
+  notReferenced,
+  removeRecord,
+  type ChangeTarget,
+} from '../../records/change-record.js';
+import { isPublished } from '../../records/conditions.js';
+import { expandRecord } from '../../records/expand-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { changeMeterIn } from '../meters/define-meter.js';
+import { archiveSpareMeter } from './archive-spare-meter.js';
+import { changedFeature, checkUnits } from './feature-rules.js';
+import {
+  FEATURES,
+  featureExpansions,
+  type ChangeFeatureBody,
+  type ExpandedFeature,
+  type FeatureRow,
+} from './feature.resource.js';
+
+/** PUT /features/{id}; filters are those of its meter, which counts by them from then on. */
+export async function changeFeature(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeFeatureBody },
+): Promise<ExpandedFeature | Refusal> {
+  const members = changedFeature(body);
+  if (isRefusal(members)) return members;
+  const { patch, filters } = members;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const row = await changeRecord(unit, FEATURES, {
+      target,
+      change: (before) => {
+        const reader = new MemberReader();
+        checkUnits(reader, { ...before, ...patch });
+        if (filters !== null && before.meter_id === null) {
+          reader.note('filters', `must be left out for type ${before.type}`);
+        }
+        return reader.refusal() ?? patch;
+      },
+    });
+    if (isRefusal(row)) return row;
+    if (filters !== null && row.meter_id !== null) {
+      const meter = await changeMeterIn(unit, { id: row.meter_id }, { filters });
+      if (isRefusal(meter)) return meter;
+    }
+    return expandRecord(unit, row, featureExpansions);
+  });
+}
+
+/** An entitlement that can still be used needs its feature (docs/domain.md 4). */
+const notEntitled = notReferenced(
+  {
+    table: 'entitlements',
+    column: 'feature_id',
+    having: isPublished,
+  },
+  'has an entitlement that is not archived',
+);
+
+/** DELETE /features/{id}: archives the feature, and its meter when nothing else needs that. */
+export function archiveFeature(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<FeatureRow | Refusal> {
+  return writeUnit(dependencies, caller, async (unit) => {
+    const feature = await removeRecord(unit, FEATURES, { id, guards: [notEntitled] });
+    if (isRefusal(feature)) return feature;
+    return (await archiveSpareMeter(unit, feature)) ?? feature;
+  });
+}

@@ -1,0 +1,20 @@
+import type { Unit } from '../../records/unit.js';
+import { findLastSequences, setPriceSequences } from './prices-store.js';
+
+/**
+ * Takes the next sequence of its owner for every price of a list, in its order. A price takes one
+ * when it is made and when its end changes (docs/domain.md 5.1). The unit has locked the owners.
+ */
+export async function numberPrices(
+  { tx }: Unit,
+  ownerIds: readonly string[],
+): Promise<readonly number[]> {
+  const last = new Map(await findLastSequences(tx, ownerIds));
+  const taken = ownerIds.map((id) => {
+    const next = (last.get(id) ?? 0) + 1;
+    last.set(id, next);
+    return next;
+  });
+  await setPriceSequences(tx, last);
+  return taken;
+}

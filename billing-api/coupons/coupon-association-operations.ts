@@ -1,0 +1,60 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Caller } from '../records/caller.js';
+import { endsAfter, isEqual, isStarted } from '../records/conditions.js';
+import { readRecord } from '../records/find-record.js';
+import { listRequestFrom, type ListQuery } from '../records/list-request.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { searchRecords, type Page } from '../records/search-records.js';
+import { readUnit, type ReadDependencies } from '../records/unit.js';
+import {
+  COUPON_ASSOCIATIONS,
+  couponAssociationToDto,
+  withCoupon,
+  withCoupons,
+  type CouponAssociationDto,
+} from './coupon-association.resource.js';
+
+export interface CouponAssociationsQuery extends ListQuery {
+  coupon_id?: string;
+  subscription_id?: string;
+  /**
+   * Only those that have begun and not ended.
+   * @default false
+   */
+  active_only?: boolean;
+}
+
+/** GET /coupons/associations. */
+export function listCouponAssociations(
+  dependencies: ReadDependencies & { readonly clock: Clock },
+  caller: Caller,
+  query: CouponAssociationsQuery,
+): Promise<Page<CouponAssociationDto> | Refusal> {
+  const now = dependencies.clock.now();
+  const conditions = [
+    ...isEqual('coupon_id', query.coupon_id),
+    ...isEqual('subscription_id', query.subscription_id),
+    ...(query.active_only === true
+      ? [...isStarted('start_date', now), ...endsAfter('end_date', now)]
+      : []),
+  ];
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const request = listRequestFrom(query);
+    const page = await searchRecords(unit, COUPON_ASSOCIATIONS, { request, conditions });
+    if (isRefusal(page)) return page;
+    const attached = await withCoupons(unit, page.items);
+    return { ...page, items: attached.map(couponAssociationToDto) };
+  });
+}
+
+/** GET /coupons/associations/{id}, whatever its status. */
+export function readCouponAssociation(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<CouponAssociationDto | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const row = await readRecord(unit, COUPON_ASSOCIATIONS, id);
+    return isRefusal(row) ? row : couponAssociationToDto(await withCoupon(unit, row));
+  });
+}

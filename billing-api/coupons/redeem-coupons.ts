@@ -1,0 +1,122 @@
+import type { InstantMs } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
+import { repeatedCouponEnd } from '../domain/adjustments/coupon-end.js';
+import type { BillingGrid } from '../domain/calendar/billing-grid.js';
+import { updateRecord } from '../records/change-record.js';
+import { createRecords } from '../records/create-record.js';
+import { collect, invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import type { Unit } from '../records/unit.js';
+import {
+  COUPON_ASSOCIATIONS,
+  type AttachedCoupon,
+  type NewCouponAssociation,
+} from './coupon-association.resource.js';
+import { COUPONS, type CouponRow } from './coupon.resource.js';
+import { lockCouponsByCode } from './coupons-store.js';
+
+/** A coupon that a request attaches. */
+export type RequestedCoupon = {
+  /** Where its code stands in the request. */
+  readonly place: string;
+  readonly code: string;
+  /** Null for a coupon on the whole invoice. */
+  readonly lineItemId: string | null;
+};
+
+/** The subscription that gets coupons. */
+export type CouponHolder = {
+  readonly subscriptionId: string;
+  readonly currency: string;
+  readonly startMs: InstantMs;
+  readonly every: Pick<BillingGrid, 'billingPeriod' | 'billingPeriodCount' | 'timezone'>;
+};
+
+function windowProblem(
+  { redeem_after: after, redeem_before: before }: CouponRow,
+  now: InstantMs,
+): string | null {
+  if (now < (after ?? -Infinity)) return 'names a coupon that cannot be redeemed yet';
+  if (now >= (before ?? Infinity)) return 'names a coupon that can no longer be redeemed';
+  return null;
+}
+
+/** Why a coupon cannot be attached now (docs/domain.md 14.2); null when it can. */
+function problemOf(
+  coupon: CouponRow,
+  { redeemed, currency, now }: { redeemed: number; currency: string; now: InstantMs },
+): string | null {
+  const { status, max_redemptions: most } = coupon;
+  if (status !== 'published') return `names a coupon that is ${status}`;
+  const early = windowProblem(coupon, now);
+  if (early !== null) return early;
+  if (most !== null && redeemed >= most) return 'names a coupon that has no redemptions left';
+  if (coupon.type === 'fixed' && coupon.currency !== currency) {
+    return `names a coupon in ${coupon.currency ?? ''}; the subscription is in ${currency}`;
+  }
+  return null;
+}
+
+function newAssociation(
+  coupon: CouponRow,
+  { lineItemId }: RequestedCoupon,
+  { subscriptionId, startMs, every }: CouponHolder,
+): NewCouponAssociation {
+  const periods = coupon.duration_in_periods;
+  return {
+    coupon_id: coupon.id,
+    subscription_id: subscriptionId,
+    subscription_line_item_id: lineItemId,
+    subscription_phase_id: null,
+    start_date: startMs,
+    end_date: periods === null ? null : repeatedCouponEnd(every, startMs, periods),
+  };
+}
+
+/** Adds what this unit redeems to the coupons, which are locked; answers them as they are then. */
+async function countRedemptions(
+  unit: Unit,
+  redeemed: ReadonlyMap<CouponRow, number>,
+): Promise<ReadonlyMap<string, CouponRow> | Refusal> {
+  const counted = new Map<string, CouponRow>();
+  for (const [row, total] of redeemed) {
+    const after = await updateRecord(unit, COUPONS, { row, patch: { total_redemptions: total } });
+    if (isRefusal(after)) return after;
+    counted.set(row.id, after);
+  }
+  return counted;
+}
+
+/**
+ * Attaches coupons to a new subscription, each counted as one redemption (docs/domain.md 14.2,
+ * 14.3), in the order of the request. A refusal must end the unit.
+ */
+export async function redeemCoupons(
+  unit: Unit,
+  holder: CouponHolder,
+  requested: readonly RequestedCoupon[],
+): Promise<readonly AttachedCoupon[] | Refusal> {
+  if (requested.length === 0) return [];
+  const codes = requested.map(({ code }) => code);
+  const coupons = await lockCouponsByCode(unit, codes);
+  const redeemed = new Map<CouponRow, number>();
+  const associations = collect({ items: requested, isBulk: false }, (one) => {
+    const coupon = coupons.get(one.code);
+    if (coupon === undefined) return notFound('coupon', one.code);
+    const count = redeemed.get(coupon) ?? coupon.total_redemptions;
+    const state = { redeemed: count, currency: holder.currency, now: unit.now };
+    const problem = problemOf(coupon, state);
+    if (problem !== null) return invalid({ [one.place]: problem });
+    redeemed.set(coupon, count + 1);
+    return newAssociation(coupon, one, holder);
+  });
+  if (isRefusal(associations)) return associations;
+  const counted = await countRedemptions(unit, redeemed);
+  if (isRefusal(counted)) return counted;
+  const request = { items: associations, isBulk: false };
+  const stored = await createRecords(unit, COUPON_ASSOCIATIONS, request);
+  if (isRefusal(stored)) return stored;
+  return stored.map((association) => ({
+    association,
+    coupon: assertPresent(counted.get(association.coupon_id), 'the coupon of an association'),
+  }));
+}

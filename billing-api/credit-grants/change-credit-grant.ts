@@ -1,0 +1,73 @@
+import type { Caller } from '../records/caller.js';
+import {
+  changeRecord,
+  lockForChange,
+  removeRecord,
+  updateRecord,
+  type ChangeTarget,
+} from '../records/change-record.js';
+import { givenOf, MemberReader } from '../records/member-rules.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
+import { endProblem } from './credit-grant-rules.js';
+import {
+  CREDIT_GRANTS,
+  type ChangeCreditGrantBody,
+  type CreditGrantRow,
+  type EndCreditGrantBody,
+} from './credit-grant.resource.js';
+
+/** PUT /creditgrants/{id}. */
+export function changeCreditGrant(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeCreditGrantBody },
+): Promise<CreditGrantRow | Refusal> {
+  const { name, metadata, end_date: end } = body;
+  return writeUnit(dependencies, caller, (unit) =>
+    changeRecord(unit, CREDIT_GRANTS, {
+      target,
+      change: (row) => {
+        const reader = new MemberReader();
+        const endMs = reader.changedInstant('end_date', end);
+        if (endMs !== undefined) reader.note('end_date', endProblem(row, endMs, unit.now));
+        const patch = givenOf({
+          name: reader.changedName('name', name),
+          metadata: reader.changedMetadata(metadata),
+          end_date: endMs,
+        });
+        return reader.refusal() ?? patch;
+      },
+    }),
+  );
+}
+
+/** Ends the grant of a subscription: it stays, and gives nothing from then on. */
+async function endCreditGrant(
+  unit: Unit,
+  row: CreditGrantRow,
+  { end_date: end }: EndCreditGrantBody,
+): Promise<CreditGrantRow | Refusal> {
+  const reader = new MemberReader();
+  const given = reader.instant('end_date', end);
+  const endMs = given ?? Math.max(unit.now, row.start_date ?? 0);
+  reader.note('end_date', endProblem(row, endMs, unit.now));
+  const problems = reader.refusal();
+  return problems ?? updateRecord(unit, CREDIT_GRANTS, { row, patch: { end_date: endMs } });
+}
+
+/** DELETE /creditgrants/{id}: archives that of a plan or an addon, ends that of a subscription. */
+export function removeCreditGrant(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: EndCreditGrantBody },
+): Promise<CreditGrantRow | Refusal> {
+  return writeUnit(dependencies, caller, async (unit) => {
+    const row = await lockForChange(unit, CREDIT_GRANTS, { id });
+    if (isRefusal(row)) return row;
+    if (row.scope === 'SUBSCRIPTION') return endCreditGrant(unit, row, body);
+    const reader = new MemberReader();
+    if (body.end_date !== undefined) reader.note('end_date', endProblem(row, null, unit.now));
+    return reader.refusal() ?? removeRecord(unit, CREDIT_GRANTS, { id, guards: [] });
+  });
+}

@@ -1,0 +1,67 @@
+import { readOwner, type OwnerReference } from '../catalog/owners/read-owner.js';
+import type { Caller } from '../records/caller.js';
+import { isEqual } from '../records/conditions.js';
+import { createRecord } from '../records/create-record.js';
+import { findRecord, readRecord } from '../records/find-record.js';
+import { isRefusal, Refusal } from '../records/refusal.js';
+import { searchRecords, type Page } from '../records/search-records.js';
+import type { SearchBodyRequest } from '../records/search-request.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type Unit,
+  type WriteDependencies,
+} from '../records/unit.js';
+import { SUBSCRIPTIONS } from '../subscriptions/subscription.resource.js';
+import { readCreditGrant } from './credit-grant-rules.js';
+import {
+  CREDIT_GRANTS,
+  type CreateCreditGrantBody,
+  type CreditGrantRow,
+} from './credit-grant.resource.js';
+
+/** A subscription that is cancelled applies no grant any more. */
+async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<Refusal | null> {
+  if (grant.subscription_id === null) return null;
+  const subscription = await findRecord(unit, SUBSCRIPTIONS, grant.subscription_id);
+  return subscription?.subscription_status === 'cancelled'
+    ? new Refusal('invalid_operation', 'the subscription is cancelled: it takes no credit grants')
+    : null;
+}
+
+/** POST /creditgrants. */
+export async function createCreditGrant(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateCreditGrantBody,
+): Promise<CreditGrantRow | Refusal> {
+  const grant = readCreditGrant(body);
+  if (isRefusal(grant)) return grant;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const row = await createRecord(unit, CREDIT_GRANTS, grant);
+    return isRefusal(row) ? row : ((await cancelledRefusal(unit, row)) ?? row);
+  });
+}
+
+/** GET /creditgrants/{id}, whatever its status. */
+export function readCreditGrantById(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<CreditGrantRow | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, CREDIT_GRANTS, id));
+}
+
+/** GET /plans/{id}/creditgrants and GET /addons/{id}/creditgrants. */
+export function listCreditGrantsOf(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  { id, kind, ...request }: SearchBodyRequest & OwnerReference,
+): Promise<Page<CreditGrantRow> | Refusal> {
+  const conditions = isEqual(kind === 'plan' ? 'plan_id' : 'addon_id', id);
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const owner = await readOwner(unit, { id, kind });
+    return isRefusal(owner) ? owner : searchRecords(unit, CREDIT_GRANTS, { request, conditions });
+  });
+}

@@ -1,0 +1,23 @@
+import { notSubscribed } from '../catalog/still-subscribed.js';
+import type { Caller } from '../records/caller.js';
+import { removeRecord } from '../records/change-record.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../records/unit.js';
+import { changeIntegrations } from './change-integrations.js';
+import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
+
+/** Whoever has or pays a subscription is needed until it is cancelled. */
+const CUSTOMER_GUARDS = ['customer_id', 'invoicing_customer_id'].map(notSubscribed);
+
+/** DELETE /customers/{id}: the external id and the integrations of the customer are free again. */
+export function archiveCustomer(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<CustomerRow | Refusal> {
+  return writeUnit(dependencies, caller, async (unit) => {
+    const customer = await removeRecord(unit, CUSTOMERS, { id, guards: CUSTOMER_GUARDS });
+    if (isRefusal(customer)) return customer;
+    return (await changeIntegrations(unit, id, [])) ?? customer;
+  });
+}

@@ -1,0 +1,34 @@
+import type { Caller } from '../records/caller.js';
+import { hasMetadata, isEqual, isOneOf } from '../records/conditions.js';
+import { isRefusal, type Refusal } from '../records/refusal.js';
+import { pageToDto, searchRecords } from '../records/search-records.js';
+import { readUnit, type ReadDependencies } from '../records/unit.js';
+import {
+  CUSTOMERS,
+  customerToDto,
+  type CustomerListDto,
+  type SearchCustomersBody,
+} from './customer.resource.js';
+import { findIntegrations } from './integrations-store.js';
+
+/** POST /customers/search. */
+export function searchCustomers(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  body: SearchCustomersBody,
+): Promise<CustomerListDto | Refusal> {
+  const conditions = [
+    ...isOneOf('id', body.customer_ids),
+    ...isOneOf('external_id', body.external_ids),
+    ...isEqual('external_id', body.external_id),
+    ...isEqual('email', body.email),
+    ...hasMetadata(body.metadata),
+  ];
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const page = await searchRecords(unit, CUSTOMERS, { request: body, conditions });
+    if (isRefusal(page)) return page;
+    const ids = page.items.map(({ id }) => id);
+    const integrations = await findIntegrations(unit.tx, ids);
+    return pageToDto(page, (row) => customerToDto(row, integrations));
+  });
+}

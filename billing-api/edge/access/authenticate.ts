@@ -1,0 +1,155 @@
+import type { Request, RequestHandler } from 'express';
+import {
+  FAILED_TOO_OFTEN,
+  type FailedAuthentication,
+} from '../../../runtime/http/failed-authentication.js';
+import type { ApiKeyDirectory } from '../../../sql/api-keys.js';
+import type { UserCallers } from '../../../sql/user-callers.js';
+import { HttpFailure } from '../http-failure.js';
+import { operationIfDeclared } from '../operations.js';
+import { contextOf, type RequestCaller } from '../request-context.js';
+import type { TokenClaims, Tokens } from './tokens.js';
+
+/** What a request shows: an API key, a token that we signed, or nothing that counts. */
+type Credentials =
+  | { readonly kind: 'key'; readonly apiKey: string }
+  | { readonly kind: 'token'; readonly claims: TokenClaims }
+  | { readonly kind: 'none'; readonly failure: HttpFailure };
+
+function unauthenticated(message: string): HttpFailure {
+  return new HttpFailure(401, 'permission_denied', { message });
+}
+
+function forbidden(message: string): HttpFailure {
+  return new HttpFailure(403, 'permission_denied', { message });
+}
+
+/** With an API key and a token, the key decides (docs/http.md 1.2). */
+async function credentialsOf(request: Request, tokens: Tokens): Promise<Credentials> {
+  const apiKey = request.get('x-api-key') ?? '';
+  if (apiKey !== '') return { kind: 'key', apiKey };
+  const authorization = request.get('authorization');
+  if (authorization === undefined) {
+    const failure = unauthenticated('send an API key in x-api-key, or a token in Authorization');
+    return { kind: 'none', failure };
+  }
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  const claims = token === undefined ? null : await tokens.read(token);
+  if (claims !== null) return { kind: 'token', claims };
+  const message = 'the token is not valid, or it has expired: sign in again';
+  return { kind: 'none', failure: unauthenticated(message) };
+}
+
+/** Operations about the tenant as a whole, which need no environment (docs/http.md 1.3). */
+const OF_THE_TENANT = /^\/v1\/(users|tenants|environments|rbac)(\/|$)/;
+
+type AuthenticationDependencies = {
+  readonly apiKeys: ApiKeyDirectory;
+  readonly users: UserCallers;
+  readonly tokens: Tokens;
+  readonly failed: FailedAuthentication;
+};
+
+/** The caller of a key; null when it is unknown, expired or revoked. */
+async function callerOfKey(apiKeys: ApiKeyDirectory, apiKey: string) {
+  const known = await apiKeys.find(apiKey);
+  if (known === null) return null;
+  const { secretId, keyType, ...caller } = known;
+  return {
+    ...caller,
+    apiKeyId: secretId,
+    countedAs: secretId,
+    isPublishable: keyType === 'publishable_key',
+    hasChosenEnvironment: true,
+  };
+}
+
+/** The environment that a request names; the claim comes before the header. */
+function wantedEnvironmentOf(request: Request, { environmentId }: TokenClaims): string | null {
+  const header = request.get('x-environment-id') ?? '';
+  return environmentId ?? (header === '' ? null : header);
+}
+
+/**
+ * The caller of a token; null for a user who was deleted. Where the operation needs no environment
+ * and none is named, the tenant's first one stands in, and the audit trail of the change is there.
+ * @throws HttpFailure for an environment that is needed and missing, or not the tenant's.
+ */
+async function callerOfToken(
+  request: Request,
+  users: UserCallers,
+  claims: TokenClaims,
+): Promise<RequestCaller | null> {
+  const { userId, tenantId } = claims;
+  const wanted = wantedEnvironmentOf(request, claims);
+  const user = await users.find({ tenantId, userId, environmentId: wanted });
+  if (user === null) return null;
+  if (wanted !== null && user.environment === null) {
+    throw forbidden(`environment ${wanted.slice(0, 300)} is not one of your tenant`);
+  }
+  const operation = operationIfDeclared(request);
+  if (wanted === null && operation !== null && !OF_THE_TENANT.test(operation.path)) {
+    const message = 'X-Environment-ID: name the environment that the request is for';
+    throw new HttpFailure(400, 'validation_error', { message });
+  }
+  return {
+    environment: user.environment ?? user.firstEnvironment,
+    userId,
+    roles: user.roles,
+    isTenantSuspended: user.isTenantSuspended,
+    apiKeyId: null,
+    countedAs: userId,
+    isPublishable: false,
+    hasChosenEnvironment: wanted !== null,
+  };
+}
+
+/**
+ * Finds the caller; mounted at `/v1` before all other checks, so that 401 comes first. From an
+ * address that failed too often only keys that were right before are looked up, and tokens of ours.
+ * An operation that needs no credentials counts as a failed attempt, since it can be used to guess.
+ */
+export function createAuthenticate(dependencies: AuthenticationDependencies): RequestHandler {
+  const { apiKeys, users, tokens, failed } = dependencies;
+
+  const isServed = (credentials: Credentials): boolean =>
+    credentials.kind === 'token' ||
+    (credentials.kind === 'key' && apiKeys.wasFound(credentials.apiKey));
+
+  const find = async (request: Request, credentials: Credentials) => {
+    switch (credentials.kind) {
+      case 'key':
+        return (
+          (await callerOfKey(apiKeys, credentials.apiKey)) ??
+          unauthenticated('the API key is unknown, expired or revoked')
+        );
+      case 'token':
+        return (
+          (await callerOfToken(request, users, credentials.claims)) ??
+          unauthenticated('the user of the token was deleted')
+        );
+      case 'none':
+        return credentials.failure;
+    }
+  };
+
+  return async (request, _response, next) => {
+    const isPublic = operationIfDeclared(request)?.isPublic === true;
+    const credentials = isPublic ? null : await credentialsOf(request, tokens);
+    if (failed.isExceeded(request) && (credentials === null || !isServed(credentials))) {
+      throw new HttpFailure(429, 'too_many_requests', FAILED_TOO_OFTEN);
+    }
+    if (credentials === null) {
+      failed.note(request);
+      next();
+      return;
+    }
+    const caller = await find(request, credentials);
+    if (caller instanceof HttpFailure) {
+      failed.note(request);
+      throw caller;
+    }
+    contextOf(request).caller = caller;
+    next();
+  };
+}

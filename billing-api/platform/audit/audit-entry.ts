@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { instantColumn } from '../../../sql/columns.js';
+import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import type { AuditAction } from '../../records/recorded-change.js';
+
+const answered = z.record(z.unknown());
+
+export const auditRow = z.object({
+  id: z.string(),
+  entity_type: z.string(),
+  entity_id: z.string(),
+  action: z.enum(['created', 'updated', 'archived', 'deleted'] as const satisfies AuditAction[]),
+  before: answered.nullable(),
+  after: answered,
+  user_id: z.string(),
+  api_key_id: z.string().nullable(),
+  request_id: z.string(),
+  created_at: instantColumn,
+});
+export type AuditRow = z.output<typeof auditRow>;
+
+/** One change of one record: what it was, what it became, by whom and by which request. */
+export interface AuditEntryDto {
+  id: string;
+  /** @example "price_unit" */
+  entity_type: string;
+  entity_id: string;
+  action: 'created' | 'updated' | 'archived' | 'deleted';
+  /** The record with all of its columns, before; null for a new one. */
+  before: { [member: string]: unknown } | null;
+  /** The same after the change. */
+  after: { [member: string]: unknown };
+  user_id: string;
+  /** Null when the caller came with a token. */
+  api_key_id: string | null;
+  /** The X-Request-ID of the request. */
+  request_id: string;
+  created_at: DateTime;
+}
+
+export interface AuditListDto {
+  items: AuditEntryDto[];
+  pagination: PaginationDto;
+}
+
+/** @example {"entity_type": "customer", "action": "updated", "limit": 10} */
+export interface SearchAuditBody extends PageRequest {
+  /** Changed at or after. */
+  start_time?: DateTime;
+  /** Changed before. */
+  end_time?: DateTime;
+  /** @maxLength 100 */
+  entity_type?: string;
+  /** @maxLength 255 */
+  entity_id?: string;
+  /** @maxLength 255 */
+  user_id?: string;
+  action?: 'created' | 'updated' | 'archived' | 'deleted';
+}
+
+export function auditEntryToDto(row: AuditRow): AuditEntryDto {
+  return { ...row, created_at: formatInstant(row.created_at) };
+}

@@ -1,0 +1,98 @@
+import { describe, expect } from 'vitest';
+import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
+
+const PATH = '/v1/audit/search';
+const UNIT = {
+  name: 'Tokens',
+  code: 'tokens',
+  symbol: 'T',
+  base_currency: 'usd',
+  conversion_rate: '0.01',
+};
+
+describe('POST /audit/search', () => {
+  test('answers what each change found and left, who made it, and by which request', async ({
+    api,
+  }) => {
+    const headers = { 'x-request-id': 'create-tokens' };
+    const made = await api.call('POST', '/v1/prices/units', { body: UNIT, headers });
+    const path = `/v1/prices/units/${made.body.id}`;
+    const changed = await api.call('PUT', path, { body: { name: 'Credits' } });
+    await api.call('DELETE', path);
+    const gone = (await api.call('GET', path)).body;
+    const { items, pagination } = await api.make(PATH, { entity_id: made.body.id });
+    expect(pagination).toEqual({ limit: 50, offset: 0, total: 3 });
+    expect(items).toMatchObject([
+      { action: 'archived', before: changed.body, after: gone },
+      { action: 'updated', before: made.body, after: changed.body },
+      { action: 'created', before: null, after: made.body, request_id: 'create-tokens' },
+    ]);
+    for (const entry of items) {
+      expect(entry).toMatchObject({ entity_type: 'price_unit', user_id: api.userId });
+      expect(entry.api_key_id).toMatch(/^secret_/);
+    }
+  });
+
+  test('has an entry for every record that a request writes', async ({ api }) => {
+    await makeSubscription(api);
+    const { items } = await api.make(PATH, {});
+    const written = items.map((entry: { entity_type: string }) => entry.entity_type);
+    expect(written.toSorted()).toEqual([
+      'customer',
+      'meter',
+      'plan',
+      'price',
+      'subscription',
+      'subscription_line_item',
+    ]);
+  });
+
+  test('has nothing of a request that is refused', async ({ api }) => {
+    await api.make('/v1/prices/units', UNIT);
+    expect((await api.call('POST', '/v1/prices/units', { body: UNIT })).status).toBe(409);
+    const items = [{ entity_id: 'plan_x', currency: 'usd', amount: '1' }];
+    expect((await api.call('POST', '/v1/prices/bulk', { body: { items } })).status).toBe(404);
+    expect((await api.make(PATH, {})).pagination.total).toBe(1);
+  });
+
+  test('filters by kind, user, action and time, and pages', async ({ api, clock }) => {
+    clock.set('2026-01-01T00:00:00Z');
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    clock.set('2026-01-02T00:00:00Z');
+    await api.call('PUT', `/v1/plans/${plan.id}`, { body: { name: 'Pro 2' } });
+    await api.make('/v1/prices/units', UNIT);
+    const found = async (body: object): Promise<string[]> =>
+      (await api.make(PATH, body)).items.map(
+        (entry: { entity_type: string; action: string }) => `${entry.entity_type} ${entry.action}`,
+      );
+    expect(await found({ entity_type: 'plan' })).toEqual(['plan updated', 'plan created']);
+    expect(await found({ action: 'updated' })).toEqual(['plan updated']);
+    expect(await found({ user_id: 'user_x' })).toEqual([]);
+    expect(await found({ end_time: '2026-01-02T00:00:00Z' })).toEqual(['plan created']);
+    expect(await found({ start_time: '2026-01-02T00:00:00Z', limit: 1, offset: 1 })).toHaveLength(
+      1,
+    );
+    const backwards = { start_time: '2026-01-02T00:00:00Z', end_time: '2026-01-01T00:00:00Z' };
+    for (const body of [
+      backwards,
+      { limit: 0 },
+      { limit: 1001 },
+      { action: 'seen' },
+      { id: 'x' },
+    ]) {
+      const { status, body: error } = await api.call('POST', PATH, { body });
+      expect([body, status, error.code]).toEqual([body, 400, 'validation_error']);
+    }
+  });
+
+  test('is for callers who may read everything', async ({ api, database }) => {
+    const { environment } = api;
+    const statusAs = async (roles: string[]): Promise<number> => {
+      const { apiKey } = await makeKey(database.database, { environment, roles });
+      const headers = { 'x-api-key': apiKey };
+      return (await api.call('POST', PATH, { body: {}, headers })).status;
+    };
+    expect(await statusAs(['all_reader'])).toBe(200);
+    expect(await statusAs(['event_reader'])).toBe(403);
+  });
+});

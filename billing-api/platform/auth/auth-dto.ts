@@ -1,0 +1,42 @@
+import { formatInstant } from '../../../contract/instant.js';
+import type { IssuedToken } from '../../edge/access/tokens.js';
+import type { DateTime } from '../../records/record-dto.js';
+import type { TenantDto } from '../tenants/tenant-dto.js';
+import type { UserDto } from '../users/user.resource.js';
+
+/** @example {"email": "kim@example.com", "password": "correct horse", "tenant_name": "Kim Ltd"} */
+export interface SignUpBody {
+  /** @maxLength 255 */
+  email: string;
+  /** @minLength 8 @maxLength 256 */
+  password: string;
+  /** @minLength 1 @maxLength 255 */
+  tenant_name: string;
+  /** @maxLength 255 */
+  name?: string;
+}
+
+/** @example {"email": "kim@example.com", "password": "correct horse battery"} */
+export interface LogInBody {
+  /** @maxLength 255 */
+  email: string;
+  /** @maxLength 256 */
+  password: string;
+  /** The environment that requests with the token are for; else each names its own. */
+  environment_id?: string;
+}
+
+export interface SignedInDto {
+  /** For `Authorization: Bearer <token>`. */
+  token: string;
+  expires_at: DateTime;
+  user: UserDto;
+}
+
+export interface SignedUpDto extends SignedInDto {
+  tenant: TenantDto;
+}
+
+export function tokenToDto({ token, expiresAt }: IssuedToken) {
+  return { token, expires_at: formatInstant(expiresAt) };
+}

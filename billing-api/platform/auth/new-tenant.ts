@@ -1,0 +1,40 @@
+import { createRecord } from '../../records/create-record.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { ENVIRONMENTS } from '../environments/environment.resource.js';
+import { recordTenant } from '../tenants/tenant-operations.js';
+import { insertOwnTenant } from '../tenants/tenants-store.js';
+import type { UserWithTenant } from '../users/user-operations.js';
+import { USERS } from '../users/user.resource.js';
+import { insertPassword } from '../users/users-store.js';
+
+/** What a sign-up says, checked. */
+export type NewTenant = {
+  /** In lower case. */
+  readonly email: string;
+  readonly tenantName: string;
+  readonly name: string | null;
+};
+
+/** The tenant, its two environments and its first super_admin, whom it all is done by. */
+export async function storeSignUp(
+  unit: Unit,
+  { signUp, hash }: { readonly signUp: NewTenant; readonly hash: string },
+): Promise<UserWithTenant | Refusal> {
+  const { userId, environment } = unit.caller;
+  const tenant = await insertOwnTenant(unit, signUp.tenantName);
+  recordTenant(unit, null, tenant);
+  const production = { id: environment.environmentId, name: 'Production' };
+  const environments = [
+    await createRecord(unit, ENVIRONMENTS, { ...production, type: 'production' }),
+    await createRecord(unit, ENVIRONMENTS, { name: 'Development', type: 'development' }),
+  ];
+  const refused = environments.find(isRefusal);
+  if (refused !== undefined) return refused;
+  const { email, name } = signUp;
+  const user = { id: userId, email, name, type: 'user', roles: ['super_admin'] } as const;
+  const row = await createRecord(unit, USERS, { ...user, roles: [...user.roles] });
+  if (isRefusal(row)) return row;
+  await insertPassword(unit, { userId, hash });
+  return { row, tenant };
+}

@@ -1,0 +1,47 @@
+import type { IssuedToken, Tokens } from '../../edge/access/tokens.js';
+import type { Caller } from '../../records/caller.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import type { UserWithTenant } from '../users/user-operations.js';
+import type { SignUpBody } from './auth-dto.js';
+import { storeSignUp, type NewTenant } from './new-tenant.js';
+import type { Passwords } from './passwords.js';
+
+export type AuthDependencies = WriteDependencies & {
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+};
+
+export type SignedIn = { readonly user: UserWithTenant; readonly token: IssuedToken };
+
+function readSignUp({ email, tenant_name, name = '' }: SignUpBody): NewTenant | Refusal {
+  const reader = new MemberReader();
+  const signUp = {
+    email: reader.email('email', email).toLowerCase(),
+    tenantName: reader.name('tenant_name', tenant_name),
+    name: name === '' ? null : name,
+  };
+  return reader.refusal() ?? signUp;
+}
+/**
+ * POST /auth/signup. The transaction enters the environment that it makes, so that row-level
+ * security lets it write that tenant only; its audit trail is the first of the tenant.
+ */
+export async function signUp(
+  dependencies: AuthDependencies,
+  request: Pick<Caller, 'requestId'>,
+  body: SignUpBody,
+): Promise<SignedIn | Refusal> {
+  const signUp = readSignUp(body);
+  if (isRefusal(signUp)) return signUp;
+  const { createId, tokens, passwords } = dependencies;
+  const hash = await passwords.hash(body.password);
+  const environment = { tenantId: createId('tenant'), environmentId: createId('env') };
+  const userId = createId('user');
+  const caller = { ...request, environment, userId, apiKeyId: null, claim: null };
+  const user = await writeUnit(dependencies, caller, (unit) => storeSignUp(unit, { signUp, hash }));
+  if (isRefusal(user)) return user;
+  const { tenantId } = environment;
+  return { user, token: await tokens.issue({ userId, tenantId, environmentId: null }) };
+}

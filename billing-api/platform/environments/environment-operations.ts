@@ -1,0 +1,75 @@
+import type { Caller } from '../../records/caller.js';
+import { changeRecord } from '../../records/change-record.js';
+import { createRecord } from '../../records/create-record.js';
+import { readRecord } from '../../records/find-record.js';
+import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { Refusal } from '../../records/refusal.js';
+import { searchRecords, type Page } from '../../records/search-records.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import {
+  ENVIRONMENTS,
+  type ChangeEnvironmentBody,
+  type CreateEnvironmentBody,
+  type EnvironmentRow,
+} from './environment.resource.js';
+import { limitRefusal } from './environments-store.js';
+
+function readName({ name }: ChangeEnvironmentBody): string | Refusal {
+  const reader = new MemberReader();
+  const read = reader.name('name', name);
+  return reader.refusal() ?? read;
+}
+
+/** GET /environments. */
+export function listEnvironments(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  query: ListQuery,
+): Promise<Page<EnvironmentRow> | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) =>
+    searchRecords(unit, ENVIRONMENTS, { request: listRequestFrom(query), conditions: [] }),
+  );
+}
+
+/** GET /environments/{id}. */
+export function readEnvironment(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<EnvironmentRow | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, ENVIRONMENTS, id));
+}
+
+/** POST /environments. */
+export async function createEnvironment(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateEnvironmentBody,
+): Promise<EnvironmentRow | Refusal> {
+  const name = readName(body);
+  if (name instanceof Refusal) return name;
+  const { type } = body;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const refusal = await limitRefusal(unit, type);
+    return refusal ?? createRecord(unit, ENVIRONMENTS, { name, type });
+  });
+}
+
+/** PUT /environments/{id}. */
+export async function changeEnvironment(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: ChangeEnvironmentBody },
+): Promise<EnvironmentRow | Refusal> {
+  const name = readName(body);
+  if (name instanceof Refusal) return name;
+  return writeUnit(dependencies, caller, (unit) =>
+    changeRecord(unit, ENVIRONMENTS, { target: { id }, change: () => ({ name }) }),
+  );
+}

@@ -1,0 +1,94 @@
+import {
+  Body,
+  Controller,
+  Extension,
+  Get,
+  Path,
+  Post,
+  Put,
+  Queries,
+  Request,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/http-failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import type { ListQuery } from '../../records/list-request.js';
+import { pageToDto } from '../../records/search-records.js';
+import {
+  changeEnvironment,
+  createEnvironment,
+  listEnvironments,
+  readEnvironment,
+} from './environment-operations.js';
+import {
+  environmentToDto,
+  type ChangeEnvironmentBody,
+  type CreateEnvironmentBody,
+  type EnvironmentDto,
+  type EnvironmentListDto,
+} from './environment.resource.js';
+
+@Route('v1/environments')
+@Tags('Environments')
+export class EnvironmentsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /** @summary List the environments of your tenant */
+  @Get()
+  @Extension('x-operation', { entity: 'environment', access: 'read' })
+  public async listEnvironments(
+    @Request() request: HttpRequest,
+    @Queries() query: ListQuery,
+  ): Promise<EnvironmentListDto> {
+    const caller = callerOf(request);
+    const page = accepted(await listEnvironments(this.dependencies, caller, query));
+    return pageToDto(page, environmentToDto);
+  }
+
+  /**
+   * The setting tenant_limits says how many of each type there may be.
+   * @summary Create an environment
+   */
+  @Post()
+  @Extension('x-operation', { entity: 'environment', access: 'write' })
+  @SuccessResponse(201, 'Created')
+  public async createEnvironment(
+    @Request() request: HttpRequest,
+    @Body() body: CreateEnvironmentBody,
+  ): Promise<EnvironmentDto> {
+    const caller = callerOf(request);
+    const environment = accepted(await createEnvironment(this.dependencies, caller, body));
+    this.setStatus(201);
+    return environmentToDto(environment);
+  }
+
+  /** @summary Read an environment */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'environment', access: 'read' })
+  public async readEnvironment(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<EnvironmentDto> {
+    const caller = callerOf(request);
+    return environmentToDto(accepted(await readEnvironment(this.dependencies, caller, id)));
+  }
+
+  /** @summary Rename an environment */
+  @Put('{id}')
+  @Extension('x-operation', { entity: 'environment', access: 'write' })
+  public async changeEnvironment(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeEnvironmentBody,
+  ): Promise<EnvironmentDto> {
+    const target = { id, body };
+    const changed = await changeEnvironment(this.dependencies, callerOf(request), target);
+    return environmentToDto(accepted(changed));
+  }
+}

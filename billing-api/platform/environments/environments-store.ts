@@ -1,0 +1,26 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { integerColumn } from '../../../sql/columns.js';
+import { isOfTenant } from '../../records/conditions.js';
+import { Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { limitsOf } from '../settings/tenant-limits.js';
+import { lockOwnTenant } from '../tenants/tenants-store.js';
+import type { EnvironmentType } from './environment.resource.js';
+
+const countRow = z.object({ count: integerColumn });
+
+/** Environments of a type that the tenant has. */
+async function countEnvironments({ tx }: Unit, type: EnvironmentType): Promise<number> {
+  const { count } = await tx.one(sql.type(countRow)`
+    SELECT count(*) AS count FROM environments WHERE type = ${type} AND ${isOfTenant}`);
+  return count;
+}
+
+/** Why the tenant may have no further environment of a type; nobody else adds one meanwhile. */
+export async function limitRefusal(unit: Unit, type: EnvironmentType): Promise<Refusal | null> {
+  const max = limitsOf(await lockOwnTenant(unit))[`${type}_environments`];
+  if ((await countEnvironments(unit, type)) < max) return null;
+  const message = `the tenant may have ${max} of type ${type}: raise the setting tenant_limits`;
+  return new Refusal('invalid_operation', message);
+}

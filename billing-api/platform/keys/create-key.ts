@@ -1,0 +1,56 @@
+import { createApiKey, displayIdOf, hashApiKey } from '../../../sql/api-key.js';
+import type { CallerWithRoles } from '../../edge/request-context.js';
+import { createRecord } from '../../records/create-record.js';
+import { holdPublished } from '../../records/find-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { ABOVE_OWN, coverRoles } from '../roles/roles.js';
+import { USERS, type UserRow } from '../users/user.resource.js';
+import { KEYS, type CreateKeyBody, type KeyRow } from './key.resource.js';
+
+const OTHER_PRINCIPAL = new Refusal(
+  'permission_denied',
+  'a key can be made for yourself or for a service account, not for another user',
+);
+
+/** Whose the key will be; held, so that the user cannot be deleted before the key is there. */
+async function holdOwner(
+  unit: Unit,
+  caller: CallerWithRoles,
+  { service_account_id: accountId }: CreateKeyBody,
+): Promise<UserRow | Refusal> {
+  const owner = await holdPublished(unit, USERS, accountId ?? caller.userId);
+  if (isRefusal(owner) || owner.id === caller.userId) return owner;
+  if (owner.type !== 'service_account') return OTHER_PRINCIPAL;
+  return coverRoles(caller.roles, owner.roles) ? owner : ABOVE_OWN;
+}
+
+/** A key that was just made: the record, its user, and the key itself, which is not stored. */
+type CreatedKey = { readonly row: KeyRow; readonly user: UserRow; readonly apiKey: string };
+
+/** POST /secrets/api/keys. */
+export async function createKey(
+  dependencies: WriteDependencies,
+  caller: CallerWithRoles,
+  body: CreateKeyBody,
+): Promise<CreatedKey | Refusal> {
+  const reader = new MemberReader();
+  const name = reader.name('name', body.name);
+  const expiresAt = reader.instant('expires_at', body.expires_at);
+  if (expiresAt !== null && expiresAt <= dependencies.clock.now()) {
+    reader.note('expires_at', 'must lie in the future');
+  }
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  const { type } = body;
+  const apiKey = createApiKey(type);
+  const secret = { key_hash: hashApiKey(apiKey), display_id: displayIdOf(apiKey) };
+  return writeUnit(dependencies, caller, async (unit) => {
+    const user = await holdOwner(unit, caller, body);
+    if (isRefusal(user)) return user;
+    const key = { ...secret, user_id: user.id, name, type, expires_at: expiresAt };
+    const row = await createRecord(unit, KEYS, key);
+    return isRefusal(row) ? row : { row, user, apiKey };
+  });
+}

@@ -1,0 +1,56 @@
+import { assertPresent } from '../../../runtime/failure.js';
+import type { CallerWithRoles } from '../../edge/request-context.js';
+import { removeRecord } from '../../records/change-record.js';
+import { isEqual } from '../../records/conditions.js';
+import { findRecord, findRecords } from '../../records/find-record.js';
+import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
+import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { searchRecords, type Page } from '../../records/search-records.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import { USERS } from '../users/user.resource.js';
+import { KEYS, keyToDto, type KeyRow, type SecretDto } from './key.resource.js';
+
+/** A super_admin sees all keys of the environment, others their own. */
+function seesAll({ roles }: CallerWithRoles): boolean {
+  return roles.includes('super_admin');
+}
+
+/** GET /secrets/api/keys. */
+export function listKeys(
+  dependencies: ReadDependencies,
+  caller: CallerWithRoles,
+  query: ListQuery,
+): Promise<Page<SecretDto> | Refusal> {
+  const conditions = isEqual('user_id', seesAll(caller) ? undefined : caller.userId);
+  const request = listRequestFrom(query);
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const page = await searchRecords(unit, KEYS, { request, conditions });
+    if (isRefusal(page)) return page;
+    const userIds = page.items.map((row) => row.user_id);
+    const users = await findRecords(unit, USERS, userIds);
+    const items = page.items.map((row) =>
+      keyToDto(row, assertPresent(users.get(row.user_id), 'the user of a key')),
+    );
+    return { ...page, items };
+  });
+}
+
+/** DELETE /secrets/api/keys/{id}: revokes the key. */
+export async function revokeKey(
+  dependencies: WriteDependencies & { readonly forgetCallers: () => void },
+  caller: CallerWithRoles,
+  id: string,
+): Promise<KeyRow | Refusal> {
+  const revoked = await writeUnit(dependencies, caller, async (unit) => {
+    const known = await findRecord(unit, KEYS, id);
+    const isSeen = known !== null && (seesAll(caller) || known.user_id === caller.userId);
+    return isSeen ? removeRecord(unit, KEYS, { id, guards: [] }) : notFound(KEYS.name, id);
+  });
+  if (!isRefusal(revoked)) dependencies.forgetCallers();
+  return revoked;
+}

@@ -1,0 +1,93 @@
+import type { ZodIssue } from 'zod';
+import type { Caller } from '../../records/caller.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type Unit,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import { settingNamed } from './setting-definitions.js';
+import { findSetting, replaceSetting, type StoredSetting } from './settings-store.js';
+
+export interface SettingDto {
+  /** @example "invoice_config" */
+  key: string;
+  /** What applies: what was set, over the defaults. */
+  value: { [member: string]: unknown };
+}
+
+/** @example {"value": {"prefix": "ACME", "due_date_days": 14}} */
+export interface ChangeSettingBody {
+  /** Members that are left out get their defaults. */
+  value: { [member: string]: unknown };
+}
+
+/** The path of a problem, and what is wrong there. */
+function problemOf(issue: ZodIssue): readonly [member: string, problem: string] {
+  const place = ['value', ...issue.path].join('.');
+  if (issue.code !== 'unrecognized_keys') return [place, issue.message];
+  return [`${place}.${issue.keys[0] ?? ''}`, 'is not a member of this setting'];
+}
+
+function settingToDto(key: string, stored: StoredSetting | null): SettingDto {
+  return { key, value: { ...settingNamed(key)?.defaults, ...stored } };
+}
+
+/** GET /settings/{key}. */
+export async function readSetting(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  key: string,
+): Promise<SettingDto | Refusal> {
+  if (settingNamed(key) === null) return notFound('setting', key);
+  return readUnit(dependencies, caller.environment, async (unit) =>
+    settingToDto(key, await findSetting(unit, key)),
+  );
+}
+
+/** Stores the value, or the defaults when it is null, and notes it in the audit trail. */
+async function storeSetting(
+  unit: Unit,
+  key: string,
+  value: StoredSetting | null,
+): Promise<SettingDto> {
+  const before = await replaceSetting(unit, key, value);
+  const after = settingToDto(key, value);
+  const isNothing = value === null && before === null;
+  if (!isNothing) {
+    unit.changes.push({
+      entityType: 'setting',
+      entityId: key,
+      action: value === null ? 'deleted' : 'updated',
+      before: settingToDto(key, before),
+      after,
+    });
+  }
+  return after;
+}
+
+/** PUT /settings/{key}. */
+export async function changeSetting(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { key, body }: { readonly key: string; readonly body: ChangeSettingBody },
+): Promise<SettingDto | Refusal> {
+  const definition = settingNamed(key);
+  if (definition === null) return notFound('setting', key);
+  const read = definition.schema.safeParse(body.value);
+  if (!read.success) return invalid(Object.fromEntries(read.error.issues.map(problemOf)));
+  return writeUnit(dependencies, caller, (unit) => storeSetting(unit, key, read.data));
+}
+
+/** DELETE /settings/{key}: the defaults apply again. */
+export async function resetSetting(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  key: string,
+): Promise<SettingDto | Refusal> {
+  if (settingNamed(key) === null) return notFound('setting', key);
+  const reset = await writeUnit(dependencies, caller, (unit) => storeSetting(unit, key, null));
+  return isRefusal(reset) ? reset : settingToDto(key, null);
+}

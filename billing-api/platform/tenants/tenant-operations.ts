@@ -1,0 +1,58 @@
+import type { Caller } from '../../records/caller.js';
+import { givenOf, MemberReader } from '../../records/member-rules.js';
+import { Refusal } from '../../records/refusal.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type Unit,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import { tenantToDto, type ChangeTenantBody } from './tenant-dto.js';
+import { lockOwnTenant, readOwnTenant, updateOwnTenant, type TenantRow } from './tenants-store.js';
+
+/** Notes in the audit trail that the tenant was added or changed. */
+export function recordTenant({ changes }: Unit, before: TenantRow | null, after: TenantRow): void {
+  changes.push({
+    entityType: 'tenant',
+    entityId: after.id,
+    action: before === null ? 'created' : 'updated',
+    before: before === null ? null : tenantToDto(before),
+    after: tenantToDto(after),
+  });
+}
+
+/** GET /tenants/{id}: one's own only; another one is refused like one that does not exist. */
+export async function readTenant(
+  dependencies: ReadDependencies,
+  { environment }: Caller,
+  id: string,
+): Promise<TenantRow | Refusal> {
+  if (id !== environment.tenantId) {
+    return new Refusal('permission_denied', 'only your own tenant can be read');
+  }
+  return readUnit(dependencies, environment, readOwnTenant);
+}
+
+/** PUT /tenants/update. */
+export async function changeTenant(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: ChangeTenantBody,
+): Promise<TenantRow | Refusal> {
+  const reader = new MemberReader();
+  const { billing_details } = body;
+  const patch = givenOf({
+    name: reader.changedName('name', body.name),
+    metadata: reader.changedMetadata(body.metadata),
+    billing_details: billing_details === undefined ? undefined : (billing_details ?? {}),
+  });
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const before = await lockOwnTenant(unit);
+    const after = await updateOwnTenant(unit, before, patch);
+    recordTenant(unit, before, after);
+    return after;
+  });
+}

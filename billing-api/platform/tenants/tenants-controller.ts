@@ -1,0 +1,32 @@
+import { Body, Controller, Extension, Get, Path, Put, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/http-failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { tenantToDto, type ChangeTenantBody, type TenantDto } from './tenant-dto.js';
+import { changeTenant, readTenant } from './tenant-operations.js';
+
+@Route('v1/tenants')
+@Tags('Tenants')
+export class TenantsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /** @summary Read your tenant */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'tenant', access: 'read' })
+  public async readTenant(@Request() request: HttpRequest, @Path() id: string): Promise<TenantDto> {
+    return tenantToDto(accepted(await readTenant(this.dependencies, callerOf(request), id)));
+  }
+
+  /** @summary Change your tenant */
+  @Put('update')
+  @Extension('x-operation', { entity: 'tenant', access: 'write' })
+  public async changeTenant(
+    @Request() request: HttpRequest,
+    @Body() body: ChangeTenantBody,
+  ): Promise<TenantDto> {
+    return tenantToDto(accepted(await changeTenant(this.dependencies, callerOf(request), body)));
+  }
+}

@@ -1,0 +1,84 @@
+import { sql, type FragmentSqlToken } from 'slonik';
+import { z } from 'zod';
+import { formatInstant } from '../../../contract/instant.js';
+import { instantColumn, noRows } from '../../../sql/columns.js';
+import { recordColumns } from '../../records/columns.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
+
+const line = z.string().nullish();
+const address = z.object({
+  address_line1: line,
+  address_line2: line,
+  address_city: line,
+  address_state: line,
+  address_postal_code: line,
+  address_country: line,
+});
+
+const tenantRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['trialing', 'active', 'suspended']),
+  metadata: recordColumns.metadata.schema,
+  billing_details: z.object({
+    email: line,
+    help_email: line,
+    phone: line,
+    address: address.nullish(),
+  }),
+  /** What the setting tenant_limits says; null when nothing has been set. */
+  limits: z.record(z.unknown()).nullable(),
+  created_at: instantColumn,
+  updated_at: instantColumn,
+});
+export type TenantRow = z.output<typeof tenantRow>;
+
+const NO_LOCK = sql.fragment``;
+const FOR_CHANGE = sql.fragment`FOR NO KEY UPDATE`;
+
+function selectTenant({ tx }: ReadUnit, lock: FragmentSqlToken): Promise<TenantRow> {
+  return tx.one(sql.type(tenantRow)`
+    SELECT * FROM tenants WHERE id = current_setting('minutebook.tenant_id', true) ${lock}`);
+}
+
+/** The tenant of the unit. */
+export function readOwnTenant(unit: ReadUnit): Promise<TenantRow> {
+  return selectTenant(unit, NO_LOCK);
+}
+
+/** The tenant of the unit; until the unit ends, nobody else counts or changes what it may have. */
+export function lockOwnTenant(unit: ReadUnit): Promise<TenantRow> {
+  return selectTenant(unit, FOR_CHANGE);
+}
+
+export type TenantPatch = {
+  readonly name?: string;
+  readonly billing_details?: TenantRow['billing_details'];
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
+  readonly limits?: Readonly<Record<string, unknown>> | null;
+};
+
+/** Writes these columns of a tenant that is locked. */
+export function updateOwnTenant(
+  { tx, now }: Unit,
+  row: TenantRow,
+  patch: TenantPatch,
+): Promise<TenantRow> {
+  const { name, billing_details, metadata, limits } = { ...row, ...patch };
+  return tx.one(sql.type(tenantRow)`
+    UPDATE tenants SET name = ${name}, billing_details = ${JSON.stringify(billing_details)}::jsonb,
+      metadata = ${JSON.stringify(metadata)}::jsonb,
+      limits = ${limits === null ? null : JSON.stringify(limits)}::jsonb,
+      updated_at = ${formatInstant(now)}::timestamptz
+    WHERE id = current_setting('minutebook.tenant_id', true)
+    RETURNING *`);
+}
+
+/** Adds the tenant of the unit, which has entered it before it exists: somebody signs up. */
+export async function insertOwnTenant({ tx, now }: Unit, name: string): Promise<TenantRow> {
+  const at = formatInstant(now);
+  await tx.query(sql.type(noRows)`
+    INSERT INTO tenants (id, name, created_at, updated_at)
+    VALUES (current_setting('minutebook.tenant_id', true), ${name}, ${at}, ${at})`);
+  return readOwnTenant({ tx });
+}

@@ -1,0 +1,74 @@
+import type { Caller } from '../../records/caller.js';
+import { changeRecord } from '../../records/change-record.js';
+import { isEqual, isOneOf } from '../../records/conditions.js';
+import { readRecord } from '../../records/find-record.js';
+import { givenOf, MemberReader } from '../../records/member-rules.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { searchRecords, type Page } from '../../records/search-records.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type ReadUnit,
+  type WriteDependencies,
+} from '../../records/unit.js';
+import { readOwnTenant, type TenantRow } from '../tenants/tenants-store.js';
+import { USERS, type ChangeUserBody, type SearchUsersBody, type UserRow } from './user.resource.js';
+
+/** A user with the tenant, as it is answered. */
+export type UserWithTenant = { readonly row: UserRow; readonly tenant: TenantRow };
+
+export async function withTenant(
+  unit: ReadUnit,
+  row: UserRow | Refusal,
+): Promise<UserWithTenant | Refusal> {
+  return isRefusal(row) ? row : { row, tenant: await readOwnTenant(unit) };
+}
+
+/** GET /users/{id} and /users/me, whatever the status. */
+export function readUser(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<UserWithTenant | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) =>
+    withTenant(unit, await readRecord(unit, USERS, id)),
+  );
+}
+
+/** POST /users/search. */
+export function searchUsers(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  body: SearchUsersBody,
+): Promise<Page<UserWithTenant> | Refusal> {
+  const conditions = [
+    ...isOneOf('id', body.user_ids),
+    ...isEqual('type', body.type),
+    ...isEqual('email', body.email?.toLowerCase()),
+  ];
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const page = await searchRecords(unit, USERS, { request: body, conditions });
+    if (isRefusal(page)) return page;
+    const tenant = await readOwnTenant(unit);
+    return { ...page, items: page.items.map((row) => ({ row, tenant })) };
+  });
+}
+
+/** PUT /users/{id} and /users/me. */
+export async function changeUser(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: ChangeUserBody },
+): Promise<UserWithTenant | Refusal> {
+  const reader = new MemberReader();
+  const patch = givenOf({
+    name: body.name === '' ? null : body.name,
+    metadata: reader.changedMetadata(body.metadata),
+  });
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, async (unit) =>
+    withTenant(unit, await changeRecord(unit, USERS, { target: { id }, change: () => patch })),
+  );
+}

@@ -1,0 +1,62 @@
+import { sql } from 'slonik';
+import { formatInstant } from '../../contract/instant.js';
+import { noRows } from '../../sql/columns.js';
+import { CURRENT_ENVIRONMENT } from './conditions.js';
+import type { Unit } from './unit.js';
+
+async function storeAudit({ tx, caller, now, newId, changes }: Unit): Promise<void> {
+  if (changes.length === 0) return;
+  const entries = changes.map((change) => ({
+    id: newId('audit'),
+    entity_type: change.entityType,
+    entity_id: change.entityId,
+    action: change.action,
+    before: change.before,
+    after: change.after,
+    user_id: caller.userId,
+    api_key_id: caller.apiKeyId,
+    request_id: caller.requestId,
+    created_at: formatInstant(now),
+  }));
+  await tx.query(sql.type(noRows)`
+    INSERT INTO audit_entries (tenant_id, environment_id, id, entity_type, entity_id, action,
+      before, after, user_id, api_key_id, request_id, created_at)
+    SELECT ${CURRENT_ENVIRONMENT}, id, entity_type, entity_id, action,
+      before, after, user_id, api_key_id, request_id, created_at
+    FROM jsonb_populate_recordset(NULL::audit_entries, ${JSON.stringify(entries)}::jsonb)`);
+}
+
+/** Takes its numbers last, because other units of the environment wait for them from then on. */
+async function storeEvents({ tx, now, newId, events }: Unit): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event, index) => ({
+    id: newId('sys_event'),
+    ordinal: index + 1,
+    event_name: event.name,
+    entity_type: event.entityType,
+    entity_id: event.entityId,
+    // As a text, so that the order of its members is kept.
+    payload: JSON.stringify({ event_type: event.name, ...event.payload }),
+  }));
+  await tx.query(sql.type(noRows)`
+    WITH counter AS (
+      INSERT INTO system_event_counters AS counters (tenant_id, environment_id, last_sequence)
+      VALUES (${CURRENT_ENVIRONMENT}, ${rows.length})
+      ON CONFLICT (tenant_id, environment_id)
+      DO UPDATE SET last_sequence = counters.last_sequence + ${rows.length}
+      RETURNING last_sequence
+    )
+    INSERT INTO system_events (tenant_id, environment_id, id, sequence, event_name, entity_type,
+      entity_id, payload, created_at)
+    SELECT ${CURRENT_ENVIRONMENT}, given.id, counter.last_sequence - ${rows.length} + given.ordinal,
+      given.event_name, given.entity_type, given.entity_id, given.payload::json,
+      ${formatInstant(now)}::timestamptz
+    FROM counter, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS given (id text,
+      ordinal integer, event_name text, entity_type text, entity_id text, payload text)`);
+}
+
+/** Stores the audit entries and system events of a unit, in its transaction. */
+export async function storeChanges(unit: Unit): Promise<void> {
+  await storeAudit(unit);
+  await storeEvents(unit);
+}

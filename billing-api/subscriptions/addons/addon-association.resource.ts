@@ -1,0 +1,20 @@
+import { instant, nullable, oneOf, recordVersion, text } from '../../records/columns.js';
+import { defineResource, type RecordOf } from '../../records/resource.js';
+
+/** An addon that a subscription has, from one instant to another. */
+export const ADDON_ASSOCIATIONS = defineResource({
+  name: 'addon association',
+  idPrefix: 'addon_assoc',
+  table: 'addon_associations',
+  columns: {
+    subscription_id: text,
+    addon_id: text,
+    cadence: oneOf(['onetime', 'recurring']),
+    addon_status: oneOf(['active', 'pending', 'cancelled']),
+    start_date: instant,
+    end_date: nullable(instant),
+    version: recordVersion,
+  },
+  removal: 'archived',
+});
+export type AddonAssociationRow = RecordOf<typeof ADDON_ASSOCIATIONS>;

@@ -1,0 +1,53 @@
+import type { Clock } from '../../../runtime/clock.js';
+import { findNamedCustomer, type CustomerName } from '../../customers/named-customer.js';
+import type { Caller } from '../../records/caller.js';
+import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import {
+  loadCustomerAccess,
+  type AccessFilter,
+  type CustomerAccess,
+} from './load-customer-access.js';
+
+/** What narrows the entitlements of a customer. */
+export interface EntitlementsQuery {
+  /** Comma-separated: only these features. At most 1000. */
+  feature_ids?: string;
+  /** Comma-separated: only by these subscriptions. At most 1000. */
+  subscription_ids?: string;
+}
+
+const IDS_MAX = 1000;
+
+function listOf(text: string | undefined): readonly string[] | undefined {
+  const names = text?.split(',').map((name) => name.trim());
+  return names?.filter((name) => name !== '');
+}
+
+function filterFrom(query: EntitlementsQuery): AccessFilter | Refusal {
+  const filter = {
+    featureIds: listOf(query.feature_ids),
+    subscriptionIds: listOf(query.subscription_ids),
+  };
+  const problem = `must have at most ${IDS_MAX} ids`;
+  if ((filter.featureIds?.length ?? 0) > IDS_MAX) return invalid({ feature_ids: problem });
+  if ((filter.subscriptionIds?.length ?? 0) > IDS_MAX) {
+    return invalid({ subscription_ids: problem });
+  }
+  return filter;
+}
+
+/** GET /customers/{id}/entitlements, and by the caller's own id of the customer. */
+export async function readCustomerEntitlements(
+  dependencies: ReadDependencies & { readonly clock: Clock },
+  caller: Caller,
+  { name, query }: { readonly name: CustomerName; readonly query: EntitlementsQuery },
+): Promise<CustomerAccess | Refusal> {
+  const filter = filterFrom(query);
+  if (isRefusal(filter)) return filter;
+  const now = dependencies.clock.now();
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const customer = await findNamedCustomer(unit, name);
+    return isRefusal(customer) ? customer : loadCustomerAccess(unit, { customer, filter }, now);
+  });
+}

@@ -1,0 +1,38 @@
+import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/http-failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+import { readCustomerUsage } from './customer-usage.js';
+import { customerUsageToDto, type CustomerUsageDto } from './customer-usage-dto.js';
+
+/** What a customer has used of its limits; it stands below `/customers` in the interface. */
+@Route('v1/customers/usage')
+@Tags('Customers')
+export class CustomerUsageController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * Of every metered feature: what was used since its last reset, and the limit. The numbers are
+   * those of usage answers and previews of the same range.
+   * @summary Read what a customer has used of its limits
+   */
+  @Get()
+  @Extension('x-operation', {
+    entity: 'customer',
+    access: 'read',
+    rate: 'heavy',
+    notFound: true,
+  })
+  public async readCustomerUsage(
+    @Request() request: HttpRequest,
+    @Query() customer_id?: string,
+    @Query() external_customer_id?: string,
+  ): Promise<CustomerUsageDto> {
+    const name = { customer_id, external_customer_id };
+    const usage = await readCustomerUsage(this.dependencies, callerOf(request), name);
+    return customerUsageToDto(accepted(usage));
+  }
+}

@@ -1,0 +1,73 @@
+import type { Decimal } from '../../../contract/decimal.js';
+import type { InstantMs } from '../../../contract/instant.js';
+import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
+import {
+  customerNameFrom,
+  findNamedCustomer,
+  type CustomerReference,
+} from '../../customers/named-customer.js';
+import type { Caller } from '../../records/caller.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit } from '../../records/unit.js';
+import { readUsage } from '../../usage/read-usage.js';
+import { tooManyCells, wholeOf } from '../../usage/usage-answer.js';
+import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { featureQueriesOf } from './feature-queries.js';
+import {
+  loadCustomerAccess,
+  type AccessEntitlement,
+  type CustomerAccess,
+} from './load-customer-access.js';
+
+/** What a customer has used of a metered feature, against its limit. */
+export type FeatureUsage = {
+  readonly entitlement: AccessEntitlement;
+  readonly usage: Decimal;
+  /** When the usage begins again at 0; null when it never does. */
+  readonly resetsAtMs: InstantMs | null;
+};
+
+export type CustomerUsage = {
+  readonly access: CustomerAccess;
+  /** Of the metered features that have a meter. */
+  readonly features: readonly FeatureUsage[];
+  readonly now: InstantMs;
+  readonly dataUntil: InstantMs | null;
+};
+
+/** GET /customers/usage (docs/domain.md 10.3). */
+export async function readCustomerUsage(
+  dependencies: UsageReadDependencies,
+  { environment }: Caller,
+  reference: CustomerReference,
+): Promise<CustomerUsage | Refusal> {
+  const name = customerNameFrom(reference);
+  if (isRefusal(name)) return name;
+  const now = dependencies.clock.now();
+  // Before anything is counted, so that it holds for every count.
+  const dataUntil = await dependencies.dataUntil();
+  const found = await readUnit(dependencies, environment, async (unit) => {
+    const customer = await findNamedCustomer(unit, name);
+    if (isRefusal(customer)) return customer;
+    const access = await loadCustomerAccess(unit, { customer, filter: {} }, now);
+    if (isRefusal(access)) return access;
+    const meterIds = access.entitlements.flatMap(({ sources: [first] }) => first.meterId ?? []);
+    return { access, meters: await findEffectiveMeters(unit.tx, meterIds) };
+  });
+  if (isRefusal(found)) return found;
+  const { access, meters } = found;
+  const queries = featureQueriesOf(access, meters, now);
+  if (isRefusal(queries)) return queries;
+  const owner = { environment, customers: usageOfCustomers([access.customer]) };
+  const answers = await readUsage(
+    dependencies.usage,
+    owner,
+    queries.map(({ query }) => query),
+  );
+  if (answers === null) return tooManyCells({ buckets: null });
+  const features = queries.map(({ entitlement, window, query }) => {
+    const { value } = wholeOf(answers.get(query)?.get('whole'));
+    return { entitlement, usage: value, resetsAtMs: window.resetsAtMs };
+  });
+  return { access, features, now, dataUntil };
+}

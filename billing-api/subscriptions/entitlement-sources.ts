@@ -1,0 +1,106 @@
+import { Decimal } from '../../contract/decimal.js';
+import type { Interval } from '../../contract/instant.js';
+import { findFeatures } from '../catalog/features/features-store.js';
+import type { FeatureRow } from '../catalog/features/feature.resource.js';
+import { overlapOf } from '../domain/calendar/interval.js';
+import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
+import type { EntitlementRow } from '../entitlements/entitlement.resource.js';
+import { findEntitlementsOf } from '../entitlements/entitlements-store.js';
+import type { ReadUnit } from '../records/unit.js';
+import type { AddonAssociationRow } from './addons/addon-association.resource.js';
+import { findAddonAssociations } from './addons/addon-associations-store.js';
+import type { SubscriptionRow } from './subscription.resource.js';
+
+/** An entitlement over the time in which it counts for a subscription. */
+type DatedEntitlement = { readonly row: EntitlementRow; readonly validity: Interval };
+
+function sourceFrom(
+  { row, validity }: DatedEntitlement,
+  meterId: string | null,
+): EntitlementSource {
+  return {
+    entitlementId: row.id,
+    // Earlier versions took a parent for a plan as well, where it means nothing.
+    parentEntitlementId: row.entity_type === 'SUBSCRIPTION' ? row.parent_entitlement_id : null,
+    featureId: row.feature_id,
+    featureType: row.feature_type,
+    meterId,
+    isEnabled: row.is_enabled,
+    isSoftLimit: row.is_soft_limit,
+    usageLimit: row.usage_limit === null ? null : new Decimal(row.usage_limit),
+    usageResetPeriod: row.usage_reset_period,
+    staticValue: row.static_value,
+    createdAtMs: row.created_at,
+    validity,
+  };
+}
+
+/** That of an addon counts once for every association, and only while this lasts. */
+function datedEntitlements(
+  row: EntitlementRow,
+  associations: readonly AddonAssociationRow[],
+): readonly DatedEntitlement[] {
+  const own = { startMs: row.start_date ?? -Infinity, endMs: row.end_date ?? Infinity };
+  if (row.entity_type !== 'ADDON') return [{ row, validity: own }];
+  return associations
+    .filter((association) => association.addon_id === row.entity_id)
+    .flatMap(({ start_date: startMs, end_date: endMs }) => {
+      const validity = overlapOf(own, { startMs, endMs: endMs ?? Infinity });
+      return validity === null ? [] : [{ row, validity }];
+    });
+}
+
+/** An entitlement of a subscription, as the domain reads it and as it is stored. */
+export type SubscriptionSource = EntitlementSource & {
+  readonly subscriptionId: string;
+  readonly row: EntitlementRow;
+};
+
+/** What some subscriptions are entitled to. */
+export type SubscriptionSources = {
+  /** One list for each subscription, in their order. */
+  readonly sources: readonly (readonly SubscriptionSource[])[];
+  readonly features: ReadonlyMap<string, FeatureRow>;
+};
+
+/** Every entitlement of these subscriptions, by their plans, by their addons or of their own. */
+export async function findSourcesOfSubscriptions(
+  { tx }: ReadUnit,
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+): Promise<SubscriptionSources> {
+  const ids = subscriptions.map(({ id }) => id);
+  const associations = await findAddonAssociations(tx, ids);
+  const addonIds = associations.map((association) => association.addon_id);
+  const owners = [...ids, ...subscriptions.map((row) => row.plan_id), ...addonIds];
+  const rows = await findEntitlementsOf(tx, [...new Set(owners)]);
+  const features = await findFeatures(
+    tx,
+    rows.map((row) => row.feature_id),
+  );
+  const sources = subscriptions.map(({ id, plan_id: planId }) => {
+    const ofAddons = associations.filter((association) => association.subscription_id === id);
+    const owned = [planId, id, ...ofAddons.map((association) => association.addon_id)];
+    return rows
+      .filter((row) => owned.includes(row.entity_id))
+      .flatMap((row) => datedEntitlements(row, ofAddons))
+      .map((dated) => ({
+        ...sourceFrom(dated, features.get(dated.row.feature_id)?.meter_id ?? null),
+        subscriptionId: id,
+        row: dated.row,
+      }));
+  });
+  return { sources, features };
+}
+
+/**
+ * Every entitlement that a subscription has, by its plan, by its addons or of its own
+ * (docs/domain.md 10.1).
+ */
+export async function findEntitlementSources(
+  unit: ReadUnit,
+  subscription: SubscriptionRow,
+): Promise<readonly EntitlementSource[]> {
+  const { sources } = await findSourcesOfSubscriptions(unit, [subscription]);
+  // An invoice keeps its inputs, so they have nothing but what it is computed from.
+  return sources.flat().map(({ row, meterId, validity }) => sourceFrom({ row, validity }, meterId));
+}

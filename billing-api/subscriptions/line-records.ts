@@ -1,0 +1,57 @@
+import { ADDONS, type AddonRow } from '../catalog/addons/addon.resource.js';
+import { PLANS, type PlanRow } from '../catalog/plans/plan.resource.js';
+import { findSymbolsOfPrices } from '../catalog/price-units/price-units-store.js';
+import type { PriceRow } from '../catalog/prices/price.resource.js';
+import { findPrices } from '../catalog/prices/prices-store.js';
+import type { UnitSymbols } from '../domain/price/price-unit.js';
+import { findRecords } from '../records/find-record.js';
+import type { Transaction } from '../records/unit.js';
+import type { LineItemRow } from './line-item.resource.js';
+import type { SubscriptionRow } from './subscription.resource.js';
+import { findLineItems } from './subscriptions-store.js';
+
+/** The line items of subscriptions, with their prices, plans and addons. */
+export type LineRecords = {
+  readonly plans: ReadonlyMap<string, PlanRow>;
+  readonly lineItems: readonly LineItemRow[];
+  /** Prices of the line items and of the time buckets on these (docs/domain.md 11.5). */
+  readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly addons: ReadonlyMap<string, AddonRow>;
+  /** Of the units that the prices are in. */
+  readonly symbols: UnitSymbols;
+};
+
+/** The prices of line items, and those of the time buckets on these (docs/domain.md 11.5). */
+async function findPricesOfLines(
+  transaction: Transaction,
+  lineItems: readonly LineItemRow[],
+): Promise<ReadonlyMap<string, PriceRow>> {
+  const ids = lineItems.map((item) => item.price_id);
+  const prices = await findPrices(transaction, ids);
+  const buckets = [...prices.values()].flatMap((price) => price.commitment_time_buckets ?? []);
+  const bucketIds = buckets.map((bucket) => bucket.price_id);
+  return new Map([...(await findPrices(transaction, bucketIds)), ...prices]);
+}
+
+/** @param lineItemsMax the rest is left out; all without it. */
+export async function findLineRecords(
+  transaction: Transaction,
+  rows: readonly SubscriptionRow[],
+  lineItemsMax: number | null = null,
+): Promise<LineRecords> {
+  const unit = { tx: transaction };
+  const ids = rows.map((row) => row.id);
+  const planIds = rows.map((row) => row.plan_id);
+  const lineItems = await findLineItems(transaction, ids, lineItemsMax);
+  const prices = await findPricesOfLines(transaction, lineItems);
+  const addonIds = lineItems.flatMap((item) =>
+    item.entity_type === 'addon' ? item.entity_id : [],
+  );
+  return {
+    lineItems,
+    plans: await findRecords(unit, PLANS, planIds),
+    prices,
+    addons: await findRecords(unit, ADDONS, addonIds),
+    symbols: await findSymbolsOfPrices(unit, prices.values()),
+  };
+}

@@ -1,0 +1,44 @@
+import { expandCustomer } from '../customers/customer-answer.js';
+import { payloadOf } from '../records/recorded-change.js';
+import { recordToDto } from '../records/resource.js';
+import type { Unit } from '../records/unit.js';
+import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
+
+/** The members of a subscription in the payload of its events (docs/http.md 11.3). */
+const ANNOUNCED = [
+  'id',
+  'customer_id',
+  'plan_id',
+  'lookup_key',
+  'subscription_status',
+  'subscription_type',
+  'parent_subscription_id',
+  'currency',
+  'start_date',
+  'end_date',
+  'current_period_start',
+  'current_period_end',
+  'cancelled_at',
+  'cancel_at',
+  'cancel_at_period_end',
+  'trial_start',
+  'trial_end',
+  'billing_cadence',
+  'billing_period',
+  'billing_period_count',
+  'pause_status',
+  'metadata',
+] as const;
+
+/** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
+export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const answer = recordToDto(SUBSCRIPTIONS, row);
+  const customerOf = await expandCustomer(unit, [row]);
+  const subscription = { ...payloadOf(ANNOUNCED, answer), customer: customerOf(row) };
+  unit.events.push({
+    name: 'subscription.created',
+    entityType: 'subscription',
+    entityId: row.id,
+    payload: { subscription },
+  });
+}

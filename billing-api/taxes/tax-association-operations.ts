@@ -1,0 +1,133 @@
+import type { Caller } from '../records/caller.js';
+import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
+import { createRecord } from '../records/create-record.js';
+import { readRecord } from '../records/find-record.js';
+import { givenOf, MemberReader } from '../records/member-rules.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { searchRecords, type Page } from '../records/search-records.js';
+import type { SearchBodyRequest } from '../records/search-request.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../records/unit.js';
+import {
+  PRIORITY_DEFAULT,
+  TAX_ASSOCIATIONS,
+  withTaxRate,
+  withTaxRates,
+  type AssociatedTax,
+  type ChangeTaxAssociationBody,
+  type CreateTaxAssociationBody,
+  type TaxAssociationRow,
+} from './tax-association.resource.js';
+import { holdTaxedEntity, readTaxedEntity } from './taxed-entity.js';
+import { holdTaxRatesByCode } from './taxes-store.js';
+
+const END_PROBLEM = 'must not be earlier than the start';
+
+function readAssociation(body: CreateTaxAssociationBody) {
+  const reader = new MemberReader();
+  const named = readTaxedEntity(reader, body);
+  const start = reader.instant('start_date', body.start_date);
+  const end = reader.instant('end_date', body.end_date);
+  if (start !== null && end !== null && end < start) reader.note('end_date', END_PROBLEM);
+  const columns = {
+    priority: body.priority ?? PRIORITY_DEFAULT,
+    currency: body.currency === undefined ? null : reader.currency('currency', body.currency),
+    auto_apply: body.auto_apply ?? true,
+    start_date: start,
+    end_date: end,
+    metadata: { ...reader.metadata(body.metadata) },
+  };
+  return reader.refusal() ?? { named, columns };
+}
+
+/** POST /taxes/associations. */
+export async function createTaxAssociation(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateTaxAssociationBody,
+): Promise<AssociatedTax | Refusal> {
+  const read = readAssociation(body);
+  if (isRefusal(read)) return read;
+  const { named, columns } = read;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const entity = await holdTaxedEntity(unit, named);
+    if (isRefusal(entity)) return entity;
+    const code = body.tax_rate_code;
+    const rate = (await holdTaxRatesByCode(unit, [code])).get(code);
+    if (rate === undefined) return notFound('tax rate', code);
+    const target = { tax_rate_id: rate.id, entity_type: entity.type, entity_id: entity.id };
+    const association = await createRecord(unit, TAX_ASSOCIATIONS, { ...target, ...columns });
+    return isRefusal(association) ? association : { association, rate };
+  });
+}
+
+/** GET /taxes/associations/{id}, whatever its status. */
+export function readTaxAssociation(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<AssociatedTax | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const row = await readRecord(unit, TAX_ASSOCIATIONS, id);
+    return isRefusal(row) ? row : withTaxRate(unit, row);
+  });
+}
+
+/** GET /taxes/associations. */
+export function listTaxAssociations(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  request: SearchBodyRequest,
+): Promise<Page<AssociatedTax> | Refusal> {
+  return readUnit(dependencies, caller.environment, async (unit) => {
+    const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions: [] });
+    return isRefusal(page) ? page : { ...page, items: await withTaxRates(unit, page.items) };
+  });
+}
+
+function readChange(body: ChangeTaxAssociationBody) {
+  const reader = new MemberReader();
+  const patch = givenOf({
+    priority: body.priority,
+    auto_apply: body.auto_apply,
+    end_date: reader.changedInstant('end_date', body.end_date),
+    metadata: reader.changedMetadata(body.metadata),
+  });
+  return reader.refusal() ?? patch;
+}
+
+/** PUT /taxes/associations/{id}. */
+export async function changeTaxAssociation(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeTaxAssociationBody },
+): Promise<AssociatedTax | Refusal> {
+  const patch = readChange(body);
+  if (isRefusal(patch)) return patch;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const changed = await changeRecord(unit, TAX_ASSOCIATIONS, {
+      target,
+      change: ({ start_date: start }) => {
+        const end = patch.end_date ?? null;
+        const isBefore = start !== null && end !== null && end < start;
+        return isBefore ? invalid({ end_date: END_PROBLEM }) : patch;
+      },
+    });
+    return isRefusal(changed) ? changed : withTaxRate(unit, changed);
+  });
+}
+
+/** DELETE /taxes/associations/{id}. */
+export function archiveTaxAssociation(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<TaxAssociationRow | Refusal> {
+  return writeUnit(dependencies, caller, (unit) =>
+    removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] }),
+  );
+}

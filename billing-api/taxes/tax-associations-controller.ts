@@ -1,0 +1,117 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Extension,
+  Get,
+  Path,
+  Post,
+  Put,
+  Queries,
+  Request,
+  Route,
+  SuccessResponse,
+  Tags,
+} from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../edge/http-failure.js';
+import { callerOf } from '../edge/request-context.js';
+import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
+import type { ControllerDependencies } from '../ioc.js';
+import { listRequestFrom, type ListQuery } from '../records/list-request.js';
+import { pageToDto } from '../records/search-records.js';
+import {
+  archiveTaxAssociation,
+  changeTaxAssociation,
+  createTaxAssociation,
+  listTaxAssociations,
+  readTaxAssociation,
+} from './tax-association-operations.js';
+import {
+  taxAssociationToDto,
+  type ChangeTaxAssociationBody,
+  type CreateTaxAssociationBody,
+  type TaxAssociationDto,
+  type TaxAssociationListDto,
+} from './tax-association.resource.js';
+
+@Route('v1/taxes/associations')
+@Tags('Taxes')
+export class TaxAssociationsController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /** @summary Create a tax association */
+  @Post()
+  @Extension('x-operation', { entity: 'tax', access: 'write', versioned: true, notFound: true })
+  @SuccessResponse(201, 'Created')
+  public async createTaxAssociation(
+    @Request() request: HttpRequest,
+    @Body() body: CreateTaxAssociationBody,
+  ): Promise<TaxAssociationDto> {
+    const created = accepted(
+      await createTaxAssociation(this.dependencies, callerOf(request), body),
+    );
+    this.setStatus(201);
+    tagVersion(this, created.association.version);
+    return taxAssociationToDto(created);
+  }
+
+  /**
+   * Newest first unless sorted otherwise.
+   * @summary List tax associations
+   */
+  @Get()
+  @Extension('x-operation', { entity: 'tax', access: 'read' })
+  public async listTaxAssociations(
+    @Request() request: HttpRequest,
+    @Queries() query: ListQuery,
+  ): Promise<TaxAssociationListDto> {
+    const list = listRequestFrom(query);
+    const page = accepted(await listTaxAssociations(this.dependencies, callerOf(request), list));
+    return pageToDto(page, taxAssociationToDto);
+  }
+
+  /** @summary Read a tax association */
+  @Get('{id}')
+  @Extension('x-operation', { entity: 'tax', access: 'read', versioned: true })
+  public async readTaxAssociation(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<TaxAssociationDto> {
+    const found = accepted(await readTaxAssociation(this.dependencies, callerOf(request), id));
+    tagReadVersion(this, request, found.association.version);
+    return taxAssociationToDto(found);
+  }
+
+  /** @summary Change a tax association */
+  @Put('{id}')
+  @Extension('x-operation', { entity: 'tax', access: 'write', versioned: true })
+  public async changeTaxAssociation(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: ChangeTaxAssociationBody,
+  ): Promise<TaxAssociationDto> {
+    const change = { target: { id, isExpected: expectedVersions(request) }, body };
+    const changed = accepted(
+      await changeTaxAssociation(this.dependencies, callerOf(request), change),
+    );
+    tagVersion(this, changed.association.version);
+    return taxAssociationToDto(changed);
+  }
+
+  /**
+   * It taxes nothing any more.
+   * @summary Archive a tax association
+   */
+  @Delete('{id}')
+  @Extension('x-operation', { entity: 'tax', access: 'write' })
+  @SuccessResponse(204, 'Archived')
+  public async archiveTaxAssociation(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<void> {
+    accepted(await archiveTaxAssociation(this.dependencies, callerOf(request), id));
+  }
+}

@@ -1,0 +1,118 @@
+import { updateRecord } from '../records/change-record.js';
+import { createRecords } from '../records/create-record.js';
+import type { MemberReader } from '../records/member-rules.js';
+import type { Currency } from '../records/record-dto.js';
+import { collect, isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import type { Unit } from '../records/unit.js';
+import {
+  PRIORITY_DEFAULT,
+  TAX_ASSOCIATIONS,
+  type NewTaxAssociation,
+  type TaxAssociationRow,
+} from './tax-association.resource.js';
+import { holdTaxRatesByCode, lockTaxesOf, type TaxedEntity } from './taxes-store.js';
+
+/** A tax rate that a customer or a subscription has in place of those of the tenant. */
+export interface TaxRateOverrideBody {
+  /** A published tax rate. @minLength 1 @maxLength 255 */
+  tax_rate_code: string;
+  /**
+   * @isInt
+   * @minimum 0
+   * @maximum 1000000
+   * @default 100
+   */
+  priority?: number;
+  /** Only invoices of this currency. */
+  currency?: Currency;
+}
+
+/** A tax rate that a request puts on the record that it makes or changes. */
+export type TaxOverride = {
+  readonly code: string;
+  readonly priority: number;
+  readonly currency: string | null;
+};
+
+/** Reads `tax_rate_overrides`; a rate stands there once for each currency. */
+export function readTaxOverrides(
+  reader: MemberReader,
+  bodies: readonly TaxRateOverrideBody[] = [],
+): readonly TaxOverride[] {
+  const seen = new Set<string>();
+  return bodies.map(({ tax_rate_code: code, priority, currency: given }, index) => {
+    const place = `tax_rate_overrides.${index}`;
+    const currency = given === undefined ? null : reader.currency(`${place}.currency`, given);
+    const key = JSON.stringify([code, currency]);
+    if (seen.has(key)) reader.note(`${place}.tax_rate_code`, 'must not be given twice');
+    seen.add(key);
+    return { code, priority: priority ?? PRIORITY_DEFAULT, currency };
+  });
+}
+
+async function newAssociations(
+  unit: Unit,
+  { type, id }: TaxedEntity,
+  overrides: readonly TaxOverride[],
+): Promise<readonly NewTaxAssociation[] | Refusal> {
+  const codes = overrides.map(({ code }) => code);
+  const rates = await holdTaxRatesByCode(unit, codes);
+  return collect({ items: overrides, isBulk: false }, ({ code, priority, currency }) => {
+    const rate = rates.get(code);
+    if (rate === undefined) return notFound('tax rate', code);
+    return {
+      tax_rate_id: rate.id,
+      entity_type: type,
+      entity_id: id,
+      priority,
+      currency,
+      auto_apply: true,
+      start_date: null,
+      end_date: null,
+    };
+  });
+}
+
+/** Gives a new customer or subscription its tax rates. A refusal must end the unit. */
+export async function storeTaxOverrides(
+  unit: Unit,
+  entity: TaxedEntity,
+  overrides: readonly TaxOverride[],
+): Promise<Refusal | null> {
+  const items = await newAssociations(unit, entity, overrides);
+  if (isRefusal(items)) return items;
+  const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
+  return isRefusal(stored) ? stored : null;
+}
+
+function isAlike(row: TaxAssociationRow, wanted: NewTaxAssociation): boolean {
+  const { tax_rate_id: rateId, priority, currency, start_date: start, end_date: end } = row;
+  const isSame = rateId === wanted.tax_rate_id && currency === wanted.currency;
+  return isSame && priority === wanted.priority && start === null && end === null;
+}
+
+/**
+ * Gives a customer these tax rates in place of all that it has; the record of the customer must be
+ * locked. Associations that are asked for again stay, all others are archived. A refusal must end
+ * the unit.
+ */
+export async function replaceTaxOverrides(
+  unit: Unit,
+  entity: TaxedEntity,
+  overrides: readonly TaxOverride[],
+): Promise<Refusal | null> {
+  const wanted = await newAssociations(unit, entity, overrides);
+  if (isRefusal(wanted)) return wanted;
+  const present = await lockTaxesOf(unit, entity);
+  const kept = new Map(wanted.map((item) => [item, present.find((row) => isAlike(row, item))]));
+  const keptRows = new Set(kept.values());
+  for (const row of present) {
+    if (keptRows.has(row)) continue;
+    const patch = { status: TAX_ASSOCIATIONS.removal };
+    const archived = await updateRecord(unit, TAX_ASSOCIATIONS, { row, patch });
+    if (isRefusal(archived)) return archived;
+  }
+  const items = wanted.filter((item) => kept.get(item) === undefined);
+  const stored = await createRecords(unit, TAX_ASSOCIATIONS, { items, isBulk: false });
+  return isRefusal(stored) ? stored : null;
+}

@@ -1,0 +1,96 @@
+import type { Caller } from '../records/caller.js';
+import {
+  changeRecord,
+  notReferenced,
+  removeRecord,
+  type ChangeTarget,
+} from '../records/change-record.js';
+import { isPublished } from '../records/conditions.js';
+import { createRecord } from '../records/create-record.js';
+import { readRecord } from '../records/find-record.js';
+import { isRefusal, Refusal } from '../records/refusal.js';
+import { searchRecords, type Page } from '../records/search-records.js';
+import type { SearchBodyRequest } from '../records/search-request.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../records/unit.js';
+import { changedTaxRate, changesValue, newTaxRate } from './tax-rate-rules.js';
+import {
+  TAX_RATES,
+  type ChangeTaxRateBody,
+  type CreateTaxRateBody,
+  type TaxRateRow,
+} from './tax-rate.resource.js';
+
+/** POST /taxes/rates. */
+export async function createTaxRate(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateTaxRateBody,
+): Promise<TaxRateRow | Refusal> {
+  const rate = newTaxRate(body);
+  if (isRefusal(rate)) return rate;
+  return writeUnit(dependencies, caller, (unit) => createRecord(unit, TAX_RATES, rate));
+}
+
+/** GET /taxes/rates/{id}, whatever its status. */
+export function readTaxRate(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<TaxRateRow | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, TAX_RATES, id));
+}
+
+/** GET /taxes/rates. */
+export function listTaxRates(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  request: SearchBodyRequest,
+): Promise<Page<TaxRateRow> | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) =>
+    searchRecords(unit, TAX_RATES, { request, conditions: [] }),
+  );
+}
+
+/** What a rate takes stays what it is while it is associated with anything (docs/domain.md 4). */
+const notAssociated = notReferenced(
+  { table: 'tax_associations', column: 'tax_rate_id', having: isPublished },
+  'has associations',
+);
+
+/** PUT /taxes/rates/{id}. */
+export async function changeTaxRate(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeTaxRateBody },
+): Promise<TaxRateRow | Refusal> {
+  const patch = changedTaxRate(body);
+  if (isRefusal(patch)) return patch;
+  return writeUnit(dependencies, caller, (unit) =>
+    changeRecord(unit, TAX_RATES, {
+      target,
+      change: async (row) => {
+        if (!changesValue(row, patch)) return patch;
+        const problem = await notAssociated(unit, row.id);
+        if (problem === null) return patch;
+        const remedy = 'make a rate with the new value, or delete its associations first';
+        return new Refusal('invalid_operation', `the tax rate ${problem}; ${remedy}`);
+      },
+    }),
+  );
+}
+
+/** DELETE /taxes/rates/{id}. */
+export function archiveTaxRate(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<TaxRateRow | Refusal> {
+  return writeUnit(dependencies, caller, (unit) =>
+    removeRecord(unit, TAX_RATES, { id, guards: [notAssociated] }),
+  );
+}

@@ -1,0 +1,49 @@
+import { sql } from 'slonik';
+import type { Caller } from '../../records/caller.js';
+import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
+import { notFound, type Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import { systemEventRow, type SystemEventRow, type SystemEventsQuery } from './system-event.js';
+
+const columns = sql.fragment`id, sequence, event_name, entity_type, entity_id, payload,
+  published_at, failure_count, failure_reason, created_at`;
+
+export type SystemEvents = {
+  readonly rows: readonly SystemEventRow[];
+  readonly nextAfter: number;
+  readonly hasMore: boolean;
+};
+
+/** GET /webhooks/events: what happened after a number, in order. */
+export function listSystemEvents(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  query: SystemEventsQuery,
+): Promise<SystemEvents> {
+  const { after = 0, limit = 100 } = query;
+  const where = allOf([
+    sql.fragment`sequence > ${after}`,
+    ...isEqual('event_name', query.event_type),
+  ]);
+  return readUnit(dependencies, caller.environment, async ({ tx }) => {
+    const found = await tx.any(sql.type(systemEventRow)`
+      SELECT ${columns} FROM system_events WHERE ${where} AND ${isOfEnvironment}
+      ORDER BY sequence LIMIT ${limit + 1}`);
+    const rows = found.slice(0, limit);
+    const nextAfter = rows.at(-1)?.sequence ?? after;
+    return { rows, nextAfter, hasMore: found.length > limit };
+  });
+}
+
+/** GET /webhooks/events/{id}. */
+export function readSystemEvent(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<SystemEventRow | Refusal> {
+  return readUnit(dependencies, caller.environment, async ({ tx }) => {
+    const row = await tx.maybeOne(sql.type(systemEventRow)`
+      SELECT ${columns} FROM system_events WHERE id = ${id} AND ${isOfEnvironment}`);
+    return row ?? notFound('system event', id);
+  });
+}

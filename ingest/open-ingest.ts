@@ -1,0 +1,75 @@
+import { openEventLogWriter, type EventLogConfig } from '../event-log/open-log.js';
+import { systemClock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config.js';
+import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
+import type { ProgramServer } from '../runtime/http/program-server.js';
+import type { Lifecycle } from '../runtime/lifecycle.js';
+import type { Log } from '../runtime/log.js';
+import { createMetrics } from '../runtime/metrics.js';
+import { createReadiness } from '../runtime/readiness.js';
+import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { startKeyUses } from '../sql/key-uses.js';
+import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
+import { createIngest } from './create-ingest.js';
+import { createForward } from './forward/forward-requests.js';
+import { createPortListener } from './forward/port-pages.js';
+import { createOperations } from './http/operations.js';
+
+/** Only for look-ups of API keys, at most one per second and key. */
+const POOL_SIZE = 4;
+
+export type IngestConfig = EventLogConfig &
+  Config<'MINUTEBOOK_INGEST_RATE' | 'MINUTEBOOK_FAILED_AUTH_RATE' | 'MINUTEBOOK_PROXY_COUNT'>;
+
+/** The billing-api that answers every other request of the port. */
+export type BillingApi = {
+  /** Null while it does not run. */
+  readonly origin: () => string | null;
+  /** Whether it can be reached through this port only. */
+  readonly isOnlyPort: boolean;
+};
+
+export type IngestOpening = {
+  readonly config: IngestConfig;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+  /** Null for a port that has the event routes and the operational pages only. */
+  readonly billingApi: BillingApi | null;
+};
+
+/** Opens what ingest needs, and closes it through `lifecycle`; the server does not listen yet. */
+export async function openIngest(opening: IngestOpening): Promise<ProgramServer> {
+  const { config, log, lifecycle, billingApi } = opening;
+  const metrics = createMetrics('ingest');
+  const database = await openPreparedDatabase(config.DATABASE_URL, { poolSize: POOL_SIZE });
+  lifecycle.onClose('postgres', () => database.close());
+  const keyUses = startKeyUses({ database, clock: systemClock, log });
+  lifecycle.onClose('key uses', keyUses.stop);
+  const writer = await openEventLogWriter(config);
+  lifecycle.onClose('event log', () => writer.close());
+  const probes = {
+    postgres: () => database.ping(),
+    schema: () => assertMigrated(database),
+    event_log: () => writer.ping(),
+  };
+  const operations = { readiness: createReadiness(probes, log), metrics };
+  let fallback = createOperations(operations);
+  if (billingApi !== null) {
+    const { origin, isOnlyPort } = billingApi;
+    const proxyCount = config.MINUTEBOOK_PROXY_COUNT;
+    const forward = createForward({ origin, proxyCount, log, metrics });
+    lifecycle.onClose('connections to billing-api', () => Promise.resolve(forward.close()));
+    fallback = createPortListener({ operations, forward, isOnlyPort, log });
+  }
+  return createIngest({
+    writer,
+    apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
+    metrics,
+    log,
+    clock: systemClock,
+    failedAuthentication: createFailedAuthentication(config),
+    requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
+    produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
+    fallback,
+  });
+}

@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, type Histogram } from 'hdr-histogram-js';
+import { atRate, saturate, type Load } from '../load/drive.js';
+import { loadCustomer } from '../load/load-identity.js';
+import { RateNotOffered } from '../load/open-loop.js';
+import { cpuSecondsOf, memoryOf, productProcesses } from '../processes.js';
+import type { SpeedOptions } from '../section.js';
+import { Session } from '../session.js';
+import { watchVisibility } from '../visibility-lag.js';
+import type { FigureName, ProductTurn } from './figures.js';
+
+export const SINGLE = { path: '/v1/events', eventsPerRequest: 1, connections: 64 } as const;
+export const BULK = { path: '/v1/events/bulk', eventsPerRequest: 500, connections: 8 } as const;
+
+export type Sizes = {
+  readonly seconds: number;
+  readonly bulkEvents: number;
+  readonly singleEvents: number;
+  /** Events among which a customer's month is read. */
+  readonly storedEvents: number;
+  readonly calls: number;
+};
+
+const CUSTOMERS = 1_753;
+const PACED_PER_SECOND = 2_000;
+const CALLS_AT_ONCE = 8;
+const WARM_UP_SECONDS = 2;
+const MEMORY_SAMPLE_MS = 1_000;
+/** More than any stretch of a fixed number of requests takes. */
+const NO_END_SECONDS = 3_600;
+/** All events of the load that are not watched lie in it (load-identity.ts). */
+const MONTH = { start_time: '2026-11-01T00:00:00Z', end_time: '2026-12-01T00:00:00Z' };
+
+/** Everything that the product, its engines and the broker use; the client is this process. */
+async function cpuSeconds(): Promise<number> {
+  const parts = await cpuSecondsOf(await productProcesses(process.pid));
+  return [...parts.values()].reduce((sum, seconds) => sum + seconds, 0);
+}
+
+async function proportionalMegabytes(): Promise<number> {
+  let sum = 0;
+  for (const { pid } of await productProcesses(process.pid)) {
+    sum += (await memoryOf(pid))?.proportional ?? 0;
+  }
+  return sum;
+}
+
+/** Samples the memory of everything until it is stopped. */
+function watchMemory(): () => Promise<number> {
+  let most = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      most = Math.max(most, await proportionalMegabytes());
+      await new Promise((resolve) => setTimeout(resolve, MEMORY_SAMPLE_MS));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await watching;
+    return most;
+  };
+}
+
+type Stretch = {
+  /** Events a second until the last 202, and until all are visible. */
+  readonly accepted: number;
+  readonly visible: number;
+  readonly p99Ms: number;
+  readonly cpuPerMillion: number;
+};
+
+/** Sends as fast as answers come, then waits until all is visible. */
+async function sendAll(session: Session, load: Load): Promise<Stretch> {
+  const before = { accepted: session.accepted, cpu: await cpuSeconds() };
+  const startedAt = performance.now();
+  const outcome = await saturate(session.target, { ...load, ...session.counting });
+  await session.settle();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const events = session.accepted - before.accepted;
+  return {
+    accepted: outcome.eventsPerSecond,
+    visible: events / seconds,
+    p99Ms: outcome.latencyMicros.getValueAtPercentile(99) / 1000,
+    cpuPerMillion: (((await cpuSeconds()) - before.cpu) / events) * 1e6,
+  };
+}
+
+const createTimes = (): Histogram =>
+  build({ highestTrackableValue: 60_000_000, useWebAssembly: false });
+const msAt = (times: Histogram, at: number): number => times.getValueAtPercentile(at) / 1000;
+
+/** Asks so many callers at once for one customer's month after the other. */
+async function askMonths(session: Session, calls: number, callers: number): Promise<Histogram> {
+  const times = createTimes();
+  let call = 0;
+  const ask = async (): Promise<void> => {
+    while (call < calls) {
+      const customer = loadCustomer((call * 37) % CUSTOMERS);
+      call += 1;
+      const startedAt = performance.now();
+      await session.usage(MONTH, customer);
+      times.recordValue(Math.round((performance.now() - startedAt) * 1000));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, ask));
+  return times;
+}
+
+/** Everybody's total, asked again and again while events come in at a fixed rate. */
+async function askTotals(session: Session, seconds: number): Promise<Histogram> {
+  const times = createTimes();
+  let isOver = false;
+  const asking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await session.usage(MONTH);
+      times.recordValue(Math.round((performance.now() - startedAt) * 1000));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  })();
+  const load = { ...SINGLE, seconds, requestsPerSecond: PACED_PER_SECOND, ...session.counting };
+  await atRate(session.target, load).finally(() => (isOver = true));
+  await asking;
+  return times;
+}
+
+type Figures = Partial<Record<FigureName, number>>;
+
+async function measureSending(session: Session, sizes: Sizes, figures: Figures): Promise<void> {
+  const { bulkEvents, singleEvents, seconds } = sizes;
+  const requests = bulkEvents / BULK.eventsPerRequest;
+  await sendAll(session, { ...BULK, seconds: WARM_UP_SECONDS });
+  await sendAll(session, { ...SINGLE, seconds: WARM_UP_SECONDS });
+  const bulkVisible = await sendAll(session, { ...BULK, seconds: NO_END_SECONDS, requests });
+  const bulk = await sendAll(session, { ...BULK, seconds });
+  const singles = await sendAll(session, {
+    ...{ ...SINGLE, seconds: NO_END_SECONDS },
+    requests: singleEvents,
+  });
+  figures.bulkVisible = bulkVisible.visible;
+  figures.bulk = bulk.accepted;
+  figures.cpuBulk = bulk.cpuPerMillion;
+  figures.singles = singles.accepted;
+  figures.singlesP99 = singles.p99Ms;
+  figures.singlesVisible = singles.visible;
+  figures.cpuSingles = singles.cpuPerMillion;
+}
+
+/** Both at a fixed rate: without a figure, and with the reason, when it was not offered. */
+async function measurePaced(
+  session: Session,
+  seconds: number,
+  figures: Figures,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const orSay = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      if (!(error instanceof RateNotOffered)) throw error;
+      problems.push(error.message);
+    });
+    await session.settle();
+  };
+  await orSay(async () => {
+    const load = { ...SINGLE, seconds, requestsPerSecond: PACED_PER_SECOND, ...session.counting };
+    const { lags } = await watchVisibility(session, load);
+    figures.visibleP50 = lags.getValueAtPercentile(50);
+    figures.visibleP99 = lags.getValueAtPercentile(99);
+  });
+  await orSay(async () => {
+    figures.total = msAt(await askTotals(session, seconds), 50);
+  });
+  return problems;
+}
+
+async function measureMonths(session: Session, sizes: Sizes, figures: Figures): Promise<void> {
+  const { storedEvents, calls } = sizes;
+  const missing = Math.max(0, storedEvents - session.accepted);
+  if (missing > 0) {
+    const requests = Math.ceil(missing / BULK.eventsPerRequest);
+    await sendAll(session, { ...BULK, seconds: NO_END_SECONDS, requests });
+  }
+  await askMonths(session, calls / 10, 1);
+  const one = await askMonths(session, calls, 1);
+  const atOnce = await askMonths(session, calls, CALLS_AT_ONCE);
+  figures.month = msAt(one, 50);
+  figures.monthP99 = msAt(one, 99);
+  figures.monthAtOnce = msAt(atOnce, 50);
+}
+
+/**
+ * One turn of the whole product: fresh, with its own engines, from start to end.
+ * @throws Error when a request was not answered 202 or the counts are wrong.
+ */
+export async function measureProduct(log: SpeedOptions['log'], sizes: Sizes): Promise<ProductTurn> {
+  const directory = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
+  const session = await Session.open(directory, { log, customers: CUSTOMERS });
+  const stopMemory = watchMemory();
+  const figures: Figures = {};
+  try {
+    await measureSending(session, sizes, figures);
+    const problems = await measurePaced(session, sizes.seconds, figures);
+    await measureMonths(session, sizes, figures);
+    figures.memory = await stopMemory();
+    return { figures, accepted: session.accepted, problems };
+  } finally {
+    await stopMemory();
+    await session.product.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,45 @@
+import { ConfigError, readConfig, type Config, type SettingName } from './config.js';
+import { endOnUncaughtErrors, endProgram, Lifecycle } from './lifecycle.js';
+import { createLog, type Log } from './log.js';
+import type { ProgramName } from './metrics.js';
+
+export type Program<Names extends SettingName> = {
+  readonly config: Config<Names | 'MINUTEBOOK_LOG_LEVEL'>;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+};
+
+/**
+ * What a program does first: reads its settings, opens its log, and ends in order on a signal or
+ * when the program that started it ends. A setting that cannot be used ends it with status 1 and
+ * one line in the log.
+ * @param defaults of this program alone.
+ * @param explain turns what a library reports to nobody into a DependencyError.
+ */
+export function openProgram<Names extends SettingName>(
+  name: ProgramName,
+  settings: {
+    readonly names: readonly Names[];
+    readonly defaults?: { readonly [Name in Names]?: string };
+    readonly explain: (error: unknown) => unknown;
+  },
+): Program<Names> {
+  const { names, defaults = {}, explain } = settings;
+  const given = Object.entries(process.env).filter(([, value]) => value !== '');
+  const environment = { ...defaults, ...Object.fromEntries(given) };
+  try {
+    const config = readConfig<Names | 'MINUTEBOOK_LOG_LEVEL'>(
+      [...names, 'MINUTEBOOK_LOG_LEVEL'],
+      environment,
+    );
+    const log = createLog(name, config.MINUTEBOOK_LOG_LEVEL);
+    const lifecycle = new Lifecycle(log);
+    lifecycle.closeOnSignals();
+    endOnUncaughtErrors(log, explain);
+    process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
+    return { config, log, lifecycle };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return endProgram(error, createLog(name, 'info'));
+  }
+}
