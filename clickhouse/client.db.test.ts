@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { AssertionFailed, DependencyError } from '../runtime/failure.js';
-import { findFreePort } from '../runtime/port.js';
+import { drawFreePort } from '../runtime/port.js';
 import { test, type ClickHouseFixture } from '../load-tests/harness/fixtures.js';
 import { createClickHouse, type InsertOutcome } from './client.js';
 
@@ -102,7 +102,7 @@ describe('ClickHouse client', () => {
   });
 
   test('reports a server that does not answer as a retryable outage', async () => {
-    const port = await findFreePort(0);
+    const port = await drawFreePort();
     const client = createClickHouse(`http://127.0.0.1:${String(port)}/minutebook`);
     await expect(client.command('SELECT 1')).rejects.toMatchObject({
       name: 'DependencyError',

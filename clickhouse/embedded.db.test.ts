@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { endsWithin, startAndAbandon } from '../load-tests/harness/abandoned-process.js';
 import { test } from '../load-tests/harness/fixtures.js';
-import { findFreePort } from '../runtime/port.js';
+import { drawFreePort } from '../runtime/port.js';
 import { createClickHouse } from './client.js';
 import { startEmbeddedClickHouse } from './embedded.js';
 import { migrateClickHouse } from './migrate.js';
@@ -113,7 +113,7 @@ describe('embedded ClickHouse', () => {
   test('leaves no server behind when its start fails at the end, as on a full disk', async ({
     directory,
   }) => {
-    const port = (await findFreePort(0)) ?? 0;
+    const port = await drawFreePort();
     // The file with the owner's process id cannot be written where a folder is.
     await mkdir(join(directory, 'owner.pid'));
     await expect(startEmbeddedClickHouse({ directory, port })).rejects.toThrow('EISDIR');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { test } from '../load-tests/harness/fixtures.js';
 import { ownerOf } from '../load-tests/harness/owner.js';
 import { DependencyError } from '../runtime/failure.js';
-import { findFreePort } from '../runtime/port.js';
+import { drawFreePort } from '../runtime/port.js';
 import { noRows } from './columns.js';
 import { createDatabase, type Database } from './pool.js';
 import { withSession } from './session.js';
@@ -141,7 +141,7 @@ describe('isolation of environments', () => {
 
 describe('outages', () => {
   test('reports an unreachable server as retryable', async () => {
-    const port = await findFreePort(0);
+    const port = await drawFreePort();
     const opening = createDatabase(`postgres://a:b@127.0.0.1:${String(port)}/c`, { poolSize: 1 });
     await expect(opening).rejects.toMatchObject({
       name: 'DependencyError',

@@ -1,5 +1,5 @@
 import { GenericContainer, Wait } from 'testcontainers';
-import { findFreePort } from '../../runtime/port.js';
+import { drawFreePort } from '../../runtime/port.js';
 import type { TestKafka } from './kafka.js';
 
 const IMAGE = 'apache/kafka:4.1.1';
@@ -8,7 +8,7 @@ const CONTROLLER_PORT = 9093;
 /** Apache Kafka in a container of the Docker engine. */
 export async function startKafkaContainer(): Promise<TestKafka> {
   // Clients come back to the advertised port, so it must be the same inside and outside.
-  const port = (await findFreePort(0)) ?? 0;
+  const port = await drawFreePort();
   const container = await new GenericContainer(IMAGE)
     .withExposedPorts({ container: port, host: port })
     .withEnvironment({

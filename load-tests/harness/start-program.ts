@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findFreePort } from '../../runtime/port.js';
+import { drawFreePort } from '../../runtime/port.js';
 import { builtModule } from '../../runtime/project.js';
 
 /** One of our programs as a process of its own, on engines that run. */
@@ -55,7 +55,7 @@ export async function startProgram(
   name: 'ingest' | 'aggregator' | 'billing-api',
   settings: Readonly<Record<string, string>>,
 ): Promise<StartedProgram> {
-  const port = String((await findFreePort(0)) ?? 0);
+  const port = String(await drawFreePort());
   const child = fork(builtModule(`${name}/main`), [], {
     env: {
       ...process.env,
@@ -73,7 +73,7 @@ export async function startProgram(
 export async function startWholeProduct(
   settings: Readonly<Record<string, string>>,
 ): Promise<StartedProgram> {
-  const port = String((await findFreePort(0)) ?? 0);
+  const port = String(await drawFreePort());
   const child = fork(builtModule('cli/minutebook'), ['start'], {
     env: { ...process.env, MINUTEBOOK_PORT: port, ...settings },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

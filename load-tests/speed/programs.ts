@@ -7,7 +7,7 @@ import { startEngines, type Engines } from '../../cli/engines.js';
 import { readStackConfig } from '../../cli/stack-config.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
 import { createLog } from '../../runtime/log.js';
-import { findFreePort } from '../../runtime/port.js';
+import { drawFreePort } from '../../runtime/port.js';
 import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { bootstrap } from '../../sql/bootstrap.js';
@@ -80,7 +80,7 @@ export async function startProduct(
   settings: Readonly<Record<string, string>> = {},
   onLog?: (log: Readable) => void,
 ): Promise<Product> {
-  const port = (await findFreePort(0)) ?? 0;
+  const port = await drawFreePort();
   const apiKey = createApiKey('private_key');
   const child = spawn(process.execPath, [builtModule('cli/minutebook'), 'start'], {
     stdio: ['ignore', 'ignore', onLog === undefined ? 'inherit' : 'pipe'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../../cli/demo/api-client.js';
 import { MINUTE_MS } from '../../../contract/instant.js';
-import { findFreePort } from '../../../runtime/port.js';
+import { drawFreePort } from '../../../runtime/port.js';
 import { projectRoot } from '../../../runtime/project.js';
 import { createApiKey } from '../../../sql/api-key.js';
 import { programOf, waitUntilReady, type StartedProgram } from '../../harness/start-program.js';
@@ -36,7 +36,7 @@ const SMALL_READS = 300;
 type Product = StartedProgram & { readonly target: Target; readonly readyMs: number };
 
 async function startBuild(folder: string, directory: string): Promise<Product> {
-  const port = (await findFreePort(0)) ?? 0;
+  const port = await drawFreePort();
   const apiKey = createApiKey('private_key');
   const startedAt = performance.now();
   const child = spawn(process.execPath, [join(folder, 'dist/cli/minutebook.js'), 'start'], {

@@ -9,7 +9,7 @@ import { ConfigError } from '../../../../runtime/config.js';
 import { startEmbeddedPostgres } from '../../../../sql/embedded.js';
 import { FaultProxy } from './fault-proxy.js';
 import { MortalEngine } from './mortal-engine.js';
-import { reservePort } from './reserve-port.js';
+import { drawFreePort } from '../../../../runtime/port.js';
 import { mountSmallDisk, type SmallDiskOffer } from './small-disk.js';
 
 export type LogKind = 'postgres' | 'kafka';
@@ -38,7 +38,7 @@ export type FaultEngines = {
 const JAVA_QUICK_START = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto';
 
 async function startBroker(directory: string): Promise<BrokerOffer> {
-  const port = await reservePort();
+  const port = await drawFreePort();
   process.env['JAVA_TOOL_OPTIONS'] ??= JAVA_QUICK_START;
   const broker = new MortalEngine('broker', () => startLocalKafka({ directory, port }));
   try {
@@ -57,7 +57,7 @@ type Started = { readonly engine: MortalEngine; readonly url: string; readonly p
 
 async function startDatabase(name: 'postgres' | 'clickhouse', directory: string): Promise<Started> {
   const start = name === 'postgres' ? startEmbeddedPostgres : startEmbeddedClickHouse;
-  const port = await reservePort();
+  const port = await drawFreePort();
   let url = '';
   const engine = new MortalEngine(name, async () => {
     const running = await start({ directory, port });

@@ -12,7 +12,7 @@ import type { EventLogReader, EventLogWriter } from '../../../../event-log/event
 import { assertPresent } from '../../../../runtime/failure.js';
 import { withSession } from '../../../../sql/session.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
-import { reservePort } from '../engines/reserve-port.js';
+import { drawFreePort } from '../../../../runtime/port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
 import type { IngestTarget } from '../load/send-load.js';
@@ -76,8 +76,8 @@ export class World {
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
     const ingest = [];
     for (let count = 0; count < (options.ingests ?? 1); count += 1)
-      ingest.push(await reservePort());
-    const world = new World(options, stores, { ingest, billingApi: await reservePort() });
+      ingest.push(await drawFreePort());
+    const world = new World(options, stores, { ingest, billingApi: await drawFreePort() });
     for (const meter of world.meters) await activateMeter(stores.databaseUrl, meter);
     return world;
   }
