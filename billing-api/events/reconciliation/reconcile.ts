@@ -99,10 +99,10 @@ export async function recountNextMeters(
 }
 
 /**
- * Once a minute, compares accepted with stored events, recounts some meters, and writes the result
- * to metrics (docs/architecture.md I5). A check that fails leaves the figures of the last one; the
- * metric beside them says when they were found. Any number of processes may do this, because each
- * of them only reads.
+ * Now and once a minute, compares accepted with stored events, recounts some meters, and writes the
+ * result to metrics (docs/architecture.md I5). A check that fails leaves the figures of the last
+ * one; the metric beside them says when they were found. Any number of processes may do this,
+ * because each of them only reads.
  * @returns a function that stops the checks.
  */
 export function startReconciliation(program: {
@@ -129,7 +129,7 @@ export function startReconciliation(program: {
     );
   };
   let running: Promise<void> | null = null;
-  const timer = setInterval(() => {
+  const begin = (): void => {
     // One that takes longer than a minute is not started twice.
     running ??= check()
       .catch((error: unknown) => {
@@ -138,7 +138,10 @@ export function startReconciliation(program: {
       .finally(() => {
         running = null;
       });
-  }, CHECK_MS);
+  };
+  // At once, too: a program that is started again often would otherwise never compare anything.
+  begin();
+  const timer = setInterval(begin, CHECK_MS);
   timer.unref();
   return async () => {
     clearInterval(timer);
