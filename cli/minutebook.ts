@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { messageOf } from '../runtime/failure.js';
 import { isForOperator } from '../runtime/lifecycle.js';
 import { outageOf } from '../sql/outage.js';
+import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { addKeysVerb } from './keys-verb.js';
 import { runDemoVerb } from './demo/demo-verb.js';
@@ -33,6 +34,7 @@ program
   .action(runMigrateVerb);
 addDeadLettersVerb(program);
 addKeysVerb(program);
+addBackupVerbs(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {

@@ -166,14 +166,18 @@ export class ClickHouse {
   }
 
   /**
-   * The bytes of a SELECT (without a FORMAT clause) as RowBinary, in chunks cut anywhere. A failure
-   * on the way may end them early without an error: the caller must know how many to expect.
+   * The bytes of a SELECT (without a FORMAT clause), in chunks cut anywhere. A failure on the way
+   * may end them early without an error: the caller must know how many bytes or lines to expect.
    * @throws DependencyError when ClickHouse fails.
    */
-  async *streamBytes(select: string, parameters: QueryParameters): AsyncGenerator<Buffer> {
+  async *streamBytes(
+    select: string,
+    parameters: QueryParameters,
+    format: 'RowBinary' | 'TabSeparated' = 'RowBinary',
+  ): AsyncGenerator<Buffer> {
     try {
       const { stream } = await this.client.exec({
-        query: `${select} FORMAT RowBinary`,
+        query: `${select} FORMAT ${format}`,
         query_params: { ...parameters },
       });
       for await (const chunk of stream) yield chunk as Buffer;
@@ -253,6 +257,21 @@ export class ClickHouse {
       if (serverCodeOf(error) === THROW_IF) return { outcome: 'fenced' };
       throw clickHouseOutage(error);
     }
+  }
+
+  /**
+   * Inserts any number of rows, as many at a time as the server likes: after a failure some of them
+   * may be there. @param query `INSERT … FORMAT …`. @throws DependencyError.
+   */
+  async insertStream(query: string, rows: Readable): Promise<void> {
+    await this.#attempt(async () => {
+      const settings = { wait_end_of_query: 1, max_partitions_per_insert_block: '0' } as const;
+      const { stream } = await this.client.exec({
+        ...{ query, values: rows },
+        clickhouse_settings: settings,
+      });
+      await drainEmpty(stream);
+    });
   }
 
   /** Resolves when the server answers. @throws DependencyError otherwise. */

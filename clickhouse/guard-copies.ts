@@ -20,8 +20,9 @@ export function copiesRows(statements: readonly string[]): boolean {
 /**
  * Locks what an aggregator must change before it writes, until the transaction ends: one that
  * starts meanwhile waits. @throws MigrationRefused while an aggregator lives.
+ * @param work what copies rows, as the refusal names it.
  */
-async function keepOwnersOut(session: Client, name: string): Promise<void> {
+export async function keepOwnersOut(session: Client, work: string): Promise<void> {
   const tables = await session.query(
     `SELECT FROM pg_class WHERE oid = to_regclass('aggregator_checkpoints')`,
   );
@@ -33,7 +34,7 @@ async function keepOwnersOut(session: Client, name: string): Promise<void> {
   );
   if (alive.rowCount === 0) return;
   throw new MigrationRefused(
-    `migration ${name} copies rows, and ${alive.rowCount} aggregators run: what they write ` +
+    `${work} copies rows, and ${alive.rowCount} aggregators run: what they write ` +
       'meanwhile would be lost. Stop every aggregator, wait ' +
       `${MEMBER_ALIVE_SECONDS} seconds and start again.`,
   );
@@ -53,25 +54,26 @@ async function endInserts(clickhouse: ClickHouse): Promise<void> {
 }
 
 /**
- * Runs a migration that copies rows so that no aggregator can write meanwhile
- * (docs/architecture.md 3.4): none may live, none can take a partition before the end, and what is
- * still on its way is refused. Without a session the caller must be the only one.
+ * Copies rows so that no aggregator can write meanwhile (docs/architecture.md 3.4): none may live,
+ * none can take a partition before the end, and what is still on its way is refused. Without a
+ * session the caller must be the only one.
+ * @param work what copies rows, as the refusal names it: `migration 0003_ids.sql`, `a backup`.
  * @throws MigrationRefused while an aggregator lives.
  */
-export async function withoutOwners(
+export async function withoutOwners<T>(
   engines: { readonly session: Client | null; readonly clickhouse: ClickHouse },
-  name: string,
-  migrate: () => Promise<void>,
-): Promise<void> {
+  work: string,
+  copy: () => Promise<T>,
+): Promise<T> {
   const { session, clickhouse } = engines;
-  if (session === null) return migrate();
+  if (session === null) return copy();
   await session.query('BEGIN');
   try {
     await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    await keepOwnersOut(session, name);
+    await keepOwnersOut(session, work);
     await endInserts(clickhouse);
-    await migrate();
+    return await copy();
   } finally {
     await session.query('ROLLBACK');
   }

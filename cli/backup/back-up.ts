@@ -1,0 +1,43 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withoutOwners } from '../../clickhouse/guard-copies.js';
+import { codeOf } from '../../runtime/failure.js';
+import { withPatientSession, type BackupStores } from './backup-stores.js';
+import { copyClickHouseOut } from './clickhouse-tables.js';
+import { BackupRefused, writeManifest, type Manifest } from './manifest.js';
+import { copyPostgresOut } from './postgres-tables.js';
+
+async function makeEmptyDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  if ((await readdir(directory)).length > 0) {
+    throw new BackupRefused(`${directory} is not empty: name a new directory for the backup`);
+  }
+  for (const store of ['postgres', 'clickhouse']) await mkdir(join(directory, store));
+}
+
+/**
+ * Writes both databases as of one moment into a new directory: PostgreSQL as of one snapshot, with
+ * the log when it is kept there, and ClickHouse while no aggregator can write. Events are accepted
+ * meanwhile; those that come later than the snapshot are not in the backup.
+ * @throws BackupRefused, or MigrationRefused while an aggregator lives; DependencyError.
+ */
+export async function backUp(stores: BackupStores, directory: string): Promise<Manifest> {
+  const { ownerDatabaseUrl, clickhouse } = stores;
+  await makeEmptyDirectory(directory).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    throw new BackupRefused(`${directory} is a file: name a new directory for the backup`);
+  });
+  return withPatientSession(ownerDatabaseUrl, (lock) =>
+    withoutOwners({ session: lock, clickhouse }, 'a backup', () =>
+      withPatientSession(ownerDatabaseUrl, async (session) => {
+        await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        const postgres = await copyPostgresOut(session, directory);
+        const copied = await copyClickHouseOut(clickhouse, directory);
+        const madeAt = new Date().toISOString();
+        const manifest: Manifest = { format: 1, madeAt, postgres, clickhouse: copied };
+        await writeManifest(directory, manifest);
+        return manifest;
+      }),
+    ),
+  );
+}

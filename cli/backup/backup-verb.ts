@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { backUp } from './back-up.js';
+import { withBackupStores } from './backup-stores.js';
+import { BackupRefused, type Manifest, type StoreContents } from './manifest.js';
+import { restore } from './restore.js';
+
+const rowsOf = ({ tables }: StoreContents): string =>
+  `${tables.reduce((sum, { rows }) => sum + Number(rows), 0)} rows of ${tables.length} tables`;
+
+function print(done: string, { madeAt, postgres, clickhouse }: Manifest): void {
+  console.log(`${done} of ${madeAt}`);
+  console.log(`PostgreSQL: ${rowsOf(postgres)}`);
+  console.log(`ClickHouse: ${rowsOf(clickhouse)}`);
+}
+
+/** One sentence for what an operator can mend. */
+async function sayRefusal(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof BackupRefused)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** `minutebook backup <directory>`. */
+async function runBackup(directory: string): Promise<void> {
+  const manifest = await withBackupStores(process.env, (stores) => backUp(stores, directory));
+  print(`${directory} holds a whole backup`, manifest);
+}
+
+/** `minutebook restore <directory>`. */
+async function runRestore(directory: string): Promise<void> {
+  const manifest = await withBackupStores(process.env, (stores) => restore(stores, directory));
+  print('Restored, and compared row by row, the backup', manifest);
+}
+
+/** Adds `minutebook backup` and `minutebook restore` for operators. */
+export function addBackupVerbs(program: Command): void {
+  program
+    .command('backup')
+    .description('write both databases as of one moment into a new directory, aggregators stopped')
+    .argument('<directory>', 'new or empty directory')
+    .action((directory: string) => sayRefusal(runBackup(directory)));
+  program
+    .command('restore')
+    .description('fill two empty, migrated databases with a backup, and compare every row')
+    .argument('<directory>', 'what `minutebook backup` wrote')
+    .action((directory: string) => sayRefusal(runRestore(directory)));
+}
