@@ -28,7 +28,7 @@ const quoted = (name: string): string => `\`${name}\``;
 const listTables = (clickhouse: ClickHouse): Promise<Table[]> =>
   clickhouse.query(TABLES, {}, tableRow);
 
-/** The engines merge rows at any time: what rows mean counts, not how many there are at a moment. */
+/** The engines merge rows at any time: what rows mean counts, not how many there are just now. */
 const mergedRowsOf = ({ name, engine }: Table): string =>
   engine === 'MergeTree' ? quoted(name) : `${quoted(name)} FINAL`;
 
