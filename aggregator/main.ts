@@ -7,11 +7,9 @@ import {
 import { openEventLogReader } from '../event-log/open-log.js';
 import { required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
-import { listenOn } from '../runtime/http/listen-on.js';
-import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
+import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
-import { operationalPage } from '../runtime/operational-pages.js';
 import { openProgram } from '../runtime/program.js';
 import { createReadiness } from '../runtime/readiness.js';
 import { outageOf } from '../sql/outage.js';
@@ -22,6 +20,9 @@ import { Aggregator } from './aggregator.js';
 // With twice its size the process takes half the memory at nearly the same rate
 // (docs/measurements/memory.md).
 setFlagsFromString('--heap-growing-percent=100');
+
+/** Beside ingest and billing-api, whose ports are 9080 and 9081, on one machine. */
+const METRICS_PORT = '9082';
 
 const {
   config,
@@ -40,8 +41,9 @@ const {
     'MINUTEBOOK_BATCH_EVENTS_MAX',
     'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
     'MINUTEBOOK_METER_REVERT_HOURS',
-    'MINUTEBOOK_METRICS_PORT',
+    ...OPERATIONS_SETTINGS,
   ],
+  defaults: { MINUTEBOOK_METRICS_PORT: METRICS_PORT },
   explain: outageOf,
 });
 
@@ -80,19 +82,9 @@ async function run(): Promise<never> {
     partitions: () => aggregator.assertNoneHalted(),
   };
   const operations = { readiness: createReadiness(probes, logger), metrics };
-  const server = new ProgramServer({
-    handler: serveWith((request, response) => {
-      void operationalPage(request.url?.split('?', 1)[0] ?? '', operations).then((page) => {
-        response.writeHead(page?.status ?? 404, { 'content-type': page?.type ?? 'text/plain' });
-        response.end(page?.body);
-      });
-    }),
-    metrics,
-  });
-  const port = config.MINUTEBOOK_METRICS_PORT;
-  await listenOn(server, { host: '127.0.0.1', port, setting: 'MINUTEBOOK_METRICS_PORT' });
-  lifecycle.onClose('metrics server', () => server.close());
-  logger.info({ partitions: log.identity.partitionCount, log: log.identity.logId }, 'started');
+  const port = await serveOperations({ config, operations, metrics, lifecycle });
+  const { logId, partitionCount } = log.identity;
+  logger.info({ metricsPort: port, partitions: partitionCount, log: logId }, 'started');
   return aggregator.failure;
 }
 

@@ -8,7 +8,7 @@ import type { FailedAuthentication } from '../runtime/http/failed-authentication
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { createReadiness } from '../runtime/readiness.js';
+import type { Readiness } from '../runtime/readiness.js';
 import type { ApiKeyDirectory } from '../sql/api-keys.js';
 import type { Database } from '../sql/pool.js';
 import { createUserCallers } from '../sql/user-callers.js';
@@ -59,8 +59,8 @@ export type BillingAppDependencies = {
   readonly rateLimits: RateLimits;
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
-  /** What /readyz names beside the two databases, such as the event log. */
-  readonly otherProbes: Readonly<Record<string, () => Promise<unknown>>>;
+  /** What /readyz says. */
+  readonly readiness: Readiness;
 };
 
 /** Answers are data: nothing in them may be rendered or framed. */
@@ -111,13 +111,8 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   const signingIn = { tokens, passwords: createPasswords(), forgetCallers: () => apiKeys.forget() };
   provideDependencies(app, { database, ...stores, ...signingIn, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
-  const probes = {
-    postgres: () => database.ping(),
-    clickhouse: () => dependencies.clickHouse.ping(),
-    ...dependencies.otherProbes,
-  };
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
-  app.use(createOperationalRoutes({ readiness: createReadiness(probes, log), metrics }));
+  app.use(createOperationalRoutes({ readiness: dependencies.readiness, metrics }));
   app.use(
     '/v1',
     createAuthenticate({

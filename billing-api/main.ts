@@ -10,10 +10,12 @@ import { required } from '../runtime/config.js';
 import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
 import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
+import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
 import { createId } from '../runtime/ids.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
+import { createReadiness, type Readiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { outageOf } from '../sql/outage.js';
 import { startKeyUses } from '../sql/key-uses.js';
@@ -26,8 +28,8 @@ import { startReconciliation } from './events/reconciliation/reconcile.js';
 
 const POOL_SIZE = 16;
 
-/** Beside ingest, whose port is 8080, on one machine. */
-const PORT = '8081';
+/** Beside ingest, whose ports are 8080 and 9080, on one machine. */
+const DEFAULTS = { MINUTEBOOK_PORT: '8081', MINUTEBOOK_METRICS_PORT: '9081' };
 
 const { config, log, lifecycle } = openProgram('billing-api', {
   names: [
@@ -42,8 +44,9 @@ const { config, log, lifecycle } = openProgram('billing-api', {
     'MINUTEBOOK_PROXY_COUNT',
     'MINUTEBOOK_TOKEN_SECRET',
     ...EVENT_LOG_SETTINGS,
+    ...OPERATIONS_SETTINGS,
   ],
-  defaults: { MINUTEBOOK_PORT: PORT },
+  defaults: DEFAULTS,
   explain: outageOf,
 });
 
@@ -53,7 +56,9 @@ type Opened = {
   readonly metrics: Metrics;
 };
 
-async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Application> {
+type App = { readonly app: Application; readonly readiness: Readiness };
+
+async function createApp({ databaseUrl, database, metrics }: Opened): Promise<App> {
   const clickHouseUrl = required(config, 'CLICKHOUSE_URL');
   const clickHouse = createClickHouse(clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
@@ -65,7 +70,13 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   lifecycle.onClose('reconciliation', startReconciliation(engines));
   const keyUses = startKeyUses({ database, clock: systemClock, log });
   lifecycle.onClose('key uses', keyUses.stop);
-  return createBillingApp({
+  const probes = {
+    postgres: () => database.ping(),
+    clickhouse: () => reader.ping(),
+    schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
+  };
+  const readiness = createReadiness(probes, log);
+  const app = createBillingApp({
     database,
     clickHouse: reader,
     log,
@@ -80,10 +91,9 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
       heavyPerSecond: config.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
     },
-    otherProbes: {
-      schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
-    },
+    readiness,
   });
+  return { app, readiness };
 }
 
 async function start(): Promise<void> {
@@ -91,12 +101,14 @@ async function start(): Promise<void> {
   const database = await openPreparedDatabase(databaseUrl, { poolSize: POOL_SIZE });
   lifecycle.onClose('postgres', () => database.close());
   const metrics = createMetrics('billing-api');
-  const app = await createApp({ databaseUrl, database, metrics });
+  const { app, readiness } = await createApp({ databaseUrl, database, metrics });
+  const operations = { readiness, metrics };
+  const metricsPort = await serveOperations({ config, operations, metrics, lifecycle });
   const server = new ProgramServer({ handler: serveWith(app), metrics });
   lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
   const port = await listenOn(server, publicAddress(config));
   lifecycle.onClose('http', () => server.close());
-  log.info({ port }, 'listening');
+  log.info({ port, metricsPort }, 'listening');
   // `npm start` has started this program and sends requests on to its port.
   process.send?.({ port });
 }

@@ -1,5 +1,8 @@
 import { readConfig } from '../runtime/config.js';
 
+/** Several products can run on one machine; the port of the interface is the one that is known. */
+const DEFAULTS = { MINUTEBOOK_METRICS_PORT: '0' };
+
 /** The settings of the whole product. @throws ConfigError. */
 export function readStackConfig(environment: Readonly<Record<string, string | undefined>>) {
   return readConfig(
@@ -28,9 +31,11 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
       'MINUTEBOOK_METER_REVERT_HOURS',
+      'MINUTEBOOK_METRICS_HOST',
       'MINUTEBOOK_METRICS_PORT',
     ],
     environment,
+    DEFAULTS,
   );
 }
 

@@ -89,6 +89,8 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
       MINUTEBOOK_READER_CLICKHOUSE_URL: readerClickhouseUrl,
       MINUTEBOOK_HOST: '127.0.0.1',
       MINUTEBOOK_PORT: '0',
+      // The setting is for the aggregator; the pages of billing-api are at the port of ingest.
+      MINUTEBOOK_METRICS_PORT: '0',
       // All its requests come from ingest, which says whose they are.
       MINUTEBOOK_PROXY_COUNT: '1',
     },
@@ -103,7 +105,7 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
 /** Opens ingest in this process; the port listens when billing-api does. Returns the address. */
 async function openPort(opening: Opening, billingApi: SupervisedBillingApi): Promise<string> {
   const { config, engines, logger, lifecycle } = opening;
-  const server = await openIngest({
+  const { server } = await openIngest({
     config: { ...config, DATABASE_URL: engines.databaseUrl },
     log: logger,
     lifecycle,

@@ -1,6 +1,7 @@
 import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { required } from '../runtime/config.js';
 import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
+import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { openProgram } from '../runtime/program.js';
 import { outageOf } from '../sql/outage.js';
@@ -9,6 +10,7 @@ import { openIngest } from './open-ingest.js';
 const { config, log, lifecycle } = openProgram('ingest', {
   names: [
     ...EVENT_LOG_SETTINGS,
+    ...OPERATIONS_SETTINGS,
     'DATABASE_URL',
     'MINUTEBOOK_PORT',
     'MINUTEBOOK_HOST',
@@ -25,10 +27,12 @@ async function start(): Promise<void> {
   const settings = { ...config, DATABASE_URL: required(config, 'DATABASE_URL') };
   const url = config.MINUTEBOOK_BILLING_API_URL;
   const billingApi = url === undefined ? null : { origin: () => url, isOnlyPort: false };
-  const server = await openIngest({ config: settings, log, lifecycle, billingApi });
+  const opened = await openIngest({ config: settings, log, lifecycle, billingApi });
+  const { server, operations, metrics } = opened;
+  const metricsPort = await serveOperations({ config, operations, metrics, lifecycle });
   const port = await listenOn(server, publicAddress(config));
   lifecycle.onClose('http', () => server.close());
-  log.info({ port, billingApi: url }, 'listening');
+  log.info({ port, metricsPort, billingApi: url }, 'listening');
 }
 
 try {

@@ -5,14 +5,15 @@ import { createFailedAuthentication } from '../runtime/http/failed-authenticatio
 import type { ProgramServer } from '../runtime/http/program-server.js';
 import type { Lifecycle } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
-import { createMetrics } from '../runtime/metrics.js';
+import { createMetrics, type Metrics } from '../runtime/metrics.js';
+import type { Operations } from '../runtime/operational-pages.js';
 import { createReadiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { startKeyUses } from '../sql/key-uses.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createIngest } from './create-ingest.js';
 import { createForward } from './forward/forward-requests.js';
-import { createPortListener } from './forward/port-pages.js';
+import { createPortListener, operationsOfPort } from './forward/port-pages.js';
 import { createOperations } from './http/operations.js';
 
 /** Only for look-ups of API keys, at most one per second and key. */
@@ -37,8 +38,15 @@ export type IngestOpening = {
   readonly billingApi: BillingApi | null;
 };
 
-/** Opens what ingest needs, and closes it through `lifecycle`; the server does not listen yet. */
-export async function openIngest(opening: IngestOpening): Promise<ProgramServer> {
+/** A server that does not listen yet, and what it says of itself. */
+export type OpenedIngest = {
+  readonly server: ProgramServer;
+  readonly operations: Operations;
+  readonly metrics: Metrics;
+};
+
+/** Opens what ingest needs, and closes it through `lifecycle`. */
+export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> {
   const { config, log, lifecycle, billingApi } = opening;
   const metrics = createMetrics('ingest');
   const database = await openPreparedDatabase(config.DATABASE_URL, { poolSize: POOL_SIZE });
@@ -52,16 +60,17 @@ export async function openIngest(opening: IngestOpening): Promise<ProgramServer>
     schema: () => assertMigrated(database),
     event_log: () => writer.ping(),
   };
-  const operations = { readiness: createReadiness(probes, log), metrics };
+  let operations: Operations = { readiness: createReadiness(probes, log), metrics };
   let fallback = createOperations(operations);
   if (billingApi !== null) {
     const { origin, isOnlyPort } = billingApi;
     const proxyCount = config.MINUTEBOOK_PROXY_COUNT;
     const forward = createForward({ origin, proxyCount, log, metrics });
     lifecycle.onClose('connections to billing-api', () => Promise.resolve(forward.close()));
-    fallback = createPortListener({ operations, forward, isOnlyPort, log });
+    operations = operationsOfPort({ operations, forward, isOnlyPort, log });
+    fallback = createPortListener(operations, forward);
   }
-  return createIngest({
+  const server = createIngest({
     writer,
     apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
     metrics,
@@ -72,4 +81,5 @@ export async function openIngest(opening: IngestOpening): Promise<ProgramServer>
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,
   });
+  return { server, operations, metrics };
 }

@@ -127,9 +127,13 @@ export const SETTINGS = {
     means:
       'how long the previous version of a changed meter is still counted, so that a change can be reverted at once',
   },
+  MINUTEBOOK_METRICS_HOST: {
+    schema: z.string().min(1).default('127.0.0.1'),
+    means: 'address on which a program shows its health and metrics',
+  },
   MINUTEBOOK_METRICS_PORT: {
-    schema: port.default(0),
-    means: 'port of health and metrics of a separately run aggregator (0: any free port)',
+    schema: port.default(9080),
+    means: 'port on which a program shows its health and metrics (0: any free port)',
   },
 } as const;
 
@@ -150,11 +154,13 @@ const PREFIX = 'MINUTEBOOK_';
 
 /**
  * Reads the named settings. An empty text counts as absent.
+ * @param defaults of one program, instead of the common ones.
  * @throws ConfigError that lists every invalid value and every unknown key with our prefix.
  */
 export function readConfig<Names extends SettingName>(
   names: readonly Names[],
   environment: Readonly<Record<string, string | undefined>>,
+  defaults: { readonly [Name in SettingName]?: string } = {},
 ): Config<Names> {
   const problems = Object.keys(environment)
     .filter((key) => key.startsWith(PREFIX) && !Object.hasOwn(SETTINGS, key))
@@ -162,7 +168,8 @@ export function readConfig<Names extends SettingName>(
   const config: Record<string, unknown> = {};
   for (const name of names) {
     const text = environment[name];
-    const parsed = SETTINGS[name].schema.safeParse(text === '' ? undefined : text);
+    const given = text === '' ? undefined : text;
+    const parsed = SETTINGS[name].schema.safeParse(given ?? defaults[name]);
     if (parsed.success) config[name] = parsed.data;
     else problems.push(`${name}: ${parsed.error.issues[0]?.message ?? 'invalid'}`);
   }

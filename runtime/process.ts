@@ -1,12 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from './failure.js';
 
-/** Whether a process with this id exists, under any account. */
+/**
+ * Whether a process has ended, and only its parent has not asked about it yet: it holds no file, no
+ * port and no memory, but keeps its id, for ever where process 1 of a container reaps nothing. This
+ * is known on Linux only. The state follows the name, which may hold blanks and brackets itself.
+ */
+function isUnreaped(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^\) [ZX] /.test(stat.slice(stat.lastIndexOf(')')));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a process with this id runs, under any account. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isUnreaped(pid);
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }

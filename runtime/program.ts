@@ -25,12 +25,11 @@ export function openProgram<Names extends SettingName>(
   },
 ): Program<Names> {
   const { names, defaults = {}, explain } = settings;
-  const given = Object.entries(process.env).filter(([, value]) => value !== '');
-  const environment = { ...defaults, ...Object.fromEntries(given) };
   try {
     const config = readConfig<Names | 'MINUTEBOOK_LOG_LEVEL'>(
       [...names, 'MINUTEBOOK_LOG_LEVEL'],
-      environment,
+      process.env,
+      defaults,
     );
     const log = createLog(name, config.MINUTEBOOK_LOG_LEVEL);
     const lifecycle = new Lifecycle(log);

@@ -1,8 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { endsWithin, startAndAbandon } from '../load-tests/harness/abandoned-process.js';
+import {
+  endsWithin,
+  leaveUnreaped,
+  startAndAbandon,
+} from '../load-tests/harness/abandoned-process.js';
 import { test } from '../load-tests/harness/fixtures.js';
 import { startEmbeddedPostgres } from './embedded.js';
 import { findRunningPostgres } from './running-embedded.js';
@@ -62,6 +67,18 @@ describe('embedded PostgreSQL', () => {
     expect(await endsWithin(pid, 10_000)).toBe(true);
     const next = await startEmbeddedPostgres({ directory, port: 0 });
     await next.stop();
+  });
+
+  test('waits for a server that ends, though the program that started it is not reaped', async ({
+    directory,
+  }) => {
+    const owner = await leaveUnreaped();
+    const first = await startEmbeddedPostgres({ directory, port: 0 });
+    await writeFile(join(directory, 'owner.pid'), `${owner.pid}\n`);
+    const next = startEmbeddedPostgres({ directory, port: 0 });
+    const stopped = delay(300).then(() => first.stop());
+    await (await next.finally(() => stopped)).stop();
+    await owner.reap();
   });
 
   test('names the port that another program uses', async ({ directory }) => {

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
+import { createReadiness } from '../../runtime/readiness.js';
 import { systemClock, type Clock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import { createLog } from '../../runtime/log.js';
@@ -156,6 +157,7 @@ function createApp(
   { clock, eventLog, metrics }: { clock: Clock; eventLog: LazyEventLog; metrics: Metrics },
 ) {
   const { database, clickhouse: clickHouse } = engines;
+  const log = createLog('test', 'error');
   return createBillingApp({
     database,
     clickHouse,
@@ -165,7 +167,7 @@ function createApp(
     apiKeys: engines.apiKeys ?? createApiKeyDirectory(database, clock),
     tokenSecret: TOKEN_SECRET,
     dataUntil: engines.dataUntil ?? createPostgresDataUntil(database, IN_FLIGHT_MS),
-    log: createLog('test', 'error'),
+    log,
     metrics,
     ...(engines.bodyLimits === undefined ? {} : { bodyLimits: engines.bodyLimits }),
     failedAuthentication: new FailedAuthentication({ perSecond: engines.failedAuthRate ?? 0 }),
@@ -173,7 +175,10 @@ function createApp(
       heavyPerSecond: engines.heavyRate ?? 10_000,
       defaultPerSecond: engines.defaultRate ?? 10_000,
     },
-    otherProbes: {},
+    readiness: createReadiness(
+      { postgres: () => database.ping(), clickhouse: () => clickHouse.ping() },
+      log,
+    ),
   });
 }
 

@@ -71,17 +71,21 @@ async function metricsOf({ operations, forward, isOnlyPort }: PortPages): Promis
   return theirs?.status === 200 ? mergeMetrics(ours, theirs.body) : ours;
 }
 
+/** Health and metrics of a port behind which billing-api stands. */
+export function operationsOfPort(pages: PortPages): Operations {
+  const { contentType } = pages.operations.metrics.registry;
+  return {
+    readiness: () => readinessOf(pages),
+    metrics: { registry: { contentType, metrics: () => metricsOf(pages) } },
+  };
+}
+
 /**
  * What a port answers beside the event routes when billing-api stands behind it: the operational
  * pages speak for both programs, and everything else is sent on.
  */
-export function createPortListener(pages: PortPages): RequestListener {
-  const { forward, operations } = pages;
-  const { contentType } = operations.metrics.registry;
-  const answerPages = createOperations({
-    readiness: () => readinessOf(pages),
-    metrics: { registry: { contentType, metrics: () => metricsOf(pages) } },
-  });
+export function createPortListener(operations: Operations, forward: Forward): RequestListener {
+  const answerPages = createOperations(operations);
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = PAGES.has(path) && (request.method === 'GET' || request.method === 'HEAD');

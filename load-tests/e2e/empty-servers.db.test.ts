@@ -9,7 +9,7 @@ import { createApiKey } from '../../sql/api-key.js';
 import { createDatabase } from '../../sql/pool.js';
 import { endOfProgram } from '../harness/end-of-program.js';
 import { test } from '../harness/fixtures.js';
-import { startProgram, waitUntilReady } from '../harness/start-program.js';
+import { startProgram, waitUntilReady, type StartedProgram } from '../harness/start-program.js';
 
 const PROGRAMS = ['ingest', 'aggregator', 'billing-api'] as const;
 
@@ -33,6 +33,16 @@ async function refusalOf(name: (typeof PROGRAMS)[number], servers: Servers): Pro
   expect({ status, lines: lines.length }).toEqual({ status: 1, lines: 1 });
   const line = z.object({ msg: z.literal('stopped'), error: z.string() }).strict();
   return line.strip().parse(JSON.parse(lines[0] ?? '')).error;
+}
+
+/** Health and metrics of one program, on a port with nothing else. */
+async function expectOperations({ operationsUrl }: StartedProgram, index: number): Promise<void> {
+  const paths = ['/livez', '/readyz', '/health', '/metrics', '/v1/meters', '/openapi.json'];
+  const answers = await Promise.all(paths.map((path) => fetch(`${operationsUrl}${path}`)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404, 404]);
+  const [, ready, , metrics] = await Promise.all(answers.map((answer) => answer.text()));
+  expect(ready).toContain('"schema":"up"');
+  expect(metrics).toContain(`minutebook_http_connections{program="${PROGRAMS[index]}"}`);
 }
 
 describe('servers of one’s own', () => {
@@ -83,6 +93,7 @@ describe('servers of one’s own', () => {
     try {
       await Promise.all(programs.map(({ url }) => waitUntilReady(url)));
       const [, aggregator, billingApi] = programs;
+      await Promise.all(programs.map(expectOperations));
       const headers = { 'x-api-key': apiKey };
       const answer = await fetch(`${billingApi?.url}/v1/customers/search`, {
         ...{ method: 'POST', headers: { ...headers, 'content-type': 'application/json' } },

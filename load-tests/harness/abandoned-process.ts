@@ -46,3 +46,22 @@ export async function endsWithin(pid: number, timeoutMs: number): Promise<boolea
   }
   return false;
 }
+
+export type UnreapedProcess = {
+  /** Of a process that was killed and that its parent never asks about (state Z). */
+  readonly pid: number;
+  /** Ends the parent, and the process disappears. */
+  readonly reap: () => Promise<void>;
+};
+
+/** A killed process as it stays behind below a parent that reaps nothing. */
+export async function leaveUnreaped(): Promise<UnreapedProcess> {
+  const script = 'sleep 600 & kill -KILL $!; echo $!; exec sleep 600';
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+  const reap = async (): Promise<void> => {
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+  };
+  return { pid: Number(line), reap };
+}

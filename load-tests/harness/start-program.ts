@@ -8,6 +8,8 @@ import { builtModule } from '../../runtime/project.js';
 export type StartedProgram = {
   readonly child: ChildProcess;
   readonly url: string;
+  /** Where it shows its health and metrics. */
+  readonly operationsUrl: string;
   readonly pid: number;
   /**
    * The values of one metric by its labels as text, `{}` when it has none. The label `program` is
@@ -33,11 +35,12 @@ async function readMetric(url: string, name: string): Promise<ReadonlyMap<string
 }
 
 /** What tests and measurements need of a process that serves `url`. */
-export function programOf(child: ChildProcess, url: string): StartedProgram {
+export function programOf(child: ChildProcess, url: string, operationsUrl = url): StartedProgram {
   const exited = once(child, 'exit');
   return {
     child,
     url,
+    operationsUrl,
     pid: child.pid ?? 0,
     metric: (name) => readMetric(url, name),
     stop: async () => {
@@ -55,18 +58,21 @@ export async function startProgram(
   name: 'ingest' | 'aggregator' | 'billing-api',
   settings: Readonly<Record<string, string>>,
 ): Promise<StartedProgram> {
-  const port = String(await drawFreePort());
+  const [port, metricsPort] = [await drawFreePort(), await drawFreePort()];
   const child = fork(builtModule(`${name}/main`), [], {
     env: {
       ...process.env,
       // billing-api needs one; the others leave it alone.
       MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
-      ...(name === 'aggregator' ? { MINUTEBOOK_METRICS_PORT: port } : { MINUTEBOOK_PORT: port }),
+      MINUTEBOOK_PORT: String(port),
+      MINUTEBOOK_METRICS_PORT: String(metricsPort),
       ...settings,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  return programOf(child, `http://127.0.0.1:${port}`);
+  const operationsUrl = `http://127.0.0.1:${metricsPort}`;
+  const url = name === 'aggregator' ? operationsUrl : `http://127.0.0.1:${port}`;
+  return programOf(child, url, operationsUrl);
 }
 
 /** The whole product as `npm start` runs it, as a process of its own, with these settings. */

@@ -271,6 +271,7 @@ export class World {
       CLICKHOUSE_URL: engines.clickhouseProxy.address(clickhouseUrl),
       ...(log === 'kafka' ? { KAFKA_BROKERS: brokersOf(engines) } : {}),
       MINUTEBOOK_LOG_LEVEL: 'warn',
+      MINUTEBOOK_METRICS_PORT: '0',
       MINUTEBOOK_LOG_PARTITIONS: String(partitions),
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
       MINUTEBOOK_FLUSH_DELAY_MS: String(flushDelayMs),
