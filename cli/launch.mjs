@@ -2,37 +2,12 @@
 // The entry point of every command of the repository. It is plain Node without dependencies, so that it runs in a fresh
 // clone: it installs packages, builds when sources have changed, and starts the command. Everything else is TypeScript.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const binaries = join(root, 'node_modules', '.bin');
-const stamps = join(root, 'node_modules', '.cache', 'minutebook');
-const TESTS_STAMP = join(root, 'dist', '.built-for-tests');
-const SOURCE_FOLDERS = [
-  'contract',
-  'runtime',
-  'event-log',
-  'ingest',
-  'aggregator',
-  'billing-api',
-  'sql',
-  'clickhouse',
-  'load-tests',
-  'cli',
-  'docs',
-  '.config',
-];
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, SOURCE_FOLDERS } from './prepare/build.mjs';
+import { buildKafkaClient, install } from './prepare/install.mjs';
+import { createSteps, StepFailed } from './prepare/steps.mjs';
+import { binaries, root, stamps } from './prepare/tools.mjs';
 
 function say(text) {
   process.stderr.write(`${text}\n`);
@@ -47,81 +22,6 @@ function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 12)) return;
   fail(`Node ${process.versions.node} is too old: Minutebook needs Node 20.12 or later.`);
-}
-
-/** Runs a tool to its end with its output on ours. Exits with its exit code when that is not 0. */
-async function run(command, parameters, options = {}) {
-  const child = spawn(command, parameters, { cwd: root, stdio: 'inherit', ...options });
-  child.once('error', (error) => fail(`${command}: ${error.message}`));
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  if (code !== 0) process.exit(code ?? 1);
-}
-
-function isStamped(name, value) {
-  const file = join(stamps, name);
-  return existsSync(file) && readFileSync(file, 'utf8') === value;
-}
-
-function stamp(name, value) {
-  mkdirSync(stamps, { recursive: true });
-  writeFileSync(join(stamps, name), value);
-}
-
-/** `npm ci` once per lock file and Node ABI: native modules are built for one ABI only. */
-async function install() {
-  const lock = readFileSync(join(root, 'package-lock.json'));
-  const wanted = `${createHash('sha256').update(lock).digest('hex')} ${process.versions.modules}`;
-  if (isStamped('installed', wanted)) return;
-  say(
-    'Installing npm packages (the Kafka client is compiled: two minutes, on a busy machine up to eight) …',
-  );
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  await run(
-    npm,
-    ['ci', '--no-audit', '--no-fund', '--foreground-scripts=false', '--progress=true'],
-    {
-      env: { ...process.env, npm_config_loglevel: process.env.npm_config_loglevel ?? 'error' },
-      // Standard output is only for what the command prints.
-      stdio: ['inherit', process.stderr, 'inherit'],
-    },
-  );
-  stamp('installed', wanted);
-}
-
-/** Adds the names, sizes and times of all sources to the hash, which changes with any of them. */
-function fingerprint(folder, hash) {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
-    const path = join(folder, entry.name);
-    if (entry.name === 'generated' || entry.name === 'results') continue;
-    if (entry.isDirectory()) fingerprint(path, hash);
-    else if (/\.(ts|mjs|json)$/.test(entry.name)) {
-      const { mtimeMs, size } = statSync(path);
-      hash.update(`${path} ${mtimeMs} ${size}\n`);
-    }
-  }
-}
-
-/** Builds what has changed. `onRoutes` is called once, when all generated files are there. */
-async function build(onRoutes = () => undefined) {
-  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
-  hash.update(readFileSync(join(root, 'tsconfig.json')));
-  for (const folder of SOURCE_FOLDERS) fingerprint(join(root, folder), hash);
-  const wanted = hash.digest('hex');
-  const program = join(root, 'dist', 'cli', 'minutebook.js');
-  if (isStamped('built', wanted) && existsSync(program) && existsSync(TESTS_STAMP)) {
-    onRoutes();
-    return;
-  }
-  const startedAt = new Date();
-  say('Building …');
-  await run(process.execPath, [join(root, 'cli', 'build-routes.mjs')]);
-  onRoutes();
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')]);
-  // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
-  writeFileSync(TESTS_STAMP, '');
-  utimesSync(TESTS_STAMP, startedAt, startedAt);
-  stamp('built', wanted);
 }
 
 /**
@@ -219,14 +119,36 @@ const PROOFS = new Map([
   ['speed', 'speed'],
 ]);
 
+/** Commands of those who change the code. All others run what a clone has. */
+const CHECKED = new Set(['build', 'check', 'test', 'examples']);
+const ON_KAFKA = new Set(['kafka', 'faults', 'measure', 'nightly', 'speed']);
+
+/** Whether the command may use Kafka. Single test files skip what needs it, unless it is required. */
+function mayUseKafka(verb, parameters) {
+  if ((process.env.KAFKA_BROKERS ?? '') !== '' || ON_KAFKA.has(verb)) return true;
+  return verb === 'test' && (parameters.length === 0 || process.env.REQUIRE_KAFKA === '1');
+}
+
+/** Installs and builds what the command needs and is missing or out of date. */
+async function prepare(verb, parameters, onRoutes) {
+  const step = createSteps(process.stderr);
+  try {
+    await install(step);
+    await build(step, { isHurried: !CHECKED.has(verb), onRoutes });
+    if (mayUseKafka(verb, parameters)) await buildKafkaClient(step);
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    process.exit(error.exitCode);
+  }
+}
+
 async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
-  await install();
   // The checks need the generated files but not what the compiler writes.
   const isChecked = verb === 'check' || (verb === 'test' && parameters.length === 0);
   let checks = Promise.resolve(true);
-  await build(() => {
+  await prepare(verb, parameters, () => {
     if (isChecked) checks = check();
   });
   if (verb === 'build') return;

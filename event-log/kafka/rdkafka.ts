@@ -94,10 +94,22 @@ function isRdKafka(module: unknown): module is RdKafka {
   return 'Producer' in module && 'KafkaConsumer' in module && 'AdminClient' in module;
 }
 
+/** The same as cli/prepare/install.mjs runs. */
+const BUILD = 'npm rebuild node-rdkafka --ignore-scripts=false';
+
+/** What keeps the driver from being loaded, and the command that mends it. */
+function remedyOf(error: unknown): string {
+  const reason = messageOf(error).replace(/(\. Tried:)?\n.*/s, '');
+  return codeOf(error) === 'ERR_MODULE_NOT_FOUND'
+    ? `is not installed: run "npm install --include=optional" and "${BUILD}"`
+    : `is not compiled (${reason}): run "${BUILD}"`;
+}
+
 /**
- * Loads the Kafka driver, which is an optional dependency because it is compiled at installation.
+ * Loads the Kafka driver. Installing it does not compile it: the commands of the repository do that
+ * when they need it.
  * @param name the package. It is a variable so that the compiler does not look for the package.
- * @throws ConfigError that says what to install when the package is missing.
+ * @throws ConfigError that says what to run when the package is missing or not compiled.
  */
 export async function loadRdKafka(name: string = 'node-rdkafka'): Promise<RdKafka> {
   try {
@@ -108,7 +120,7 @@ export async function loadRdKafka(name: string = 'node-rdkafka'): Promise<RdKafk
     throw new TypeError('it exports neither producer nor consumer');
   } catch (error) {
     throw new ConfigError([
-      `KAFKA_BROKERS is set, but the Kafka driver ${name} cannot be loaded (${codeOf(error) ?? messageOf(error)}): it is compiled at installation, so run "npm install --include=optional" where make, g++ and python3 are installed, or leave KAFKA_BROKERS out to keep the log in PostgreSQL`,
+      `the Kafka client ${name} ${remedyOf(error)} where make, g++ and python3 are installed, or leave KAFKA_BROKERS out to keep the log in PostgreSQL`,
     ]);
   }
 }

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isStamped, root, runTool, stamp } from './tools.mjs';
+
+const dist = join(root, 'dist');
+const TESTS_STAMP = join(dist, '.built-for-tests');
+export const SOURCE_FOLDERS = [
+  'contract',
+  'runtime',
+  'event-log',
+  'ingest',
+  'aggregator',
+  'billing-api',
+  'sql',
+  'clickhouse',
+  'load-tests',
+  'cli',
+  'docs',
+  '.config',
+];
+
+/** Adds the names, sizes and times of all sources to the hash, which changes with any of them. */
+function addSources(folder, hash) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.name === 'generated' || entry.name === 'results') continue;
+    if (entry.isDirectory()) addSources(path, hash);
+    else if (/\.(ts|mjs|json)$/.test(entry.name)) {
+      const { mtimeMs, size } = statSync(path);
+      hash.update(`${path} ${mtimeMs} ${size}\n`);
+    }
+  }
+}
+
+function fingerprintOfSources() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  hash.update(readFileSync(join(root, 'tsconfig.json')));
+  for (const folder of SOURCE_FOLDERS) addSources(join(root, folder), hash);
+  return hash.digest('hex');
+}
+
+/**
+ * Builds what has changed. `onRoutes` is called once, when all generated files are there.
+ * @param isHurried leaves out the check of types in the first build of a clone, whose sources were
+ *   checked before they were committed. The next build that is not hurried makes up for it.
+ */
+export async function build(step, { isHurried, onRoutes = () => undefined }) {
+  const wanted = fingerprintOfSources();
+  const isThere = existsSync(join(dist, 'cli', 'minutebook.js')) && existsSync(TESTS_STAMP);
+  const isChecked = isThere && isStamped('built', wanted);
+  if (isChecked || (isThere && isHurried && isStamped('compiled', wanted))) {
+    onRoutes();
+    return;
+  }
+  const isUnchecked = isHurried && !isThere;
+  const startedAt = new Date();
+  const generator = join(root, 'cli', 'build-routes.mjs');
+  await step('Generating the routes', () => runTool(process.execPath, [generator]));
+  onRoutes();
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = isUnchecked ? ['--noCheck'] : [];
+  await step('Compiling', () => runTool(process.execPath, [compiler, ...options]));
+  // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
+  writeFileSync(TESTS_STAMP, '');
+  utimesSync(TESTS_STAMP, startedAt, startedAt);
+  stamp(isUnchecked ? 'compiled' : 'built', wanted);
+}
