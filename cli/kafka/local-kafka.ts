@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeTopic } from '../../event-log/kafka/describe.js';
+import { describeTopic } from '../../event-log/kafka/describe-topic.js';
 import { messageOf } from '../../runtime/failure.js';
 import { findFreePort } from '../../runtime/port.js';
 import { findKafkaJars, KafkaUnavailable, runProgram } from './kafka-jars.js';
@@ -120,7 +120,7 @@ async function waitUntilReady(
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
-      const { brokerCount } = await describeTopic(brokers, 'any', PROBE_TIMEOUT_MS);
+      const { brokerCount } = await describeTopic({ brokers, topic: 'any' }, PROBE_TIMEOUT_MS);
       if (brokerCount > 0) return;
     } catch (error) {
       if (server.exitCode !== null || server.signalCode !== null || Date.now() > deadline) {

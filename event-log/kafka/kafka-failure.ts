@@ -6,6 +6,7 @@ export const KAFKA_ERROR = {
   queueFull: -184,
   allBrokersDown: -187,
   unknownTopic: 3,
+  noLeader: 5,
   recordTooLarge: 10,
   topicExists: 36,
 } as const;

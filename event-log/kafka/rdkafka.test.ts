@@ -6,7 +6,6 @@ import { ConfigError } from '../../runtime/config.js';
 import { messageOf } from '../../runtime/failure.js';
 import { projectRoot } from '../../runtime/project.js';
 import { inTestDirectory } from '../../load-tests/harness/test-directory.js';
-import { brokerAddresses } from './describe.js';
 import { loadRdKafka } from './rdkafka.js';
 
 /** The error of a package of that name whose native part was never compiled. */
@@ -44,15 +43,5 @@ describe('the Kafka driver', () => {
 
   test('is refused when it is another package', async () => {
     await expect(loadRdKafka('node:path')).rejects.toThrow(ConfigError);
-  });
-});
-
-describe('broker addresses', () => {
-  test.each([
-    ['kafka-1:9092,kafka-2:9093', ['kafka-1:9092', 'kafka-2:9093']],
-    [' kafka-1 , kafka-2 ', ['kafka-1:9092', 'kafka-2:9092']],
-    ['[::1]:19092', ['::1:19092']],
-  ])('reads %s', (text, expected) => {
-    expect(brokerAddresses(text).map(({ host, port }) => `${host}:${port}`)).toEqual(expected);
   });
 });

@@ -8,7 +8,7 @@ import {
   type LogRecord,
   type ReadRequest,
 } from '../event-log.js';
-import { describeTopic } from './describe.js';
+import { describeTopic } from './describe-topic.js';
 import { kafkaFailureOf } from './kafka-failure.js';
 import { PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
@@ -183,7 +183,7 @@ class KafkaLogReader implements EventLogReader {
   async #checkIdentity(): Promise<void> {
     const nowMs = performance.now();
     if (!this.#isSuspicious && nowMs - this.#identityCheckedAtMs < CHECK_INTERVAL_MS) return;
-    const found = await describeTopic(this.at.brokers, this.at.topic, QUERY_TIMEOUT_MS);
+    const found = await describeTopic(this.at, QUERY_TIMEOUT_MS);
     const logId = kafkaLogId(found.clusterId, found.topic?.topicId ?? 'none');
     if (logId !== this.identity.logId) {
       throw new DependencyError(

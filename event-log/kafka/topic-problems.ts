@@ -3,6 +3,14 @@ import type { KafkaTopic } from './topic.js';
 /** Three replicas survive the loss of one broker while another one is being replaced. */
 const REPLICAS_MAX = 3;
 
+/** Settings of an existing topic that are checked. */
+export const CHECKED_SETTINGS = [
+  'message.timestamp.type',
+  'cleanup.policy',
+  'unclean.leader.election.enable',
+  'min.insync.replicas',
+] as const;
+
 /** An existing topic, as the brokers describe it. */
 export type FoundTopic = {
   /** Brokers that are up now. */
@@ -10,7 +18,7 @@ export type FoundTopic = {
   readonly partitionCount: number;
   /** Replicas of the partition that has the fewest. */
   readonly replicas: number;
-  /** Settings of the topic by name, defaults of the brokers included. */
+  /** The checked settings of the topic, defaults of the brokers included. */
   readonly settings: ReadonlyMap<string, string | null>;
 };
 

@@ -3,14 +3,19 @@ import { ConfigError } from '../../runtime/config.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { RECORD_BYTES_MAX, type LogIdentity } from '../event-log.js';
 import type { AgreePartitions } from './agree-partitions.js';
-import { describeTopic, topicSettings, type TopicDescription } from './describe.js';
+import type { BrokerAccess } from './ask-brokers.js';
+import { describeTopic, topicSettings, type TopicDescription } from './describe-topic.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafka } from './rdkafka.js';
-import { insyncReplicasWanted, problemsOfTopic, replicasWanted } from './topic-problems.js';
+import {
+  CHECKED_SETTINGS,
+  insyncReplicasWanted,
+  problemsOfTopic,
+  replicasWanted,
+} from './topic-problems.js';
 
 /** The topic that is the log. */
-export type KafkaTopic = {
-  readonly brokers: string;
+export type KafkaTopic = BrokerAccess & {
   readonly topic: string;
   /** For creating the topic. For an existing one it must be its number of partitions, or absent. */
   readonly partitionCount?: number | undefined;
@@ -84,7 +89,7 @@ async function askUntilKnown<T>(at: KafkaTopic, ask: () => Promise<T | null>): P
 
 function describeCreated(at: KafkaTopic): Promise<TopicDescription> {
   return askUntilKnown(at, async () => {
-    const description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+    const description = await describeTopic(at, ADMIN_TIMEOUT_MS);
     return description.topic?.isReady === true ? description : null;
   });
 }
@@ -96,7 +101,7 @@ async function problemsOf(
   { brokerCount, topic }: TopicDescription,
 ): Promise<string[]> {
   const settings = await askUntilKnown(at, () =>
-    topicSettings(at.brokers, at.topic, ADMIN_TIMEOUT_MS),
+    topicSettings(at, CHECKED_SETTINGS, ADMIN_TIMEOUT_MS),
   );
   const replicas = topic?.replicas ?? 0;
   return [...problemsOfTopic(at, { brokerCount, partitionCount, replicas, settings })];
@@ -114,7 +119,7 @@ export function kafkaLogId(clusterId: string, topicId: string): string {
  * @throws DependencyError when Kafka cannot be reached.
  */
 export async function openKafkaTopic(rdkafka: RdKafka, at: KafkaTopic): Promise<LogIdentity> {
-  let description = await describeTopic(at.brokers, at.topic, ADMIN_TIMEOUT_MS);
+  let description = await describeTopic(at, ADMIN_TIMEOUT_MS);
   if (description.topic === null) {
     await createTopic(rdkafka, at, description.brokerCount);
     description = await describeCreated(at);

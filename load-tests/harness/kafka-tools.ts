@@ -1,23 +1,14 @@
+import { Admin } from '@platformatic/kafka';
 import { AGGREGATOR_GROUP } from '../../contract/topics.js';
-import { brokerAddresses } from '../../event-log/kafka/describe.js';
 import {
   loadRdKafka,
   type RdKafkaAdmin,
   type RdKafkaError,
 } from '../../event-log/kafka/rdkafka.js';
-import {
-  askBroker,
-  WireWriter,
-  type RequestKind,
-  type WireReader,
-} from '../../event-log/kafka/wire.js';
-import { assertPresent } from '../../runtime/failure.js';
 
-// What tests do to a topic from outside the product. Their cluster has one broker.
+// What tests do to a topic from outside the product.
 
 const TIMEOUT_MS = 10_000;
-const DELETE_RECORDS = { apiKey: 21, version: 1, isCompact: false } as const;
-const OFFSET_FETCH = { apiKey: 9, version: 5, isCompact: false } as const;
 
 /** Runs one call of the driver's admin client. */
 export async function withAdmin(
@@ -69,15 +60,14 @@ export async function produceRaw(brokers: string, records: readonly RawRecord[])
   });
 }
 
-function ask(brokers: string, kind: RequestKind, body: WireWriter): Promise<WireReader> {
-  const address = assertPresent(brokerAddresses(brokers)[0], 'a broker');
-  return askBroker(address, { ...kind, body: body.toBuffer(), timeoutMs: TIMEOUT_MS });
-}
-
-function int64(value: number): Buffer {
-  const buffer = Buffer.alloc(8);
-  buffer.writeBigInt64BE(BigInt(value));
-  return buffer;
+/** Asks over the administration client, which is closed afterwards. */
+async function withAdminClient<T>(brokers: string, ask: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = new Admin({ clientId: 'minutebook-tests', bootstrapBrokers: brokers.split(',') });
+  try {
+    return await ask(admin);
+  } finally {
+    await admin.close();
+  }
 }
 
 /** Removes the records of a partition below the offset, as retention would. */
@@ -85,28 +75,17 @@ export async function deleteRecords(
   brokers: string,
   at: { readonly topic: string; readonly partition: number; readonly offset: number },
 ): Promise<void> {
-  const body = new WireWriter().int32(1).string(at.topic).int32(1);
-  body.int32(at.partition).bytes(int64(at.offset)).int32(TIMEOUT_MS);
-  await ask(brokers, DELETE_RECORDS, body);
+  const partitions = [{ partition: at.partition, offset: BigInt(at.offset) }];
+  await withAdminClient(brokers, (admin) =>
+    admin.deleteRecords({ topics: [{ name: at.topic, partitions }] }),
+  );
 }
 
 /** The offset of partition 0 that the aggregator's group has committed; -1 when none. */
 export async function committedOffset(brokers: string, topic: string): Promise<number> {
-  const body = new WireWriter().string(AGGREGATOR_GROUP).int32(1).string(topic).int32(1).int32(0);
-  const answer = await ask(brokers, OFFSET_FETCH, body);
-  answer.int32();
-  const [offset = -1] = answer
-    .array(() => {
-      answer.string();
-      return answer.array(() => {
-        answer.int32();
-        const committed = Number(answer.bytes(8).readBigInt64BE());
-        answer.int32();
-        answer.string();
-        answer.int16();
-        return committed;
-      });
-    })
-    .flat();
-  return offset;
+  const group = { groupId: AGGREGATOR_GROUP, topics: [{ name: topic, partitionIndexes: [0] }] };
+  const [found] = await withAdminClient(brokers, (admin) =>
+    admin.listConsumerGroupOffsets({ groups: [group] }),
+  );
+  return Number(found?.topics[0]?.partitions[0]?.committedOffset ?? -1);
 }

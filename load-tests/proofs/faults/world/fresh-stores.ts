@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { migrateClickHouse } from '../../../../clickhouse/migrate.js';
 import { createClickHouse } from '../../../../clickhouse/client.js';
 import { USAGE_EVENTS_TOPIC } from '../../../../contract/topics.js';
-import { describeTopic } from '../../../../event-log/kafka/describe.js';
+import { describeTopic } from '../../../../event-log/kafka/describe-topic.js';
 import { readMigrations } from '../../../../runtime/migrations.js';
 import { createApiKey, displayIdOf, hashApiKey } from '../../../../sql/api-key.js';
 import { migrateDatabase } from '../../../../sql/migrate.js';
@@ -102,7 +102,7 @@ const TOPIC_TIMEOUT_MS = 10_000;
 
 /** Deletes the topic; the next program that starts creates it again, empty. */
 async function dropTopic(brokers: string): Promise<void> {
-  const { topic } = await describeTopic(brokers, USAGE_EVENTS_TOPIC, TOPIC_TIMEOUT_MS);
+  const { topic } = await describeTopic({ brokers, topic: USAGE_EVENTS_TOPIC }, TOPIC_TIMEOUT_MS);
   if (topic === null) return;
   await withAdmin(brokers, (admin, done) => {
     admin.deleteTopic(USAGE_EVENTS_TOPIC, TOPIC_TIMEOUT_MS, done);
