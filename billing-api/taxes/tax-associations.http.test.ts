@@ -121,6 +121,9 @@ describe('POST /taxes/associations', () => {
         'end_date',
       ],
     ]);
+    const dates = { start_date: '2026-01-02T00:00:00Z', end_date: '2026-01-01T23:59:59Z' };
+    const early = await api.call('POST', PATH, { body: { ...TENANT, ...dates } });
+    expect(early.body.details).toEqual({ end_date: 'must not be before start_date' });
   });
 });
 
