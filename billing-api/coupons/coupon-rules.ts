@@ -1,6 +1,7 @@
 import { plain } from '../../contract/decimal.js';
 import { MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
+import { endProblem } from '../records/time-range.js';
 import type { CreateCouponBody, NewCoupon } from './coupon.resource.js';
 
 type Discount = Pick<NewCoupon, 'amount_off' | 'percentage_off' | 'currency'>;
@@ -46,9 +47,7 @@ export function newCoupon(body: CreateCouponBody): NewCoupon | Refusal {
   checkDuration(reader, body);
   const redeemAfter = reader.instant('redeem_after', body.redeem_after);
   const redeemBefore = reader.instant('redeem_before', body.redeem_before);
-  if (redeemAfter !== null && redeemBefore !== null && redeemBefore < redeemAfter) {
-    reader.note('redeem_before', 'must not be earlier than redeem_after');
-  }
+  reader.note('redeem_before', endProblem('redeem_after', redeemAfter, redeemBefore));
   const code = body.coupon_code;
   const coupon = {
     name: reader.name('name', body.name),

@@ -9,7 +9,7 @@ import {
 import { givenOf, MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../records/unit.js';
-import { endProblem } from './credit-grant-rules.js';
+import { grantEndProblem } from './credit-grant-rules.js';
 import {
   CREDIT_GRANTS,
   type ChangeCreditGrantBody,
@@ -30,7 +30,7 @@ export function changeCreditGrant(
       change: (row) => {
         const reader = new MemberReader();
         const endMs = reader.changedInstant('end_date', end);
-        if (endMs !== undefined) reader.note('end_date', endProblem(row, endMs, unit.now));
+        if (endMs !== undefined) reader.note('end_date', grantEndProblem(row, endMs, unit.now));
         const patch = givenOf({
           name: reader.changedName('name', name),
           metadata: reader.changedMetadata(metadata),
@@ -51,7 +51,7 @@ async function endCreditGrant(
   const reader = new MemberReader();
   const given = reader.instant('end_date', end);
   const endMs = given ?? Math.max(unit.now, row.start_date ?? 0);
-  reader.note('end_date', endProblem(row, endMs, unit.now));
+  reader.note('end_date', grantEndProblem(row, endMs, unit.now));
   const problems = reader.refusal();
   return problems ?? updateRecord(unit, CREDIT_GRANTS, { row, patch: { end_date: endMs } });
 }
@@ -67,7 +67,7 @@ export function removeCreditGrant(
     if (isRefusal(row)) return row;
     if (row.scope === 'SUBSCRIPTION') return endCreditGrant(unit, row, body);
     const reader = new MemberReader();
-    if (body.end_date !== undefined) reader.note('end_date', endProblem(row, null, unit.now));
+    if (body.end_date !== undefined) reader.note('end_date', grantEndProblem(row, null, unit.now));
     return reader.refusal() ?? removeRecord(unit, CREDIT_GRANTS, { id, guards: [] });
   });
 }

@@ -2,6 +2,7 @@ import { plain } from '../../contract/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
+import { endProblem } from '../records/time-range.js';
 import type {
   CreateCreditGrantBody,
   CreditGrantRow,
@@ -49,8 +50,7 @@ function readDates(reader: MemberReader, body: CreateCreditGrantBody): DateColum
       ['end_date', end],
       ['credit_grant_anchor', anchor],
     ] as const) {
-      const isEarly = instant !== null && start !== null && instant < start;
-      if (isEarly) reader.note(member, 'must not be before start_date');
+      reader.note(member, endProblem('start_date', start, instant));
     }
     return { start_date: start, end_date: end, credit_grant_anchor: anchor ?? start };
   }
@@ -124,7 +124,7 @@ export function readCreditGrant(body: CreateCreditGrantBody): NewCreditGrant | R
 }
 
 /** Why a grant cannot end at this instant; null when it can. */
-export function endProblem(
+export function grantEndProblem(
   row: CreditGrantRow,
   endMs: InstantMs | null,
   now: InstantMs,
@@ -132,6 +132,7 @@ export function endProblem(
   if (row.scope !== 'SUBSCRIPTION') return `must be left out with scope ${row.scope}`;
   if (row.end_date !== null && row.end_date <= now) return 'has passed: the grant has ended';
   if (endMs === null) return null;
-  if (endMs < (row.start_date ?? 0)) return 'must not be before start_date';
-  return endMs < now && row.start_date !== endMs ? 'must not be in the past' : null;
+  const isPast = endMs < now && row.start_date !== endMs;
+  const problem = endProblem('start_date', row.start_date, endMs);
+  return problem ?? (isPast ? 'must not be in the past' : null);
 }

@@ -6,8 +6,9 @@ import { expandRecord } from '../records/expand-record.js';
 import { findRecord } from '../records/find-record.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
+import { endProblem } from '../records/time-range.js';
 import { writeUnit, type WriteDependencies } from '../records/unit.js';
-import { endProblem, featureRefusal } from './entitlement-request.js';
+import { featureRefusal } from './entitlement-request.js';
 import { changedResetRefusal } from './reset-rule.js';
 import {
   ENTITLEMENTS,
@@ -22,7 +23,7 @@ function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
   const reader = new MemberReader();
   const { end_date: end, ...others } = body;
   const endMs = end === undefined ? row.end_date : reader.instant('end_date', end ?? undefined);
-  reader.note('end_date', endProblem({ startMs: row.start_date, endMs }));
+  reader.note('end_date', endProblem('start_date', row.start_date, endMs));
   return reader.refusal() ?? { ...others, end_date: endMs };
 }
 

@@ -4,6 +4,7 @@ import type { FeatureRow } from '../catalog/features/feature.resource.js';
 import type { NamedOwner } from '../catalog/owners/lock-owners.js';
 import type { CreateEntitlementBody } from './entitlement.resource.js';
 import { MemberReader } from '../records/member-rules.js';
+import { endProblem } from '../records/time-range.js';
 
 /** An entitlement that keeps every rule which asks for nothing but the request. */
 export type EntitlementCommand = {
@@ -38,15 +39,8 @@ export function entitlementCommandFrom(
     startMs: reader.instant('start_date', request.start_date),
     endMs: reader.instant('end_date', request.end_date),
   };
-  reader.note('end_date', endProblem(command));
+  reader.note('end_date', endProblem('start_date', command.startMs, command.endMs));
   return reader.refusal() ?? command;
-}
-
-export function endProblem(dates: Pick<EntitlementCommand, 'startMs' | 'endMs'>): string | null {
-  const { startMs, endMs } = dates;
-  return startMs !== null && endMs !== null && endMs < startMs
-    ? 'must not be before start_date'
-    : null;
 }
 
 /** Rules about the feature: it is in use, and what it is decides which members are needed. */

@@ -4,6 +4,7 @@ import type { EventStore, StoredEvent } from './events-store.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
+import { endProblem } from '../records/time-range.js';
 
 const LIMIT_DEFAULT = 50;
 /** Nothing is received before the first or after the last instant that an event may have. */
@@ -37,7 +38,7 @@ export async function readEventConflicts(
   const reader = new MemberReader();
   const startMs = reader.instant('start_time', request.start_time) ?? RECEIVED_MIN;
   const endMs = reader.instant('end_time', request.end_time) ?? RECEIVED_END;
-  if (endMs < startMs) reader.note('end_time', 'must not be before start_time');
+  reader.note('end_time', endProblem('start_time', startMs, endMs));
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const { environment } = caller;

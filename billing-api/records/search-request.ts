@@ -1,6 +1,7 @@
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { INSTANT_PROBLEM, readInstant } from './member-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
+import { endProblem } from './time-range.js';
 
 /** How the scalar members of a resource compare. */
 export type MemberType = 'string' | 'number' | 'boolean' | 'date';
@@ -258,9 +259,8 @@ export function readTimeRange(
   if (body.start_time !== undefined && from === null)
     return invalid({ start_time: INSTANT_PROBLEM });
   if (body.end_time !== undefined && before === null) return invalid({ end_time: INSTANT_PROBLEM });
-  if (from !== null && before !== null && before < from)
-    return invalid({ end_time: 'must not be before start_time' });
-  return { from, before };
+  const problem = endProblem('start_time', from, before);
+  return problem === null ? { from, before } : invalid({ end_time: problem });
 }
 
 function pageOf(body: SearchBodyRequest): Pick<SearchCommand, 'limit' | 'offset' | 'status'> {

@@ -6,6 +6,7 @@ import { givenOf, MemberReader } from '../records/member-rules.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
+import { endProblem } from '../records/time-range.js';
 import {
   readUnit,
   writeUnit,
@@ -25,14 +26,12 @@ import {
 import { holdTaxedEntity, readTaxedEntity } from './taxed-entity.js';
 import { holdTaxRatesByCode } from './taxes-store.js';
 
-const END_PROBLEM = 'must not be earlier than the start';
-
 function readAssociation(body: CreateTaxAssociationBody) {
   const reader = new MemberReader();
   const named = readTaxedEntity(reader, body);
   const start = reader.instant('start_date', body.start_date);
   const end = reader.instant('end_date', body.end_date);
-  if (start !== null && end !== null && end < start) reader.note('end_date', END_PROBLEM);
+  reader.note('end_date', endProblem('start_date', start, end));
   const columns = {
     priority: body.priority ?? PRIORITY_DEFAULT,
     currency: body.currency === undefined ? null : reader.currency('currency', body.currency),
@@ -112,9 +111,8 @@ export async function changeTaxAssociation(
     const changed = await changeRecord(unit, TAX_ASSOCIATIONS, {
       target,
       change: ({ start_date: start }) => {
-        const end = patch.end_date ?? null;
-        const isBefore = start !== null && end !== null && end < start;
-        return isBefore ? invalid({ end_date: END_PROBLEM }) : patch;
+        const problem = endProblem('start_date', start, patch.end_date ?? null);
+        return problem === null ? patch : invalid({ end_date: problem });
       },
     });
     return isRefusal(changed) ? changed : withTaxRate(unit, changed);

@@ -121,6 +121,9 @@ describe('POST /taxes/associations', () => {
         'end_date',
       ],
     ]);
+    const dates = { start_date: '2026-01-02T00:00:00Z', end_date: '2026-01-01T23:59:59Z' };
+    const early = await api.call('POST', PATH, { body: { ...TENANT, ...dates } });
+    expect(early.body.details).toEqual({ end_date: 'must not be before start_date' });
   });
 });
 
@@ -223,6 +226,19 @@ describe('tax_rate_overrides', () => {
     expect(await ofCustomer(api, id)).toEqual([]);
     const archived = (await api.call('GET', `${PATH}?status=archived`)).body.pagination;
     expect(archived.total).toBe(3);
+  });
+
+  test('of PUT /customers apply where the same rate stood without auto_apply', async ({ api }) => {
+    await api.make(RATES, VAT);
+    const { id } = await api.make('/v1/customers', { external_id: 'taxed' });
+    const taxed = { tax_rate_code: 'DE-19', external_customer_id: 'taxed' };
+    const former = await api.make(PATH, { ...taxed, auto_apply: false });
+    const body = { tax_rate_overrides: [{ tax_rate_code: 'DE-19' }] };
+    expect((await api.call('PUT', `/v1/customers/${id}`, { body })).status).toBe(200);
+    const { items } = (await api.call('GET', PATH)).body;
+    expect(items).toMatchObject([{ entity_id: id, auto_apply: true, priority: 100 }]);
+    const { status } = (await api.call('GET', `${PATH}/${former.id}`)).body;
+    expect(status).toBe('archived');
   });
 
   test('that are wrong are refused by name, and no customer or subscription is made', async ({

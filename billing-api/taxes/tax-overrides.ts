@@ -85,10 +85,19 @@ export async function storeTaxOverrides(
   return isRefusal(stored) ? stored : null;
 }
 
+/** The members that say when and how a rate of an entity is taken. */
+const TERMS = [
+  'tax_rate_id',
+  'priority',
+  'currency',
+  'auto_apply',
+  'start_date',
+  'end_date',
+] as const;
+
+/** Whether an association does already what an override asks for. */
 function isAlike(row: TaxAssociationRow, wanted: NewTaxAssociation): boolean {
-  const { tax_rate_id: rateId, priority, currency, start_date: start, end_date: end } = row;
-  const isSame = rateId === wanted.tax_rate_id && currency === wanted.currency;
-  return isSame && priority === wanted.priority && start === null && end === null;
+  return TERMS.every((member) => row[member] === wanted[member]);
 }
 
 /**

@@ -4,6 +4,7 @@ import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters-st
 import { type BillingDatabase, type ReadDependencies, readUnit } from '../../records/unit.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
+import { endProblem } from '../../records/time-range.js';
 
 const LIMIT_DEFAULT = 50;
 const APPENDED_END = Date.UTC(2200, 0, 1);
@@ -45,7 +46,7 @@ export async function readDeadLetters(
   const reader = new MemberReader();
   const startMs = reader.instant('start_time', request.start_time) ?? 0;
   const endMs = reader.instant('end_time', request.end_time) ?? APPENDED_END;
-  if (endMs < startMs) reader.note('end_time', 'must not be before start_time');
+  reader.note('end_time', endProblem('start_time', startMs, endMs));
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const page = { limit: request.limit ?? LIMIT_DEFAULT, offset: request.offset ?? 0 };
