@@ -5,6 +5,8 @@ import { outageOf } from '../sql/outage.js';
 import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { addKeysVerb } from './keys-verb.js';
+import { addLookVerbs } from './look/look-verbs.js';
+import { NoAnswer } from './look/product.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runMigrateVerb } from './migrate-verb.js';
@@ -35,10 +37,12 @@ program
 addDeadLettersVerb(program);
 addKeysVerb(program);
 addBackupVerbs(program);
+addLookVerbs(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {
-  console.error(isForOperator(error) ? messageOf(error) : error);
+  const isPlain = isForOperator(error) || error instanceof NoAnswer;
+  console.error(isPlain ? messageOf(error) : error);
   process.exit(1);
 }
 

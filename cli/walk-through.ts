@@ -1,6 +1,7 @@
 /**
- * Shell lines that lead from an empty product to an invoice preview; each can be pasted by itself.
- * `sed` keeps ids in shell variables, so that only curl and a POSIX shell are needed.
+ * Shell lines that lead from an empty product to an invoice preview and to what became of an event;
+ * each can be pasted by itself. `sed` keeps ids in shell variables, so that only curl and a POSIX
+ * shell are needed, and this project for the last two, which show tables.
  */
 export function walkThrough(url: string, apiKey: string): string {
   const post = (path: string, body: string): string =>
@@ -16,6 +17,8 @@ SUBS=$(${post('/subscriptions', `"{\\"external_customer_id\\":\\"acme\\",\\"plan
 ${post('/events', `'{"event_name":"api_call","event_id":"call-1","external_customer_id":"acme","source":"docs"}'`)}; echo
 ${post('/events', `'{"event_name":"api_call","event_id":"call-1","external_customer_id":"acme","source":"docs"}'`)}; echo
 ${post('/events/bulk', `'{"events":[{"event_name":"api_call","event_id":"call-2","external_customer_id":"acme"},{"event_name":"api_call","event_id":"call-3","external_customer_id":"acme"}]}'`)}; echo
-sleep 2; ${post('/invoices/preview', `"{\\"subscription_id\\":\\"$SUBS\\",\\"group_by\\":[\\"source\\"]}"`)}; echo
+export MINUTEBOOK_URL=${url} MINUTEBOOK_API_KEY=$KEY
+sleep 2; npx minutebook preview $SUBS
+npx minutebook event call-1
 `;
 }

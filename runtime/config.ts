@@ -135,6 +135,14 @@ export const SETTINGS = {
     schema: port.default(9080),
     means: 'port on which a program shows its health and metrics (0: any free port)',
   },
+  MINUTEBOOK_URL: {
+    schema: z.string().url().optional(),
+    means: 'address of the product that these verbs ask, such as `https://billing.example.com`',
+  },
+  MINUTEBOOK_API_KEY: {
+    schema: z.string().min(1).optional(),
+    means: 'API key with which these verbs ask',
+  },
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 
-/** An answer with an error status; the message has the text of the answer. */
+/** An answer with an error status; the message has the beginning of its text. */
 export class UnexpectedAnswer extends Error {
   constructor(
     readonly status: number,
-    text: string,
+    readonly text: string,
   ) {
     super(`HTTP ${status}: ${text.slice(0, 500)}`);
     this.name = 'UnexpectedAnswer';

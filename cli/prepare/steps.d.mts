@@ -3,6 +3,7 @@ type Output = { readonly isTTY?: boolean; write(text: string): unknown };
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export declare class StepFailed extends Error {
+  constructor(exitCode: number);
   readonly exitCode: number;
 }
 

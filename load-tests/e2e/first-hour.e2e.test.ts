@@ -1,35 +1,70 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { walkThrough } from '../../cli/walk-through.js';
+import { builtModule, projectRoot } from '../../runtime/project.js';
 import { inTestDirectory } from '../harness/test-directory.js';
 import { startStackIn } from '../harness/test-stack.js';
 
 const run = promisify(execFile);
 
-/** Quantity and amount of the first line of the last answer. */
-function lineOf(output: string): readonly unknown[] {
-  const answer = JSON.parse(output.trim().split('\n').at(-1) ?? '') as {
-    readonly line_items: readonly { readonly quantity: string; readonly amount: string }[];
-  };
-  return [answer.line_items[0]?.quantity, answer.line_items[0]?.amount];
+/** Lines for a shell, whose `npx minutebook` runs what is built without building anew. */
+async function outputOf(script: string): Promise<string> {
+  const command = `${process.execPath} ${builtModule('cli/minutebook')}`;
+  return (await run('sh', ['-c', script.replaceAll('npx minutebook', command)])).stdout;
 }
 
+/** What a command that must fail writes as its last lines. */
+async function refusalOf(script: string): Promise<string> {
+  const failure = await outputOf(script).then(
+    () => ({ stderr: 'it did not fail' }),
+    (error: unknown) => error as { readonly stderr: string },
+  );
+  return failure.stderr.trim();
+}
+
+const TABLE = `line       quantity  unit amount  amount USD
+────────────────────────────────────────────
+API calls         3         0.25        0.75
+Total                                   0.75`;
+
 describe('what a newcomer does', () => {
+  test('ends with the table that the README shows', () => {
+    expect(readFileSync(join(projectRoot, 'README.md'), 'utf8')).toContain(TABLE);
+  });
+
   test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
     await inTestDirectory(async (directory) => {
       const first = await startStackIn(directory);
       const script = walkThrough(first.url, first.apiKey);
-      const { stdout } = await run('sh', ['-c', script]);
-      expect(lineOf(stdout)).toEqual(['3', '0.75']);
+      const output = await outputOf(script);
+      expect(output).toContain('Invoice preview for Acme Inc.');
+      expect(output).toContain(TABLE);
+      expect(output).toContain('Event call-1 is counted\n');
+      expect(output).toMatch(/^ {2}sent again {2}once; that counts nothing$/m);
       await first.lifecycle.close();
 
       const second = await startStackIn(directory);
       expect(second.apiKey).toBe(first.apiKey);
-      const subscription = /^subs_\w+$/m.exec(stdout)?.[0] ?? '';
-      const lastLine = script.trim().split('\n').at(-1)?.replaceAll(first.url, second.url) ?? '';
-      const again = `KEY=${second.apiKey}; SUBS=${subscription}; ${lastLine}`;
-      expect(lineOf((await run('sh', ['-c', again])).stdout)).toEqual(['3', '0.75']);
+      const subscription = /^subs_\w+$/m.exec(output)?.[0] ?? '';
+      const at = `export MINUTEBOOK_URL=${second.url} MINUTEBOOK_DATA_DIR=${directory};`;
+      const preview = `npx minutebook preview ${subscription} --group-by source`;
+      const again = await outputOf(`${at} ${preview}; npx minutebook events --limit 2`);
+      expect(again).toMatch(/^ {2}of docs +1 +33\.33 % +0\.25$/m);
+      expect(again.match(/call-\d+ {2}api_call {2}acme$/gm)).toHaveLength(2);
+
+      expect(await refusalOf(`${at} npx minutebook event call-9`)).toMatch(
+        /^http:\S+ answers 404: /,
+      );
+      expect(await refusalOf(`${at} npx minutebook preview subs_x`)).toMatch(
+        /^http:\S+ answers 404: /,
+      );
+      const wrong = `${at} MINUTEBOOK_API_KEY=sk_wrong npx minutebook events`;
+      expect(await refusalOf(wrong)).toMatch(
+        /^http:\S+ refuses the API key \(.*MINUTEBOOK_API_KEY/,
+      );
       await second.lifecycle.close();
     });
   });
