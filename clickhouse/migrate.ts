@@ -99,7 +99,9 @@ async function apply(engines: Engines, migration: Migration): Promise<void> {
   const { clickhouse } = engines;
   const statements = splitStatements(migration.text);
   const run = (): Promise<void> => runStatements(clickhouse, statements, migration);
-  await (copiesRows(statements) ? withoutOwners(engines, `migration ${migration.name}`, run) : run());
+  await (copiesRows(statements)
+    ? withoutOwners(engines, `migration ${migration.name}`, run)
+    : run());
   await clickhouse.command(
     `INSERT INTO schema_migrations (number, name, checksum)
      SELECT {number:UInt32}, {name:String}, {checksum:String}`,
