@@ -1,10 +1,11 @@
 -- Purpose: events that meters count, recounted from the stored events: those of finished batches, and all that are there.
 -- Grain:   as of recount-usage-minutes.sql.
 -- Params:  meters: JSON [{number, tenant_id, environment_id, event_name, filters, is_ended, ends}]; fromMs, toMs: whole
---          minutes; bounds: JSON as of sum-accepted-events.sql.
+--          minutes; logs, logNumbers, partitionsMax, nextOffsets: as of count-stored-copies.sql.
 -- Index:   events_v1 by tenant, environment, event_name; by hour within each customer.
 SELECT wanted.number AS number, intDiv(toUnixTimestamp64Milli(e.timestamp), 3600000) * 3600000 AS hour_ms,
-  cityHash64(e.customer_key) % 64 AS customers, countIf(e.log_offset < bound.next_offset) AS finished, count() AS stored
+  cityHash64(e.customer_key) % 64 AS customers, countIf(e.log_partition < {partitionsMax:UInt32} AND e.log_offset < {nextOffsets:Array(UInt64)}[
+    {partitionsMax:UInt32} * transform(e.log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + e.log_partition + 1]) AS finished, count() AS stored
 FROM events_v1 AS e
 INNER JOIN
 (
@@ -14,13 +15,6 @@ INNER JOIN
   FROM (SELECT arrayJoin(JSONExtract({meters:String}, 'Array(Tuple(number UInt32, tenant_id String, environment_id String, event_name String, filters Array(Tuple(key String, values Array(String))), is_ended Bool, ends Array(Tuple(log String, partition UInt32, counted_below UInt64))))')) AS m)
 ) AS wanted ON e.tenant_id = wanted.tenant_id AND e.environment_id = wanted.environment_id
   AND e.event_name = wanted.event_name
-LEFT JOIN
-(
-  SELECT tupleElement(b, 'log_id') AS log_id, tupleElement(b, 'log_partition') AS log_partition,
-    tupleElement(b, 'next_offset') AS next_offset
-  FROM (SELECT arrayJoin(JSONExtract({bounds:String},
-    'Array(Tuple(log_id String, log_partition UInt32, next_offset UInt64))')) AS b)
-) AS bound ON e.log_id = bound.log_id AND e.log_partition = bound.log_partition
 WHERE e.timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
   AND e.timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
   AND arrayAll(f -> mapContains(e.properties, tupleElement(f, 'key'))

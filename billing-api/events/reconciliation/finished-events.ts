@@ -83,6 +83,18 @@ function rangeOf({ environment, hours }: HoursQuery) {
   };
 }
 
+/** How far each partition is finished, as the queries look it up. */
+export function boundParameters(bounds: readonly PartitionBound[]) {
+  const logs = [...new Set(bounds.map(({ log_id }) => log_id))];
+  const partitionsMax = Math.max(0, ...bounds.map(({ log_partition }) => log_partition + 1));
+  const nextOffsets = Array.from({ length: (logs.length + 1) * partitionsMax }, () => 0);
+  for (const { log_id, log_partition, next_offset } of bounds) {
+    nextOffsets[(logs.indexOf(log_id) + 1) * partitionsMax + log_partition] = next_offset;
+  }
+  const logNumbers = logs.map((_, index) => index + 1);
+  return { logs, logNumbers, partitionsMax, nextOffsets };
+}
+
 const environmentOf = (row: { tenant_id: string; environment_id: string }): Environment => ({
   tenantId: row.tenant_id,
   environmentId: row.environment_id,
@@ -102,17 +114,28 @@ export function countingMeter(meter: EffectiveMeter) {
   };
 }
 
+/**
+ * Meters as `count-finished-events` wants them. Those that count all events of a name for ever need
+ * no comparison, and no other meter of that name does.
+ */
 function matchingParameters(meters: readonly EffectiveMeter[]) {
   const isWhole = ({ filters, ends }: EffectiveMeter): boolean =>
     filters.length === 0 && ends === null;
-  const namesOf = (some: readonly EffectiveMeter[]): string[] => [
-    ...new Set(some.map(({ eventName }) => eventName)),
-  ];
-  const narrow = meters.filter((meter) => !isWhole(meter));
+  const wholeNames = [...new Set(meters.filter(isWhole).map(({ eventName }) => eventName))];
+  const narrow = meters.filter(({ eventName }) => !wholeNames.includes(eventName));
+  const keys = [...new Set(narrow.flatMap(({ filters }) => filters.map(({ key }) => key)))];
+  const compared = narrow.map((meter) => ({
+    ...countingMeter(meter),
+    filters: meter.filters.map(({ key, values }) => ({
+      place: keys.indexOf(key) + 1,
+      texts: values.map((value) => `+${value}`),
+    })),
+  }));
   return {
-    wholeNames: namesOf(meters.filter(isWhole)),
-    narrowNames: namesOf(narrow),
-    narrowMeters: JSON.stringify(narrow.map(countingMeter)),
+    wholeNames,
+    narrowNames: [...new Set(narrow.map(({ eventName }) => eventName))],
+    narrowKeys: keys,
+    narrowMeters: JSON.stringify(compared),
   };
 }
 
@@ -144,10 +167,8 @@ function raisedBounds(
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
-    const texts = { bounds: JSON.stringify(query.bounds) };
-    const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);
-    const all = { ...rangeOf(query), ...parameters, kinds };
-    const rows = await clickHouse.query(statement, all, copiesRow);
+    const all = { ...rangeOf(query), ...boundParameters(query.bounds), kinds };
+    const rows = await clickHouse.query(COUNT_COPIES, all, copiesRow);
     return rows.map((row): HourStored => {
       const { copies: found, conflicts } = row;
       const hour = { environment: environmentOf(row), hourMs: row.hour_ms };
@@ -188,11 +209,13 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
     ): Promise<readonly HourOutcomes[]> => {
       const { narrowMeters, ...names } = matchingParameters(by.meters);
       const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
-        bounds: JSON.stringify(query.bounds),
         unknownKeys: JSON.stringify(by.unknownKeys),
         narrowMeters,
       });
-      const all = { ...rangeOf(query), ...names, ...parameters };
+      const all = {
+        ...{ ...rangeOf(query), ...boundParameters(query.bounds) },
+        ...{ ...names, ...parameters },
+      };
       const rows = await clickHouse.query(statement, all, outcomeRow);
       return rows.map((row) => ({
         hourMs: row.hour_ms,

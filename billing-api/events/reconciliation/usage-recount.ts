@@ -4,7 +4,7 @@ import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { countingMeter, type PartitionBound } from './finished-events.js';
+import { boundParameters, countingMeter, type PartitionBound } from './finished-events.js';
 import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 import type { BillingDatabase } from '../../records/unit.js';
@@ -79,14 +79,12 @@ export async function recountMeters(
 ): Promise<ReadonlyMap<string, number>> {
   const drifts = new Map(meters.map(({ meter }) => [meter.meterId, 0]));
   if (meters.length === 0) return drifts;
-  const texts = {
-    meters: JSON.stringify(meters.map(recountQueryOf)),
-    bounds: JSON.stringify(of.bounds),
-  };
+  const texts = { meters: JSON.stringify(meters.map(recountQueryOf)) };
   const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs };
+  const within = { ...range, ...boundParameters(of.bounds) };
   const read = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
     const { statement, parameters } = withLongTexts(query, texts);
-    return clickHouse.query(statement, { ...range, ...parameters }, row);
+    return clickHouse.query(statement, { ...within, ...parameters }, row);
   };
   // The rows first: what is in them is then among the events that are read afterwards.
   const minutes = await read(RECOUNT_MINUTES, minutesRow);
