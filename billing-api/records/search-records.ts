@@ -1,7 +1,6 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { integerColumn } from '../../sql/columns.js';
-import type { Environment } from '../../contract/environment.js';
 import { formatInstant } from '../../contract/instant.js';
 import type { Columns } from './columns.js';
 import { allOf, isOfScope, type Conditions } from './conditions.js';
@@ -143,7 +142,7 @@ type ReadPage = { readonly limit: number; readonly offset: number; readonly item
  */
 function isOfEnvironmentNamed(
   { scope }: Pick<Resource, 'scope'>,
-  { tenantId, environmentId }: Environment,
+  { tenantId, environmentId }: SearchUnit['environment'],
 ): FragmentSqlToken {
   const isOfTenant = sql.fragment`tenant_id = ${tenantId}`;
   if (scope === 'tenant') return isOfTenant;
