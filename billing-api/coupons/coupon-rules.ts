@@ -1,7 +1,6 @@
 import { plain } from '../../contract/decimal.js';
-import { MemberReader } from '../records/member-rules.js';
+import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
-import { endProblem } from '../records/time-range.js';
 import type { CreateCouponBody, NewCoupon } from './coupon.resource.js';
 
 type Discount = Pick<NewCoupon, 'amount_off' | 'percentage_off' | 'currency'>;

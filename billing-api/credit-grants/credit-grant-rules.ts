@@ -1,8 +1,7 @@
 import { plain } from '../../contract/decimal.js';
 import type { InstantMs } from '../../contract/instant.js';
-import { MemberReader } from '../records/member-rules.js';
+import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
-import { endProblem } from '../records/time-range.js';
 import type {
   CreateCreditGrantBody,
   CreditGrantRow,

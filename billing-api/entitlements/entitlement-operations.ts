@@ -11,7 +11,7 @@ import {
   readUnit,
   writeUnit,
   type ReadDependencies,
-  type ReadUnit,
+  type SearchUnit,
   type WriteDependencies,
 } from '../records/unit.js';
 import {
@@ -36,7 +36,7 @@ export function readEntitlement(
 type EntitlementSearch = SearchBodyRequest & Omit<SearchEntitlementsBody, keyof SearchBody>;
 
 function search(
-  unit: ReadUnit,
+  unit: SearchUnit,
   request: EntitlementSearch,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   const conditions = [

@@ -3,8 +3,7 @@ import type { InstantMs } from '../../contract/instant.js';
 import type { FeatureRow } from '../catalog/features/feature.resource.js';
 import type { NamedOwner } from '../catalog/owners/lock-owners.js';
 import type { CreateEntitlementBody } from './entitlement.resource.js';
-import { MemberReader } from '../records/member-rules.js';
-import { endProblem } from '../records/time-range.js';
+import { endProblem, MemberReader } from '../records/member-rules.js';
 
 /** An entitlement that keeps every rule which asks for nothing but the request. */
 export type EntitlementCommand = {

@@ -2,9 +2,8 @@ import type { InstantMs } from '../../contract/instant.js';
 import type { ListConflicts, StoredConflict } from './event-conflicts-store.js';
 import type { EventStore, StoredEvent } from './events-store.js';
 import type { Caller } from '../records/caller.js';
-import { MemberReader } from '../records/member-rules.js';
+import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
-import { endProblem } from '../records/time-range.js';
 
 const LIMIT_DEFAULT = 50;
 /** Nothing is received before the first or after the last instant that an event may have. */

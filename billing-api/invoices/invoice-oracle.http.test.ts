@@ -25,6 +25,13 @@ import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { completeBackfills } from '../testing/finish-partition.js';
 import {
+  addonItems,
+  addonSources,
+  drawAddons,
+  makeDrawnAddons,
+  type DrawnAddon,
+} from '../testing/oracle-addons.js';
+import {
   associateDrawnTaxes,
   couponsWrittenDown,
   drawAdjustments,
@@ -32,6 +39,7 @@ import {
   makeDrawnTaxRates,
   type DrawnAdjustments,
 } from '../testing/oracle-adjustments.js';
+import { drawPrice, priceBody } from '../testing/oracle-prices.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
 
 /*
@@ -63,36 +71,6 @@ function randomMeter(random: SeededRandom): Meter {
   };
 }
 
-function randomPrice(random: SeededRandom): Price {
-  const amount = random.pick(['0.0025', '0.3', '1', '7.77']);
-  switch (random.below(3)) {
-    case 0:
-      return { model: 'FLAT_FEE', amount, unitRate: null };
-    case 1:
-      return { model: 'PACKAGE', amount, divideBy: 7, round: 'up', unitRate: null };
-    default: {
-      const tiers = [
-        { unitAmount: amount, flatAmount: '0', upTo: 10 },
-        { unitAmount: '0.125', flatAmount: '2', upTo: null },
-      ];
-      return { model: 'TIERED', mode: random.pick(['VOLUME', 'SLAB']), tiers, unitRate: null };
-    }
-  }
-}
-
-function priceBody(price: Price): object {
-  if (price.model === 'FLAT_FEE') return { amount: price.amount };
-  if (price.model === 'PACKAGE') {
-    return { amount: price.amount, transform_quantity: { divide_by: price.divideBy } };
-  }
-  const tiers = price.tiers.map(({ unitAmount, flatAmount, upTo }) => ({
-    unit_amount: unitAmount,
-    flat_amount: flatAmount,
-    ...(upTo === null ? {} : { up_to: upTo }),
-  }));
-  return { tier_mode: price.mode, tiers };
-}
-
 const randomCommitment = (random: SeededRandom): Commitment => ({
   type: random.pick(['amount', 'quantity']),
   value: random.pick(['0.5', '4', '33.33']),
@@ -109,7 +87,7 @@ function randomLineCommitment(random: SeededRandom, { bucketSize }: Meter): Line
     id,
     start,
     end,
-    price: randomPrice(random),
+    price: drawPrice(random),
     commitment: randomCommitment(random),
   });
   const timeBuckets = [bucket('night', 22 * 60, 3 * 60), bucket('day', 9 * 60, 17 * 60)];
@@ -171,6 +149,7 @@ type World = Pick<Subscription, 'zone' | 'commitment'> & {
   readonly lines: readonly Line[];
   readonly events: readonly StoredEvent[];
   readonly adjustments: DrawnAdjustments;
+  readonly addons: readonly DrawnAddon[];
 };
 
 /** Instants of their own, so that no two events tie. */
@@ -191,7 +170,7 @@ function randomWorld(seed: number): World {
     const meter = randomMeter(random);
     return {
       meter,
-      price: randomPrice(random),
+      price: drawPrice(random),
       narrowed: random.below(4) === 0,
       commitment: isCommitted ? null : randomLineCommitment(random, meter),
       entitlement: randomEntitlement(random),
@@ -204,10 +183,15 @@ function randomWorld(seed: number): World {
     lines,
     events: randomEvents(random),
     adjustments: drawAdjustments(random, lines.length),
+    addons: drawAddons(
+      random,
+      lines.map(({ entitlement }) => entitlement !== null),
+    ),
   };
 }
 
-function writtenDown({ zone, commitment, lines, events, adjustments }: World): Subscription {
+function writtenDown({ addons, ...world }: World): Subscription {
+  const { zone, commitment, lines, events, adjustments } = world;
   const fieldOf = ({ type }: Meter): OracleMeter['origin'] =>
     type === 'COUNT' ? { kind: 'none' } : { kind: 'field', name: 'n' };
   return {
@@ -216,28 +200,31 @@ function writtenDown({ zone, commitment, lines, events, adjustments }: World): S
     zone,
     commitment,
     taxes: adjustments.taxes,
-    items: lines.map((line, index) =>
-      usageItem(`item${index}`, {
-        createdAt: index,
-        start: START,
-        price: line.price,
-        meterId: `meter${index}`,
-        filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
-        length: monthly,
-        commitment: line.commitment,
-      }),
-    ),
+    items: [
+      ...lines.map((line, index) =>
+        usageItem(`item${index}`, {
+          createdAt: index,
+          start: START,
+          price: line.price,
+          meterId: `meter${index}`,
+          filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
+          length: monthly,
+          commitment: line.commitment,
+        }),
+      ),
+      ...addonItems(addons, { start: START, lineCount: lines.length }),
+    ],
     meters: new Map(
       lines.map(({ meter }, index): [string, OracleMeter] => [
         `meter${index}`,
         { ...meter, eventName: 'call', origin: fieldOf(meter), multiplier: null, filters: [] },
       ]),
     ),
-    features: lines.flatMap(({ entitlement }, index) =>
-      entitlement === null
-        ? []
-        : [{ id: `feature${index}`, meterId: `meter${index}`, sources: [entitlement] }],
-    ),
+    features: lines.flatMap(({ entitlement: ofPlan }, line) => {
+      if (ofPlan === null) return [];
+      const sources = [ofPlan, ...addonSources(addons, { start: START, line, ofPlan })];
+      return [{ id: `feature${line}`, meterId: `meter${line}`, sources }];
+    }),
     events: events.map((event, index) => ({
       eventId: `event-${index}`,
       eventName: 'call',
@@ -281,12 +268,19 @@ async function makeTarget(
   return { environment: api.environment, meterId: id, generation, aggregation };
 }
 
-/** Makes the line's meter, price and entitlement; the price's id and where events are counted. */
+type MadeLine = {
+  readonly priceId: string;
+  readonly featureId: string | null;
+  /** Where events are counted. */
+  readonly target: UsageTarget;
+};
+
+/** Makes the line's meter, price and entitlement. */
 async function makeLine(
   api: BillingUnderTest,
   database: Database,
   { planId, line }: { readonly planId: string; readonly line: Line },
-): Promise<{ readonly priceId: string; readonly target: UsageTarget }> {
+): Promise<MadeLine> {
   const target = await makeTarget(api, database, line.meter);
   const price = await api.make('/v1/prices', {
     entity_id: planId,
@@ -296,6 +290,7 @@ async function makeLine(
     ...(line.narrowed ? { filter_values: { host: 'a' } } : {}),
   });
   const { entitlement } = line;
+  let featureId: string | null = null;
   if (entitlement !== null) {
     const metered = { type: 'metered', meter_id: target.meterId };
     const lookupKey = `feature-${target.meterId}`;
@@ -304,14 +299,15 @@ async function makeLine(
       lookup_key: lookupKey,
       ...metered,
     });
+    featureId = feature.id as string;
     await api.make('/v1/entitlements', {
-      feature_id: feature.id,
+      feature_id: featureId,
       plan_id: planId,
       usage_limit: entitlement.limit === null ? undefined : Number(entitlement.limit),
       usage_reset_period: entitlement.reset,
     });
   }
-  return { priceId: price.id as string, target };
+  return { priceId: price.id as string, featureId, target };
 }
 
 async function subscribe(
@@ -380,7 +376,14 @@ describe('POST /invoices/preview', () => {
         await completeBackfills(database.database);
         const priceIds = made.map(({ priceId }) => priceId);
         const coupons = await makeDrawnCoupons(api, world.adjustments, { prefix, priceIds });
-        const adjustments = { ...coupons, tax_rate_overrides: taxes.ofSubscription };
+        const addons = await makeDrawnAddons(api, world.addons, {
+          ...{ prefix, start: START },
+          lines: made.map(({ target, featureId }, index) => ({
+            ...{ meterId: target.meterId, featureId },
+            reset: world.lines[index]?.entitlement?.reset ?? null,
+          })),
+        });
+        const adjustments = { ...coupons, tax_rate_overrides: taxes.ofSubscription, addons };
         const id = await subscribe(api, world, { planId, customer, priceIds, adjustments });
         const ids = { customer: customerId as string, subscription: id };
         const removeTenantTaxes = await associateDrawnTaxes(api, taxes, ids);

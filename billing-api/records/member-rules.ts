@@ -24,6 +24,16 @@ export function readInstant(text: string): InstantMs | null {
   return instant === null || instant < INSTANT_MIN || instant >= INSTANT_END ? null : instant;
 }
 
+/** What is wrong with an end that lies before its start; null when one of them is absent. */
+export function endProblem(
+  startMember: string,
+  startMs: InstantMs | null,
+  endMs: InstantMs | null,
+): string | null {
+  const isEarly = startMs !== null && endMs !== null && endMs < startMs;
+  return isEarly ? `must not be before ${startMember}` : null;
+}
+
 /** What is wrong with the metadata of a request; null for good ones. */
 function metadataProblem(metadata: Readonly<Record<string, unknown>>): string | null {
   const entries = Object.entries(metadata);

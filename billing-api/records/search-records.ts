@@ -18,7 +18,7 @@ import {
   type SearchBodyRequest,
   type SearchCommand,
 } from './search-request.js';
-import type { ReadUnit } from './unit.js';
+import type { SearchUnit } from './unit.js';
 
 /** One page of a list or search. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly pagination: PaginationDto };
@@ -136,9 +136,22 @@ type Matches = {
 /** A page that was read: `itemCount` of them are on it. */
 type ReadPage = { readonly limit: number; readonly offset: number; readonly itemCount: number };
 
+/**
+ * The environment once more, as values: PostgreSQL then compares every row that it counts with a
+ * constant, where it would call `current_setting` for each, which takes twice as long.
+ */
+function isOfEnvironmentNamed(
+  { scope }: Pick<Resource, 'scope'>,
+  { tenantId, environmentId }: SearchUnit['environment'],
+): FragmentSqlToken {
+  const isOfTenant = sql.fragment`tenant_id = ${tenantId}`;
+  if (scope === 'tenant') return isOfTenant;
+  return sql.fragment`${isOfTenant} AND environment_id = ${environmentId}`;
+}
+
 /** How many records match, exactly or at least (docs/http.md 1.6). */
 export async function countMatches(
-  { tx }: ReadUnit,
+  { tx, environment }: SearchUnit,
   { resource, where }: Matches,
   { limit, offset, itemCount }: ReadPage,
 ): Promise<PaginationDto> {
@@ -148,13 +161,14 @@ export async function countMatches(
   const { total } = await tx.one(sql.type(z.object({ total: integerColumn }))`
     SELECT count(*) AS total FROM (
       SELECT FROM ${sql.identifier([resource.table])} WHERE ${where} AND ${isOfScope(resource)}
+        AND ${isOfEnvironmentNamed(resource, environment)}
       LIMIT ${most + 1}) AS counted`);
   if (total <= most) return { limit, offset, total };
   return { limit, offset, total: most, total_is_lower_bound: true };
 }
 
 async function findPage<C extends Columns>(
-  unit: ReadUnit,
+  unit: SearchUnit,
   resource: Resource<C>,
   { command, where }: { readonly command: SearchCommand; readonly where: FragmentSqlToken },
 ): Promise<Page<RowOf<C>>> {
@@ -181,7 +195,7 @@ type Search<C extends Columns> = {
  * travel as bound parameters.
  */
 export async function searchExpanded<C extends Columns, Answers extends object>(
-  unit: ReadUnit,
+  unit: SearchUnit,
   resource: Resource<C>,
   search: Search<C> & { readonly expansions: Expansions<RowOf<C>, Answers> },
 ): Promise<Page<Expanded<RowOf<C>, Answers>> | Refusal> {
@@ -197,7 +211,7 @@ export async function searchExpanded<C extends Columns, Answers extends object>(
 
 /** As `searchExpanded`, for a resource without expandable members. */
 export async function searchRecords<C extends Columns>(
-  unit: ReadUnit,
+  unit: SearchUnit,
   resource: Resource<C>,
   search: Search<C>,
 ): Promise<Page<RowOf<C>> | Refusal> {

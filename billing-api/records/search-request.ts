@@ -1,7 +1,6 @@
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
-import { INSTANT_PROBLEM, readInstant } from './member-rules.js';
+import { endProblem, INSTANT_PROBLEM, readInstant } from './member-rules.js';
 import { invalid, isRefusal, type Refusal } from './refusal.js';
-import { endProblem } from './time-range.js';
 
 /** How the scalar members of a resource compare. */
 export type MemberType = 'string' | 'number' | 'boolean' | 'date';

@@ -1,20 +1,10 @@
 import { DAY_MS, type InstantMs, type Interval } from '../../contract/instant.js';
-import type { MemberReader } from './member-rules.js';
+import { endProblem, type MemberReader } from './member-rules.js';
 
 export type RangeRequest = {
   readonly start_time?: string | undefined;
   readonly end_time?: string | undefined;
 };
-
-/** What is wrong with an end that lies before its start; null when one of them is absent. */
-export function endProblem(
-  startMember: string,
-  startMs: InstantMs | null,
-  endMs: InstantMs | null,
-): string | null {
-  const isEarly = startMs !== null && endMs !== null && endMs < startMs;
-  return isEarly ? `must not be before ${startMember}` : null;
-}
 
 /**
  * `[start_time, end_time)` of a request: the end is now and the start so many days before the end

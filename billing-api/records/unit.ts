@@ -28,6 +28,9 @@ export type WriteDependencies = ReadDependencies & {
 /** One consistent reading of one environment. */
 export type ReadUnit = { readonly tx: Transaction };
 
+/** A reading that knows which environment it is of. */
+export type SearchUnit = ReadUnit & { readonly environment: Environment };
+
 /**
  * One change of one environment, with everything that may differ from run to run: who makes it,
  * the instant at which it happens, and where its ids come from. The functions that write records
@@ -58,9 +61,9 @@ class RefusedUnit extends Rollback {
 export function readUnit<T>(
   { database }: ReadDependencies,
   environment: Environment,
-  work: (unit: ReadUnit) => Promise<T>,
+  work: (unit: SearchUnit) => Promise<T>,
 ): Promise<T> {
-  return database.readSnapshot(environment, (tx) => work({ tx }));
+  return database.readSnapshot(environment, (tx) => work({ tx, environment }));
 }
 
 /**

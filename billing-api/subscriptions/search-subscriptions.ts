@@ -3,7 +3,7 @@ import { findRecords } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchExpanded } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
-import type { ReadUnit } from '../records/unit.js';
+import type { SearchUnit } from '../records/unit.js';
 import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
 import { SUBSCRIPTION_EXPANSIONS, type SubscriptionListDto } from './subscription-expansions.js';
@@ -33,7 +33,7 @@ type SubscriptionSearch = {
 
 /** One page of the subscriptions that meet the conditions, as they are answered. */
 export async function searchSubscriptionsIn(
-  unit: ReadUnit,
+  unit: SearchUnit,
   { request, conditions, withLineItems }: SubscriptionSearch,
 ): Promise<SubscriptionListDto | Refusal> {
   const expansions = SUBSCRIPTION_EXPANSIONS;

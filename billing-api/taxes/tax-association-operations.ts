@@ -2,11 +2,10 @@ import type { Caller } from '../records/caller.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
-import { givenOf, MemberReader } from '../records/member-rules.js';
+import { endProblem, givenOf, MemberReader } from '../records/member-rules.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { searchRecords, type Page } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
-import { endProblem } from '../records/time-range.js';
 import {
   readUnit,
   writeUnit,

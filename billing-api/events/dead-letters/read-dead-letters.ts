@@ -2,9 +2,8 @@ import type { Environment } from '../../../contract/environment.js';
 import { findReplays, type Replay } from './dead-letter-replays.js';
 import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters-store.js';
 import { type BillingDatabase, type ReadDependencies, readUnit } from '../../records/unit.js';
-import { MemberReader } from '../../records/member-rules.js';
+import { endProblem, MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
-import { endProblem } from '../../records/time-range.js';
 
 const LIMIT_DEFAULT = 50;
 const APPENDED_END = Date.UTC(2200, 0, 1);

@@ -34,7 +34,7 @@ const OF_THE_PROCESS = new Set([
   ...['ReadLiveness', 'ReadReadiness', 'ReadHealth'],
 ]);
 /** The last part of the path of an operation that has a body and stores nothing. */
-const READING = /\/(search|query|usage|meter|analytics|preview)$/;
+const READING = /\/(search|query|usage|meter|analytics|preview|login)$/;
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -51,6 +51,11 @@ const ID_MEMBERS: Readonly<Record<string, string>> = {
   plans: 'plan_id',
   prices: 'price_id',
   units: 'price_unit_id',
+  users: 'user_id',
+  environments: 'environment_id',
+  tenants: 'tenant_id',
+  'rbac/roles': 'role_id',
+  'api/keys': 'secret_id',
   subscriptions: 'subscription_id',
 };
 
@@ -72,7 +77,7 @@ function drawQuery(drawing: Drawing, { parameters }: FuzzedOperation): string {
   return query.toString();
 }
 
-function drawHeaders({ random }: Drawing): Record<string, string> {
+function drawHeaders({ random, own }: Drawing): Record<string, string> {
   const headers: Record<string, string> = {};
   const add = (name: string, probability: number, texts: readonly string[]): void => {
     if (random.chance(probability)) headers[name] = random.pick(texts);
@@ -83,6 +88,9 @@ function drawHeaders({ random }: Drawing): Record<string, string> {
   add('content-type', 0.03, ['text/plain', 'application/json; charset=utf-16', 'x', '/']);
   add('content-encoding', 0.02, ['gzip', 'br', 'identity']);
   add('x-api-key', 0.02, ['', 'sk_', `sk_${'x'.repeat(40)}`]);
+  // Another caller of the same environment, who may do less.
+  const key = random.chance(0.03) ? own.draw(random, 'api_key') : null;
+  if (key !== null) headers['x-api-key'] = key;
   return headers;
 }
 

@@ -14,7 +14,7 @@ export type Drawing = {
   readonly isWrite: boolean;
 };
 
-const OWN_KEYS = new Set(['lookup_key', 'external_id', 'code']);
+const OWN_KEYS = new Set(['lookup_key', 'external_id', 'code', 'email']);
 
 const TEXTS_OF_MEMBER = new Map<string, readonly string[]>(
   Object.entries({
@@ -32,6 +32,17 @@ const TEXTS_OF_MEMBER = new Map<string, readonly string[]>(
     sort: ['created_at', 'name', 'nothing'],
   }),
 );
+
+/** Values of settings: the first fits every one, the others one or two each. */
+const SETTING_VALUES = [
+  {},
+  {},
+  { enabled: true },
+  { prefix: 'ACME', due_date_days: 14, separator: '/' },
+  { grace_period_days: 5 },
+  { slabs: [{ threshold: '100', type: 'percentage', value: '10' }] },
+  { users: 10_000, development_environments: 100 },
+];
 
 const DATES = [
   '2026-01-01T00:00:00Z',
@@ -64,6 +75,7 @@ function drawText(drawing: Drawing, schema: Json, member: string): string {
   }
   const texts = TEXTS_OF_MEMBER.get(member);
   if (texts !== undefined) return random.pick(texts);
+  if (member === 'email') return `t${random.below(1_000_000)}@example.com`;
   return `T_${random.below(1_000_000)}`.slice(0, Number(schema['maxLength'] ?? 20));
 }
 
@@ -82,7 +94,7 @@ function drawList(drawing: Drawing, schema: Json, place: Place): readonly unknow
   return Array.from({ length: count }, () => drawValue(drawing, schema['items'], place));
 }
 
-function drawObject(drawing: Drawing, schema: Json, { depth }: Place): Json {
+function drawObject(drawing: Drawing, schema: Json, { member, depth }: Place): Json {
   const { random } = drawing;
   const required = listOf(schema['required']);
   const members = Object.entries(isJson(schema['properties']) ? schema['properties'] : {});
@@ -90,6 +102,9 @@ function drawObject(drawing: Drawing, schema: Json, { depth }: Place): Json {
   const share = random.pick([0, 0, 0.05, 0.1, 0.3, 1]);
   const taken = members.filter(([name]) => required.includes(name) || random.chance(share));
   const others = schema['additionalProperties'];
+  if (member === 'value' && members.length === 0 && random.chance(0.8)) {
+    return random.pick(SETTING_VALUES);
+  }
   const keys = isJson(others) ? ['a', 'region', '__proto__'].slice(0, random.below(4)) : [];
   return Object.fromEntries([
     ...taken.map(([name, each]) => {
@@ -108,7 +123,7 @@ function drawFromExample(drawing: Drawing, schema: Json, place: Place): unknown 
   const withNames = (value: unknown, member: string): unknown => {
     if (Array.isArray(value)) return value.map((each) => withNames(each, member));
     if (!isJson(value)) {
-      const isName = typeof value === 'string' && /_01|^[a-z]+[-_]/.test(value);
+      const isName = typeof value === 'string' && /_01|@|^[a-z]+[-_]/.test(value);
       return isName ? drawText(drawing, { type: 'string' }, member) : value;
     }
     const members = Object.entries(value).map(([name, each]) => [name, withNames(each, name)]);

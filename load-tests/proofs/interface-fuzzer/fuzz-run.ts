@@ -1,14 +1,15 @@
 import PQueue from 'p-queue';
 import { documentContract } from '../../../billing-api/testing/openapi-contract.js';
 import { createSeededRandom } from '../../harness/seeded-random.js';
-import { readDocument, type FuzzedOperation } from './document.js';
+import { isJson, readDocument, type FuzzedOperation } from './document.js';
 import { drawRequest, type FuzzedRequest } from './draw-request.js';
 import type { Drawing } from './draw-value.js';
 import { KnownNames } from './known-names.js';
 import {
-  fillEnvironment,
+  fillOwnEnvironment,
   makeForeignEnvironments,
   readRecords,
+  type FilledEnvironment,
   type FuzzedProduct,
 } from './world.js';
 
@@ -56,13 +57,19 @@ function contractProblems({ operation, path }: FuzzedRequest, answer: Answer): r
   return documentContract().problemsOf(checked);
 }
 
-/** Secrets of other environments that an answer holds and the request did not. */
+/** Secrets of others, and what is told only once, that an answer holds and the request did not. */
 function leaks(request: FuzzedRequest, { text }: Answer, secrets: readonly string[]): string[] {
   const { path, query, headers, body } = request;
   const told = decodeURIComponent(path + query.replaceAll('+', ' '));
   const said = `${told}${Object.values(headers).join()}${body ?? ''}`;
   const found = secrets.filter((secret) => text.includes(secret) && !said.includes(secret));
-  return found.map((secret) => `answers ${secret} of another environment`);
+  return found.map((secret) => `answers ${secret}, a secret`);
+}
+
+/** The key or the password that an answer tells once. */
+function toldOnce(answer: unknown): readonly string[] {
+  const { api_key: apiKey, password } = isJson(answer) ? answer : {};
+  return [apiKey, password].filter((each) => typeof each === 'string');
 }
 
 const shown = ({ operation, path, query, headers, body }: FuzzedRequest): string =>
@@ -87,6 +94,16 @@ class Findings {
   }
 }
 
+/** The ids of these environments, and all names. */
+function namesOf(environments: readonly FilledEnvironment[]) {
+  const [ids, all] = [new KnownNames(), new KnownNames()];
+  for (const { names } of environments) {
+    ids.addAllOf(names.all);
+    all.addAll(names);
+  }
+  return { ids, all };
+}
+
 /**
  * Makes calls with right and broken requests that a seed determines, from an environment beside two
  * others. Nothing may be answered with 5xx or outside of the document, and nothing of the others
@@ -98,15 +115,18 @@ export async function runFuzzer(
   options: { readonly seed: number; readonly calls: number; readonly onCall?: () => void },
 ): Promise<FuzzResult> {
   const document = readDocument(await (await fetch(`${product.url}/openapi.json`)).json());
-  const own = await fillEnvironment(product, product.apiKey, 'own');
+  const own = await fillOwnEnvironment(product);
   const others = await makeForeignEnvironments(product);
   const before = await Promise.all(others.map((each) => readRecords(product, each)));
-  const [foreignIds, foreign] = [new KnownNames(), new KnownNames()];
-  for (const { names } of others) {
-    foreignIds.addAllOf(names.all);
-    foreign.addAll(names);
-  }
+  const { ids: foreignIds, all: foreign } = namesOf(others);
   const secrets = others.flatMap((each) => each.secrets);
+  const learn = (operationId: string, made: unknown): void => {
+    const told = toldOnce(made);
+    secrets.push(...told);
+    for (const key of told.filter((each) => each.startsWith('sk_'))) own.names.add('api key', key);
+    // Who signs up has a tenant of its own.
+    if (operationId !== 'SignUp') own.names.addAllOf(made);
+  };
   const random = createSeededRandom(options.seed);
   // A key of others that is stored here is answered later, and rightly. An event may name anything.
   const foreignFor = ({ isWrite, path }: FuzzedOperation): KnownNames => {
@@ -138,7 +158,7 @@ export async function runFuzzer(
         findings.add(id, problem, `${shown(request)}\n    ${answer.text.slice(0, 300)}`);
       }
       if (answer.status < 300) succeeded.add(id);
-      if (answer.status === 201) own.names.addAllOf(parsed(answer));
+      if (answer.status === 201) learn(id, parsed(answer));
     } catch (error) {
       findings.add(id, `gives no answer: ${String(error)}`, shown(request));
     }

@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../harness/seeded-random.js';
 /** Kinds of records, by the beginning of their ids. */
 const KINDS = [
   ...['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line', 'group'],
-  ...['addon', 'cg', 'coupon', 'coupon_assoc', 'taxrate', 'ta'],
+  ...['addon', 'cg', 'coupon', 'coupon_assoc', 'taxrate', 'ta', 'user', 'secret', 'env', 'tenant'],
 ];
 
 /** What members name: records, or keys that callers choose. */
@@ -36,6 +36,17 @@ const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
     external_customer_id: ['external'],
     external_id: ['external'],
     event_id: ['event'],
+    user_id: ['user'],
+    service_account_id: ['user'],
+    secret_id: ['secret'],
+    environment_id: ['env'],
+    tenant_id: ['tenant'],
+    role_id: ['role'],
+    roles: ['role'],
+    key: ['setting'],
+    api_key: ['api key'],
+    email: ['email'],
+    password: ['password'],
     lookup_key: ['key'],
   }),
 );
@@ -45,8 +56,15 @@ const ID = /^([a-z]+(?:_[a-z]+)?)_[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Ids and keys by their kind. */
 export class KnownNames {
   readonly #byKind = new Map<string, string[]>();
+  readonly #ignored: ReadonlySet<string>;
+
+  /** @param ignored kinds, and single names, that are never taken */
+  constructor(ignored: readonly string[] = []) {
+    this.#ignored = new Set(ignored);
+  }
 
   add(kind: string, name: string): void {
+    if (this.#ignored.has(kind) || this.#ignored.has(name)) return;
     const names = this.#byKind.get(kind) ?? [];
     if (!names.includes(name)) names.push(name);
     // Recent ones, so that records are also found again after others have been archived.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { makeKey } from '../../harness/make-key.js';
 import { closeOwner, ownerOf } from '../../harness/owner.js';
 import { createId } from '../../../runtime/ids.js';
+import { fillPlatform, namePlatform } from './fill-platform.js';
 import { KnownNames } from './known-names.js';
 
 /** A product that answers, and two environments whose records must stay out of its answers. */
@@ -17,32 +18,54 @@ export type FilledEnvironment = {
   readonly names: KnownNames;
   /** What no answer to another environment may hold. */
   readonly secrets: readonly string[];
+  /** Whether it shares users and tenant with the environment that asks. */
+  readonly isOfSameTenant: boolean;
 };
 
-type Made = { readonly id: string };
+/** A record as the interface answers it. */
+export type Made = { readonly id: string };
+
+/** Makes a record by a call, and keeps the ids in the answer. */
+export type Make = (path: string, body: object) => Promise<Made>;
 
 type Asked = { readonly url: string; readonly apiKey: string };
 
-async function post({ url, apiKey }: Asked, path: string, body: object): Promise<Made> {
-  const answer = await fetch(`${url}/v1${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+async function ask(
+  { url, apiKey }: Asked,
+  path: string,
+  { method, body }: { readonly method: string; readonly body: object | null },
+): Promise<Made> {
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const sent = body === null ? null : JSON.stringify(body);
+  const answer = await fetch(`${url}/v1${path}`, { method, headers, body: sent });
   const made = (await answer.json()) as Made;
   if (answer.status < 300) return made;
   throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(made)}`);
 }
 
-/** Makes a record of every kind, all of whose names end with the marker. */
-export async function fillEnvironment(
+const get = (asked: Asked, path: string): Promise<Made> =>
+  ask(asked, path, { method: 'GET', body: null });
+
+const post = (asked: Asked, path: string, body: object): Promise<Made> =>
+  ask(asked, path, { method: 'POST', body });
+
+/** What the tenant tells in each of its environments, so that it is no secret among them. */
+const OF_THE_TENANT = ['user', 'env', 'tenant'];
+
+/**
+ * Makes a record of every kind, all of whose names end with the marker. The user who asks has no
+ * name here: the fuzzer would take its roles away.
+ */
+async function fillEnvironment(
   product: FuzzedProduct,
-  apiKey: string,
+  { apiKey, isOfSameTenant }: { readonly apiKey: string; readonly isOfSameTenant: boolean },
   marker: string,
 ): Promise<FilledEnvironment> {
-  const names = new KnownNames();
-  const make = async (path: string, body: object): Promise<Made> => {
-    const made = await post({ ...product, apiKey }, path, body);
+  const asked = { ...product, apiKey };
+  const me = await get(asked, '/users/me');
+  const names = new KnownNames(isOfSameTenant ? OF_THE_TENANT : [me.id]);
+  const make: Make = async (path, body) => {
+    const made = await post(asked, path, body);
     names.addAllOf(made);
     return made;
   };
@@ -82,22 +105,34 @@ export async function fillEnvironment(
     coupons: [`S_${marker}`],
     tax_rate_overrides: [{ tax_rate_code: `V_${marker}` }],
   });
-  names.add('key', `more-${marker}`);
   const event = { event_name: 'call', external_customer_id: `acme-${marker}`, source: marker };
   await post({ ...product, apiKey }, '/events', { ...event, event_id: `event-${marker}` });
   names.add('external', `acme-${marker}`);
   names.add('event', `event-${marker}`);
-  names.add('key', `pro-${marker}`);
-  names.add('key', marker);
-  return { apiKey, names, secrets: [...names.all, marker] };
+  for (const key of [`more-${marker}`, `pro-${marker}`, marker]) names.add('key', key);
+  await fillPlatform(make, { marker, isOfSameTenant });
+  const value = { prefix: marker };
+  await ask(asked, '/settings/invoice_config', { method: 'PUT', body: { value } });
+  return { apiKey, names, secrets: [...names.all, marker], isOfSameTenant };
+}
+
+/** The environment that asks; its tenant may have many users and environments. */
+export async function fillOwnEnvironment(product: FuzzedProduct): Promise<FilledEnvironment> {
+  const asking = { apiKey: product.apiKey, isOfSameTenant: false };
+  const own = await fillEnvironment(product, asking, 'own');
+  const value = { users: 10_000, development_environments: 100 };
+  await ask(product, '/settings/tenant_limits', { method: 'PUT', body: { value } });
+  // The ids of the account's tenant are not those of the environment that asks.
+  await namePlatform((path, body) => post(product, path, body), own.names);
+  return own;
 }
 
 /** A key of a new environment: of a new tenant, or of the first one. */
-async function makeForeignKey(product: FuzzedProduct, marker: string, isSameTenant: boolean) {
+async function makeForeignKey(product: FuzzedProduct, isSameTenant: boolean) {
   const owner = { url: product.ownerDatabaseUrl };
   const first = await ownerOf(owner).one(sql.type(z.object({ id: z.string() }))`
     SELECT id FROM tenants ORDER BY created_at, id LIMIT 1`);
-  const tenantId = isSameTenant ? first.id : `tenant_${marker}`;
+  const tenantId = isSameTenant ? first.id : createId('tenant');
   // Without the marker, since a tenant is told the ids of all its environments.
   const environment = { tenantId, environmentId: createId('env') };
   const { apiKey } = await makeKey(owner, { environment });
@@ -113,9 +148,9 @@ export async function makeForeignEnvironments(
     ['zqstranger', false],
   ] as const;
   const filled: FilledEnvironment[] = [];
-  for (const [marker, isSameTenant] of markers) {
-    const apiKey = await makeForeignKey(product, marker, isSameTenant);
-    filled.push(await fillEnvironment(product, apiKey, marker));
+  for (const [marker, isOfSameTenant] of markers) {
+    const apiKey = await makeForeignKey(product, isOfSameTenant);
+    filled.push(await fillEnvironment(product, { apiKey, isOfSameTenant }, marker));
   }
   await closeOwner(product.ownerDatabaseUrl);
   return filled;
@@ -129,11 +164,13 @@ const LISTS = [
 /** All records of an environment as they are answered to itself. */
 export async function readRecords(
   product: FuzzedProduct,
-  { apiKey }: FilledEnvironment,
+  { apiKey, isOfSameTenant }: FilledEnvironment,
 ): Promise<string> {
-  const answers: unknown[] = [];
-  for (const list of [...LISTS, 'subscriptions']) {
-    answers.push(await post({ ...product, apiKey }, `/${list}/search`, { limit: 1000 }));
+  const asked = { ...product, apiKey };
+  const answers: unknown[] = [await get(asked, '/settings/invoice_config')];
+  if (!isOfSameTenant) answers.push(await get(asked, '/environments'));
+  for (const list of [...LISTS, 'subscriptions', ...(isOfSameTenant ? [] : ['users'])]) {
+    answers.push(await post(asked, `/${list}/search`, { limit: 1000 }));
   }
   return JSON.stringify(answers);
 }
