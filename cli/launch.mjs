@@ -119,8 +119,8 @@ const PROOFS = new Map([
   ['speed', 'speed'],
 ]);
 
-/** Commands of those who change the code. All others run what a clone has. */
-const CHECKED = new Set(['build', 'check', 'test', 'examples']);
+/** Commands of those who change the code: the compiler checks types. Others run what is there. */
+const CHECKED = new Set(['build', 'check', 'test', 'examples', 'measure', ...PROOFS.keys()]);
 const ON_KAFKA = new Set(['kafka', 'faults', 'measure', 'nightly', 'speed']);
 
 /** Whether the command may use Kafka. Single test files skip what needs it, unless it is required. */

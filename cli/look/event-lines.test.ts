@@ -62,7 +62,7 @@ describe('what became of an event', () => {
       '  in the log  partition 2, offset 17, event 0',
       '',
       'counted on meter  version  value',
-      '──────────────────────────────────',
+      '────────────────────────────────',
       'meter_1                 1      1',
       '',
       'on the invoice of  line item    price               window from',

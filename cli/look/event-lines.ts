@@ -55,15 +55,15 @@ function facts(answer: EventLookupDto): readonly string[] {
   return shown.map(([name, text]) => `  ${name.padEnd(11)} ${text}`);
 }
 
+function valueOf(meter: EventLookupDto['meters'][number]): string {
+  const value = meter.is_unreadable ? 'unreadable' : meter.value;
+  return meter.is_applied ? value : `${value} (the meter does not show stored events yet)`;
+}
+
 function meterLines({ meters }: EventLookupDto): readonly string[] {
   if (meters.length === 0) return [];
-  const rows = meters.map((meter) => [
-    meter.meter_id,
-    meter.meter_version,
-    meter.is_unreadable ? 'unreadable' : meter.value,
-    meter.is_applied ? '' : 'not applied to stored events yet',
-  ]);
-  return ['', ...tableLines(['counted on meter', 'version', 'value', ''], rows)];
+  const rows = meters.map((meter) => [meter.meter_id, meter.meter_version, valueOf(meter)]);
+  return ['', ...tableLines(['counted on meter', 'version', 'value'], rows)];
 }
 
 function invoiceLines({ lines }: EventLookupDto): readonly string[] {

@@ -54,7 +54,9 @@ export async function buildKafkaClient(step) {
   // Also in event-log/kafka/rdkafka.ts, which names it to those who install by hand.
   const command = ['rebuild', 'node-rdkafka', '--ignore-scripts=false'];
   try {
-    await step('Compiling the Kafka client, once', () => npm(command, { JOBS: 'max' }));
+    // Its makefile lacks a dependency, so that two jobs at once fail.
+    const oneJob = { JOBS: '1' };
+    await step('Compiling the Kafka client, once', () => npm(command, oneJob));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
   }
