@@ -9,7 +9,7 @@ export async function runStartVerb(): Promise<void> {
   const config = readStackConfig({ ...process.env, MINUTEBOOK_LOG_LEVEL: levelOf(process.env) });
   const startedAt = Date.now();
   const stack = await startStack(config);
-  stack.lifecycle.closeOnSignals();
+  stack.lifecycle.closeOnSignals(config.MINUTEBOOK_STOP_DELAY_MS);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(`
 ${pc.bold('Minutebook is ready')} after ${seconds} s.

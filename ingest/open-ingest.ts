@@ -60,7 +60,7 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
     schema: () => assertMigrated(database),
     event_log: () => writer.ping(),
   };
-  let operations: Operations = { readiness: createReadiness(probes, log), metrics };
+  let operations: Operations = { readiness: createReadiness(probes, log, lifecycle), metrics };
   let fallback = createOperations(operations);
   if (billingApi !== null) {
     const { origin, isOnlyPort } = billingApi;
@@ -80,6 +80,7 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
     requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,
+    lifecycle,
   });
   return { server, operations, metrics };
 }

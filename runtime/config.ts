@@ -127,6 +127,11 @@ export const SETTINGS = {
     means:
       'how long the previous version of a changed meter is still counted, so that a change can be reverted at once',
   },
+  MINUTEBOOK_STOP_DELAY_MS: {
+    schema: z.coerce.number().int().min(0).max(600_000).default(5_000),
+    means:
+      'how long a program goes on serving after SIGTERM while `/readyz` answers 503, so that a load balancer notices before connections close',
+  },
   MINUTEBOOK_METRICS_HOST: {
     schema: z.string().min(1).default('127.0.0.1'),
     means: 'address on which a program shows its health and metrics',
