@@ -81,7 +81,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
     clickHouse: reader,
     log,
     ...createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle }),
-    apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
+    apiKeys: createApiKeyDirectory(database, systemClock, { noteUse: keyUses.note }),
     tokenSecret: required(config, 'MINUTEBOOK_TOKEN_SECRET'),
     clock: systemClock,
     createId,

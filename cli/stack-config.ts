@@ -25,6 +25,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_LOG_REPLICAS',
       'MINUTEBOOK_LOG_RETENTION_HOURS',
       'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+      'MINUTEBOOK_STALE_KEY_SECONDS',
       'MINUTEBOOK_INGEST_RATE',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',

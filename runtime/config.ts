@@ -86,6 +86,11 @@ export const SETTINGS = {
     schema: count.default(8_000),
     means: 'how long POST /events waits for the log before it answers 503',
   },
+  MINUTEBOOK_STALE_KEY_SECONDS: {
+    schema: z.coerce.number().int().min(0).max(3_600).default(60),
+    means:
+      'how long known API keys are accepted as they were last read while PostgreSQL does not answer, when Kafka is the log; 0: not at all',
+  },
   MINUTEBOOK_INGEST_RATE: {
     schema: rate.default(20_000),
     means: 'event requests per second and environment before 429; 0 sets no limit',
