@@ -43,7 +43,8 @@ const {
     'MINUTEBOOK_METER_REVERT_HOURS',
     ...OPERATIONS_SETTINGS,
   ],
-  defaults: { MINUTEBOOK_METRICS_PORT: METRICS_PORT },
+  // Nobody sends it requests: others take its partitions as soon as it gives them up.
+  defaults: { MINUTEBOOK_METRICS_PORT: METRICS_PORT, MINUTEBOOK_STOP_DELAY_MS: '0' },
   explain: outageOf,
 });
 

@@ -75,13 +75,13 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
     clickhouse: () => reader.ping(),
     schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
   };
-  const readiness = createReadiness(probes, log);
+  const readiness = createReadiness(probes, log, lifecycle);
   const app = createBillingApp({
     database,
     clickHouse: reader,
     log,
     ...createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle }),
-    apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
+    apiKeys: createApiKeyDirectory(database, systemClock, { noteUse: keyUses.note }),
     tokenSecret: required(config, 'MINUTEBOOK_TOKEN_SECRET'),
     clock: systemClock,
     createId,
@@ -104,7 +104,7 @@ async function start(): Promise<void> {
   const { app, readiness } = await createApp({ databaseUrl, database, metrics });
   const operations = { readiness, metrics };
   const metricsPort = await serveOperations({ config, operations, metrics, lifecycle });
-  const server = new ProgramServer({ handler: serveWith(app), metrics });
+  const server = new ProgramServer({ handler: serveWith(app), metrics, lifecycle });
   lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
   const port = await listenOn(server, publicAddress(config));
   lifecycle.onClose('http', () => server.close());

@@ -1,7 +1,10 @@
 import { readConfig } from '../runtime/config.js';
 
-/** Several products can run on one machine; the port of the interface is the one that is known. */
-const DEFAULTS = { MINUTEBOOK_METRICS_PORT: '0' };
+/**
+ * Several products can run on one machine, and the port of the interface is the one that is known.
+ * Somebody who tries things out does not wait for a load balancer.
+ */
+const DEFAULTS = { MINUTEBOOK_METRICS_PORT: '0', MINUTEBOOK_STOP_DELAY_MS: '0' };
 
 /** The settings of the whole product. @throws ConfigError. */
 export function readStackConfig(environment: Readonly<Record<string, string | undefined>>) {
@@ -22,6 +25,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_LOG_REPLICAS',
       'MINUTEBOOK_LOG_RETENTION_HOURS',
       'MINUTEBOOK_PRODUCE_TIMEOUT_MS',
+      'MINUTEBOOK_STALE_KEY_SECONDS',
       'MINUTEBOOK_INGEST_RATE',
       'MINUTEBOOK_HEAVY_RATE',
       'MINUTEBOOK_DEFAULT_RATE',
@@ -31,6 +35,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
       'MINUTEBOOK_METER_REVERT_HOURS',
+      'MINUTEBOOK_STOP_DELAY_MS',
       'MINUTEBOOK_METRICS_HOST',
       'MINUTEBOOK_METRICS_PORT',
     ],

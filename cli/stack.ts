@@ -76,11 +76,14 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
   const withoutOwner = { MINUTEBOOK_OWNER_DATABASE_URL: '', MINUTEBOOK_READER_CLICKHOUSE_URL: '' };
   // Only billing-api signs tokens.
   const withoutSecret = { MINUTEBOOK_TOKEN_SECRET: '' };
+  // They end after this process has served its last request.
+  const withoutDelay = { MINUTEBOOK_STOP_DELAY_MS: '0' };
   const environment = {
     ...process.env,
     ...environmentOf(settings),
     ...withoutOwner,
     ...withoutSecret,
+    ...withoutDelay,
   };
   const billingApi = await superviseBillingApi(
     {

@@ -10,7 +10,7 @@ export async function runStartVerb(): Promise<void> {
   const startedAt = Date.now();
   console.error('Starting databases and programs …');
   const stack = await startStack(config);
-  stack.lifecycle.closeOnSignals();
+  stack.lifecycle.closeOnSignals(config.MINUTEBOOK_STOP_DELAY_MS);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(`
 ${pc.bold('Minutebook is ready')} after ${seconds} s.

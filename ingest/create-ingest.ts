@@ -8,6 +8,7 @@ export type IngestOptions = IngestDependencies & {
   /** Answers every request that is not for one of the two event routes. */
   readonly fallback: RequestListener;
   readonly timeouts?: ClientTimeouts;
+  readonly lifecycle?: { readonly isStopping: boolean };
 };
 
 /**

@@ -14,6 +14,7 @@ const { config, log, lifecycle } = openProgram('ingest', {
     'DATABASE_URL',
     'MINUTEBOOK_PORT',
     'MINUTEBOOK_HOST',
+    'MINUTEBOOK_STALE_KEY_SECONDS',
     'MINUTEBOOK_INGEST_RATE',
     'MINUTEBOOK_FAILED_AUTH_RATE',
     'MINUTEBOOK_PROXY_COUNT',

@@ -14,13 +14,19 @@ import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.j
 import { createIngest } from './create-ingest.js';
 import { createForward } from './forward/forward-requests.js';
 import { createPortListener, operationsOfPort } from './forward/port-pages.js';
+import { createStaleKeys, readyWithoutPostgres } from './outlast-postgres.js';
 import { createOperations } from './http/operations.js';
 
 /** Only for look-ups of API keys, at most one per second and key. */
 const POOL_SIZE = 4;
 
 export type IngestConfig = EventLogConfig &
-  Config<'MINUTEBOOK_INGEST_RATE' | 'MINUTEBOOK_FAILED_AUTH_RATE' | 'MINUTEBOOK_PROXY_COUNT'>;
+  Config<
+    | 'MINUTEBOOK_STALE_KEY_SECONDS'
+    | 'MINUTEBOOK_INGEST_RATE'
+    | 'MINUTEBOOK_FAILED_AUTH_RATE'
+    | 'MINUTEBOOK_PROXY_COUNT'
+  >;
 
 /** The billing-api that answers every other request of the port. */
 export type BillingApi = {
@@ -37,6 +43,11 @@ export type IngestOpening = {
   /** Null for a port that has the event routes and the operational pages only. */
   readonly billingApi: BillingApi | null;
 };
+
+/** The log in PostgreSQL takes no event without it, whatever is known of keys. */
+function staleMsOf(config: IngestConfig): number {
+  return config.KAFKA_BROKERS === undefined ? 0 : config.MINUTEBOOK_STALE_KEY_SECONDS * 1000;
+}
 
 /** A server that does not listen yet, and what it says of itself. */
 export type OpenedIngest = {
@@ -60,7 +71,9 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
     schema: () => assertMigrated(database),
     event_log: () => writer.ping(),
   };
-  let operations: Operations = { readiness: createReadiness(probes, log), metrics };
+  const staleMs = staleMsOf(config);
+  const readiness = createReadiness(probes, log, lifecycle);
+  let operations: Operations = { readiness: readyWithoutPostgres(readiness, staleMs), metrics };
   let fallback = createOperations(operations);
   if (billingApi !== null) {
     const { origin, isOnlyPort } = billingApi;
@@ -72,7 +85,10 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   }
   const server = createIngest({
     writer,
-    apiKeys: createApiKeyDirectory(database, systemClock, keyUses.note),
+    apiKeys: createApiKeyDirectory(database, systemClock, {
+      noteUse: keyUses.note,
+      staleKeys: createStaleKeys(staleMs, { log, metrics }),
+    }),
     metrics,
     log,
     clock: systemClock,
@@ -80,6 +96,7 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
     requestsPerSecond: config.MINUTEBOOK_INGEST_RATE,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
     fallback,
+    lifecycle,
   });
   return { server, operations, metrics };
 }

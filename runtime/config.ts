@@ -86,6 +86,11 @@ export const SETTINGS = {
     schema: count.default(8_000),
     means: 'how long POST /events waits for the log before it answers 503',
   },
+  MINUTEBOOK_STALE_KEY_SECONDS: {
+    schema: z.coerce.number().int().min(0).max(3_600).default(60),
+    means:
+      'how long known API keys are accepted as they were last read while PostgreSQL does not answer, when Kafka is the log; 0: not at all',
+  },
   MINUTEBOOK_INGEST_RATE: {
     schema: rate.default(20_000),
     means: 'event requests per second and environment before 429; 0 sets no limit',
@@ -126,6 +131,11 @@ export const SETTINGS = {
     schema: count.max(87_600).default(168),
     means:
       'how long the previous version of a changed meter is still counted, so that a change can be reverted at once',
+  },
+  MINUTEBOOK_STOP_DELAY_MS: {
+    schema: z.coerce.number().int().min(0).max(600_000).default(5_000),
+    means:
+      'how long a program goes on serving after SIGTERM while `/readyz` answers 503, so that a load balancer notices before connections close',
   },
   MINUTEBOOK_METRICS_HOST: {
     schema: z.string().min(1).default('127.0.0.1'),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from './log.js';
 import { ConfigError } from './config.js';
 import { DependencyError, messageOf } from './failure.js';
@@ -15,6 +16,7 @@ type Closer = { readonly name: string; readonly close: () => Promise<void> };
 export class Lifecycle {
   readonly #closers: Closer[] = [];
   #closing: Promise<void> | null = null;
+  #isStopping = false;
 
   constructor(private readonly log: Log) {}
 
@@ -23,8 +25,14 @@ export class Lifecycle {
     this.#closers.push({ name, close });
   }
 
+  /** Whether the program is about to close, so that nobody should send it anything more. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** Closes everything once; later calls wait for the same closing. */
   close(): Promise<void> {
+    this.#isStopping = true;
     this.#closing ??= this.#closeAll();
     return this.#closing;
   }
@@ -45,15 +53,22 @@ export class Lifecycle {
   /**
    * Closes on SIGINT and SIGTERM, then exits with 0. A second signal after more than a second exits
    * at once with 130.
+   * @param stopDelayMs how long the program goes on serving after SIGTERM, while it already says it
+   *   is stopping: a load balancer notices when it asks the next time. Not after SIGINT, which
+   *   comes from somebody at a terminal.
    */
-  closeOnSignals(): void {
+  closeOnSignals(stopDelayMs = 0): void {
     let firstAtMs: number | null = null;
-    const handle = (): void => {
+    const handle = (signal: NodeJS.Signals): void => {
       const nowMs = performance.now();
       if (firstAtMs !== null && nowMs - firstAtMs > SAME_PRESS_MS) process.exit(130);
       if (firstAtMs !== null) return;
       firstAtMs = nowMs;
-      void this.close().then(() => process.exit(0));
+      this.#isStopping = true;
+      const delayMs = signal === 'SIGTERM' ? stopDelayMs : 0;
+      this.log.info({ signal, delayMs }, 'stopping');
+      const delayed = delayMs === 0 ? Promise.resolve() : delay(delayMs);
+      void delayed.then(() => this.close()).then(() => process.exit(0));
     };
     process.on('SIGINT', handle);
     process.on('SIGTERM', handle);

@@ -50,6 +50,11 @@ export function createMetrics(program?: ProgramName) {
       labelNames: ['code'] as const,
       registers: shownBy('ingest'),
     }),
+    staleKeyUses: new Counter({
+      name: 'minutebook_stale_key_uses_total',
+      help: 'Times that an API key was accepted for a second as last read, for want of PostgreSQL',
+      registers: shownBy('ingest'),
+    }),
     produceSeconds: new Histogram({
       name: 'minutebook_produce_seconds',
       help: 'Time from handing records to the log until its acknowledgement',

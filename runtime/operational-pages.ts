@@ -22,8 +22,9 @@ export async function operationalPage(path: string, operations: Operations): Pro
       return json(200, { status: 'alive' });
     case '/readyz':
     case '/health': {
-      const { isReady, dependencies } = await operations.readiness();
-      return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', dependencies });
+      const { isReady, isStopping, dependencies } = await operations.readiness();
+      const unready = isStopping ? 'stopping' : 'not_ready';
+      return json(isReady ? 200 : 503, { status: isReady ? 'ready' : unready, dependencies });
     }
     case '/metrics': {
       const { registry } = operations.metrics;

@@ -3,8 +3,10 @@ import { endOnUncaughtErrors, endProgram, Lifecycle } from './lifecycle.js';
 import { createLog, type Log } from './log.js';
 import type { ProgramName } from './metrics.js';
 
+type CommonSetting = 'MINUTEBOOK_LOG_LEVEL' | 'MINUTEBOOK_STOP_DELAY_MS';
+
 export type Program<Names extends SettingName> = {
-  readonly config: Config<Names | 'MINUTEBOOK_LOG_LEVEL'>;
+  readonly config: Config<Names | CommonSetting>;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
 };
@@ -20,20 +22,20 @@ export function openProgram<Names extends SettingName>(
   name: ProgramName,
   settings: {
     readonly names: readonly Names[];
-    readonly defaults?: { readonly [Name in Names]?: string };
+    readonly defaults?: { readonly [Name in Names | CommonSetting]?: string };
     readonly explain: (error: unknown) => unknown;
   },
 ): Program<Names> {
   const { names, defaults = {}, explain } = settings;
   try {
-    const config = readConfig<Names | 'MINUTEBOOK_LOG_LEVEL'>(
-      [...names, 'MINUTEBOOK_LOG_LEVEL'],
+    const config = readConfig<Names | CommonSetting>(
+      [...names, 'MINUTEBOOK_LOG_LEVEL', 'MINUTEBOOK_STOP_DELAY_MS'],
       process.env,
       defaults,
     );
     const log = createLog(name, config.MINUTEBOOK_LOG_LEVEL);
     const lifecycle = new Lifecycle(log);
-    lifecycle.closeOnSignals();
+    lifecycle.closeOnSignals(config.MINUTEBOOK_STOP_DELAY_MS);
     endOnUncaughtErrors(log, explain);
     process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
     return { config, log, lifecycle };

@@ -4,6 +4,8 @@ import type { Log } from './log.js';
 export type DependencyState = 'up' | 'down';
 export type ReadinessReport = {
   readonly isReady: boolean;
+  /** The program ends soon, so that it is not ready whatever its dependencies are. */
+  readonly isStopping: boolean;
   readonly dependencies: Readonly<Record<string, DependencyState>>;
 };
 
@@ -33,8 +35,15 @@ async function stateOf(name: string, probe: Probe, log: Log): Promise<Dependency
   }
 }
 
-/** Reports the named dependencies; probes them at most once a second. */
-export function createReadiness(probes: Readonly<Record<string, Probe>>, log: Log): Readiness {
+/**
+ * Reports the named dependencies; probes them at most once a second.
+ * @param lifecycle of a program that goes on serving while it stops.
+ */
+export function createReadiness(
+  probes: Readonly<Record<string, Probe>>,
+  log: Log,
+  lifecycle: { readonly isStopping: boolean } = { isStopping: false },
+): Readiness {
   let report: { readonly askedAt: number; readonly result: Promise<ReadinessReport> } | null = null;
   const ask = async (): Promise<ReadinessReport> => {
     const states = await Promise.all(
@@ -43,13 +52,14 @@ export function createReadiness(probes: Readonly<Record<string, Probe>>, log: Lo
       ),
     );
     const isReady = states.every(([, state]) => state === 'up');
-    return { isReady, dependencies: Object.fromEntries(states) };
+    return { isReady, isStopping: false, dependencies: Object.fromEntries(states) };
   };
-  return () => {
+  return async () => {
     const now = performance.now();
     if (report === null || now - report.askedAt >= REPORT_REUSED_MS) {
       report = { askedAt: now, result: ask() };
     }
-    return report.result;
+    const known = await report.result;
+    return lifecycle.isStopping ? { ...known, isReady: false, isStopping: true } : known;
   };
 }

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../load-tests/harness/owner.js';
-import { test } from '../load-tests/harness/fixtures.js';
+import { test, type DatabaseFixture } from '../load-tests/harness/fixtures.js';
+import { FaultProxy } from '../load-tests/proofs/faults/engines/fault-proxy.js';
 import { systemClock, type Clock } from '../runtime/clock.js';
+import { DependencyError } from '../runtime/failure.js';
 import { createApiKey, displayIdOf } from './api-key.js';
 import { createApiKeyDirectory } from './api-keys.js';
 import { bootstrap } from './bootstrap.js';
@@ -104,6 +106,100 @@ describe('API keys', () => {
     expect(rows).toHaveLength(1);
     expect(rows[0]?.row).not.toContain(KEY.slice(5));
     expect(rows[0]?.row).toContain(displayIdOf(KEY));
+  });
+});
+
+/** Anything that is sent to PostgreSQL. */
+const ANYTHING = /./s;
+
+/** A directory behind a network that can fail, whose keys may be used stale for a while. */
+async function directoryThatOutlasts({ url, database }: DatabaseFixture, forMs: number) {
+  await bootstrap(database.url, { apiKey: KEY });
+  const proxy = await FaultProxy.open(Number(new URL(url).port));
+  const behind = await createDatabase(proxy.address(url), { poolSize: 2 });
+  onTestFinished(async () => {
+    await proxy.calm();
+    // Connections that were lost meanwhile are reported by the end of the pool.
+    await behind.close().catch(() => undefined);
+    await proxy.close();
+  });
+  let uses = 0;
+  const staleKeys = { forMs, noteUse: () => (uses += 1) };
+  return {
+    directory: createApiKeyDirectory(behind, systemClock, { staleKeys }),
+    uses: () => uses,
+    goAway: () => proxy.disturb({ kind: 'drop', match: ANYTHING, times: Infinity }),
+    slowDown: (holdMs: number) =>
+      proxy.disturb({ kind: 'slow', match: ANYTHING, times: Infinity, holdMs }),
+    comeBack: () => proxy.calm(),
+  };
+}
+
+/** Longer than a look-up is cached. */
+const CACHE_ENDS_MS = 1_100;
+
+describe('while PostgreSQL is away', () => {
+  test('a known key is accepted as it was last read, and no other, until the time is over', async ({
+    database,
+  }) => {
+    const { directory, goAway, uses } = await directoryThatOutlasts(database, 1_500);
+    const caller = await directory.find(KEY);
+    expect(caller).not.toBeNull();
+    goAway();
+    const other = createApiKey('private_key');
+    await expect(directory.find(other)).rejects.toThrow(DependencyError);
+    await delay(CACHE_ENDS_MS);
+    const found = await Promise.all([directory.find(KEY), directory.find(KEY)]);
+    expect(found).toEqual([caller, caller]);
+    expect(uses()).toBe(1);
+    expect(directory.wasFound(KEY)).toBe(true);
+    await expect(directory.find(other)).rejects.toThrow(DependencyError);
+    await delay(1_500);
+    await expect(directory.find(KEY)).rejects.toThrow(DependencyError);
+    expect(uses()).toBe(1);
+  });
+
+  test('a key that was revoked before stays refused', async ({ database }) => {
+    const { directory, goAway } = await directoryThatOutlasts(database, 60_000);
+    expect(await directory.find(KEY)).not.toBeNull();
+    await change(database.database, 'revoked');
+    await delay(CACHE_ENDS_MS);
+    expect(await directory.find(KEY)).toBeNull();
+    goAway();
+    await delay(CACHE_ENDS_MS);
+    await expect(directory.find(KEY)).rejects.toThrow(DependencyError);
+  });
+
+  test('a key that is revoked meanwhile is refused when PostgreSQL is back', async ({
+    database,
+  }) => {
+    const { directory, goAway, comeBack } = await directoryThatOutlasts(database, 60_000);
+    expect(await directory.find(KEY)).not.toBeNull();
+    goAway();
+    await change(database.database, 'revoked');
+    await delay(CACHE_ENDS_MS);
+    expect(await directory.find(KEY)).not.toBeNull();
+    await comeBack();
+    await delay(CACHE_ENDS_MS);
+    expect(await directory.find(KEY)).toBeNull();
+  });
+
+  test('nobody waits for a slow answer, which counts as soon as it comes', async ({ database }) => {
+    const { directory, slowDown } = await directoryThatOutlasts(database, 60_000);
+    expect(await directory.find(KEY)).not.toBeNull();
+    await change(database.database, 'revoked');
+    await delay(CACHE_ENDS_MS);
+    slowDown(2_000);
+    const startedAt = performance.now();
+    expect(await directory.find(KEY)).not.toBeNull();
+    expect(performance.now() - startedAt).toBeLessThan(1_900);
+    let found: unknown;
+    await vi.waitFor(() => {
+      found = directory.find(KEY);
+      expect(directory.wasFound(KEY)).toBe(false);
+    }, 5_000);
+    // The key as it was last read is forgotten, although its second is not over.
+    expect(found).toBeNull();
   });
 });
 

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
 import type { Clock } from '../runtime/clock.js';
+import { DependencyError } from '../runtime/failure.js';
 import { hashApiKey, hashNameOf, isApiKey, type ApiKeyType } from './api-key.js';
 import { instantColumn } from './columns.js';
 import type { Database } from './pool.js';
@@ -24,7 +26,7 @@ export type ApiKeyDirectory = {
   /**
    * The caller; null for an unknown, expired or revoked key. A promise only when it must be looked
    * up, because most requests come with a known key and a promise costs them more than the rest.
-   * @throws DependencyError when PostgreSQL fails.
+   * @throws DependencyError when PostgreSQL fails and the key may not be used stale.
    */
   find(apiKey: string): ApiCaller | null | Promise<ApiCaller | null>;
   /** Whether the last look-up of this key found it; false when it has not been looked up yet. */
@@ -40,6 +42,30 @@ export type ApiKeyDirectory = {
 const CACHED_MS = 1_000;
 /** Each cache holds at most about 5 MB. */
 const CALLERS_MAX = 10_000;
+
+/** A look-up that takes longer is not awaited for a key that may be used stale. */
+const LATE_MS = 1_000;
+
+/** How keys are used that cannot be looked up any more, because PostgreSQL is away. */
+export type StaleKeys = {
+  /** For how long after the time of the cache. */
+  readonly forMs: number;
+  /** Is told of a stale key that is used for the next second. */
+  readonly noteUse: () => void;
+};
+
+export type ApiKeyOptions = {
+  /** Is told of every look-up that finds a key: at most once a second for each. */
+  readonly noteUse?: (secretId: string) => void;
+  /** Absent where a request needs PostgreSQL for more than its key. */
+  readonly staleKeys?: StaleKeys;
+};
+
+type LookUp = {
+  readonly result: Promise<KnownKey | null>;
+  /** Resolves when it has taken long. */
+  readonly late: Promise<null>;
+};
 
 type KnownKey = { readonly caller: ApiCaller; readonly expiresAt: InstantMs | null };
 
@@ -72,53 +98,107 @@ async function readKey(database: Database, hash: Buffer): Promise<KnownKey | nul
 }
 
 /**
- * A directory that caches look-ups for a second. Unknown keys have a cache of their own, so that
- * guessed keys cannot evict valid ones. Only hashes of keys are held, and simultaneous look-ups of
- * one key become one statement.
- * @param noteUse is told of every look-up that finds a key: at most once a second for each.
+ * What look-ups have found, by the hash of the key. Unknown keys have a cache of their own, so that
+ * guessed keys cannot evict valid ones.
+ */
+function createKeyCache(staleKeys: StaleKeys | undefined) {
+  const known = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS });
+  const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: CACHED_MS });
+  const found = new LRUCache<string, true>({ max: CALLERS_MAX });
+  const staleMs = staleKeys?.forMs ?? 0;
+  const lastRead = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS + staleMs });
+  return {
+    /** Undefined for a key that must be looked up. */
+    get: (name: string): KnownKey | null | undefined =>
+      known.get(name) ?? (unknown.has(name) ? null : undefined),
+    wasFound: (name: string): boolean => found.has(name),
+    mayBeStale: (name: string): boolean => staleMs > 0 && lastRead.has(name),
+    keep: (name: string, key: KnownKey | null): void => {
+      if (key === null) {
+        unknown.set(name, true);
+        for (const cache of [known, found, lastRead]) cache.delete(name);
+      } else {
+        known.set(name, key);
+        found.set(name, true);
+        if (staleMs > 0) lastRead.set(name, key);
+      }
+    },
+    /** The key as it was last read, for another second; null when that is too long ago. */
+    useStale: (name: string): KnownKey | null => {
+      const key = lastRead.get(name);
+      if (key === undefined) return null;
+      if (known.get(name) === key) return key;
+      const ttl = Math.min(CACHED_MS, lastRead.getRemainingTTL(name));
+      known.set(name, key, { ttl: Math.max(1, ttl) });
+      staleKeys?.noteUse();
+      return key;
+    },
+    clear: (): void => {
+      for (const cache of [known, unknown, lastRead]) cache.clear();
+    },
+  };
+}
+
+type KeyCache = ReturnType<typeof createKeyCache>;
+
+/**
+ * What a look-up finds. A key that may be stale is taken as it was last read when the look-up fails
+ * or takes long; what PostgreSQL answers later counts from then on.
+ */
+async function answerOf(look: LookUp, name: string, cache: KeyCache): Promise<KnownKey | null> {
+  if (!cache.mayBeStale(name)) return look.result;
+  try {
+    const first = await Promise.race([look.result.then((key) => ({ key })), look.late]);
+    if (first !== null) return first.key;
+  } catch (error) {
+    const stale = error instanceof DependencyError ? cache.useStale(name) : null;
+    if (stale === null) throw error;
+    return stale;
+  }
+  return cache.useStale(name) ?? look.result;
+}
+
+/**
+ * A directory that caches look-ups for a second. Only hashes of keys are held, and simultaneous
+ * look-ups of one key become one statement. A revoked key is refused after a second and one
+ * look-up, however long that takes, also where keys may be used stale.
  */
 export function createApiKeyDirectory(
   database: Database,
   clock: Clock,
-  noteUse: (secretId: string) => void = () => undefined,
+  { noteUse, staleKeys }: ApiKeyOptions = {},
 ): ApiKeyDirectory {
-  const known = new LRUCache<string, KnownKey>({ max: CALLERS_MAX, ttl: CACHED_MS });
-  const unknown = new LRUCache<string, true>({ max: CALLERS_MAX, ttl: CACHED_MS });
-  const found = new LRUCache<string, true>({ max: CALLERS_MAX });
-  const running = new Map<string, Promise<KnownKey | null>>();
+  const cache = createKeyCache(staleKeys);
+  const running = new Map<string, LookUp>();
   /** A look-up that began before `forget` may have read what has changed since. */
   let beginnings = 0;
-
-  const keep = (name: string, key: KnownKey | null): void => {
-    if (key === null) {
-      unknown.set(name, true);
-      found.delete(name);
-    } else {
-      known.set(name, key);
-      found.set(name, true);
-    }
-  };
 
   const lookUp = async (hash: Buffer, name: string): Promise<KnownKey | null> => {
     const beginning = beginnings;
     try {
       const key = await readKey(database, hash);
-      if (beginning === beginnings) keep(name, key);
-      if (key !== null) noteUse(key.caller.secretId);
+      if (beginning === beginnings) cache.keep(name, key);
+      if (key !== null) noteUse?.(key.caller.secretId);
       return key;
     } finally {
       if (beginning === beginnings) running.delete(name);
     }
   };
 
+  const begin = (hash: Buffer, name: string): LookUp => {
+    const result = lookUp(hash, name);
+    return cache.mayBeStale(name)
+      ? { result, late: delay(LATE_MS, null, { ref: false }) }
+      : { result, late: new Promise(() => undefined) };
+  };
+
   const resolve = (apiKey: string): KnownKey | null | Promise<KnownKey | null> => {
     const name = hashNameOf(apiKey);
-    const cached = known.get(name);
+    const cached = cache.get(name);
     if (cached !== undefined) return cached;
-    if (unknown.has(name)) return null;
-    const lookingUp = running.get(name) ?? lookUp(hashApiKey(apiKey), name);
+    const lookingUp = running.get(name) ?? begin(hashApiKey(apiKey), name);
     running.set(name, lookingUp);
-    return lookingUp;
+    return answerOf(lookingUp, name, cache);
   };
 
   const callerOf = (key: KnownKey | null): ApiCaller | null => {
@@ -129,9 +209,10 @@ export function createApiKeyDirectory(
   return {
     forget: () => {
       beginnings += 1;
-      for (const cache of [known, unknown, running]) cache.clear();
+      cache.clear();
+      running.clear();
     },
-    wasFound: (apiKey) => found.has(hashNameOf(apiKey)),
+    wasFound: (apiKey) => cache.wasFound(hashNameOf(apiKey)),
     find: (apiKey) => {
       if (!isApiKey(apiKey)) return null;
       const key = resolve(apiKey);

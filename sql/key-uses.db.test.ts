@@ -30,7 +30,7 @@ describe('the last use of a key', () => {
     let now = AT;
     const clock = { now: () => now };
     const uses = startKeyUses({ database, clock, log }, 20);
-    const directory = createApiKeyDirectory(database, clock, uses.note);
+    const directory = createApiKeyDirectory(database, clock, { noteUse: uses.note });
     expect(await directory.find(KEY)).not.toBeNull();
     await vi.waitFor(async () => expect(await lastUse(database)).toBe('2026-01-20T10:00:00.000Z'));
     now += 60_000;

@@ -60,8 +60,8 @@ async function readinessOf(pages: PortPages): Promise<ReadinessReport> {
   }
   const known = worseOf(ours.dependencies, theirs ?? {});
   const dependencies = { ...known, billing_api: billingApi };
-  const isReady = Object.values(dependencies).every((state) => state === 'up');
-  return { isReady, dependencies };
+  const isReady = !ours.isStopping && Object.values(dependencies).every((state) => state === 'up');
+  return { ...ours, isReady, dependencies };
 }
 
 async function metricsOf({ operations, forward, isOnlyPort }: PortPages): Promise<string> {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { builtModule } from '../../runtime/project.js';
@@ -54,14 +55,18 @@ export type UnreapedProcess = {
   readonly reap: () => Promise<void>;
 };
 
-/** A killed process as it stays behind below a parent that reaps nothing. */
+/**
+ * A killed process as it stays behind below a parent that reaps nothing. The parent was a shell,
+ * which would reap it; it gives up its output at the moment when it becomes another program.
+ */
 export async function leaveUnreaped(): Promise<UnreapedProcess> {
-  const script = 'sleep 600 & kill -KILL $!; echo $!; exec sleep 600';
+  const script = 'sleep 600 >/dev/null & echo $!; exec sleep 600 >/dev/null';
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+  const pid = Number(await text(parent.stdout));
+  process.kill(pid, 'SIGKILL');
   const reap = async (): Promise<void> => {
     parent.kill('SIGKILL');
     await once(parent, 'exit');
   };
-  return { pid: Number(line), reap };
+  return { pid, reap };
 }

@@ -66,6 +66,8 @@ export async function startProgram(
       MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
       MINUTEBOOK_PORT: String(port),
       MINUTEBOOK_METRICS_PORT: String(metricsPort),
+      // No load balancer has to notice its end.
+      MINUTEBOOK_STOP_DELAY_MS: '0',
       ...settings,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

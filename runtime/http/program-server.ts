@@ -62,6 +62,8 @@ export type ProgramServerOptions = {
   readonly handler: RequestHandler;
   readonly metrics: { readonly httpConnections: Pick<Gauge, 'inc' | 'dec'> };
   readonly timeouts?: ClientTimeouts;
+  /** While it is stopping, each answer ends its connection, so that few are left to be closed. */
+  readonly lifecycle?: { readonly isStopping: boolean };
 };
 
 /** Destroys a connection whose body is still not complete some seconds after the answer. */
@@ -78,7 +80,7 @@ export class ProgramServer {
   #isClosing = false;
 
   constructor(options: ProgramServerOptions) {
-    const { handler, metrics, timeouts = CLIENT_TIMEOUTS } = options;
+    const { handler, metrics, lifecycle, timeouts = CLIENT_TIMEOUTS } = options;
     this.#server = createServer({
       requestTimeout: timeouts.requestMs,
       headersTimeout: timeouts.headersMs,
@@ -93,7 +95,7 @@ export class ProgramServer {
       socket.once('close', () => metrics.httpConnections.dec());
     });
     const handle: RequestHandler = (request, response, askForBody) => {
-      if (this.#isClosing) response.shouldKeepAlive = false;
+      if (this.#isClosing || lifecycle?.isStopping === true) response.shouldKeepAlive = false;
       response.once('finish', () => {
         if (!request.complete) cutRestOfBody(request);
       });

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { endsWithin, leaveUnreaped } from '../load-tests/harness/abandoned-process.js';
-import { findLiveOwner, isProcessAlive, markOwner } from './process.js';
+import { endsWithin, leaveUnreaped } from './abandoned-process.js';
+import { findLiveOwner, isProcessAlive, markOwner } from '../../runtime/process.js';
 
 async function directory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'minutebook-owner-'));
