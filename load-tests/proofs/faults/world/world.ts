@@ -4,11 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../../../cli/demo/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../../../clickhouse/client.js';
 import {
+  EVENT_LOG_SETTINGS,
   openEventLogReader,
   openEventLogWriter,
   type EventLogConfig,
 } from '../../../../event-log/open-log.js';
 import type { EventLogReader, EventLogWriter } from '../../../../event-log/event-log.js';
+import { readConfig } from '../../../../runtime/config.js';
 import { assertPresent } from '../../../../runtime/failure.js';
 import { withSession } from '../../../../sql/session.js';
 import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
@@ -208,12 +210,13 @@ export class World {
 
   get #logConfig(): EventLogConfig {
     const { engines, log, partitions } = this.options;
+    const settings = {
+      KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : '',
+      MINUTEBOOK_LOG_PARTITIONS: String(partitions),
+      MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
+    };
     return {
-      KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : undefined,
-      MINUTEBOOK_LOG_PARTITIONS: partitions,
-      MINUTEBOOK_LOG_REPLICAS: undefined,
-      MINUTEBOOK_LOG_RETENTION_HOURS: 72,
-      MINUTEBOOK_PRODUCE_TIMEOUT_MS: PRODUCE_TIMEOUT_MS,
+      ...readConfig(EVENT_LOG_SETTINGS, settings),
       DATABASE_URL: this.stores.databaseUrl,
     };
   }
