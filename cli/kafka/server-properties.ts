@@ -79,6 +79,8 @@ export function serverProperties(broker: BrokerProperties): string {
     // A broker that was killed can register again only after this time, 9 s by default.
     'broker.session.timeout.ms': 3_000,
     'broker.heartbeat.interval.ms': 500,
+    // A broker that should lead partitions does so soon after it came, 300 s by default.
+    'leader.imbalance.check.interval.seconds': 1,
     'message.max.bytes': MESSAGE_BYTES_MAX,
     'socket.request.max.bytes': 2 * MESSAGE_BYTES_MAX,
   };

@@ -13,7 +13,7 @@ import type { EventLogReader, EventLogWriter } from '../../../../event-log/event
 import { readConfig } from '../../../../runtime/config.js';
 import { assertPresent } from '../../../../runtime/failure.js';
 import { withSession } from '../../../../sql/session.js';
-import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
+import { kafkaSettingsOf, type FaultEngines, type LogKind } from '../engines/fault-engines.js';
 import { drawFreePort } from '../../../../runtime/port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
@@ -74,7 +74,7 @@ export class World {
   /** Makes the stores and their meters; no program runs yet. */
   static async make(options: WorldOptions): Promise<World> {
     const { engines, log, buildRoot } = options;
-    const brokers = log === 'kafka' ? brokersOf(engines) : null;
+    const brokers = log === 'kafka' ? (engines.kafka.cluster?.brokers ?? null) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
     const ingest = [];
     for (let count = 0; count < (options.ingests ?? 1); count += 1)
@@ -211,7 +211,7 @@ export class World {
   get #logConfig(): EventLogConfig {
     const { engines, log, partitions } = this.options;
     const settings = {
-      KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : '',
+      ...(log === 'kafka' ? kafkaSettingsOf(engines) : {}),
       MINUTEBOOK_LOG_PARTITIONS: String(partitions),
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
     };
@@ -272,7 +272,7 @@ export class World {
     return {
       DATABASE_URL: engines.postgresProxy.address(databaseUrl),
       CLICKHOUSE_URL: engines.clickhouseProxy.address(clickhouseUrl),
-      ...(log === 'kafka' ? { KAFKA_BROKERS: brokersOf(engines) } : {}),
+      ...(log === 'kafka' ? kafkaSettingsOf(engines) : {}),
       MINUTEBOOK_LOG_LEVEL: 'warn',
       MINUTEBOOK_LOG_PARTITIONS: String(partitions),
       MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
@@ -292,9 +292,4 @@ function isUp(port: number): Promise<boolean> {
     (answer) => answer.ok,
     () => false,
   );
-}
-
-function brokersOf(engines: FaultEngines): string {
-  if (engines.kafka.broker === null) throw new Error(`no Kafka: ${engines.kafka.skipReason}`);
-  return engines.kafka.brokers;
 }
