@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { KAFKA_SETTINGS } from '../event-log/kafka/security.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import {
   assertClickHouseMigrated,
@@ -32,7 +33,7 @@ const {
   names: [
     'DATABASE_URL',
     'CLICKHOUSE_URL',
-    'KAFKA_BROKERS',
+    ...KAFKA_SETTINGS,
     'MINUTEBOOK_LOG_PARTITIONS',
     'MINUTEBOOK_LOG_REPLICAS',
     'MINUTEBOOK_LOG_RETENTION_HOURS',

@@ -1,3 +1,4 @@
+import { KAFKA_SETTINGS } from '../event-log/kafka/security.js';
 import { readConfig } from '../runtime/config.js';
 
 /**
@@ -14,7 +15,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_OWNER_DATABASE_URL',
       'MINUTEBOOK_READER_CLICKHOUSE_URL',
       'CLICKHOUSE_URL',
-      'KAFKA_BROKERS',
+      ...KAFKA_SETTINGS,
       'MINUTEBOOK_PORT',
       'MINUTEBOOK_HOST',
       'MINUTEBOOK_DATA_DIR',

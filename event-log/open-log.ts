@@ -5,13 +5,14 @@ import type { Config } from '../runtime/config.js';
 import type { EventLogReader, EventLogWriter } from './event-log.js';
 import { createAgreePartitions } from './kafka/agree-partitions.js';
 import { openKafkaReader } from './kafka/reader.js';
+import { KAFKA_SETTINGS, readKafkaSecurity } from './kafka/security.js';
 import { openKafkaWriter } from './kafka/writer.js';
 import { openPostgresReader } from './postgres/reader.js';
 import { openPostgresWriter } from './postgres/writer.js';
 
 /** The settings of the log. */
 export const EVENT_LOG_SETTINGS = [
-  'KAFKA_BROKERS',
+  ...KAFKA_SETTINGS,
   'MINUTEBOOK_LOG_PARTITIONS',
   'MINUTEBOOK_LOG_REPLICAS',
   'MINUTEBOOK_LOG_RETENTION_HOURS',
@@ -23,9 +24,14 @@ export type EventLogConfig = Config<(typeof EVENT_LOG_SETTINGS)[number]> & {
   readonly DATABASE_URL: string;
 };
 
-function kafkaTopic(config: EventLogConfig, brokers: string) {
+/** The topic, or null when the log is in PostgreSQL. @throws ConfigError: settings do not fit. */
+function kafkaTopic(config: EventLogConfig) {
+  const security = readKafkaSecurity(config);
+  const brokers = config.KAFKA_BROKERS;
+  if (brokers === undefined) return null;
   return {
     brokers,
+    security,
     topic: USAGE_EVENTS_TOPIC,
     replicas: config.MINUTEBOOK_LOG_REPLICAS,
     agreePartitions: createAgreePartitions(config.DATABASE_URL),
@@ -37,7 +43,8 @@ function kafkaTopic(config: EventLogConfig, brokers: string) {
  * the log when it does not exist.
  * @param mergesRecords false for values that are no encoded records: one that cannot be read would
  *   spoil those that Kafka gets with it as one record.
- * @throws ConfigError when the driver is missing or the log contradicts the settings.
+ * @throws ConfigError when the driver is missing, settings do not fit together, or the log
+ *   contradicts them.
  * @throws DependencyError when the log cannot be reached.
  */
 export function openEventLogWriter(
@@ -49,10 +56,10 @@ export function openEventLogWriter(
     partitionCount: config.MINUTEBOOK_LOG_PARTITIONS,
     produceTimeoutMs: config.MINUTEBOOK_PRODUCE_TIMEOUT_MS,
   };
-  const brokers = config.KAFKA_BROKERS;
-  return brokers === undefined
+  const kafka = kafkaTopic(config);
+  return kafka === null
     ? openPostgresWriter({ ...common, url: config.DATABASE_URL })
-    : openKafkaWriter({ ...common, ...kafkaTopic(config, brokers), ...merging });
+    : openKafkaWriter({ ...common, ...kafka, ...merging });
 }
 
 /**
@@ -65,10 +72,8 @@ export function openEventLogReader(
   onTrimFailure: (error: unknown) => void = () => undefined,
 ): Promise<EventLogReader> {
   const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
-  const brokers = config.KAFKA_BROKERS;
-  if (brokers !== undefined) {
-    return openKafkaReader({ ...kafkaTopic(config, brokers), partitionCount });
-  }
+  const kafka = kafkaTopic(config);
+  if (kafka !== null) return openKafkaReader({ ...kafka, partitionCount });
   return openPostgresReader({
     url: config.DATABASE_URL,
     partitionCount,

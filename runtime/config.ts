@@ -23,6 +23,40 @@ export const SETTINGS = {
     schema: z.string().min(1).optional(),
     means: 'Kafka brokers (`host:port,host:port`) to use instead of the log in PostgreSQL',
   },
+  KAFKA_SECURITY_PROTOCOL: {
+    schema: z.enum(['plaintext', 'ssl', 'sasl_plaintext', 'sasl_ssl']).default('plaintext'),
+    means:
+      'how the brokers are spoken to: `plaintext`, `ssl` (TLS), `sasl_plaintext` (with a login) or `sasl_ssl` (both)',
+  },
+  KAFKA_SASL_MECHANISM: {
+    schema: z.enum(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']).optional(),
+    means: 'how the login is made: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`',
+  },
+  KAFKA_SASL_USERNAME: {
+    schema: z.string().min(1).optional(),
+    means: 'user of the login',
+  },
+  KAFKA_SASL_PASSWORD: {
+    schema: z.string().min(1).optional(),
+    means: 'password of the login',
+  },
+  KAFKA_SSL_CA_FILE: {
+    schema: z.string().min(1).optional(),
+    means:
+      'file (PEM) with the certificates of the authorities that sign those of the brokers; without it, well-known public ones',
+  },
+  KAFKA_SSL_CERTIFICATE_FILE: {
+    schema: z.string().min(1).optional(),
+    means: 'file (PEM) with the certificate of the programs, for brokers that ask for one',
+  },
+  KAFKA_SSL_KEY_FILE: {
+    schema: z.string().min(1).optional(),
+    means: 'file (PEM) with the private key of that certificate',
+  },
+  KAFKA_SSL_KEY_PASSWORD: {
+    schema: z.string().min(1).optional(),
+    means: 'password of the private key, when it has one',
+  },
   MINUTEBOOK_PORT: {
     schema: port.default(8080),
     means: 'port of the HTTP interface',

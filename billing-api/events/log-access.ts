@@ -1,3 +1,4 @@
+import { readKafkaSecurity } from '../../event-log/kafka/security.js';
 import {
   openEventLogReader,
   openEventLogWriter,
@@ -19,6 +20,7 @@ type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadData
 /**
  * The event log as the billing API uses it. Nothing is opened before a request needs it, so that
  * neither the start nor any other request depends on it; what was opened is closed in the end.
+ * @throws ConfigError when the settings of Kafka do not fit together.
  */
 export function createLogAccess(program: {
   readonly config: EventLogConfig;
@@ -27,6 +29,8 @@ export function createLogAccess(program: {
   readonly lifecycle: Lifecycle;
 }): LogAccess {
   const { config, database, clock, lifecycle } = program;
+  // Settings that do not fit together are told at the start, not by the first request.
+  readKafkaSecurity(config);
   const lazily = <T extends { readonly close: () => Promise<void> }>(
     name: string,
     open: () => Promise<T>,

@@ -9,6 +9,7 @@ import { describeTopic } from '../../event-log/kafka/describe-topic.js';
 import { messageOf } from '../../runtime/failure.js';
 import { findFreePort } from '../../runtime/port.js';
 import { findKafkaJars, KafkaUnavailable, runProgram } from './kafka-jars.js';
+import { serverProperties, type ClusterPlace, type SecuredListener } from './server-properties.js';
 
 /** An Apache Kafka broker on this machine. */
 export type LocalKafka = {
@@ -28,6 +29,10 @@ export type LocalKafkaOptions = {
   readonly directory: string;
   /** 0 means any free port. */
   readonly port: number;
+  /** A second listener, with TLS or a login. */
+  readonly secured?: SecuredListener;
+  /** Its place among several brokers; absent: it is the only one. */
+  readonly place?: ClusterPlace;
   readonly onProgress?: (text: string) => void;
 };
 
@@ -37,52 +42,24 @@ const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 100;
 const PROBE_TIMEOUT_MS = 1_000;
 const HEAP = ['-Xms128m', '-Xmx512m'];
-/** A record of the largest size with its headers (event-log.ts); the topic sets its own limit. */
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Broker and controller in one process, on loopback only; internal topics have one replica. */
-function serverProperties(directory: string, port: number, controllerPort: number): string {
-  const settings = {
-    'process.roles': 'broker,controller',
-    'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-    'controller.listener.names': 'CONTROLLER',
-    'log.dirs': join(directory, 'logs'),
-    'auto.create.topics.enable': false,
-    'default.replication.factor': 1,
-    'offsets.topic.replication.factor': 1,
-    'offsets.topic.num.partitions': 1,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.num.partitions': 1,
-    'transaction.state.log.min.isr': 1,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
-    'group.initial.rebalance.delay.ms': 0,
-    // A broker that was killed can register again only after this time, 9 s by default.
-    'broker.session.timeout.ms': 3_000,
-    'broker.heartbeat.interval.ms': 500,
-    'message.max.bytes': MESSAGE_BYTES_MAX,
-    'socket.request.max.bytes': 2 * MESSAGE_BYTES_MAX,
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('');
-}
-
+/** Of several brokers on one machine. */
+const SMALL_HEAP = ['-Xms64m', '-Xmx256m'];
 async function freePort(wanted: number): Promise<number> {
   const port = await findFreePort(wanted);
   if (port !== null) return port;
   throw new KafkaUnavailable(`port ${wanted} on 127.0.0.1 is in use by another program`);
 }
 
-/** Formats the storage with a new cluster id, which must not begin with a minus sign. */
-async function format(jars: string, properties: string): Promise<void> {
-  const id = `M${randomBytes(16).toString('base64url').slice(1)}`;
+/** A new cluster id, which must not begin with a minus sign. */
+export function newClusterId(): string {
+  return `M${randomBytes(16).toString('base64url').slice(1)}`;
+}
+
+async function format(jars: string, properties: string, options: LocalKafkaOptions): Promise<void> {
+  const id = options.place?.clusterId ?? newClusterId();
+  const users = (options.secured?.scramUsers ?? []).flatMap((user) => ['--add-scram', user]);
   const tool = ['-cp', `${jars}/*`, 'kafka.tools.StorageTool', 'format'];
-  await runProgram('java', [...tool, '-t', id, '-c', properties], START_TIMEOUT_MS);
+  await runProgram('java', [...tool, '-t', id, '-c', properties, ...users], START_TIMEOUT_MS);
 }
 
 /** Ends the broker when this process ends without stopping it, even by SIGKILL. */
@@ -97,11 +74,15 @@ function guard(pid: number): ChildProcess {
   return guardian;
 }
 
-async function launch(jars: string, directory: string): Promise<ChildProcess> {
+async function launch(
+  jars: string,
+  directory: string,
+  heap: readonly string[],
+): Promise<ChildProcess> {
   const log = await open(join(directory, 'kafka.log'), 'a');
   const properties = join(directory, 'server.properties');
   try {
-    return spawn('java', [...HEAP, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
+    return spawn('java', [...heap, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
       cwd: directory,
       // A separate process group, so that Ctrl-C ends only our program, which then ends the broker.
       detached: true,
@@ -135,10 +116,13 @@ async function waitUntilReady(
   }
 }
 
-async function prepare(jars: string, directory: string, port: number): Promise<void> {
+async function prepare(jars: string, options: LocalKafkaOptions): Promise<void> {
+  const { directory, port, secured } = options;
   const properties = join(directory, 'server.properties');
-  await writeFile(properties, serverProperties(directory, port, await freePort(0)));
-  if (!existsSync(join(directory, 'logs', 'meta.properties'))) await format(jars, properties);
+  const place = options.place ?? { nodeId: 1, controllerPorts: [await freePort(0)] };
+  await writeFile(properties, serverProperties({ directory, port, secured, place }));
+  if (existsSync(join(directory, 'logs', 'meta.properties'))) return;
+  await format(jars, properties, options);
 }
 
 /**
@@ -147,14 +131,15 @@ async function prepare(jars: string, directory: string, port: number): Promise<v
  * @throws KafkaUnavailable when Java or Maven is missing, the port is in use or it does not start.
  */
 export async function startLocalKafka(options: LocalKafkaOptions): Promise<LocalKafka> {
-  const onProgress = options.onProgress ?? (() => undefined);
+  const { onProgress = () => undefined } = options;
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
   const jars = await findKafkaJars(onProgress);
   const port = await freePort(options.port);
-  await prepare(jars, directory, port);
+  await prepare(jars, { ...options, directory, port });
   onProgress('starting the broker');
-  const server = await launch(jars, directory);
+  const heap = options.place === undefined ? HEAP : SMALL_HEAP;
+  const server = await launch(jars, directory, heap);
   const exited = once(server, 'exit').then(() => undefined);
   const guardian = guard(server.pid ?? 0);
   void exited.then(() => guardian.kill());

@@ -1,11 +1,14 @@
 import type * as kafkaClient from '@platformatic/kafka';
-import { messageOf } from '../../runtime/failure.js';
-import { kafkaFailureOf } from './kafka-failure.js';
+import { DependencyError } from '../../runtime/failure.js';
+import { connectionProblem, type ConnectionProblem } from './connection-problem.js';
+import { clientSecurity, type KafkaSecurity } from './security.js';
 
 /** How the brokers are reached. */
 export type BrokerAccess = {
   /** `host:port,host:port`; the default port is 9092. */
   readonly brokers: string;
+  /** Plain connections when absent. */
+  readonly security?: KafkaSecurity | undefined;
 };
 
 /** The client for requests that the driver does not offer. */
@@ -27,16 +30,6 @@ export function brokerAddresses(
   });
 }
 
-/** The innermost message, which says what happened: the client wraps an error more than once. */
-function reasonOf(error: unknown, client: AdminClient): string {
-  if (error instanceof client.TimeoutError) return 'the broker did not answer in time';
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return reasonOf(error.errors[0], client);
-  }
-  if (error instanceof Error && error.cause !== undefined) return reasonOf(error.cause, client);
-  return messageOf(error);
-}
-
 /** The answer also when it reports errors: they stand in it, beside what they are about. */
 async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> {
   try {
@@ -47,22 +40,33 @@ async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> 
   }
 }
 
+type Question<T> = { readonly client: AdminClient; readonly ask: Ask<T> };
+type Address = ReturnType<typeof brokerAddresses>[number];
+
 async function askBroker<T>(
-  address: { readonly host: string; readonly port: number },
-  timeoutMs: number,
-  { client, ask }: { readonly client: AdminClient; readonly ask: Ask<T> },
+  { client, ask }: Question<T>,
+  { host, port }: Address,
+  options: kafkaClient.ConnectionOptions,
 ): Promise<T> {
-  const timeouts = { connectTimeout: timeoutMs, requestTimeout: timeoutMs };
-  const connection = new client.Connection(CLIENT_ID, timeouts);
+  const connection = new client.Connection(CLIENT_ID, options);
   // What fails is told to whoever waits for it; an event that nobody hears would end the program.
   connection.on('error', () => undefined);
   try {
-    await connection.connect(address.host, address.port);
+    await connection.connect(host, port);
     return await answerOf(ask(connection, client), client);
   } finally {
     // A broker that hangs would not answer an orderly end either.
     connection.socket.destroy();
   }
+}
+
+/** What none of the brokers answering means: it is for good when each of them refuses. */
+function unanswered(brokers: string, problems: readonly ConnectionProblem[]): DependencyError {
+  const reasons = [...new Set(problems.map(({ reason }) => reason))].join('; ');
+  return new DependencyError(
+    `event log in Kafka: none of the brokers ${brokers} answers: ${reasons}`,
+    { dependency: 'event-log', isRetryable: !problems.every(({ isLasting }) => isLasting) },
+  );
 }
 
 /**
@@ -71,23 +75,21 @@ async function askBroker<T>(
  * @throws DependencyError when no broker answers.
  */
 export async function askBrokers<T>(
-  { brokers }: BrokerAccess,
+  { brokers, security }: BrokerAccess,
   timeoutMs: number,
   ask: Ask<T>,
 ): Promise<T> {
-  // Loaded here because it takes a third of a second, which programs without Kafka need not spend.
+  // Loaded when it is needed, because that takes time and memory (D-017).
   const client = await import('@platformatic/kafka');
-  const problems: unknown[] = [];
+  const timeouts = { connectTimeout: timeoutMs, requestTimeout: timeoutMs };
+  const problems: ConnectionProblem[] = [];
   for (const address of brokerAddresses(brokers)) {
     try {
-      return await askBroker(address, timeoutMs, { client, ask });
+      const options = { ...timeouts, ...clientSecurity(security, address.host) };
+      return await askBroker({ client, ask }, address, options);
     } catch (error) {
-      problems.push(error);
+      problems.push(connectionProblem(error, client));
     }
   }
-  const reasons = problems.map((problem) => reasonOf(problem, client)).join('; ');
-  throw kafkaFailureOf(
-    new Error(reasons, { cause: problems[0] }),
-    `none of the brokers ${brokers} answers`,
-  );
+  throw unanswered(brokers, problems);
 }

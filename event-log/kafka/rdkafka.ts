@@ -84,6 +84,8 @@ export type RdKafkaAdmin = {
 };
 
 export type RdKafka = {
+  /** What librdkafka was compiled with, such as `ssl`. */
+  readonly features: readonly string[];
   readonly Producer: new (settings: Settings, topicSettings: Settings) => RdKafkaProducer;
   readonly KafkaConsumer: new (settings: Settings, topicSettings: Settings) => RdKafkaConsumer;
   readonly AdminClient: { create(settings: Settings): RdKafkaAdmin };

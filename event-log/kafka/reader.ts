@@ -13,6 +13,7 @@ import { kafkaFailureOf } from './kafka-failure.js';
 import { PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
 import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
+import { driverSecurity } from './security.js';
 import { CONSUMER_TOPIC_SETTINGS, consumerSettings } from './settings.js';
 import { kafkaLogId, openKafkaTopic, type KafkaTopic } from './topic.js';
 
@@ -208,9 +209,10 @@ function assertInside(partition: number, offset: number, bounds: LogBounds): voi
  */
 export async function openKafkaReader(options: KafkaTopic): Promise<EventLogReader> {
   const rdkafka = await loadRdKafka();
+  const security = driverSecurity(options.security, rdkafka.features);
   const identity = await openKafkaTopic(rdkafka, options);
   const consumer = new rdkafka.KafkaConsumer(
-    consumerSettings(options.brokers, AGGREGATOR_GROUP),
+    consumerSettings({ brokers: options.brokers, security }, AGGREGATOR_GROUP),
     CONSUMER_TOPIC_SETTINGS,
   );
   await new Promise<void>((resolve, reject) => {

@@ -14,9 +14,13 @@ const MEBIBYTE = 1024 * 1024;
 
 type Settings = Readonly<Record<string, string | number | boolean>>;
 
+/** How the driver reaches the brokers: their addresses, and TLS and login (`driverSecurity`). */
+export type DriverAccess = { readonly brokers: string; readonly security: Settings };
+
 /** Settings of connections. A broker that comes back is noticed within a second. */
-function connection(brokers: string, clientId: string): Settings {
+function connection({ brokers, security }: DriverAccess, clientId: string): Settings {
   return {
+    ...security,
     'metadata.broker.list': brokers,
     'client.id': clientId,
     'reconnect.backoff.ms': 50,
@@ -32,9 +36,9 @@ function connection(brokers: string, clientId: string): Settings {
  * Settings of the producer. A retry of the driver neither duplicates nor reorders records, and the
  * memory of the driver is bounded.
  */
-export function producerSettings(brokers: string): Settings {
+export function producerSettings(access: DriverAccess): Settings {
   return {
-    ...connection(brokers, 'minutebook-ingest'),
+    ...connection(access, 'minutebook-ingest'),
     'enable.idempotence': true,
     'allow.auto.create.topics': false,
     'message.max.bytes': RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES,
@@ -60,9 +64,9 @@ export function producerTopicSettings(produceTimeoutMs: number): Settings {
 }
 
 /** Settings of the consumer. It reads the partitions it is given; its group assigns none. */
-export function consumerSettings(brokers: string, group: string): Settings {
+export function consumerSettings(access: DriverAccess, group: string): Settings {
   return {
-    ...connection(brokers, 'minutebook-aggregator'),
+    ...connection(access, 'minutebook-aggregator'),
     'group.id': group,
     'enable.auto.commit': false,
     'enable.auto.offset.store': false,

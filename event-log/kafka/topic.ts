@@ -7,6 +7,7 @@ import type { BrokerAccess } from './ask-brokers.js';
 import { describeTopic, topicSettings, type TopicDescription } from './describe-topic.js';
 import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import type { RdKafka } from './rdkafka.js';
+import { driverSecurity } from './security.js';
 import {
   CHECKED_SETTINGS,
   insyncReplicasWanted,
@@ -54,7 +55,8 @@ async function createTopic(rdkafka: RdKafka, at: KafkaTopic, brokerCount: number
       'unclean.leader.election.enable': 'false',
     },
   };
-  const admin = rdkafka.AdminClient.create({ 'metadata.broker.list': brokers });
+  const security = driverSecurity(at.security, rdkafka.features);
+  const admin = rdkafka.AdminClient.create({ ...security, 'metadata.broker.list': brokers });
   try {
     await new Promise<void>((resolve, reject) => {
       admin.createTopic(request, ADMIN_TIMEOUT_MS, (error) => {

@@ -9,6 +9,7 @@ import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commi
 import { closedFailure, Deliveries } from './deliveries.js';
 import { kafkaFailureOf } from './kafka-failure.js';
 import { loadRdKafka, type RdKafkaProducer } from './rdkafka.js';
+import { driverSecurity } from './security.js';
 import { producerSettings, producerTopicSettings } from './settings.js';
 import { openKafkaTopic, type KafkaTopic } from './topic.js';
 
@@ -121,8 +122,9 @@ export class KafkaLogWriter implements EventLogWriter {
 async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProducer> {
   const { brokers, produceTimeoutMs } = options;
   const rdkafka = await loadRdKafka();
+  const security = driverSecurity(options.security, rdkafka.features);
   const producer = new rdkafka.Producer(
-    producerSettings(brokers),
+    producerSettings({ brokers, security }),
     producerTopicSettings(produceTimeoutMs),
   );
   return new Promise((resolve, reject) => {

@@ -43,6 +43,27 @@ async function takePort(wanted: number): Promise<{ port: string; giveBack: () =>
   return { port: String(address?.port ?? wanted), giveBack: () => server.close() };
 }
 
+test('a program whose settings of Kafka do not fit together names them, before anyone asks it', async ({
+  database,
+  clickhouse,
+}) => {
+  const settings = {
+    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
+    MINUTEBOOK_LOG_LEVEL: 'fatal',
+    ...{ KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SECURITY_PROTOCOL: 'sasl_ssl' },
+    ...{ KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_PASSWORD: 'top-secret' },
+  };
+  const names = ['ingest', 'aggregator', 'billing-api'] as const;
+  const ends = await Promise.all(names.map((name) => endOfProgram(name, settings)));
+  for (const [index, name] of names.entries()) {
+    const end = ends[index] ?? { status: 0, lines: [] };
+    const reason = /^configuration: KAFKA_SASL_USERNAME is required with KAFKA_SECURITY_PROTOCOL/;
+    expect(lastWords(end)).toEqual(stopped(name, reason));
+    expect(end.lines.join()).not.toContain('top-secret');
+  }
+});
+
 test('a program whose port is in use names it and the setting', async ({
   database,
   clickhouse,

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
+import { KAFKA_SETTINGS } from '../../event-log/kafka/security.js';
 import { eventKey, partitionOf } from '../../contract/event-key.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
 import type { EventLogWriter } from '../../event-log/event-log.js';
@@ -75,7 +76,7 @@ export async function sharesThroughPauseAndLeave(
   const given = { MINUTEBOOK_LOG_PARTITIONS: String(PARTITIONS), ...settings };
   const config = readConfig(
     [
-      'KAFKA_BROKERS',
+      ...KAFKA_SETTINGS,
       'MINUTEBOOK_LOG_PARTITIONS',
       'MINUTEBOOK_LOG_REPLICAS',
       'MINUTEBOOK_LOG_RETENTION_HOURS',

@@ -14,8 +14,8 @@ export type TestKafka = {
 };
 
 /** Kafka for this test file, or why there is none. */
-export type KafkaOffer =
-  | { readonly kafka: TestKafka; readonly skipReason: null }
+export type KafkaOffer<T> =
+  | { readonly kafka: T; readonly skipReason: null }
   | { readonly kafka: null; readonly skipReason: string };
 
 async function startLocal(): Promise<TestKafka> {
@@ -46,18 +46,26 @@ async function startLocal(): Promise<TestKafka> {
 }
 
 /**
- * Kafka by address (`KAFKA_BROKERS`), in a container when a Docker engine answers, otherwise local
- * from Maven's jars; each needs the driver. With `REQUIRE_KAFKA=1` it is an error to have none.
+ * Starts Kafka, or says why this machine cannot, which skips the tests; they need the driver, too.
+ * With `REQUIRE_KAFKA=1` it is an error to have none.
  */
-export async function obtainKafka(): Promise<KafkaOffer> {
+export async function offerKafka<T>(startKafka: () => Promise<T>): Promise<KafkaOffer<T>> {
   try {
     await loadRdKafka();
-    return { kafka: await start(), skipReason: null };
+    return { kafka: await startKafka(), skipReason: null };
   } catch (error) {
     const isLack = error instanceof KafkaUnavailable || error instanceof ConfigError;
     if (!isLack || process.env['REQUIRE_KAFKA'] === '1') throw error;
     return { kafka: null, skipReason: error.message };
   }
+}
+
+/**
+ * Kafka by address (`KAFKA_BROKERS`), in a container when a Docker engine answers, otherwise local
+ * from Maven's jars.
+ */
+export function obtainKafka(): Promise<KafkaOffer<TestKafka>> {
+  return offerKafka(start);
 }
 
 async function hasDocker(): Promise<boolean> {

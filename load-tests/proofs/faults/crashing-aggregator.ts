@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 // The one place that reaches into a program: a crash between two steps cannot be timed from
 // outside, so this composes the aggregator as its main does, with a hook that ends the process.
+import { KAFKA_SETTINGS } from '../../../event-log/kafka/security.js';
 import { Aggregator } from '../../../aggregator/aggregator.js';
 import type { InjectFailure } from '../../../aggregator/ownership/run-partition.js';
 import { createClickHouse } from '../../../clickhouse/client.js';
@@ -55,7 +56,7 @@ const config = readConfig(
   [
     'DATABASE_URL',
     'CLICKHOUSE_URL',
-    'KAFKA_BROKERS',
+    ...KAFKA_SETTINGS,
     'MINUTEBOOK_LOG_LEVEL',
     'MINUTEBOOK_LOG_PARTITIONS',
     'MINUTEBOOK_LOG_REPLICAS',

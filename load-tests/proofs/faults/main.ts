@@ -13,7 +13,8 @@ import { SCENARIOS } from './scenarios/all-scenarios.js';
  * random runs, each with a seed that replays its plan of load and faults; with `--seed` the runs
  * alone. Ends with the line `N runs, 0 lost, 0 double` for each log, and with status 1 when
  * anything else came out. `--scenarios` tells the named scenarios alone; `--only TEXT` keeps those
- * whose name holds the text.
+ * whose name holds the text. `--brokers 3` plays random runs on Kafka with as many brokers, of
+ * which at most one is away at a time.
  */
 const { values } = parseArgs({
   options: {
@@ -22,15 +23,18 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    brokers: { type: 'string', default: '1' },
   },
 });
 
+const brokerCount = Number(values.brokers);
 const SETTLE_TIMEOUT_MS = 120_000;
 
 type Ground = { readonly engines: FaultEngines; readonly log: LogKind };
 
 function logsWanted(): readonly LogKind[] {
-  const wanted = values.log ?? 'both';
+  // Scenarios and the log in PostgreSQL are about one broker or none.
+  const wanted = values.log ?? (brokerCount > 1 ? 'kafka' : 'both');
   if (wanted === 'both') return ['postgres', 'kafka'];
   if (wanted === 'postgres' || wanted === 'kafka') return [wanted];
   throw new Error('--log is postgres, kafka or both');
@@ -82,7 +86,8 @@ async function runOn(
 ): Promise<{ readonly isRight: boolean; readonly line: string }> {
   const scenarios = new Tally('scenarios', ground.log);
   const tally = new Tally('runs', ground.log);
-  if (values.seed === undefined || values.scenarios) await playScenarios(ground, scenarios);
+  const isPlayed = values.seed === undefined && brokerCount === 1;
+  if (isPlayed || values.scenarios) await playScenarios(ground, scenarios);
   if (!values.scenarios) {
     const firstSeed = Number(values.seed ?? drawSeed());
     await runAtRandom(ground, tally, firstSeed);
@@ -93,7 +98,7 @@ async function runOn(
 
 async function run(): Promise<boolean> {
   const logs = logsWanted();
-  const engines = await startFaultEngines(logs);
+  const engines = await startFaultEngines(logs, brokerCount);
   if (engines.disk.disk === null) console.log(`no full disks: ${engines.disk.skipReason}`);
   const results: Awaited<ReturnType<typeof runOn>>[] = [];
   try {

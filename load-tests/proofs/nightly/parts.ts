@@ -51,6 +51,11 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
   return [
     ['faults-postgres', `${runs} random runs`, faults('postgres')],
     ['faults-kafka', `${runs} random runs`, faults('kafka')],
+    [
+      'faults-brokers',
+      `${runs} random runs on three brokers`,
+      [...faults('kafka'), '--brokers', '3'],
+    ],
     ['mutations-event-path', 'all', mutations('event-path')],
     [
       'simulation',

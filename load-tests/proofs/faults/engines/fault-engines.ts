@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KafkaUnavailable } from '../../../../cli/kafka/kafka-jars.js';
-import { startLocalKafka } from '../../../../cli/kafka/local-kafka.js';
+import { newClusterId, startLocalKafka } from '../../../../cli/kafka/local-kafka.js';
 import { startEmbeddedClickHouse } from '../../../../clickhouse/embedded.js';
 import { loadRdKafka } from '../../../../event-log/kafka/rdkafka.js';
 import { ConfigError } from '../../../../runtime/config.js';
+import { assertPresent } from '../../../../runtime/failure.js';
 import { startEmbeddedPostgres } from '../../../../sql/embedded.js';
+import { BrokerCluster } from './broker-cluster.js';
 import { FaultProxy } from './fault-proxy.js';
 import { MortalEngine } from './mortal-engine.js';
 import { drawFreePort } from '../../../../runtime/port.js';
@@ -16,8 +18,8 @@ export type LogKind = 'postgres' | 'kafka';
 
 /** Kafka's part, or why this machine has none. */
 export type BrokerOffer =
-  | { readonly broker: MortalEngine; readonly brokers: string; readonly skipReason: null }
-  | { readonly broker: null; readonly skipReason: string };
+  | { readonly broker: MortalEngine; readonly cluster: BrokerCluster; readonly skipReason: null }
+  | { readonly broker: null; readonly cluster: null; readonly skipReason: string };
 
 /** Engines of our own, kept warm between runs; only faults restart them. */
 export type FaultEngines = {
@@ -37,20 +39,48 @@ export type FaultEngines = {
 /** The broker is killed often, so a quick start matters more than its speed. */
 const JAVA_QUICK_START = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto';
 
-async function startBroker(directory: string): Promise<BrokerOffer> {
-  const port = await drawFreePort();
+async function drawFreePorts(count: number): Promise<readonly number[]> {
+  const ports: number[] = [];
+  for (let drawn = 0; drawn < count; drawn += 1) ports.push(await drawFreePort());
+  return ports;
+}
+
+/** Brokers that are not started yet. */
+async function makeCluster(directory: string, count: number): Promise<BrokerCluster> {
+  const ports = await drawFreePorts(count);
+  const controllerPorts = await drawFreePorts(count);
+  const clusterId = newClusterId();
+  const engines = ports.map((port, index) => {
+    const place = count === 1 ? {} : { place: { nodeId: index + 1, controllerPorts, clusterId } };
+    const own = join(directory, String(index + 1));
+    const start = () => startLocalKafka({ directory: own, port, ...place });
+    return new MortalEngine(count === 1 ? 'broker' : `broker ${index + 1}`, start);
+  });
+  return new BrokerCluster(engines, ports.map((port) => `127.0.0.1:${port}`).join(','));
+}
+
+async function startBrokers(directory: string, count: number): Promise<BrokerOffer> {
   process.env['JAVA_TOOL_OPTIONS'] ??= JAVA_QUICK_START;
-  const broker = new MortalEngine('broker', () => startLocalKafka({ directory, port }));
+  const cluster = await makeCluster(directory, count);
   try {
     await loadRdKafka();
     // Later starts are repeated until they succeed; this one says what is missing.
-    await broker.start(1);
-    return { broker, brokers: `127.0.0.1:${port}`, skipReason: null };
+    await cluster.start(1);
+    const broker = assertPresent(cluster.engines[0], 'a broker');
+    return { broker, cluster, skipReason: null };
   } catch (error) {
     const isLack = error instanceof KafkaUnavailable || error instanceof ConfigError;
     if (!isLack || process.env['REQUIRE_KAFKA'] === '1') throw error;
-    return { broker: null, skipReason: error.message };
+    return { broker: null, cluster: null, skipReason: error.message };
   }
+}
+
+/** The settings by which programs reach Kafka; several brokers must hold every record. */
+export function kafkaSettingsOf({ kafka }: FaultEngines): Readonly<Record<string, string>> {
+  if (kafka.cluster === null) throw new Error(`no Kafka: ${kafka.skipReason}`);
+  const { engines, brokers } = kafka.cluster;
+  const replicas = engines.length > 1 ? { MINUTEBOOK_LOG_REPLICAS: String(engines.length) } : {};
+  return { KAFKA_BROKERS: brokers, ...replicas };
 }
 
 type Started = { readonly engine: MortalEngine; readonly url: string; readonly port: number };
@@ -68,8 +98,14 @@ async function startDatabase(name: 'postgres' | 'clickhouse', directory: string)
   return { engine, url, port };
 }
 
-/** Starts all engines that the logs need, on directories that vanish at the end. */
-export async function startFaultEngines(logs: readonly LogKind[]): Promise<FaultEngines> {
+/**
+ * Starts all engines that the logs need, on directories that vanish at the end.
+ * @param brokerCount brokers of Kafka.
+ */
+export async function startFaultEngines(
+  logs: readonly LogKind[],
+  brokerCount = 1,
+): Promise<FaultEngines> {
   const directory = await mkdtemp(join(tmpdir(), 'minutebook-faults-'));
   // In memory, since recovery on a busy disk takes seconds; what a kill -9 leaves is the same.
   const places = ['postgres', 'kafka'].map((name) => mountSmallDisk(join(directory, name)));
@@ -78,8 +114,8 @@ export async function startFaultEngines(logs: readonly LogKind[]): Promise<Fault
     startDatabase('postgres', join(directory, 'postgres', 'files')),
     startDatabase('clickhouse', join(directory, 'clickhouse', 'files')),
     logs.includes('kafka')
-      ? startBroker(join(directory, 'kafka', 'files'))
-      : { broker: null, skipReason: 'no run wants it' },
+      ? startBrokers(join(directory, 'kafka', 'files'), brokerCount)
+      : { broker: null, cluster: null, skipReason: 'no run wants it' },
   ]);
   const postgresProxy = await FaultProxy.open(postgres.port);
   const clickhouseProxy = await FaultProxy.open(clickhouse.port);
@@ -94,7 +130,7 @@ export async function startFaultEngines(logs: readonly LogKind[]): Promise<Fault
     disk,
     close: async () => {
       await Promise.all([postgresProxy.close(), clickhouseProxy.close()]);
-      await Promise.all([postgres.engine.stop(), clickhouse.engine.stop(), kafka.broker?.stop()]);
+      await Promise.all([postgres.engine.stop(), clickhouse.engine.stop(), kafka.cluster?.stop()]);
       for (const place of [...places, disk]) place.disk?.unmount();
       await rm(directory, { recursive: true, force: true });
     },

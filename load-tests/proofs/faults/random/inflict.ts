@@ -34,8 +34,9 @@ async function kill(
     const place = supervisor.aggregators[0];
     return place === undefined ? undefined : supervisor.kill(place, downMs);
   }
-  const engine = victim === 'broker' ? engines.kafka.broker : engines[victim];
-  if (engine !== null) await killEngine(engine, downMs);
+  if (victim !== 'broker') return killEngine(engines[victim], downMs);
+  await engines.kafka.cluster?.strike(fault.broker ?? 0, (engine) => killEngine(engine, downMs));
+  return undefined;
 }
 
 /** SIGSTOP until others own its partitions, then SIGCONT: it still believes that it owns them. */
@@ -78,9 +79,13 @@ async function perform(world: World, supervisor: Supervisor, fault: Fault): Prom
     case 'kill':
       return kill(world, supervisor, fault);
     case 'freeze': {
-      const engine = fault.victim === 'broker' ? engines.kafka.broker : engines.clickhouse;
-      return engine === null ? undefined : freezeEngine(engine, fault.downMs);
+      if (fault.victim === 'clickhouse') return freezeEngine(engines.clickhouse, fault.downMs);
+      return engines.kafka.cluster?.strike(fault.broker ?? 0, (engine) =>
+        freezeEngine(engine, fault.downMs),
+      );
     }
+    case 'move_leaders':
+      return engines.kafka.cluster?.moveLeaders();
     case 'pause_aggregator':
       return pauseAggregator(supervisor);
     case 'join':
@@ -136,6 +141,6 @@ export async function restoreEngines(world: World): Promise<void> {
     engines.clickhouseProxy.calm(),
     engines.postgres.start(),
     engines.clickhouse.start(),
-    engines.kafka.broker?.start(),
+    engines.kafka.cluster?.start(),
   ]);
 }

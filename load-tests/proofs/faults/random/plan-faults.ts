@@ -11,8 +11,16 @@ export type Fault = { readonly atMs: number } & (
       readonly victim: 'ingest' | 'aggregator' | 'clickhouse' | 'postgres' | 'broker';
       /** Until it is started again. */
       readonly downMs: number;
+      /** Which of several brokers, counted from 0; the first when absent. */
+      readonly broker?: number;
     }
-  | { readonly kind: 'freeze'; readonly victim: 'clickhouse' | 'broker'; readonly downMs: number }
+  | {
+      readonly kind: 'freeze';
+      readonly victim: 'clickhouse' | 'broker';
+      readonly downMs: number;
+      readonly broker?: number;
+    }
+  | { readonly kind: 'move_leaders' }
   | { readonly kind: 'pause_aggregator' }
   | { readonly kind: 'join' }
   | { readonly kind: 'leave' }
@@ -91,11 +99,34 @@ function candidates(random: SeededRandom, log: LogKind): readonly (() => Drawn)[
   ];
 }
 
+/**
+ * What happens to one of several brokers at a time. Some are away for so long that the others lead
+ * its partitions: a broker that is silent for 3 s is taken for dead.
+ */
+function brokerCandidates(random: SeededRandom, brokers: number): readonly (() => Drawn)[] {
+  const strike = (kind: 'kill' | 'freeze') => (): Drawn => ({
+    ...{ kind, victim: 'broker' },
+    downMs: random.between(300, 6_000),
+    broker: random.below(brokers),
+  });
+  const [kill, freeze] = [strike('kill'), strike('freeze')];
+  const move = (): Drawn => ({ kind: 'move_leaders' });
+  return [kill, kill, kill, freeze, freeze, freeze, move, move, move];
+}
+
+/** Where a run takes place. */
+export type FaultGround = { readonly log: LogKind; readonly brokers: number };
+
 /** Two to five faults within the time, in its order; a meter is created once at most. */
-export function planFaults(random: SeededRandom, log: LogKind, lastsMs: number): readonly Fault[] {
+export function planFaults(
+  random: SeededRandom,
+  { log, brokers }: FaultGround,
+  lastsMs: number,
+): readonly Fault[] {
   const count = random.between(2, 5);
   const drawn = Array.from({ length: count }, (): Fault => {
-    const fault = random.pick(candidates(random, log))();
+    const more = brokers > 1 ? brokerCandidates(random, brokers) : [];
+    const fault = random.pick([...candidates(random, log), ...more])();
     return { ...fault, atMs: random.between(100, lastsMs) };
   });
   const firstMeter = drawn.findIndex(({ kind }) => kind === 'new_meter');
@@ -115,7 +146,7 @@ export function nameOfFault(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
     case 'freeze':
-      return `${fault.kind} ${fault.victim} ${fault.downMs}ms`;
+      return `${fault.kind} ${fault.victim}${fault.broker === undefined ? '' : ` ${fault.broker + 1}`} ${fault.downMs}ms`;
     case 'crash_at_step':
       return `crash ${fault.stopPoint.moment} ${fault.stopPoint.step}`;
     case 'disturbance':
@@ -128,6 +159,7 @@ export function nameOfFault(fault: Fault): string {
     case 'join':
     case 'leave':
     case 'new_meter':
+    case 'move_leaders':
       return fault.kind.replaceAll('_', ' ');
   }
 }

@@ -101,7 +101,8 @@ export async function randomRun(options: RunOptions): Promise<RunReport> {
   const { seed, log } = options;
   const startedAt = performance.now();
   const random = createSeededRandom(seed);
-  const faults = planFaults(random, log, SHORT_LOAD.lastsMs);
+  const brokers = options.engines.kafka.cluster?.engines.length ?? 0;
+  const faults = planFaults(random, { log, brokers }, SHORT_LOAD.lastsMs);
   const world = await makeWorld(options, random);
   try {
     const result = await performRun(world, options, { random, faults });

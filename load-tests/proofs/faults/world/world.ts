@@ -4,14 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../../../cli/demo/api-client.js';
 import { createClickHouse, type ClickHouse } from '../../../../clickhouse/client.js';
 import {
+  EVENT_LOG_SETTINGS,
   openEventLogReader,
   openEventLogWriter,
   type EventLogConfig,
 } from '../../../../event-log/open-log.js';
 import type { EventLogReader, EventLogWriter } from '../../../../event-log/event-log.js';
+import { readConfig } from '../../../../runtime/config.js';
 import { assertPresent } from '../../../../runtime/failure.js';
 import { withSession } from '../../../../sql/session.js';
-import type { FaultEngines, LogKind } from '../engines/fault-engines.js';
+import { kafkaSettingsOf, type FaultEngines, type LogKind } from '../engines/fault-engines.js';
 import { drawFreePort } from '../../../../runtime/port.js';
 import { Program, type ProgramOrder } from '../engines/program.js';
 import { Ledger } from '../load/ledger.js';
@@ -72,7 +74,7 @@ export class World {
   /** Makes the stores and their meters; no program runs yet. */
   static async make(options: WorldOptions): Promise<World> {
     const { engines, log, buildRoot } = options;
-    const brokers = log === 'kafka' ? brokersOf(engines) : null;
+    const brokers = log === 'kafka' ? (engines.kafka.cluster?.brokers ?? null) : null;
     const stores = await makeFreshStores(engines, { buildRoot, brokers });
     const ingest = [];
     for (let count = 0; count < (options.ingests ?? 1); count += 1)
@@ -208,12 +210,13 @@ export class World {
 
   get #logConfig(): EventLogConfig {
     const { engines, log, partitions } = this.options;
+    const settings = {
+      ...(log === 'kafka' ? kafkaSettingsOf(engines) : {}),
+      MINUTEBOOK_LOG_PARTITIONS: String(partitions),
+      MINUTEBOOK_PRODUCE_TIMEOUT_MS: String(PRODUCE_TIMEOUT_MS),
+    };
     return {
-      KAFKA_BROKERS: log === 'kafka' ? brokersOf(engines) : undefined,
-      MINUTEBOOK_LOG_PARTITIONS: partitions,
-      MINUTEBOOK_LOG_REPLICAS: undefined,
-      MINUTEBOOK_LOG_RETENTION_HOURS: 72,
-      MINUTEBOOK_PRODUCE_TIMEOUT_MS: PRODUCE_TIMEOUT_MS,
+      ...readConfig(EVENT_LOG_SETTINGS, settings),
       DATABASE_URL: this.stores.databaseUrl,
     };
   }
@@ -269,7 +272,7 @@ export class World {
     return {
       DATABASE_URL: engines.postgresProxy.address(databaseUrl),
       CLICKHOUSE_URL: engines.clickhouseProxy.address(clickhouseUrl),
-      ...(log === 'kafka' ? { KAFKA_BROKERS: brokersOf(engines) } : {}),
+      ...(log === 'kafka' ? kafkaSettingsOf(engines) : {}),
       MINUTEBOOK_LOG_LEVEL: 'warn',
       MINUTEBOOK_METRICS_PORT: '0',
       MINUTEBOOK_LOG_PARTITIONS: String(partitions),
@@ -290,9 +293,4 @@ function isUp(port: number): Promise<boolean> {
     (answer) => answer.ok,
     () => false,
   );
-}
-
-function brokersOf(engines: FaultEngines): string {
-  if (engines.kafka.broker === null) throw new Error(`no Kafka: ${engines.kafka.skipReason}`);
-  return engines.kafka.brokers;
 }
