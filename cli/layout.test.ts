@@ -25,6 +25,7 @@ const COMPOSITION_ROOTS: ReadonlySet<string> = new Set([
   'billing-api/ioc.ts',
   'billing-api/main.ts',
   'cli/demo/demo-verb.ts',
+  'cli/minutebook.ts',
   'clickhouse/embedded.ts',
   'ingest/open-ingest.ts',
   'sql/embedded.ts',

@@ -6,11 +6,11 @@ import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { addKeysVerb } from './keys-verb.js';
 import { addLookVerbs } from './look/look-verbs.js';
-import { NoAnswer } from './look/product.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
+import { VerbRefused } from './verb-refused.js';
 
 const program = new Command('minutebook').description(
   'Usage metering and billing whose numbers can be audited.',
@@ -41,7 +41,7 @@ addLookVerbs(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {
-  const isPlain = isForOperator(error) || error instanceof NoAnswer;
+  const isPlain = isForOperator(error) || error instanceof VerbRefused;
   console.error(isPlain ? messageOf(error) : error);
   process.exit(1);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { backUp } from './back-up.js';
 import { withBackupStores } from './backup-stores.js';
-import { BackupRefused, type Manifest, type StoreContents } from './manifest.js';
+import type { Manifest, StoreContents } from './manifest.js';
 import { restore } from './restore.js';
 
 const rowsOf = ({ tables }: StoreContents): string =>
@@ -11,17 +11,6 @@ function print(done: string, { madeAt, postgres, clickhouse }: Manifest): void {
   console.log(`${done} of ${madeAt}`);
   console.log(`PostgreSQL: ${rowsOf(postgres)}`);
   console.log(`ClickHouse: ${rowsOf(clickhouse)}`);
-}
-
-/** One sentence for what an operator can mend. */
-async function sayRefusal(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof BackupRefused)) throw error;
-    console.error(error.message);
-    process.exitCode = 1;
-  }
 }
 
 /** `minutebook backup <directory>`. */
@@ -42,10 +31,10 @@ export function addBackupVerbs(program: Command): void {
     .command('backup')
     .description('write both databases as of one moment into a new directory, aggregators stopped')
     .argument('<directory>', 'new or empty directory')
-    .action((directory: string) => sayRefusal(runBackup(directory)));
+    .action(runBackup);
   program
     .command('restore')
     .description('fill two empty, migrated databases with a backup, and compare every row')
     .argument('<directory>', 'what `minutebook backup` wrote')
-    .action((directory: string) => sayRefusal(runRestore(directory)));
+    .action(runRestore);
 }

@@ -2,9 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../../runtime/failure.js';
+import { VerbRefused } from '../verb-refused.js';
 
 /** A backup that cannot be made or restored as things stand; the message names the remedy. */
-export class BackupRefused extends Error {
+export class BackupRefused extends VerbRefused {
   override readonly name = 'BackupRefused';
 }
 

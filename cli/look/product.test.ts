@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { inTestDirectory } from '../../load-tests/harness/test-directory.js';
 import { drawFreePort } from '../../runtime/port.js';
 import { UnexpectedAnswer, type ApiClient } from '../demo/api-client.js';
-import { askProduct, NoAnswer } from './product.js';
+import { VerbRefused } from '../verb-refused.js';
+import { askProduct } from './product.js';
 
 const key = { MINUTEBOOK_API_KEY: 'sk_x' };
 const at = (url: string): Record<string, string> => ({ ...key, MINUTEBOOK_URL: url });
@@ -12,8 +13,8 @@ async function refusalOf(
   ask: (api: ApiClient) => Promise<unknown>,
 ): Promise<string> {
   const error: unknown = await askProduct(settings, ask).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(NoAnswer);
-  return (error as NoAnswer).message;
+  expect(error).toBeInstanceOf(VerbRefused);
+  return (error as VerbRefused).message;
 }
 
 describe('asking a product', () => {

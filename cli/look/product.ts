@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readConfig, type Config } from '../../runtime/config.js';
 import { codeOf } from '../../runtime/failure.js';
 import { ApiClient, UnexpectedAnswer } from '../demo/api-client.js';
+import { VerbRefused } from '../verb-refused.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Settings = Config<
@@ -12,14 +13,6 @@ type Settings = Config<
   | 'MINUTEBOOK_BOOTSTRAP_API_KEY'
   | 'MINUTEBOOK_DATA_DIR'
 >;
-
-/** The product did not answer what was asked; the message says why and what to do. */
-export class NoAnswer extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'NoAnswer';
-  }
-}
 
 const MAKE_ONE = '`npx minutebook keys create` makes one';
 
@@ -31,7 +24,7 @@ async function keyFrom(settings: Settings): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch {
-    throw new NoAnswer(
+    throw new VerbRefused(
       `there is no API key: set MINUTEBOOK_API_KEY (${file}, the key of \`npm start\`, cannot be read; ${MAKE_ONE})`,
     );
   }
@@ -60,7 +53,7 @@ function refusalIn(text: string): string {
 function reasonOf(error: unknown, baseUrl: string): Error {
   if (error instanceof UnexpectedAnswer) {
     const said = refusalIn(error.text);
-    return new NoAnswer(
+    return new VerbRefused(
       error.status === 401
         ? `${baseUrl} refuses the API key (${said}): set MINUTEBOOK_API_KEY; ${MAKE_ONE}`
         : `${baseUrl} answers ${error.status}: ${said}`,
@@ -68,7 +61,7 @@ function reasonOf(error: unknown, baseUrl: string): Error {
   }
   if (error instanceof TypeError) {
     const cause = codeOf(error.cause) ?? error.message;
-    return new NoAnswer(
+    return new VerbRefused(
       `nothing answers at ${baseUrl} (${cause}): start the product with \`npm start\`, or set MINUTEBOOK_URL to its address`,
     );
   }
@@ -77,7 +70,7 @@ function reasonOf(error: unknown, baseUrl: string): Error {
 
 /**
  * Asks the product that the settings name, by default the one of `npm start`.
- * @throws NoAnswer when there is no key or product, or the product refuses; ConfigError.
+ * @throws VerbRefused when there is no key or product, or the product refuses; ConfigError.
  */
 export async function askProduct<Answer>(
   environment: Environment,

@@ -13,6 +13,7 @@ const WAIT = { timeout: 45_000, interval: 100 };
 const AT_REST: ReadonlySet<string> = new Set([
   'minutebook_body_bytes',
   'minutebook_partition_lag_records',
+  'minutebook_stale_key_uses_total',
   'minutebook_partitions_halted',
   'minutebook_reconciliation_difference_events',
   'minutebook_usage_drift_events',
