@@ -10,6 +10,7 @@ import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
+import { addTenantsVerb } from './tenants-verb.js';
 import { VerbRefused } from './verb-refused.js';
 
 const program = new Command('minutebook').description(
@@ -36,6 +37,7 @@ program
   .action(runMigrateVerb);
 addDeadLettersVerb(program);
 addKeysVerb(program);
+addTenantsVerb(program);
 addBackupVerbs(program);
 addLookVerbs(program);
 

@@ -1,6 +1,6 @@
 -- In whose name an operator's verb works: the oldest super_admin of an environment's tenant. Grain: at most one row. The
--- environment is the one that is named, or that of a key; without either, the oldest of production, which the first start
--- made. Ids sort by creation. Run as the owner. Parameters: environment_id, secret_id, each a text or null.
+-- environment is the one that is named, that of a key, or the oldest of a tenant; without any, the oldest of production, which the
+-- first start made. Ids sort by creation. Run as the owner. Parameters: environment_id, secret_id, tenant_id, each a text or null.
 SELECT environments.tenant_id, environments.id AS environment_id, users.id AS user_id
 FROM environments
 JOIN users ON users.tenant_id = environments.tenant_id AND users.status = 'published' AND 'super_admin' = ANY (users.roles)
@@ -8,7 +8,7 @@ WHERE environments.id = coalesce(
   :environment_id::text,
   (SELECT secrets.environment_id FROM secrets WHERE secrets.id = :secret_id::text),
   CASE WHEN :secret_id::text IS NULL THEN
-    (SELECT first.id FROM environments AS first ORDER BY first.type = 'production' DESC, first.id LIMIT 1)
+    (SELECT first.id FROM environments AS first WHERE first.tenant_id = coalesce(:tenant_id::text, first.tenant_id) ORDER BY first.type = 'production' DESC, first.id LIMIT 1)
   END)
 ORDER BY users.id
 LIMIT 1

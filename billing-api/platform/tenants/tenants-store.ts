@@ -53,6 +53,7 @@ export function lockOwnTenant(unit: ReadUnit): Promise<TenantRow> {
 
 export type TenantPatch = {
   readonly name?: string;
+  readonly status?: TenantRow['status'];
   readonly billing_details?: TenantRow['billing_details'];
   readonly metadata?: Readonly<Record<string, string | number | boolean>>;
   readonly limits?: Readonly<Record<string, unknown>> | null;
@@ -64,9 +65,9 @@ export function updateOwnTenant(
   row: TenantRow,
   patch: TenantPatch,
 ): Promise<TenantRow> {
-  const { name, billing_details, metadata, limits } = { ...row, ...patch };
+  const { name, status, billing_details, metadata, limits } = { ...row, ...patch };
   return tx.one(sql.type(tenantRow)`
-    UPDATE tenants SET name = ${name}, billing_details = ${JSON.stringify(billing_details)}::jsonb,
+    UPDATE tenants SET name = ${name}, status = ${status}, billing_details = ${JSON.stringify(billing_details)}::jsonb,
       metadata = ${JSON.stringify(metadata)}::jsonb,
       limits = ${limits === null ? null : JSON.stringify(limits)}::jsonb,
       updated_at = ${formatInstant(now)}::timestamptz

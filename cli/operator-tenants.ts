@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { recordTenant } from '../billing-api/platform/tenants/tenant-operations.js';
+import {
+  lockOwnTenant,
+  updateOwnTenant,
+  type TenantRow,
+} from '../billing-api/platform/tenants/tenants-store.js';
+import { writeUnit } from '../billing-api/records/unit.js';
+import { instantColumn } from '../sql/columns.js';
+import type { Database } from '../sql/pool.js';
+import { statement } from '../sql/statement.js';
+import { done, operatorOf, writing } from './operator.js';
+
+const tenantRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.string(),
+  environments: z.number().int(),
+  created_at: instantColumn,
+});
+export type ListedTenant = z.output<typeof tenantRow>;
+
+const listTenants = statement('list-tenants', tenantRow);
+
+/** Every tenant of the installation, oldest first. */
+export function listOperatorTenants({ slonik }: Database): Promise<readonly ListedTenant[]> {
+  return slonik.any(listTenants());
+}
+
+/**
+ * Suspends a tenant, which may then read and not write (docs/http.md 1.2), or lets it write again.
+ * Programs that run notice within a second and one look-up. @throws ConfigError when there is no
+ * such tenant.
+ */
+export async function setTenantStatus(
+  database: Database,
+  tenantId: string,
+  status: 'active' | 'suspended',
+): Promise<TenantRow> {
+  const operator = await operatorOf(database, { tenantId });
+  return done(
+    await writeUnit(writing(database), operator, async (unit) => {
+      const before = await lockOwnTenant(unit);
+      const after = await updateOwnTenant(unit, before, { status });
+      recordTenant(unit, before, after);
+      return after;
+    }),
+  );
+}
