@@ -4,6 +4,7 @@ import {
   assertClickHouseMigrated,
   refuseUnmigratedClickHouse,
 } from '../clickhouse/prepared-clickhouse.js';
+import { loadRdKafka } from '../event-log/kafka/rdkafka.js';
 import { EVENT_LOG_SETTINGS } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
 import { required } from '../runtime/config.js';
@@ -76,11 +77,14 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
     schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
   };
   const readiness = createReadiness(probes, log, lifecycle);
+  const access = createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle });
+  // A driver that is not compiled is told at the start, not by the first request.
+  if (logConfig.KAFKA_BROKERS !== undefined) await loadRdKafka();
   const app = createBillingApp({
     database,
     clickHouse: reader,
     log,
-    ...createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle }),
+    ...access,
     apiKeys: createApiKeyDirectory(database, systemClock, { noteUse: keyUses.note }),
     tokenSecret: required(config, 'MINUTEBOOK_TOKEN_SECRET'),
     clock: systemClock,
