@@ -13,7 +13,10 @@ const run = promisify(execFile);
 /** Lines for a shell, whose `npx minutebook` runs what is built without building anew. */
 async function outputOf(script: string): Promise<string> {
   const command = `${process.execPath} ${builtModule('cli/minutebook')}`;
-  return (await run('sh', ['-c', script.replaceAll('npx minutebook', command)])).stdout;
+  // In CI the verbs write bold text even without a terminal.
+  const env = { ...process.env, NO_COLOR: '1' };
+  const lines = script.replaceAll('npx minutebook', command);
+  return (await run('sh', ['-c', lines], { env })).stdout;
 }
 
 /** What a command that must fail writes as its last lines. */
