@@ -29,7 +29,7 @@ export function listOperatorTenants({ slonik }: Database): Promise<readonly List
 
 /**
  * Suspends a tenant, which may then read and not write (docs/http.md 1.2), or lets it write again.
- * Programs that run notice within a second and one look-up. @throws ConfigError when there is no
+ * Programs that run notice within a second and one look-up. @throws VerbRefused when there is no
  * such tenant.
  */
 export async function setTenantStatus(

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { CallerWithRoles } from '../billing-api/edge/request-context.js';
 import { isRefusal, type Refusal } from '../billing-api/records/refusal.js';
 import { systemClock } from '../runtime/clock.js';
-import { ConfigError } from '../runtime/config.js';
 import { createId } from '../runtime/ids.js';
 import type { Database } from '../sql/pool.js';
 import { statement } from '../sql/statement.js';
+import { VerbRefused } from './verb-refused.js';
 
 const findOperator = statement(
   'find-operator',
@@ -20,7 +20,7 @@ type Place = {
 
 /**
  * The super_admin in whose name an operator's verb works, so that the audit trail has what it does.
- * @throws ConfigError that names what does not exist.
+ * @throws VerbRefused that names what does not exist.
  */
 export async function operatorOf(database: Database, place: Place): Promise<CallerWithRoles> {
   const { environmentId = null, secretId = null, tenantId = null } = place;
@@ -28,7 +28,7 @@ export async function operatorOf(database: Database, place: Place): Promise<Call
   if (found === null) {
     const what =
       secretId ?? environmentId ?? tenantId ?? 'a first environment (run npm start once)';
-    throw new ConfigError([`${what} does not exist, or its tenant has no super_admin`]);
+    throw new VerbRefused(`${what} does not exist, or its tenant has no super_admin`);
   }
   return {
     environment: { tenantId: found.tenant_id, environmentId: found.environment_id },
@@ -40,9 +40,9 @@ export async function operatorOf(database: Database, place: Place): Promise<Call
   };
 }
 
-/** @throws ConfigError with the reason why the operation was refused. */
+/** @throws VerbRefused with the reason why the operation was refused. */
 export function done<T>(result: T | Refusal): T {
-  if (isRefusal(result)) throw new ConfigError([result.message]);
+  if (isRefusal(result)) throw new VerbRefused(result.message);
   return result;
 }
 

@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { displayIdOf } from '../sql/api-key.js';
 import { startStack, type Stack } from './stack.js';
-import { readStackConfig } from './stack-config.js';
+import { readStackConfig, type StackConfig } from './stack-config.js';
 import { walkThrough } from './walk-through.js';
 
 /** `minutebook start`: runs the whole product in the foreground until Ctrl-C. */
@@ -16,10 +16,20 @@ export async function runStartVerb(): Promise<void> {
 ${pc.bold('Minutebook is ready')} after ${seconds} s.
 
   URL       ${stack.url}/v1      (reference: ${stack.url}/docs)
-  API key   ${stack.isNewKey ? stack.apiKey : `${displayIdOf(stack.apiKey)}, which was shown at the first start; \`npx minutebook keys create\` makes another`}
+  API key   ${keyText(stack, config)}
   Data      ${config.MINUTEBOOK_DATA_DIR}
 
 ${stack.isNewKey ? tryIt(stack) : ''}Ctrl-C stops everything and keeps the data.`);
+}
+
+/** The whole key at the first start only. */
+function keyText({ isNewKey, apiKey }: Stack, config: StackConfig): string {
+  if (isNewKey) return apiKey;
+  const origin =
+    config.MINUTEBOOK_BOOTSTRAP_API_KEY === undefined
+      ? 'which was shown at the first start'
+      : 'that of MINUTEBOOK_BOOTSTRAP_API_KEY';
+  return `${displayIdOf(apiKey)}, ${origin}; \`npx minutebook keys create\` makes another`;
 }
 
 /** With the key, which is not shown again. */

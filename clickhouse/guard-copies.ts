@@ -34,9 +34,9 @@ export async function keepOwnersOut(session: Client, work: string): Promise<void
   );
   if (alive.rowCount === 0) return;
   throw new MigrationRefused(
-    `${work} copies rows, and ${alive.rowCount} aggregators run: what they write ` +
+    `${work} copies rows, and ${alive.rowCount} of the aggregators still run: what they write ` +
       'meanwhile would be lost. Stop every aggregator, wait ' +
-      `${MEMBER_ALIVE_SECONDS} seconds and start again.`,
+      `${MEMBER_ALIVE_SECONDS} seconds and run the command again.`,
   );
 }
 

@@ -13,11 +13,13 @@ const rate = z.coerce.number().int().min(0);
 export const SETTINGS = {
   DATABASE_URL: {
     schema: z.string().url().optional(),
-    means: 'PostgreSQL server to use instead of the embedded one',
+    means:
+      'PostgreSQL server, such as `postgres://user:password@host/minutebook`; only `npm start` has an embedded one',
   },
   CLICKHOUSE_URL: {
     schema: z.string().url().optional(),
-    means: 'ClickHouse server (HTTP) to use instead of the embedded one',
+    means:
+      'ClickHouse server over HTTP, such as `http://user:password@host:8123/minutebook`; only `npm start` has an embedded one',
   },
   KAFKA_BROKERS: {
     schema: z.string().min(1).optional(),
@@ -26,11 +28,11 @@ export const SETTINGS = {
   KAFKA_SECURITY_PROTOCOL: {
     schema: z.enum(['plaintext', 'ssl', 'sasl_plaintext', 'sasl_ssl']).default('plaintext'),
     means:
-      'how the brokers are spoken to: `plaintext`, `ssl` (TLS), `sasl_plaintext` (with a login) or `sasl_ssl` (both)',
+      'protocol of the connections to the brokers: `plaintext`, `ssl` (TLS), `sasl_plaintext` (with a login) or `sasl_ssl` (both)',
   },
   KAFKA_SASL_MECHANISM: {
     schema: z.enum(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']).optional(),
-    means: 'how the login is made: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`',
+    means: 'SASL mechanism of the login: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`',
   },
   KAFKA_SASL_USERNAME: {
     schema: z.string().min(1).optional(),
@@ -97,7 +99,7 @@ export const SETTINGS = {
   MINUTEBOOK_TOKEN_SECRET: {
     schema: z.string().min(32, 'must have at least 32 characters').optional(),
     means:
-      'secret with which the tokens of users are signed, the same for every billing-api; whoever knows it can be anybody',
+      'secret with which the tokens of users are signed, the same for every billing-api; whoever knows it can sign in as any user',
   },
   MINUTEBOOK_LOG_LEVEL: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -118,7 +120,7 @@ export const SETTINGS = {
   },
   MINUTEBOOK_PRODUCE_TIMEOUT_MS: {
     schema: count.default(8_000),
-    means: 'how long POST /events waits for the log before it answers 503',
+    means: 'how long POST /v1/events waits for the log before it answers 503',
   },
   MINUTEBOOK_STALE_KEY_SECONDS: {
     schema: z.coerce.number().int().min(0).max(3_600).default(60),
@@ -181,11 +183,12 @@ export const SETTINGS = {
   },
   MINUTEBOOK_URL: {
     schema: z.string().url().optional(),
-    means: 'address of the product that these verbs ask, such as `https://billing.example.com`',
+    means:
+      'address of the product that `minutebook preview`, `events` and `event` ask, such as `https://billing.example.com`',
   },
   MINUTEBOOK_API_KEY: {
     schema: z.string().min(1).optional(),
-    means: 'API key with which these verbs ask',
+    means: 'API key that `minutebook preview`, `events` and `event` use',
   },
 } as const;
 

@@ -160,8 +160,9 @@ async function answerOf(look: LookUp, name: string, cache: KeyCache): Promise<Kn
 
 /**
  * A directory that caches look-ups for a second. Only hashes of keys are held, and simultaneous
- * look-ups of one key become one statement. A revoked key is refused after a second and one
- * look-up, however long that takes, also where keys may be used stale.
+ * look-ups of one key become one statement. A revoked key is refused from the next look-up on
+ * that PostgreSQL answers, at most a second apart; while it does not answer, a key that may be used
+ * stale is accepted until its time is over.
  */
 export function createApiKeyDirectory(
   database: Database,

@@ -8,7 +8,10 @@ import { BackupRefused, writeManifest, type Manifest } from './manifest.js';
 import { copyPostgresOut } from './postgres-tables.js';
 
 async function makeEmptyDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    throw new BackupRefused(`${directory} is a file: name a new directory for the backup`);
+  });
   if ((await readdir(directory)).length > 0) {
     throw new BackupRefused(`${directory} is not empty: name a new directory for the backup`);
   }
@@ -23,13 +26,10 @@ async function makeEmptyDirectory(directory: string): Promise<void> {
  */
 export async function backUp(stores: BackupStores, directory: string): Promise<Manifest> {
   const { ownerDatabaseUrl, clickhouse } = stores;
-  await makeEmptyDirectory(directory).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    throw new BackupRefused(`${directory} is a file: name a new directory for the backup`);
-  });
   return withPatientSession(ownerDatabaseUrl, (lock) =>
     withoutOwners({ session: lock, clickhouse }, 'a backup', () =>
       withPatientSession(ownerDatabaseUrl, async (session) => {
+        await makeEmptyDirectory(directory);
         await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
         const postgres = await copyPostgresOut(session, directory);
         const copied = await copyClickHouseOut(clickhouse, directory);

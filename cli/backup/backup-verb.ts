@@ -7,8 +7,8 @@ import { restore } from './restore.js';
 const rowsOf = ({ tables }: StoreContents): string =>
   `${tables.reduce((sum, { rows }) => sum + Number(rows), 0)} rows of ${tables.length} tables`;
 
-function print(done: string, { madeAt, postgres, clickhouse }: Manifest): void {
-  console.log(`${done} of ${madeAt}`);
+function print(done: string, { postgres, clickhouse }: Manifest): void {
+  console.log(done);
   console.log(`PostgreSQL: ${rowsOf(postgres)}`);
   console.log(`ClickHouse: ${rowsOf(clickhouse)}`);
 }
@@ -16,25 +16,30 @@ function print(done: string, { madeAt, postgres, clickhouse }: Manifest): void {
 /** `minutebook backup <directory>`. */
 async function runBackup(directory: string): Promise<void> {
   const manifest = await withBackupStores(process.env, (stores) => backUp(stores, directory));
-  print(`${directory} holds a whole backup`, manifest);
+  print(`${directory} holds a whole backup of ${manifest.madeAt}`, manifest);
 }
 
 /** `minutebook restore <directory>`. */
 async function runRestore(directory: string): Promise<void> {
   const manifest = await withBackupStores(process.env, (stores) => restore(stores, directory));
-  print('Restored, and compared row by row, the backup', manifest);
+  print(
+    `Restored the backup of ${manifest.madeAt}: rows and digest of every table agree`,
+    manifest,
+  );
 }
 
 /** Adds `minutebook backup` and `minutebook restore` for operators. */
 export function addBackupVerbs(program: Command): void {
   program
     .command('backup')
-    .description('write both databases as of one moment into a new directory, aggregators stopped')
+    .description(
+      'write both databases as of one moment into a new directory (stop all aggregators first)',
+    )
     .argument('<directory>', 'new or empty directory')
     .action(runBackup);
   program
     .command('restore')
-    .description('fill two empty, migrated databases with a backup, and compare every row')
+    .description('fill two empty, migrated databases with a backup, and compare every table')
     .argument('<directory>', 'what `minutebook backup` wrote')
     .action(runRestore);
 }

@@ -54,8 +54,8 @@ describe('a backup', () => {
   ])('is not restored when a table has %s', (_, found) => {
     const compare = () => assertSameContents('ClickHouse', [EVENTS], [found]);
     expect(compare).toThrow(
-      `ClickHouse table events_v1 has ${found.rows} rows that differ from the 2 of the backup: keep ` +
-        'the backup, and restore it into new, empty databases',
+      `the rows of ClickHouse table events_v1 (${found.rows}) are not those of the backup (2): make ` +
+        'both databases anew and restore again; the backup is unchanged',
     );
     assertSameContents('ClickHouse', [EVENTS], [EVENTS]);
   });

@@ -65,8 +65,8 @@ export function assertSameContents(
     const other = found.find((one) => one.table === table);
     if (other?.rows === rows && other.digest === digest) continue;
     throw new BackupRefused(
-      `${store} table ${table} has ${other?.rows ?? 'no'} rows that differ from the ${rows} of the ` +
-        'backup: keep the backup, and restore it into new, empty databases',
+      `the rows of ${store} table ${table} (${other?.rows ?? 'none'}) are not those of the backup ` +
+        `(${rows}): make both databases anew and restore again; the backup is unchanged`,
     );
   }
 }

@@ -58,16 +58,16 @@ describe('what became of an event', () => {
       '  timestamp   2026-01-01T12:00:00.000Z',
       '  received    2026-01-01T12:00:01.000Z',
       '  source      docs',
-      '  sent again  2 times, 1 of them with another content; that counts nothing',
+      '  sent again  2 times, 1 of them with different content; that counts nothing',
       '  in the log  partition 2, offset 17, event 0',
       '',
       'counted on meter  version  value',
       '────────────────────────────────',
       'meter_1                 1      1',
       '',
-      'on the invoice of  line item    price               window from',
-      '───────────────────────────────────────────────────────────────',
-      'subs_1                line_1  price_1  2026-01-01T00:00:00.000Z',
+      'subscription  line item    price              window start',
+      '──────────────────────────────────────────────────────────',
+      'subs_1           line_1  price_1  2026-01-01T00:00:00.000Z',
     ]);
   });
 

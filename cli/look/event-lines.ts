@@ -35,7 +35,7 @@ export function eventLine(event: EventDto): string {
 function sentAgain({ duplicates, conflicts }: EventLookupDto): string {
   if (duplicates === 0) return 'no';
   const times = duplicates === 1 ? 'once' : `${duplicates} times`;
-  const differing = conflicts === 0 ? '' : `, ${conflicts} of them with another content`;
+  const differing = conflicts === 0 ? '' : `, ${conflicts} of them with different content`;
   return `${times}${differing}; that counts nothing`;
 }
 
@@ -57,7 +57,9 @@ function facts(answer: EventLookupDto): readonly string[] {
 
 function valueOf(meter: EventLookupDto['meters'][number]): string {
   const value = meter.is_unreadable ? 'unreadable' : meter.value;
-  return meter.is_applied ? value : `${value} (the meter does not show stored events yet)`;
+  return meter.is_applied
+    ? value
+    : `${value} (not shown yet: the meter is still applied to stored events)`;
 }
 
 function meterLines({ meters }: EventLookupDto): readonly string[] {
@@ -74,7 +76,7 @@ function invoiceLines({ lines }: EventLookupDto): readonly string[] {
     line.price_id,
     line.window_start,
   ]);
-  return ['', ...tableLines(['on the invoice of', 'line item', 'price', 'window from'], rows)];
+  return ['', ...tableLines(['subscription', 'line item', 'price', 'window start'], rows)];
 }
 
 /** What became of an event, as text for people. */

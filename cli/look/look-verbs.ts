@@ -86,11 +86,11 @@ export function addLookVerbs(program: Command): void {
     .action(preview);
   program
     .command('events')
-    .description('show the newest events that are processed, oldest first')
-    .option('-f, --follow', 'and those that come, until Ctrl-C')
+    .description('show the latest processed events, the newest at the bottom')
+    .option('-f, --follow', 'go on showing new events until Ctrl-C')
     .option('--limit <count>', 'how many', countFrom, 20)
     .option('--customer <id>', 'external id of a customer')
-    .option('--name <event-name>', 'of this name only')
+    .option('--name <event-name>', 'only events of this name')
     .action(events);
   program
     .command('event')

@@ -103,7 +103,7 @@ describe('the table of a preview', () => {
     const rows = tableOf([full], totals).slice(2);
     expect(rows.map((row) => row.replace(/ {2,}/g, ' | ').trim())).toEqual([
       'API calls | 3 | 0.25 | 0.75',
-      '| in the commitment | 0.5',
+      '| within the commitment | 0.5',
       '| overage × 2 | 0.5',
       '| of docs | 2 | 66.67 % | 0.50',
       '| of no source | 2 | 66.67 % | 0.50',

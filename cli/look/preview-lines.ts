@@ -56,7 +56,7 @@ function commitmentRows(line: ShownLine): readonly Row[] {
   const commitment = line.explanation?.commitment ?? null;
   if (commitment === null) return [];
   const rows: readonly Row[] = [
-    ['  in the commitment', '', '', commitment.in_commitment],
+    ['  within the commitment', '', '', commitment.in_commitment],
     [`  overage × ${commitment.overage_factor}`, '', '', commitment.overage],
     ['  true-up to the commitment', '', '', commitment.true_up],
   ];
@@ -132,7 +132,7 @@ export function previewLines(invoice: ShownInvoice): readonly string[] {
     ...tableLines(header, rows),
     '',
     until === null
-      ? 'No event is known to be complete yet.'
+      ? 'It is not known yet up to when all events are included.'
       : `Events that were received before ${until} are included.`,
   ];
 }

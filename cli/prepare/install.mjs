@@ -59,5 +59,6 @@ export async function buildKafkaClient(step) {
     await step('Compiling the Kafka client, once', () => npm(command, oneJob));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
+    console.error('The Kafka client could not be compiled. Everything but Kafka works.');
   }
 }

@@ -47,12 +47,12 @@ export function connectionProblem(error: unknown, client: AdminClient): Connecti
   }
   if (codes.some((code) => UNTRUSTED.test(code))) {
     return lasting(
-      `the certificate of the broker is not trusted (${innermost}): KAFKA_SSL_CA_FILE must hold the authority that signed it, for the names in KAFKA_BROKERS`,
+      `the certificate of the broker is not accepted (${innermost}): it must be valid today, name the host in KAFKA_BROKERS, and be signed by an authority in KAFKA_SSL_CA_FILE`,
     );
   }
   if (codes.some((code) => REFUSED_OURS.test(code))) {
     return lasting(
-      `the broker refuses the TLS connection (${innermost}): it may ask for a certificate of an authority that it trusts in KAFKA_SSL_CERTIFICATE_FILE`,
+      `the broker refuses the TLS connection (${innermost}): it may want a certificate of the client: set KAFKA_SSL_CERTIFICATE_FILE and KAFKA_SSL_KEY_FILE to one that it trusts`,
     );
   }
   const isLate = errors.some((one) => one instanceof client.TimeoutError);

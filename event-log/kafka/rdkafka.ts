@@ -96,8 +96,8 @@ function isRdKafka(module: unknown): module is RdKafka {
   return 'Producer' in module && 'KafkaConsumer' in module && 'AdminClient' in module;
 }
 
-/** The same as cli/prepare/install.mjs runs. */
-const BUILD = 'npm rebuild node-rdkafka --ignore-scripts=false';
+/** Compiles the driver. The same as cli/prepare/install.mjs runs. */
+export const BUILD = 'npm rebuild node-rdkafka --ignore-scripts=false';
 
 /** What keeps the driver from being loaded, and the command that mends it. */
 function remedyOf(error: unknown): string {

@@ -113,7 +113,7 @@ describe.skipIf(kafka === null)(title, () => {
     [
       'an authority that did not sign the certificate of the broker',
       { KAFKA_SSL_CA_FILE: stranger.certificate },
-      'the certificate of the broker is not trusted',
+      'the certificate of the broker is not accepted',
     ],
     [
       'public authorities only',

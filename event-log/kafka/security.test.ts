@@ -150,7 +150,7 @@ describe('both clients are given TLS and login', () => {
 
   test('a driver that was compiled without OpenSSL is refused with what to do', () => {
     expect(() => driverSecurity(read(SSL), ['sasl_scram'])).toThrow(
-      'KAFKA_SECURITY_PROTOCOL: node-rdkafka was compiled without OpenSSL (it lacks ssl): install the headers of OpenSSL (Debian: libssl-dev) and run "npm rebuild node-rdkafka"',
+      'KAFKA_SECURITY_PROTOCOL: node-rdkafka was compiled without OpenSSL (it lacks ssl): install the headers of OpenSSL (Debian: libssl-dev) and run "npm rebuild node-rdkafka --ignore-scripts=false"',
     );
     const plain = { ...SCRAM, KAFKA_SECURITY_PROTOCOL: 'sasl_plaintext' };
     expect(() => driverSecurity(read(plain), ['ssl'])).toThrow('KAFKA_SASL_MECHANISM: ');

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { ConfigError, type Config } from '../../runtime/config.js';
 import { codeOf } from '../../runtime/failure.js';
+import { BUILD } from './rdkafka.js';
 
 const SASL_SETTINGS = [
   'KAFKA_SASL_MECHANISM',
@@ -161,7 +162,7 @@ function refuseWithoutOpenssl({ tls, sasl }: KafkaSecurity, features: readonly s
   if (lacking.length === 0) return;
   const setting = lacking.includes('ssl') ? 'KAFKA_SECURITY_PROTOCOL' : 'KAFKA_SASL_MECHANISM';
   throw new ConfigError([
-    `${setting}: node-rdkafka was compiled without OpenSSL (it lacks ${lacking.join(' and ')}): install the headers of OpenSSL (Debian: libssl-dev) and run "npm rebuild node-rdkafka"`,
+    `${setting}: node-rdkafka was compiled without OpenSSL (it lacks ${lacking.join(' and ')}): install the headers of OpenSSL (Debian: libssl-dev) and run "${BUILD}"`,
   ]);
 }
 
