@@ -75,6 +75,7 @@ export async function withoutOwners<T>(
     await endInserts(clickhouse);
     return await copy();
   } finally {
-    await session.query('ROLLBACK');
+    // A session that was lost has lost its lock; what failed before matters more.
+    await session.query('ROLLBACK').catch(() => undefined);
   }
 }

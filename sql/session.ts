@@ -15,6 +15,8 @@ export async function withSession<T>(
   const session = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // A session that holds a lock says nothing for as long as its owner works elsewhere.
+    keepAlive: true,
   });
   // Without a listener the event would end the process. A connection that was lost between two
   // statements fails the next one with an error that does not say why, so the first one is kept.

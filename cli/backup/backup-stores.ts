@@ -50,15 +50,28 @@ export async function withBackupStores<T>(
   }
 }
 
-/** A session of PostgreSQL in UTC that is never ended for taking long. */
+/**
+ * The texts of values must not depend on settings of the login or the database, and nothing may end
+ * a session for taking long.
+ */
+const SETTINGS = [
+  `SET TIME ZONE 'UTC'`,
+  `SET DateStyle = 'ISO, MDY'`,
+  `SET IntervalStyle = 'postgres'`,
+  `SET bytea_output = 'hex'`,
+  'SET extra_float_digits = 3',
+  'SET statement_timeout = 0',
+  'SET idle_in_transaction_session_timeout = 0',
+  `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
+].join('; ');
+
+/** A session of PostgreSQL that writes texts in one way and is never ended for taking long. */
 export function withPatientSession<T>(
   url: string,
   work: (session: Client) => Promise<T>,
 ): Promise<T> {
   return withSession(url, async (session) => {
-    await session.query(
-      `SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`,
-    );
+    await session.query(SETTINGS);
     return work(session);
   });
 }

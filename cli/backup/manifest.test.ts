@@ -22,10 +22,13 @@ describe('a backup', () => {
     );
   });
 
-  test('is refused when its manifest is of another format', async () => {
-    await writeFile(join(directory, 'manifest.json'), '{"format":2}');
-    await expect(readManifest(directory)).rejects.toThrow('is not of a backup of this release');
-  });
+  test.each(['{"format":2}', '{"format":1,"madeAt"'])(
+    'is refused with the manifest %s',
+    async (text) => {
+      await writeFile(join(directory, 'manifest.json'), text);
+      await expect(readManifest(directory)).rejects.toThrow('is not of a backup of this release');
+    },
+  );
 
   test('is refused when the server ended the rows of a table early', async () => {
     const path = join(directory, 'events_v1.tsv.gz');

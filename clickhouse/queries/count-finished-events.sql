@@ -2,13 +2,13 @@
 -- Grain:   one row per hour.
 -- Params:  tenantId, environmentId; fromMs, toMs: whole hours; logs, logNumbers, partitionsMax, nextOffsets: as of
 --          count-stored-copies.sql; unknownKeys: JSON list of customer keys that belong to nobody; wholeNames: event names that a meter
---          counts without filters and for ever; narrowNames: the names of all other meters; narrowKeys: the properties that these
---          filter by; narrowMeters: JSON [{event_name, filters, is_ended, ends}], where a filter names the place of its key among
---          narrowKeys, and its values with `+` in front, since an absent property is the empty text.
+--          counts without filters and for ever; narrowNames: the names of all other meters; narrowKeys: JSON list of the properties that these
+--          filter by; narrowTexts: JSON list of the values by which any of them filters, as `<place of the key>+<value>`; narrowMeters: JSON
+--          [{event_name, filters, is_ended, ends}], where a filter names the place of its key and its texts.
 -- Index:   none by receipt; parts of other months are left out, since nothing is appended before it is received, clocks
 --          being a day apart at most. Narrow names: events_v1 by tenant, environment, event_name.
 -- Meters are compared with the combinations of values that occur, not with each event: there may be hundreds of meters, ended
--- ones among them. A meter that ended counts the events below an offset of the partition, so the farthest of the meters decides.
+-- ones among them. A value that no filter names is the empty text, so that there are few combinations. A meter that ended counts the events below an offset of the partition, so the farthest of the meters decides.
 SELECT hour_ms, countIf(is_known AND is_matched) AS counted, countIf(NOT is_known) AS unmatched_customer,
   countIf(is_known AND NOT is_matched) AS unmatched_meter
 FROM
@@ -22,7 +22,7 @@ FROM
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
-    AND log_partition < {partitionsMax:UInt32} AND log_offset < {nextOffsets:Array(UInt64)}[
+    AND log_partition < {partitionsMax:UInt32} AND log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
       {partitionsMax:UInt32} * transform(log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + log_partition + 1]
   UNION ALL
   SELECT intDiv(toUnixTimestamp64Milli(e.received_at), 3600000) * 3600000 AS hour_ms,
@@ -38,7 +38,10 @@ FROM
     FROM
     (
       SELECT DISTINCT event_name, log_id, log_partition,
-        arrayMap(k -> if(mapContains(properties, k), concat('+', properties[k]), ''), {narrowKeys:Array(String)}) AS texts
+        arrayMap((k, place) -> if(mapContains(properties, k)
+          AND has(JSONExtract({narrowTexts:String}, 'Array(String)'), concat(toString(place), '+', properties[k])),
+          concat(toString(place), '+', properties[k]), ''), JSONExtract({narrowKeys:String}, 'Array(String)'),
+          arrayEnumerate(JSONExtract({narrowKeys:String}, 'Array(String)'))) AS texts
       FROM events_v1
       WHERE tenant_id = {tenantId:String} AND environment_id = {environmentId:String}
         AND event_name IN {narrowNames:Array(String)}
@@ -55,13 +58,16 @@ FROM
     WHERE arrayAll(f -> has(tupleElement(f, 'texts'), seen.texts[tupleElement(f, 'place')]), meter.filters)
     GROUP BY event_name, texts, log_id, log_partition
   ) AS reach ON e.event_name = reach.event_name AND e.log_id = reach.log_id AND e.log_partition = reach.log_partition
-    AND arrayMap(k -> if(mapContains(e.properties, k), concat('+', e.properties[k]), ''), {narrowKeys:Array(String)}) = reach.texts
+    AND arrayMap((k, place) -> if(mapContains(e.properties, k)
+      AND has(JSONExtract({narrowTexts:String}, 'Array(String)'), concat(toString(place), '+', e.properties[k])),
+      concat(toString(place), '+', e.properties[k]), ''), JSONExtract({narrowKeys:String}, 'Array(String)'),
+      arrayEnumerate(JSONExtract({narrowKeys:String}, 'Array(String)'))) = reach.texts
   WHERE e.tenant_id = {tenantId:String} AND e.environment_id = {environmentId:String}
     AND e.event_name IN {narrowNames:Array(String)}
     AND e.received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND e.received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND e.appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
-    AND e.log_partition < {partitionsMax:UInt32} AND e.log_offset < {nextOffsets:Array(UInt64)}[
+    AND e.log_partition < {partitionsMax:UInt32} AND e.log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
       {partitionsMax:UInt32} * transform(e.log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + e.log_partition + 1]
 )
 GROUP BY hour_ms

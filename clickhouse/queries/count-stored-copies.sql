@@ -3,7 +3,7 @@
 -- Grain:   one row per environment, hour and kind.
 -- Params:  tenantId, environmentId; isAnyTenant: of everybody, for the reconciliation; fromMs, toMs: whole hours; kinds: what is
 --          wanted of `event` and `duplicate`. How far each partition is finished: logs, logNumbers (1, 2 and so on for them),
---          partitionsMax, nextOffsets: partitionsMax zeros for other logs, then as many offsets for each log. A place in a list is
+--          partitionsMax, nextOffsets: JSON list of partitionsMax zeros for other logs, then as many offsets for each log. A place in a list is
 --          found ten times as fast as a row of a join (8.7 million events: 0.9 s against 10 s).
 SELECT tenant_id, environment_id, hour_ms, kind, count() AS copies, countIf(is_conflict) AS conflicts
 FROM
@@ -28,6 +28,6 @@ FROM
     AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
     AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
 ) AS copy
-WHERE log_partition < {partitionsMax:UInt32} AND log_offset < {nextOffsets:Array(UInt64)}[
+WHERE log_partition < {partitionsMax:UInt32} AND log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
   {partitionsMax:UInt32} * transform(log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + log_partition + 1]
 GROUP BY tenant_id, environment_id, hour_ms, kind

@@ -4,7 +4,7 @@
 --          minutes; logs, logNumbers, partitionsMax, nextOffsets: as of count-stored-copies.sql.
 -- Index:   events_v1 by tenant, environment, event_name; by hour within each customer.
 SELECT wanted.number AS number, intDiv(toUnixTimestamp64Milli(e.timestamp), 3600000) * 3600000 AS hour_ms,
-  cityHash64(e.customer_key) % 64 AS customers, countIf(e.log_partition < {partitionsMax:UInt32} AND e.log_offset < {nextOffsets:Array(UInt64)}[
+  cityHash64(e.customer_key) % 64 AS customers, countIf(e.log_partition < {partitionsMax:UInt32} AND e.log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
     {partitionsMax:UInt32} * transform(e.log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + e.log_partition + 1]) AS finished, count() AS stored
 FROM events_v1 AS e
 INNER JOIN

@@ -55,7 +55,8 @@ async function askBroker<T>(
     await connection.connect(host, port);
     return await answerOf(ask(connection, client), client);
   } finally {
-    // A broker that hangs would not answer an orderly end either.
+    // Ends its timers, too. A broker that hangs would not answer an orderly end.
+    connection.close(() => undefined);
     connection.socket.destroy();
   }
 }

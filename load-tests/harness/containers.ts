@@ -2,7 +2,7 @@ import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainer
 import type { Servers } from './engines.js';
 
 const POSTGRES_IMAGE = 'postgres:18';
-const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.3';
+const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.7';
 const PASSWORD = 'test';
 
 async function hasDocker(): Promise<boolean> {

@@ -92,7 +92,10 @@ export function boundParameters(bounds: readonly PartitionBound[]) {
     nextOffsets[(logs.indexOf(log_id) + 1) * partitionsMax + log_partition] = next_offset;
   }
   const logNumbers = logs.map((_, index) => index + 1);
-  return { logs, logNumbers, partitionsMax, nextOffsets };
+  return {
+    lists: { logs, logNumbers, partitionsMax },
+    texts: { nextOffsets: JSON.stringify(nextOffsets) },
+  };
 }
 
 const environmentOf = (row: { tenant_id: string; environment_id: string }): Environment => ({
@@ -128,14 +131,20 @@ function matchingParameters(meters: readonly EffectiveMeter[]) {
     ...countingMeter(meter),
     filters: meter.filters.map(({ key, values }) => ({
       place: keys.indexOf(key) + 1,
-      texts: values.map((value) => `+${value}`),
+      texts: values.map((value) => `${keys.indexOf(key) + 1}+${value}`),
     })),
   }));
+  const texts = compared.flatMap(({ filters }) => filters.flatMap((filter) => filter.texts));
   return {
-    wholeNames,
-    narrowNames: [...new Set(narrow.map(({ eventName }) => eventName))],
-    narrowKeys: keys,
-    narrowMeters: JSON.stringify(compared),
+    names: {
+      wholeNames,
+      narrowNames: [...new Set(narrow.map(({ eventName }) => eventName))],
+    },
+    texts: {
+      narrowKeys: JSON.stringify(keys),
+      narrowTexts: JSON.stringify([...new Set(texts)]),
+      narrowMeters: JSON.stringify(compared),
+    },
   };
 }
 
@@ -167,8 +176,10 @@ function raisedBounds(
 /** Finished events and duplicates by hour of receipt. Every method throws a DependencyError. */
 export function createFinishedEvents(clickHouse: ClickHouseQueries) {
   const storedByHour = async (query: HoursQuery, kinds: readonly string[]) => {
-    const all = { ...rangeOf(query), ...boundParameters(query.bounds), kinds };
-    const rows = await clickHouse.query(COUNT_COPIES, all, copiesRow);
+    const { lists, texts } = boundParameters(query.bounds);
+    const { statement, parameters } = withLongTexts(COUNT_COPIES, texts);
+    const all = { ...rangeOf(query), ...lists, ...parameters, kinds };
+    const rows = await clickHouse.query(statement, all, copiesRow);
     return rows.map((row): HourStored => {
       const { copies: found, conflicts } = row;
       const hour = { environment: environmentOf(row), hourMs: row.hour_ms };
@@ -207,13 +218,14 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       query: HoursQuery,
       by: { readonly meters: readonly EffectiveMeter[]; readonly unknownKeys: readonly string[] },
     ): Promise<readonly HourOutcomes[]> => {
-      const { narrowMeters, ...names } = matchingParameters(by.meters);
+      const { names, texts } = matchingParameters(by.meters);
+      const bounds = boundParameters(query.bounds);
       const { statement, parameters } = withLongTexts(COUNT_OUTCOMES, {
         unknownKeys: JSON.stringify(by.unknownKeys),
-        narrowMeters,
+        ...{ ...texts, ...bounds.texts },
       });
       const all = {
-        ...{ ...rangeOf(query), ...boundParameters(query.bounds) },
+        ...{ ...rangeOf(query), ...bounds.lists },
         ...{ ...names, ...parameters },
       };
       const rows = await clickHouse.query(statement, all, outcomeRow);

@@ -79,9 +79,10 @@ export async function recountMeters(
 ): Promise<ReadonlyMap<string, number>> {
   const drifts = new Map(meters.map(({ meter }) => [meter.meterId, 0]));
   if (meters.length === 0) return drifts;
-  const texts = { meters: JSON.stringify(meters.map(recountQueryOf)) };
+  const bounds = boundParameters(of.bounds);
+  const texts = { meters: JSON.stringify(meters.map(recountQueryOf)), ...bounds.texts };
   const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs };
-  const within = { ...range, ...boundParameters(of.bounds) };
+  const within = { ...range, ...bounds.lists };
   const read = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
     const { statement, parameters } = withLongTexts(query, texts);
     return clickHouse.query(statement, { ...within, ...parameters }, row);
