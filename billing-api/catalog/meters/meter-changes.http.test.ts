@@ -413,4 +413,20 @@ describe('DELETE /meters/{id}', () => {
       expect([(await priced).status, (await archived).status]).toEqual([201, 400]);
     });
   });
+
+  test('cannot be made while something holds the checkpoints, and does not wait for long', async ({
+    api,
+    database: { url },
+  }) => {
+    await withSession(url, async (session) => {
+      // As a backup does for as long as it takes (docs/operations.md 11).
+      await session.query('BEGIN; LOCK TABLE aggregator_checkpoints IN EXCLUSIVE MODE');
+      const startedAt = performance.now();
+      const refused = await api.call('POST', '/v1/meters', { body: METER });
+      expect([refused.status, refused.body.code]).toEqual([503, 'service_unavailable']);
+      expect(performance.now() - startedAt).toBeLessThan(30_000);
+      await session.query('COMMIT');
+    });
+    await api.make('/v1/meters', METER);
+  });
 });
