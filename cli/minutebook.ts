@@ -4,13 +4,13 @@ import { isForOperator } from '../runtime/lifecycle.js';
 import { outageOf } from '../sql/outage.js';
 import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
-import { addKeysVerb } from './keys-verb.js';
+import { addKeysVerb } from './operator/keys-verb.js';
 import { addLookVerbs } from './look/look-verbs.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
 import { runMigrateVerb } from './migrate-verb.js';
 import { runStartVerb } from './start.js';
-import { addTenantsVerb } from './tenants-verb.js';
+import { addTenantsVerb } from './operator/tenants-verb.js';
 import { VerbRefused } from './verb-refused.js';
 
 const program = new Command('minutebook').description(

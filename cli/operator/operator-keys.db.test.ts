@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
-import { test as base } from '../load-tests/harness/fixtures.js';
-import { makeKey } from '../load-tests/harness/make-key.js';
-import { ownerDatabase, ownerOf } from '../load-tests/harness/owner.js';
-import { systemClock } from '../runtime/clock.js';
-import { createApiKey } from '../sql/api-key.js';
-import { createApiKeyDirectory } from '../sql/api-keys.js';
-import { bootstrap, type FirstTenant } from '../sql/bootstrap.js';
+import { test as base } from '../../load-tests/harness/fixtures.js';
+import { makeKey } from '../../load-tests/harness/make-key.js';
+import { ownerDatabase, ownerOf } from '../../load-tests/harness/owner.js';
+import { systemClock } from '../../runtime/clock.js';
+import { createApiKey } from '../../sql/api-key.js';
+import { createApiKeyDirectory } from '../../sql/api-keys.js';
+import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { Database } from '../sql/pool.js';
+import type { Database } from '../../sql/pool.js';
 import { createOperatorKey, listOperatorKeys, revokeOperatorKey } from './operator-keys.js';
 
 const KEY = { name: 'Console', type: 'private_key' } as const;

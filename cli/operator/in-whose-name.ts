@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { CallerWithRoles } from '../billing-api/edge/request-context.js';
-import { isRefusal, type Refusal } from '../billing-api/records/refusal.js';
-import { systemClock } from '../runtime/clock.js';
-import { createId } from '../runtime/ids.js';
-import type { Database } from '../sql/pool.js';
-import { statement } from '../sql/statement.js';
-import { VerbRefused } from './verb-refused.js';
+import type { CallerWithRoles } from '../../billing-api/edge/request-context.js';
+import { isRefusal, type Refusal } from '../../billing-api/records/refusal.js';
+import { systemClock } from '../../runtime/clock.js';
+import { createId } from '../../runtime/ids.js';
+import type { Database } from '../../sql/pool.js';
+import { statement } from '../../sql/statement.js';
+import { VerbRefused } from '../verb-refused.js';
 
 const findOperator = statement(
   'find-operator',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatInstant } from '../contract/instant.js';
+import { formatInstant } from '../../contract/instant.js';
 import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 import { withOwnerDatabase } from './owner-database.js';
 

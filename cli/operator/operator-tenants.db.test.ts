@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { test } from '../load-tests/harness/fixtures.js';
-import { makeKey } from '../load-tests/harness/make-key.js';
-import { ownerDatabase, ownerOf } from '../load-tests/harness/owner.js';
-import { systemClock } from '../runtime/clock.js';
-import { createApiKeyDirectory } from '../sql/api-keys.js';
+import { test } from '../../load-tests/harness/fixtures.js';
+import { makeKey } from '../../load-tests/harness/make-key.js';
+import { ownerDatabase, ownerOf } from '../../load-tests/harness/owner.js';
+import { systemClock } from '../../runtime/clock.js';
+import { createApiKeyDirectory } from '../../sql/api-keys.js';
 import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 
 describe('minutebook tenants', () => {

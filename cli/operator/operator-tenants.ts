@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { recordTenant } from '../billing-api/platform/tenants/tenant-operations.js';
+import { recordTenant } from '../../billing-api/platform/tenants/tenant-operations.js';
 import {
   lockOwnTenant,
   updateOwnTenant,
   type TenantRow,
-} from '../billing-api/platform/tenants/tenants-store.js';
-import { writeUnit } from '../billing-api/records/unit.js';
-import { instantColumn } from '../sql/columns.js';
-import type { Database } from '../sql/pool.js';
-import { statement } from '../sql/statement.js';
-import { done, operatorOf, writing } from './operator.js';
+} from '../../billing-api/platform/tenants/tenants-store.js';
+import { writeUnit } from '../../billing-api/records/unit.js';
+import { instantColumn } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+import { statement } from '../../sql/statement.js';
+import { done, operatorOf, writing } from './in-whose-name.js';
 
 const tenantRow = z.object({
   id: z.string(),
