@@ -8,7 +8,7 @@ import { walkThrough } from './walk-through.js';
 export async function runStartVerb(): Promise<void> {
   const config = readStackConfig({ ...process.env, MINUTEBOOK_LOG_LEVEL: levelOf(process.env) });
   const startedAt = Date.now();
-  console.error('Starting databases and programs …');
+  console.log('Starting databases and programs …');
   const stack = await startStack(config);
   stack.lifecycle.closeOnSignals(config.MINUTEBOOK_STOP_DELAY_MS);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
