@@ -34,7 +34,12 @@ export function drawAddons(
   random: SeededRandom,
   entitled: readonly boolean[],
 ): readonly DrawnAddon[] {
-  const entitledLines = entitled.flatMap((has, line) => (has ? [line] : []));
+  const linesWith = (isEntitled: boolean): readonly number[] =>
+    entitled.flatMap((has, line) => (has === isEntitled ? [line] : []));
+  const entitledLines = linesWith(true);
+  // docs/domain.md 9.3 says how lines that count different events share an allowance. It leaves
+  // open how two do that count the same events at the same time, of which one begins later.
+  const meteredLines = linesWith(false);
   return Array.from({ length: random.below(3) }, (): DrawnAddon => {
     const hasEntitlement = entitledLines.length > 0 && random.chance(0.6);
     return {
@@ -42,9 +47,10 @@ export function drawAddons(
         random.pick([0, 0, 9.25 * DAY_MS, 40 * DAY_MS]),
       ),
       fee: { price: drawPrice(random), cadence: random.pick(['ADVANCE', 'ARREAR']) },
-      usage: random.chance(0.5)
-        ? { line: random.below(entitled.length), price: drawPrice(random) }
-        : null,
+      usage:
+        meteredLines.length > 0 && random.chance(0.5)
+          ? { line: random.pick(meteredLines), price: drawPrice(random) }
+          : null,
       entitlement: hasEntitlement
         ? { line: random.pick(entitledLines), limit: random.pick(['2', '7', null]) }
         : null,

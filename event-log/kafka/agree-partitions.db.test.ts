@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, describe, expect } from 'vitest';
+import { afterAll, describe, expect, vi } from 'vitest';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { obtainKafka } from '../../load-tests/harness/kafka.js';
 import { withAdmin } from '../../load-tests/harness/kafka-tools.js';
 import { createAgreePartitions } from './agree-partitions.js';
 import { openKafkaReader } from './reader.js';
 import { openKafkaWriter } from './writer.js';
+
+const WAIT = { timeout: 20_000, interval: 100 };
 
 const { kafka, skipReason } = await obtainKafka();
 const brokers = kafka?.brokers ?? '';
@@ -34,7 +36,13 @@ describe.skipIf(kafka === null)(title, () => {
     await withAdmin(brokers, (admin, done) => {
       admin.createPartitions(topic, 8, 20_000, done);
     });
-    const second = await openKafkaWriter({ ...options, partitionCount: 4 });
+    // The broker tells of new partitions a moment after it has agreed to make them.
+    const second = await vi.waitFor(async () => {
+      const writer = await openKafkaWriter({ ...options, partitionCount: 4 });
+      if (writer.identity.unusedPartitions === 4) return writer;
+      await writer.close();
+      throw new Error('the new partitions are not known yet');
+    }, WAIT);
     const reader = await openKafkaReader(at);
     for (const { identity } of [second, reader]) {
       expect(identity).toEqual({
