@@ -52,7 +52,7 @@ function watched(database: Database) {
   return { asked, database: named };
 }
 
-/** The database, whose first answer of one row is known and arrives when it is delivered. */
+/** The database, but its first answer of one row is held back until `deliver` is called. */
 function withAnswerUnderWay(database: Database) {
   let deliver = (): void => undefined;
   let delivered: Promise<void> | null = new Promise((resolve) => {

@@ -30,8 +30,8 @@ export function boundsOfPartition(eventsMax: number, partitions: number): Gather
 }
 
 /**
- * Characters of usage rows that the batches of a process have at a time. 500,000 rows of short
- * texts fit; those of long customers or groups do not.
+ * Characters that the usage rows of all batches of a process may have together. 500,000 rows fit
+ * when ids of customers and values of groups are short, and fewer when they are long.
  */
 const CHARACTERS_MAX = 256 * 1024 * 1024;
 const CHARACTERS_MIN = 4 * 1024 * 1024;

@@ -38,7 +38,7 @@ export interface CouponAssociationDto {
   subscription_line_item_id: string | null;
   subscription_phase_id: string | null;
   start_date: DateTime;
-  /** Invoices of periods that begin at this instant or later are not discounted. */
+  /** The coupon does not discount periods that begin at this instant or later. */
   end_date: DateTime | null;
   metadata: MetadataDto;
   status: RecordStatusDto;

@@ -1,33 +1,20 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { makeKey } from '../../load-tests/harness/make-key.js';
+import { runVerb } from '../../load-tests/harness/run-verb.js';
 import {
   startProgram,
   waitUntilReady,
   type StartedProgram,
 } from '../../load-tests/harness/start-program.js';
-import { builtModule } from '../../runtime/project.js';
 
 const PROGRAMS = ['ingest', 'aggregator', 'billing-api'] as const;
 const WAIT = { timeout: 30_000, interval: 100 };
 const EVENTS = 60;
 
 type Servers = { readonly DATABASE_URL: string; readonly CLICKHOUSE_URL: string };
-
-/** `minutebook <arguments>`: its status, and what it wrote. */
-async function run(servers: Servers, ...argv: readonly string[]) {
-  const child = spawn(process.execPath, [builtModule('cli/minutebook'), ...argv], {
-    env: { PATH: process.env['PATH'], ...servers },
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part));
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, said };
-}
 
 /** The three programs on these servers, as a client meets them. */
 class Product {
@@ -122,7 +109,7 @@ describe('minutebook backup and restore', () => {
         expect(usage[0]).toContain(`"${EVENTS}"`);
       }, WAIT);
 
-      const refused = await run(servers, 'backup', target);
+      const refused = await runVerb(servers, 'backup', target);
       expect(refused.status).toBe(1);
       expect(refused.said).toMatch(
         /^a backup copies rows, and 1 of the aggregators still run: .*Stop every/,
@@ -130,23 +117,23 @@ describe('minutebook backup and restore', () => {
     } finally {
       await product.stop();
     }
-    const made = await run(servers, 'backup', target);
+    const made = await runVerb(servers, 'backup', target);
     expect(made.said).toMatch(/holds a whole backup of 20.*\nPostgreSQL: \d+ rows.*\nClickHouse/);
     expect(await readdir(target)).toEqual(['clickhouse', 'manifest.json', 'postgres']);
 
     const restored = { DATABASE_URL: emptyDatabaseUrl, CLICKHOUSE_URL: emptyClickHouseUrl };
-    const early = await run(restored, 'restore', target);
+    const early = await runVerb(restored, 'restore', target);
     const unprepared = 'PostgreSQL has no tables of Minutebook yet: run `minutebook migrate`\n';
     expect(early).toEqual({ status: 1, said: unprepared });
-    expect((await run(restored, 'migrate')).status).toBe(0);
-    const done = await run(restored, 'restore', target);
+    expect((await runVerb(restored, 'migrate')).status).toBe(0);
+    const done = await runVerb(restored, 'restore', target);
     expect({ status: done.status, said: done.said }).toEqual({
       status: 0,
       said: expect.stringMatching(
         /^Restored the backup of .*: rows and digest of every table agree\n/,
       ) as string,
     });
-    const again = await run(restored, 'restore', target);
+    const again = await runVerb(restored, 'restore', target);
     expect(again.said).toMatch(/^PostgreSQL is not empty: table \w+ has \d+ rows\. Restore into/);
 
     const second = await Product.start(restored, apiKey);

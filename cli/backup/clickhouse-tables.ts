@@ -53,14 +53,18 @@ const fileOf = (directory: string, table: string): string =>
 const columnsOf = ({ columns }: Table): string =>
   columns.map(({ name }) => quoted(name)).join(', ');
 
+async function migrationsOf(clickhouse: ClickHouse): Promise<string[]> {
+  const applied = await clickhouse.query(APPLIED_MIGRATIONS, {}, appliedMigration);
+  return applied.map(({ name }) => name).sort();
+}
+
 /** What every table holds, and the migrations that made them. */
 export async function readClickHouseContents(clickhouse: ClickHouse): Promise<StoreContents> {
   const tables: TableContents[] = [];
   for (const table of await listTables(clickhouse)) {
     tables.push(await contentsOf(clickhouse, table));
   }
-  const applied = await clickhouse.query(APPLIED_MIGRATIONS, {}, appliedMigration);
-  return { migrations: applied.map(({ name }) => name).sort(), tables };
+  return { migrations: await migrationsOf(clickhouse), tables };
 }
 
 /** Writes every table into `<directory>/clickhouse`. Nobody may write to the tables meanwhile. */
@@ -68,15 +72,15 @@ export async function copyClickHouseOut(
   clickhouse: ClickHouse,
   directory: string,
 ): Promise<StoreContents> {
-  const contents = await readClickHouseContents(clickhouse);
+  const tables: TableContents[] = [];
   for (const table of await listTables(clickhouse)) {
-    const expected = contents.tables.find((one) => one.table === table.name);
-    if (expected === undefined) continue;
+    const expected = await contentsOf(clickhouse, table);
     const select = `SELECT ${columnsOf(table)} FROM ${mergedRowsOf(table)}`;
     const rows = Readable.from(clickhouse.streamBytes(select, {}, 'TabSeparated'));
     await writeTableFile(fileOf(directory, table.name), rows, expected);
+    tables.push(expected);
   }
-  return contents;
+  return { migrations: await migrationsOf(clickhouse), tables };
 }
 
 /** Adds the rows of the backup to the tables, which must be empty. */

@@ -90,14 +90,14 @@ export async function readPostgresContents(session: Client): Promise<StoreConten
  * transaction of one snapshot.
  */
 export async function copyPostgresOut(session: Client, directory: string): Promise<StoreContents> {
-  const contents = await readPostgresContents(session);
+  const tables: TableContents[] = [];
   for (const table of await listTables(session)) {
-    const expected = contents.tables.find((one) => one.table === table.name);
-    if (expected === undefined) continue;
+    const expected = await contentsOf(session, table.name);
     const copy = `COPY (SELECT ${columnsOf(table)} FROM ${quoted(table.name)}) TO STDOUT`;
     await writeTableFile(fileOf(directory, table.name), session.query(copyTo(copy)), expected);
+    tables.push(expected);
   }
-  return contents;
+  return { migrations: [...(await migrationsOf(session))], tables };
 }
 
 async function copyTableIn(session: Client, table: Table, directory: string): Promise<void> {

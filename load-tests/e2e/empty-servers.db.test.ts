@@ -1,30 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { createClickHouse } from '../../clickhouse/client.js';
-import { builtModule } from '../../runtime/project.js';
 import { createApiKey } from '../../sql/api-key.js';
 import { createDatabase } from '../../sql/pool.js';
 import { endOfProgram } from '../harness/end-of-program.js';
 import { test } from '../harness/fixtures.js';
+import { runVerb } from '../harness/run-verb.js';
 import { startProgram, waitUntilReady, type StartedProgram } from '../harness/start-program.js';
 
 const PROGRAMS = ['ingest', 'aggregator', 'billing-api'] as const;
 
 type Servers = { readonly DATABASE_URL: string; readonly CLICKHOUSE_URL: string };
-
-/** `minutebook migrate`: its status, and what it wrote. */
-async function migrate(settings: Servers & { readonly MINUTEBOOK_BOOTSTRAP_API_KEY?: string }) {
-  const child = spawn(process.execPath, [builtModule('cli/minutebook'), 'migrate'], {
-    env: { PATH: process.env['PATH'], ...settings },
-  });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += part));
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, said };
-}
 
 /** Why a program ends at its start: its last and only line. */
 async function refusalOf(name: (typeof PROGRAMS)[number], servers: Servers): Promise<unknown> {
@@ -80,11 +67,11 @@ describe('servers of one’s own', () => {
   }) => {
     const servers = { DATABASE_URL: emptyDatabaseUrl, CLICKHOUSE_URL: emptyClickHouseUrl };
     const apiKey = createApiKey('private_key');
-    const first = await migrate({ ...servers, MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey });
+    const first = await runVerb({ ...servers, MINUTEBOOK_BOOTSTRAP_API_KEY: apiKey }, 'migrate');
     expect(first.said).toMatch(
       /^PostgreSQL now has 0001_.*\nClickHouse now has 0001_.*\nThe first/,
     );
-    const again = await migrate(servers);
+    const again = await runVerb(servers, 'migrate');
     const nothing =
       'PostgreSQL has all migrations already\nClickHouse has all migrations already\n';
     expect([first.status, again]).toEqual([0, { status: 0, said: nothing }]);

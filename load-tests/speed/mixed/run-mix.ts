@@ -77,7 +77,10 @@ async function measureMachine(world: World): Promise<Measured> {
   return { single: await measureKind(world, 'single'), bulk: await measureKind(world, 'bulk') };
 }
 
-/** The rate of a mix with this part of singles: each kind needs its share of the time. */
+/**
+ * Events a second of a load of which this share is sent one by one, and the rest in bulk, by the
+ * measured rate of each kind.
+ */
 function mixedRate({ single, bulk }: Measured, singlesShare: number): number {
   return 1 / (singlesShare / single + (1 - singlesShare) / bulk);
 }
