@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PartitionFeed } from './feed.js';
+import { fetchedBytesOf, PartitionFeed } from './feed.js';
 import type { RdKafkaMessage } from './rdkafka.js';
 
 const MEGABYTE = 1_000_000;
@@ -33,15 +33,22 @@ describe('feed of a partition', () => {
     const feed = new PartitionFeed(0);
     const large = Buffer.alloc(MEGABYTE, 'x');
     feed.add(Array.from({ length: 8 }, (_none, offset) => message(offset, large)));
-    expect(feed.shouldPause).toBe(false);
+    expect(feed.shouldPause(8 * MEGABYTE)).toBe(false);
     feed.add([message(8, large)]);
-    expect(feed.shouldPause).toBe(true);
+    expect(feed.shouldPause(8 * MEGABYTE)).toBe(true);
     feed.isPaused = true;
-    expect(feed.shouldPause).toBe(false);
+    expect(feed.shouldPause(8 * MEGABYTE)).toBe(false);
     feed.take({ ...ALL, recordsMax: 6 });
-    expect(feed.shouldResume).toBe(false);
+    expect(feed.shouldResume(8 * MEGABYTE)).toBe(false);
     feed.take({ ...ALL, recordsMax: 1 });
-    expect(feed.shouldResume).toBe(true);
+    expect(feed.shouldResume(8 * MEGABYTE)).toBe(true);
+  });
+
+  test('partitions share what a process may hold, down to a mebibyte each', () => {
+    const MEBIBYTE = 1024 * 1024;
+    expect([1, 12, 24, 100].map((count) => fetchedBytesOf(count) / MEBIBYTE)).toEqual([
+      24, 2, 1, 1,
+    ]);
   });
 
   test('a waiting read ends when a record arrives', async () => {

@@ -2,8 +2,17 @@ import type { LogRecord, ReadRequest } from '../event-log.js';
 import { BoundedRead, RecordBuffer } from '../record-buffer.js';
 import type { RdKafkaMessage } from './rdkafka.js';
 
-/** Fetching of a partition is paused above this size and resumed at a quarter of it. */
-const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
+const FETCHED_BYTES_MAX = 24 * 1024 * 1024;
+/** A share is not made smaller than this, because a pause throws away what was prefetched. */
+const FETCHED_BYTES_MIN = 1024 * 1024;
+
+/**
+ * Bytes of records that each of so many partitions of a process may have fetched before they are
+ * read. They share what a process may hold, so that many partitions take no more memory than few.
+ */
+export function fetchedBytesOf(partitions: number): number {
+  return Math.max(FETCHED_BYTES_MIN, FETCHED_BYTES_MAX / Math.max(1, partitions));
+}
 
 /** The records of one partition that were fetched and not read yet. */
 export class PartitionFeed {
@@ -24,12 +33,14 @@ export class PartitionFeed {
     private fetchOffset: number = readOffset,
   ) {}
 
-  get shouldPause(): boolean {
-    return !this.isPaused && this.#bufferedBytes > BUFFER_BYTES_MAX;
+  /** Whether it holds more than its share and is still being fetched. */
+  shouldPause(bytesMax: number): boolean {
+    return !this.isPaused && this.#bufferedBytes > bytesMax;
   }
 
-  get shouldResume(): boolean {
-    return this.isPaused && this.#bufferedBytes <= BUFFER_BYTES_MAX / 4;
+  /** Whether it was paused and has been read down to a quarter of its share. */
+  shouldResume(bytesMax: number): boolean {
+    return this.isPaused && this.#bufferedBytes <= bytesMax / 4;
   }
 
   /**

@@ -10,7 +10,7 @@ import {
 } from '../event-log.js';
 import { describeTopic } from './describe-topic.js';
 import { kafkaFailureOf } from './kafka-failure.js';
-import { PartitionFeed } from './feed.js';
+import { fetchedBytesOf, PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
 import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
 import { driverSecurity } from './security.js';
@@ -54,7 +54,7 @@ class KafkaLogReader implements EventLogReader {
     const feed = await this.#feedAt(partition, fromOffset);
     await feed.wait(waitMs, signal);
     const records = feed.take(request);
-    if (feed.shouldResume) await this.#resume(partition, feed);
+    if (feed.shouldResume(this.#fetchedBytesMax)) await this.#resume(partition, feed);
     if (records.length === 0) await this.#check(partition, feed);
     return records;
   }
@@ -120,8 +120,12 @@ class KafkaLogReader implements EventLogReader {
     for (const [partition, list] of byPartition) {
       const feed = this.#feeds.get(partition);
       feed?.add(list);
-      if (feed?.shouldPause === true) this.#pause(partition, feed);
+      if (feed?.shouldPause(this.#fetchedBytesMax) === true) this.#pause(partition, feed);
     }
+  }
+
+  get #fetchedBytesMax(): number {
+    return fetchedBytesOf(this.#feeds.size);
   }
 
   /** The feed of the partition at the offset. A new offset is compared with the log first. */
