@@ -93,30 +93,41 @@ function isEventTimestamp(value: unknown): value is InstantMs {
   );
 }
 
-type CustomerReferences = Pick<UsageEvent, 'externalCustomerId' | 'customerId'>;
+function isEventTuple(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length === 8;
+}
 
-function hasCustomer(external: unknown, internal: unknown): boolean {
-  return isTextOrNull(external) && isTextOrNull(internal) && (external ?? internal) !== null;
+function hasCustomer({ externalCustomerId, customerId }: UsageEvent): boolean {
+  return (externalCustomerId ?? customerId) !== null;
 }
 
 function eventFromTuple(tuple: unknown): UsageEvent | null {
-  if (!Array.isArray(tuple) || tuple.length !== 8) return null;
-  const [eventId, eventName, external, internal, source, timestampMs, given, properties] =
-    tuple as readonly unknown[];
-  const isNamed =
-    typeof eventId === 'string' && typeof eventName === 'string' && typeof source === 'string';
-  if (!isNamed || !hasCustomer(external, internal)) return null;
-  if (!isEventTimestamp(timestampMs) || !isProperties(properties)) return null;
-  const customer = { externalCustomerId: external, customerId: internal } as CustomerReferences;
-  return {
+  if (!isEventTuple(tuple)) return null;
+  const [
     eventId,
     eventName,
-    ...customer,
+    externalCustomerId,
+    customerId,
+    source,
+    timestampMs,
+    given,
+    properties,
+  ] = tuple;
+  const isNamed =
+    typeof eventId === 'string' && typeof eventName === 'string' && typeof source === 'string';
+  if (!isNamed || !isTextOrNull(externalCustomerId) || !isTextOrNull(customerId)) return null;
+  if (!isEventTimestamp(timestampMs) || !isProperties(properties)) return null;
+  const event = {
+    eventId,
+    eventName,
+    externalCustomerId,
+    customerId,
     source,
     timestampMs,
     isTimestampGiven: given === 1,
     properties,
   };
+  return hasCustomer(event) ? event : null;
 }
 
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;

@@ -49,26 +49,35 @@ export type DecodedRecord = {
  * (docs/domain.md 7.1). The order of properties means nothing, so keys are sorted.
  */
 function payloadText(event: UsageEvent): string {
-  const properties = Object.entries(event.properties).sort(([left], [right]) =>
-    left < right ? -1 : left > right ? 1 : 0,
-  );
+  const { properties } = event;
   return JSON.stringify([
     event.eventName,
     event.externalCustomerId,
     event.customerId,
     event.source,
-    properties,
+    Object.keys(properties)
+      .sort()
+      .map((key) => [key, properties[key]]),
   ]);
 }
 
-/** An event with the hashes by which it is known again. */
+/**
+ * An event with the hashes by which it is known again. The members are named one by one here and
+ * below: copying them from other objects (`...`) takes 2 µs an event, a twelfth of a batch.
+ */
 export function candidateOf(
   of: Omit<Candidate, 'idHash' | 'payloadHash'>,
   hashText: HashText,
 ): Candidate {
-  const { environment, event } = of;
+  const { environment, event, meterKey, receivedAtMs, appendedAtMs, offset, index } = of;
   return {
-    ...of,
+    environment,
+    event,
+    meterKey,
+    receivedAtMs,
+    appendedAtMs,
+    offset,
+    index,
     idHash: hashText(eventKey(environment, event.eventId)),
     payloadHash: hashText(payloadText(event)).slice(0, 16),
   };
@@ -80,13 +89,13 @@ function candidatesOf(
   { offset, appendedAtMs }: SourceRecord,
   from: { readonly index: number; readonly hashText: HashText },
 ): Candidate[] {
-  const place = { environment, receivedAtMs, appendedAtMs, offset };
   // One text for all events of a name, since a batch has many events and few names.
   const keys = new Map<string, string>();
   return events.map((event, position) => {
     const key = keys.get(event.eventName) ?? meterKey(environment, event.eventName);
     keys.set(event.eventName, key);
-    const of = { ...place, event, meterKey: key, index: from.index + position };
+    const index = from.index + position;
+    const of = { environment, event, meterKey: key, receivedAtMs, appendedAtMs, offset, index };
     return candidateOf(of, from.hashText);
   });
 }
