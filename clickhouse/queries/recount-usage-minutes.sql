@@ -1,6 +1,7 @@
 -- Purpose: events that the minute rows of meters hold, to be compared with the events themselves (recount-usage-events.sql).
 -- Grain:   one row per meter, hour of the events and one of 64 groups of customers, so that errors cannot cancel out easily.
--- Params:  meters: JSON [{number, tenant_id, environment_id, meter_id, generations}]; fromMs, toMs: whole minutes.
+-- Params:  meters: JSON [{number, tenant_id, environment_id, meter_id, generations}]; fromMs, toMs: whole minutes; groupsFrom, groupsTo:
+--          which of the groups of customers, the last one left out.
 -- Index:   usage_minute_v1 by tenant and environment; by minute within each customer, meter and generation.
 SELECT wanted.number AS number, intDiv(toInt64(u.minute), 3600) * 3600000 AS hour_ms,
   cityHash64(u.customer_key) % 64 AS customers, sum(u.event_count) AS counted
@@ -15,4 +16,5 @@ INNER JOIN
   AND u.meter_id = wanted.meter_id AND u.generation = wanted.generation
 WHERE u.minute >= toDateTime64(intDiv({fromMs:Int64}, 1000), 0, 'UTC')
   AND u.minute < toDateTime64(intDiv({toMs:Int64}, 1000), 0, 'UTC')
+  AND customers >= {groupsFrom:UInt32} AND customers < {groupsTo:UInt32}
 GROUP BY number, hour_ms, customers

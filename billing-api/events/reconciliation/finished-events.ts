@@ -103,11 +103,10 @@ const environmentOf = (row: { tenant_id: string; environment_id: string }): Envi
   environmentId: row.environment_id,
 });
 
-/** A meter as the queries want it. */
-export function countingMeter(meter: EffectiveMeter) {
+/** A meter as the queries want it, but for its filters. */
+function countingMeter(meter: EffectiveMeter) {
   return {
     event_name: meter.eventName,
-    filters: meter.filters,
     is_ended: meter.ends !== null,
     ends: (meter.ends ?? []).map(({ log, partition, countedBelow }) => ({
       log,
@@ -115,6 +114,23 @@ export function countingMeter(meter: EffectiveMeter) {
       counted_below: countedBelow,
     })),
   };
+}
+
+/**
+ * Meters as the queries compare them with combinations of values: a filter names the place of its
+ * key among the keys of all, and its texts as `<place>+<value>`, so that texts of two keys differ.
+ */
+export function placeFilters(meters: readonly EffectiveMeter[]) {
+  const keys = [...new Set(meters.flatMap(({ filters }) => filters.map(({ key }) => key)))];
+  const compared = meters.map((meter) => ({
+    ...countingMeter(meter),
+    filters: meter.filters.map(({ key, values }) => {
+      const place = keys.indexOf(key) + 1;
+      return { place, texts: values.map((value) => `${place}+${value}`) };
+    }),
+  }));
+  const texts = compared.flatMap(({ filters }) => filters.flatMap((filter) => filter.texts));
+  return { keys, texts: [...new Set(texts)], compared };
 }
 
 /**
@@ -126,15 +142,7 @@ function matchingParameters(meters: readonly EffectiveMeter[]) {
     filters.length === 0 && ends === null;
   const wholeNames = [...new Set(meters.filter(isWhole).map(({ eventName }) => eventName))];
   const narrow = meters.filter(({ eventName }) => !wholeNames.includes(eventName));
-  const keys = [...new Set(narrow.flatMap(({ filters }) => filters.map(({ key }) => key)))];
-  const compared = narrow.map((meter) => ({
-    ...countingMeter(meter),
-    filters: meter.filters.map(({ key, values }) => ({
-      place: keys.indexOf(key) + 1,
-      texts: values.map((value) => `${keys.indexOf(key) + 1}+${value}`),
-    })),
-  }));
-  const texts = compared.flatMap(({ filters }) => filters.flatMap((filter) => filter.texts));
+  const { keys, texts, compared } = placeFilters(narrow);
   return {
     names: {
       wholeNames,
@@ -142,7 +150,7 @@ function matchingParameters(meters: readonly EffectiveMeter[]) {
     },
     texts: {
       narrowKeys: JSON.stringify(keys),
-      narrowTexts: JSON.stringify([...new Set(texts)]),
+      narrowTexts: JSON.stringify(texts),
       narrowMeters: JSON.stringify(compared),
     },
   };

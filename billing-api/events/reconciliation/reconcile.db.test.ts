@@ -5,7 +5,7 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { test } from '../../testing/billing-test.js';
-import { finishPartition } from '../../testing/finish-partition.js';
+import { completeBackfills, finishPartition } from '../../testing/finish-partition.js';
 import {
   storeAccepted,
   storeAllAccepted,
@@ -14,9 +14,11 @@ import {
   type LogEvent,
 } from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/write-usage-minutes.js';
+import { HOUR_MS } from '../../../contract/instant.js';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { DependencyError } from '../../../runtime/failure.js';
-import { balanceClosedHours, beginRecounts, recountNextMeters } from './reconcile.js';
+import { balanceClosedHours } from './reconcile.js';
+import { beginRecounts, recountForAWhile, sumOfDrifts } from './recount-turns.js';
 
 const NOW = Date.parse('2026-10-01T12:30:00.000Z');
 const AT = { logId: 'log', partition: 0, nextOffset: 20 };
@@ -166,7 +168,11 @@ describe('the recount of meters', () => {
     const meter = { name: 'Calls', event_name: 'call', aggregation: { type: 'COUNT' } };
     const { id: meterId } = await api.make('/v1/meters', meter);
     const generation = await generationOf(database.database, meterId);
-    const drift = () => recountNextMeters(engines, beginRecounts(), NOW);
+    const drift = async () => {
+      const state = beginRecounts();
+      await recountForAWhile(engines, state, NOW);
+      return sumOfDrifts(state);
+    };
     const addMinute = (customer: string, minute: string, events: number) =>
       insertLines(client, 'usage_minute_v1', [
         JSON.stringify({
@@ -199,12 +205,91 @@ describe('the recount of meters', () => {
     await storeLogEvents(client, api.environment, [event(18, '2026-10-01T11:00:00.000Z')]);
     expect(await drift()).toBe(4);
     const state = beginRecounts();
-    await recountNextMeters(engines, state, NOW);
-    expect([...state.drifts]).toEqual([[meterId, 4]]);
-    // The round is over behind the last meter, and finds the same again.
-    await recountNextMeters(engines, state, NOW);
-    await recountNextMeters(engines, state, NOW);
-    expect([...state.drifts]).toEqual([[meterId, 4]]);
+    const hours = ['10', '11'].map((hour) => Date.parse(`2026-10-01T${hour}:00:00.000Z`));
+    const group = expect.any(Number) as number;
+    // Found again in the next round, and no more when the hour is too long ago.
+    for (const [now, events] of [
+      [NOW, [3, 1]],
+      [NOW, [3, 1]],
+      [NOW + 4 * HOUR_MS, [1]],
+    ] as const) {
+      await recountForAWhile(engines, state, now);
+      const found = hours.slice(-events.length).map((hourMs, at) => ({
+        ...{ meterId, hourMs, group },
+        events: events[at],
+      }));
+      expect(state.drifts).toEqual(found);
+    }
+  });
+
+  test('holds filters and the offsets at which meters ended against the events', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const engines = { database: database.database, clickHouse: clickhouse.client };
+    const filters = [
+      { key: 'status', values: ['200', '201'] },
+      { key: 'method', values: ['GET', '200'] },
+    ];
+    const ended = [10, 20, 20].map((offset) => [
+      { ...AT, nextOffset: offset },
+      { ...AT, partition: 1, nextOffset: offset + 1 },
+    ]);
+    const meterIds: string[] = [];
+    for (const [at, bounds] of ended.entries()) {
+      const meter = { name: `M${at}`, event_name: 'call', aggregation: { type: 'COUNT' }, filters };
+      meterIds.push((await api.make('/v1/meters', meter)).id);
+      await completeBackfills(database.database);
+      for (const bound of bounds) await finishPartition(database.database, bound);
+      // The last one goes on.
+      if (at < 2) expect((await api.call('DELETE', `/v1/meters/${meterIds[at]}`)).status).toBe(200);
+    }
+    for (const partition of [0, 1]) {
+      await finishPartition(database.database, { ...AT, partition, nextOffset: 40 });
+    }
+    const properties = [
+      { status: '200', method: 'GET' },
+      { status: '201', method: '200' },
+      { status: 'GET', method: '201' },
+      { status: '200' },
+    ];
+    // In each of two partitions, at each offset from 0 to 39: half of the events match.
+    const events = [0, 1].flatMap((partition) =>
+      Array.from({ length: 40 }, (_none, offset) => ({
+        ...event(offset, '2026-10-01T10:00:00.000Z'),
+        id: `p${partition}-${offset}`,
+        place: { ...AT, partition, offset },
+        properties: properties[offset % 4] ?? {},
+      })),
+    );
+    await storeLogEvents(clickhouse.client, api.environment, events);
+    const state = beginRecounts();
+    await recountForAWhile(engines, state, NOW);
+    const missing = meterIds.map((meterId) =>
+      state.drifts.reduce((sum, one) => sum + (one.meterId === meterId ? one.events : 0), 0),
+    );
+    // No minute row holds any of them. Counted by hand: 0, 1, 4, 5, ... below 10 and 11.
+    expect(missing).toEqual([6 + 6, 10 + 11, 20 + 20]);
+  });
+
+  test('finds in small parts what it finds at once', async ({ api, database, clickhouse }) => {
+    const engines = { database: database.database, clickHouse: clickhouse.client };
+    const meter = { event_name: 'call', aggregation: { type: 'COUNT' } };
+    for (const name of ['A', 'B', 'C']) await api.make('/v1/meters', { name, ...meter });
+    // Events that no minute row holds: 12 of each of 10 customers, in each of three hours.
+    const events = Array.from({ length: 360 }, (_none, at) => ({
+      ...event(at, `2026-10-01T0${7 + (at % 3)}:00:00.000Z`),
+      customer: { externalCustomerId: `c${Math.floor(at / 3) % 10}` },
+    }));
+    await finishPartition(database.database, { ...AT, nextOffset: 400 });
+    await storeLogEvents(clickhouse.client, api.environment, events);
+    const [whole, parts] = [beginRecounts(), { ...beginRecounts(), metersMax: 2, groupsMax: 1 }];
+    for (const state of [whole, parts]) await recountForAWhile(engines, state, NOW);
+    expect(sumOfDrifts(whole)).toBe(3 * 360);
+    const inOrder = ({ drifts }: typeof whole) =>
+      drifts.map((drift) => JSON.stringify(drift)).sort();
+    expect(inOrder(parts)).toEqual(inOrder(whole));
   });
 
   test('takes fewer meters at a time after a failure, and leaves out one that fails by itself', async ({
@@ -235,11 +320,12 @@ describe('the recount of meters', () => {
       },
     };
     const engines = { database: database.database, clickHouse: slow };
-    const state = { ...beginRecounts(), metersMax: 6 };
+    const state = { ...beginRecounts(), metersMax: 6, groupsMax: 2 };
     for (let call = 0; call < 12 && recounted.size < 5; call += 1) {
-      await recountNextMeters(engines, state, NOW).catch(() => undefined);
+      await recountForAWhile(engines, state, NOW).catch(() => undefined);
     }
     expect([...recounted].sort()).toEqual(ids.slice(1).sort());
-    expect(asked.slice(0, 3)).toEqual([6, 3, 1]);
+    // First fewer customers, then fewer meters.
+    expect(asked.slice(0, 4)).toEqual([6, 6, 3, 1]);
   });
 });

@@ -1,22 +1,19 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { ClickHouse, ClickHouseQueries } from '../../../clickhouse/client.js';
-import { HOUR_MS, MINUTE_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
+import { HOUR_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { messageOf } from '../../../runtime/failure.js';
 import type { Log } from '../../../runtime/log.js';
 import type { Metrics } from '../../../runtime/metrics.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import { boundsOf, createFinishedEvents, type HourOfEnvironment } from './finished-events.js';
-import { findMetersToRecount, recountMeters } from './usage-recount.js';
+import { beginRecounts, recountForAWhile, sumOfDrifts } from './recount-turns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 const CHECK_MS = MINUTE_MS;
 /** Closed hours of receipt that are balanced each time. */
 const HOURS_BALANCED = 3;
-/** Hours of events' own time in which minutes are recounted, up to the last whole minute. */
-const HOURS_RECOUNTED = 6;
-/** Meters a time: the others follow in the next minutes, and then the first ones again. */
-const METERS_RECOUNTED = 50;
+const DRIFTS_LOGGED = 20;
 
 /**
  * The server ends these reads before the client gives them up, and when it has: a read that nobody
@@ -28,7 +25,10 @@ const READS: ClickHouseSettings = {
   max_execution_time: 55,
 };
 
-type Engines = { readonly database: BillingDatabase; readonly clickHouse: ClickHouseQueries };
+export type Engines = {
+  readonly database: BillingDatabase;
+  readonly clickHouse: ClickHouseQueries;
+};
 
 /**
  * Events of the last closed hours, of all environments, that were decoded and are not stored, or
@@ -54,50 +54,6 @@ export async function balanceClosedHours(engines: Engines, now: InstantMs): Prom
   return [...differences.values()].reduce((sum, difference) => sum + Math.abs(difference), 0);
 }
 
-/** What the last recount of every meter found, and where the next one goes on. */
-export type RecountState = {
-  behindId: string;
-  /** Meters of the next recount: fewer after one that failed, since it may have taken too long. */
-  metersMax: number;
-  readonly drifts: Map<string, number>;
-};
-
-export function beginRecounts(): RecountState {
-  return { behindId: '', metersMax: METERS_RECOUNTED, drifts: new Map() };
-}
-
-/**
- * Recounts the next meters from the stored events. When it fails, the next call takes half as many;
- * a single one that fails is left out until the next round, so that the others do not wait for it.
- * @returns the drift of all meters so far. @throws DependencyError.
- */
-export async function recountNextMeters(
-  { database, clickHouse }: Engines,
-  state: RecountState,
-  now: InstantMs,
-): Promise<number> {
-  const page = { behindId: state.behindId, limit: state.metersMax };
-  const { meters, lastId } = await findMetersToRecount(database, page);
-  const endMs = minuteOf(now);
-  const minutes = { startMs: endMs - HOURS_RECOUNTED * HOUR_MS, endMs };
-  const bounds = boundsOf(await readCheckpoints(database));
-  const found = await recountMeters(clickHouse, meters, { minutes, bounds }).catch(
-    (error: unknown) => {
-      if (state.metersMax === 1) state.behindId = lastId ?? '';
-      state.metersMax = Math.max(1, Math.floor(state.metersMax / 2));
-      throw error;
-    },
-  );
-  state.metersMax = Math.min(METERS_RECOUNTED, 2 * state.metersMax);
-  for (const [meterId, drift] of found) {
-    if (drift === 0) state.drifts.delete(meterId);
-    else state.drifts.set(meterId, drift);
-  }
-  // Behind the last meter the round begins anew.
-  state.behindId = lastId ?? '';
-  return [...state.drifts.values()].reduce((sum, drift) => sum + drift, 0);
-}
-
 /**
  * Now and once a minute, compares accepted with stored events, recounts some meters, and writes the
  * result to metrics (docs/architecture.md I5). A check that fails leaves the figures of the last
@@ -119,12 +75,13 @@ export function startReconciliation(program: {
     const now = clock.now();
     const difference = await balanceClosedHours(engines, now);
     metrics.reconciliationDifference.set(difference);
-    const drift = await recountNextMeters(engines, state, now);
+    await recountForAWhile(engines, state, now);
+    const drift = sumOfDrifts(state);
     metrics.usageDrift.set(drift);
     metrics.reconciledAt.set(now / 1000);
     if (difference === 0 && drift === 0) return;
     log.error(
-      { difference, drift, meters: [...state.drifts] },
+      { difference, drift, drifts: state.drifts.slice(0, DRIFTS_LOGGED) },
       'the reconciliation found a difference',
     );
   };

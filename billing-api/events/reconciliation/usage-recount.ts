@@ -2,9 +2,9 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
-import type { Interval } from '../../../contract/instant.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { boundParameters, countingMeter, type PartitionBound } from './finished-events.js';
+import { boundParameters, placeFilters, type PartitionBound } from './finished-events.js';
 import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
 import type { BillingDatabase } from '../../records/unit.js';
@@ -55,33 +55,61 @@ export async function findMetersToRecount(
 const cellKey = (row: { number: number; hour_ms: number; customers: number }): string =>
   `${row.number}|${row.hour_ms}|${row.customers}`;
 
-function recountQueryOf({ environment, meter }: RecountedMeter, number: number) {
-  return {
+/** The meters of both queries, by their place in the list. */
+function recountTexts(recounted: readonly RecountedMeter[]) {
+  const { keys, texts, compared } = placeFilters(recounted.map(({ meter }) => meter));
+  const meters = recounted.map(({ environment, meter }, number) => ({
     number,
     tenant_id: environment.tenantId,
     environment_id: environment.environmentId,
     meter_id: meter.meterId,
     generations: meter.generations,
-    ...countingMeter(meter),
+    ...compared[number],
+  }));
+  const ends = compared.flatMap((meter) => (meter.is_ended ? [meter.ends] : []));
+  return {
+    meters: JSON.stringify(meters),
+    ends: JSON.stringify(ends),
+    keys: JSON.stringify(keys),
+    texts: JSON.stringify(texts),
   };
 }
 
+/** Customers are recounted by groups of the hash of their key, as the queries number them. */
+export const CUSTOMER_GROUPS = 64;
+
+/** What is recounted at a time. */
+export type RecountPart = {
+  /** Whole minutes of the events' own time. */
+  readonly minutes: Interval;
+  /** Groups of customers: from the first to before the second. */
+  readonly groups: readonly [from: number, to: number];
+};
+
+/** How many events the rows of one meter, hour and group of customers have too many or too few. */
+export type Drift = {
+  readonly meterId: string;
+  readonly hourMs: InstantMs;
+  readonly group: number;
+  readonly events: number;
+};
+
 /**
- * How many events each meter's minute rows have too many or too few, by meter id, in whole minutes
- * of the events' own time. While batches are being written the rows may hold any part of these, so
- * at least the finished events and at most all that are stored are right; the bounds must have been
- * read before. @throws DependencyError when ClickHouse fails.
+ * Compares the minute rows of meters with the stored events. While batches are being written the
+ * rows may hold any part of these, so at least the finished events and at most all that are stored
+ * are right; the bounds must have been read before.
+ * @returns where they differ. @throws DependencyError when ClickHouse fails.
  */
 export async function recountMeters(
   clickHouse: ClickHouseQueries,
   meters: readonly RecountedMeter[],
-  of: { readonly minutes: Interval; readonly bounds: readonly PartitionBound[] },
-): Promise<ReadonlyMap<string, number>> {
-  const drifts = new Map(meters.map(({ meter }) => [meter.meterId, 0]));
-  if (meters.length === 0) return drifts;
+  of: RecountPart & { readonly bounds: readonly PartitionBound[] },
+): Promise<readonly Drift[]> {
+  if (meters.length === 0) return [];
   const bounds = boundParameters(of.bounds);
-  const texts = { meters: JSON.stringify(meters.map(recountQueryOf)), ...bounds.texts };
-  const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs };
+  const texts = { ...recountTexts(meters), ...bounds.texts };
+  const [groupsFrom, groupsTo] = of.groups;
+  const range = { fromMs: of.minutes.startMs, toMs: of.minutes.endMs, groupsFrom, groupsTo };
   const within = { ...range, ...bounds.lists };
   const read = <Row extends z.ZodTypeAny>(query: string, row: Row) => {
     const { statement, parameters } = withLongTexts(query, texts);
@@ -90,14 +118,15 @@ export async function recountMeters(
   // The rows first: what is in them is then among the events that are read afterwards.
   const minutes = await read(RECOUNT_MINUTES, minutesRow);
   const events = await read(RECOUNT_EVENTS, eventsRow);
-  const counted = new Map(minutes.map((row) => [cellKey(row), row]));
+  const counted = new Map(minutes.map((row) => [cellKey(row), row.counted]));
   const stored = new Map(events.map((row) => [cellKey(row), row]));
-  for (const key of new Set([...counted.keys(), ...stored.keys()])) {
-    const inMinutes = counted.get(key)?.counted ?? 0;
+  const cells = new Map([...minutes, ...events].map((row) => [cellKey(row), row]));
+  const drifts = [...cells].map(([key, { number, hour_ms: hourMs, customers: group }]): Drift => {
+    const inMinutes = counted.get(key) ?? 0;
     const inEvents = stored.get(key) ?? { finished: 0, stored: 0 };
-    const drift = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
-    const meterId = meters[Number(key.split('|', 1)[0])]?.meter.meterId ?? '';
-    drifts.set(meterId, (drifts.get(meterId) ?? 0) + drift);
-  }
-  return drifts;
+    const difference = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
+    const meterId = meters[number]?.meter.meterId ?? '';
+    return { meterId, hourMs, group, events: difference };
+  });
+  return drifts.filter(({ events: difference }) => difference > 0);
 }

@@ -1,0 +1,139 @@
+import type { ClickHouseQueries } from '../../../clickhouse/client.js';
+import { HOUR_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
+import type { BillingDatabase } from '../../records/unit.js';
+import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
+import { boundsOf } from './finished-events.js';
+import {
+  CUSTOMER_GROUPS,
+  findMetersToRecount,
+  recountMeters,
+  type Drift,
+  type RecountPart,
+} from './usage-recount.js';
+
+/** Hours of the events' own time that are recounted, up to the last whole minute. */
+const HOURS = 6;
+/** Meters a time: the others follow in later turns, and then the first ones again. */
+const METERS_MAX = 50;
+/** How long the turns of a minute may take: what is left goes on in the next one. */
+const MINUTE_BUDGET_MS = 5_000;
+/** A turn that takes longer is followed by one of fewer customers, a shorter one by one of more. */
+const TURN_LONG_MS = 2_500;
+const TURN_SHORT_MS = 500;
+
+type Engines = { readonly database: BillingDatabase; readonly clickHouse: ClickHouseQueries };
+
+/**
+ * Where the recounts stand. A turn is some meters, one hour and some groups of customers, so that
+ * it takes seconds however many events there are. The meters behind an id have their hours one
+ * after the other, and then the next meters.
+ */
+export type RecountState = {
+  behindId: string;
+  /** Meters of a turn: fewer after one that failed, since it may have taken too long. */
+  metersMax: number;
+  /** Of the last hours, from the oldest. */
+  hour: number;
+  /** The first of the next groups. */
+  group: number;
+  /** Groups of a turn: as many as take seconds. */
+  groupsMax: number;
+  /** Where the last recount of each meter, hour and group found a difference. */
+  drifts: readonly Drift[];
+};
+
+export function beginRecounts(): RecountState {
+  const at = { behindId: '', hour: 0, group: 0 };
+  return { ...at, metersMax: METERS_MAX, groupsMax: CUSTOMER_GROUPS, drifts: [] };
+}
+
+/** Events too many or too few, of all meters so far. */
+export function sumOfDrifts({ drifts }: RecountState): number {
+  return drifts.reduce((sum, { events }) => sum + events, 0);
+}
+
+const firstHour = (now: InstantMs): InstantMs => (Math.floor(now / HOUR_MS) - HOURS + 1) * HOUR_MS;
+
+function partOf({ hour, group, groupsMax }: RecountState, now: InstantMs): RecountPart {
+  const startMs = firstHour(now) + hour * HOUR_MS;
+  const minutes = { startMs, endMs: Math.min(startMs + HOUR_MS, minuteOf(now)) };
+  return { minutes, groups: [group, Math.min(group + groupsMax, CUSTOMER_GROUPS)] };
+}
+
+/** Goes on with the next meters. @returns whether the round of all meters is over. */
+function leaveMeters(state: RecountState, lastId: string | null): boolean {
+  state.group = 0;
+  state.hour = 0;
+  state.behindId = lastId ?? '';
+  state.metersMax = Math.min(METERS_MAX, 2 * state.metersMax);
+  return lastId === null;
+}
+
+/** Goes on behind a part. @returns whether the round of all meters is over. */
+function advance(state: RecountState, groupsTo: number, lastId: string | null): boolean {
+  if (lastId === null) return leaveMeters(state, lastId);
+  state.group = groupsTo;
+  if (groupsTo < CUSTOMER_GROUPS) return false;
+  state.group = 0;
+  state.hour += 1;
+  return state.hour < HOURS ? false : leaveMeters(state, lastId);
+}
+
+/** After a failure less is tried; one meter that fails by itself is left out. */
+function shrink(state: RecountState, lastId: string | null): void {
+  if (state.groupsMax > 1) state.groupsMax = Math.floor(state.groupsMax / 2);
+  else if (state.metersMax > 1) state.metersMax = Math.floor(state.metersMax / 2);
+  else leaveMeters(state, lastId);
+}
+
+function adapt(state: RecountState, tookMs: number): void {
+  if (tookMs > TURN_LONG_MS) state.groupsMax = Math.max(1, Math.floor(state.groupsMax / 2));
+  if (tookMs < TURN_SHORT_MS) state.groupsMax = Math.min(CUSTOMER_GROUPS, 2 * state.groupsMax);
+}
+
+/** Recounts one part. @returns whether the round of all meters is over. @throws DependencyError. */
+async function takeTurn(
+  { database, clickHouse }: Engines,
+  state: RecountState,
+  now: InstantMs,
+): Promise<boolean> {
+  const page = { behindId: state.behindId, limit: state.metersMax };
+  const { meters, lastId } = await findMetersToRecount(database, page);
+  const { minutes, groups } = partOf(state, now);
+  const [groupsFrom, groupsTo] = groups;
+  const bounds = boundsOf(await readCheckpoints(database));
+  const startedAt = performance.now();
+  try {
+    const found = await recountMeters(clickHouse, meters, { minutes, groups, bounds });
+    const recounted = new Set(meters.map(({ meter }) => meter.meterId));
+    const isStale = ({ meterId, hourMs, group }: Drift): boolean =>
+      hourMs < firstHour(now) ||
+      (recounted.has(meterId) &&
+        hourMs === minutes.startMs &&
+        group >= groupsFrom &&
+        group < groupsTo);
+    state.drifts = [...state.drifts.filter((drift) => !isStale(drift)), ...found];
+  } catch (error) {
+    shrink(state, lastId);
+    throw error;
+  }
+  adapt(state, performance.now() - startedAt);
+  return advance(state, groupsTo, lastId);
+}
+
+/**
+ * Recounts the next parts from the stored events, for some seconds or until all meters have been
+ * recounted. When a turn fails, the next one is smaller; one meter that fails by itself is left out
+ * until the next round, so that the others do not wait for it. @throws DependencyError.
+ */
+export async function recountForAWhile(
+  engines: Engines,
+  state: RecountState,
+  now: InstantMs,
+): Promise<void> {
+  const deadline = performance.now() + MINUTE_BUDGET_MS;
+  for (;;) {
+    const isRoundOver = await takeTurn(engines, state, now);
+    if (isRoundOver || performance.now() > deadline) return;
+  }
+}
