@@ -215,6 +215,7 @@ export async function fillEnvironment(
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
+      credit_grants: [{ name: 'Start credits', credits: '10', cadence: 'ONETIME' }],
   const letters = await storeDeadLetter(tools, environment, place);
   const replay = { body: { ids: [letters.dead_letter] } };
   await call('POST', '/v1/events/dead-letters/replay', replay);
