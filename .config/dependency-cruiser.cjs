@@ -73,6 +73,7 @@ const resourceOrder = [
   ['customers', 'entitlements', 'credit-grants'],
   ['usage'],
   ['subscriptions'],
+  ['alerts'],
   ['events'],
   ['invoices'],
 ];

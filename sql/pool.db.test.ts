@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../load-tests/harness/fixtures.js';
 import { ownerOf } from '../load-tests/harness/owner.js';
+import { FaultProxy } from '../load-tests/proofs/faults/engines/fault-proxy.js';
 import { DependencyError } from '../runtime/failure.js';
 import { drawFreePort } from '../runtime/port.js';
 import { noRows } from './columns.js';
@@ -173,6 +174,30 @@ describe('outages', () => {
     });
     await expect(cut).rejects.toMatchObject({ name: 'DependencyError', isRetryable: true });
     expect(await database.slonik.one(sql.type(anything)`SELECT 1 AS one`)).toEqual({ one: 1 });
+  });
+
+  test('has a connection for the next, however many are lost under their statements', async ({
+    database: { url },
+  }) => {
+    const proxy = await FaultProxy.open(Number(new URL(url).port));
+    const database = await createDatabase(proxy.address(url), { poolSize: 2 });
+    const ask = () => database.slonik.one(sql.type(anything)`SELECT 'lost' AS found`);
+    // Work that takes no notice of the failure, and ends as if it had succeeded.
+    const askInVain = () =>
+      database.slonik.connect((connection) =>
+        connection.query(sql.type(anything)`SELECT 'lost'`).catch(() => null),
+      );
+    for (const asking of [ask, askInVain, ask]) {
+      proxy.disturb({ kind: 'drop', match: /lost/, times: 2 });
+      for (const answer of await Promise.allSettled([asking(), asking(), asking()])) {
+        if (answer.status === 'fulfilled') continue;
+        expect(answer.reason).toMatchObject({ name: 'DependencyError', isRetryable: true });
+      }
+      await proxy.calm();
+      expect(await Promise.all([ask(), ask()])).toEqual([{ found: 'lost' }, { found: 'lost' }]);
+    }
+    await database.close();
+    await proxy.close();
   });
 
   test('reports a statement that takes too long as an outage', async ({

@@ -1,3 +1,4 @@
+import { createPgDriverFactory } from '@slonik/pg-driver';
 import {
   createPool,
   SchemaValidationError,
@@ -5,6 +6,8 @@ import {
   type CommonQueryMethods,
   type DatabasePool,
   type DatabaseTransactionConnection,
+  type DriverClient,
+  type DriverFactory,
   type DriverTypeParser,
   type Interceptor,
 } from 'slonik';
@@ -79,6 +82,44 @@ function reportingOutages(pool: DatabasePool): DatabasePool {
   });
 }
 
+/**
+ * A client whose place in the pool becomes free when its connection is lost, whatever ran on it.
+ * That of slonik 47 waits for the running statement, fails with it, and stays in the pool for ever:
+ * after as many losses as the pool has places, nobody gets a connection any more.
+ */
+function freedWhenLost(client: DriverClient): DriverClient {
+  let hasLeft = false;
+  client.on('destroy', () => {
+    hasLeft = true;
+  });
+  const leave: (() => void)[] = [];
+  const on = (event: string, listener: () => void): unknown => {
+    if (event === 'destroy') leave.push(listener);
+    return Reflect.apply(client.on, client, [event, listener]);
+  };
+  const destroy = async (): Promise<void> => {
+    // Whoever waits for the statement is told of the error by the statement.
+    await client.destroy().catch(() => undefined);
+    if (hasLeft) return;
+    hasLeft = true;
+    for (const listener of leave) listener();
+  };
+  const release = async (): Promise<void> => {
+    try {
+      await client.release();
+    } catch (error) {
+      await destroy();
+      throw error;
+    }
+  };
+  return Object.assign({ ...client, destroy, release }, { on });
+}
+
+const createDriver: DriverFactory = async (configuration) => {
+  const driver = await createPgDriverFactory()(configuration);
+  return { createClient: async () => freedWhenLost(await driver.createClient()) };
+};
+
 /** Thrown in a transaction to roll it back although nothing has failed. */
 export class Rollback extends Error {}
 
@@ -139,22 +180,29 @@ export class Database {
   /**
    * Runs statements that only read, as the application role in one environment. All of them see
    * the state of the database at the first statement (REPEATABLE READ), whatever others commit
-   * meanwhile. The server refuses writes and row locks.
+   * meanwhile. The server refuses writes and row locks. What `work` read is handed on at once:
+   * the end of the transaction, which can take nothing back, still travels then, and only after it
+   * the connection serves others.
    * @throws DependencyError when PostgreSQL fails; or what `work` throws.
    */
   readSnapshot<T>(
     environment: Environment,
     work: (connection: CommonQueryMethods) => Promise<T>,
   ): Promise<T> {
-    // Not `transaction`, which would need another round trip to set the isolation level. An error
-    // closes the connection, which ends the transaction.
-    return this.slonik.connect(async (connection) => {
-      await connection.query(sql.type(z.unknown())`
-        START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
-      await enterEnvironment(connection, environment);
-      const result = await work(connection).catch(refuseWrites);
-      await connection.query(sql.type(z.unknown())`COMMIT`);
-      return result;
+    return new Promise((resolve, reject) => {
+      // Not `transaction`, which would need another round trip to set the isolation level. An
+      // error closes the connection, which ends the transaction.
+      const reading = this.slonik.connect(async (connection) => {
+        await connection.query(sql.type(z.unknown())`
+          START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+        await enterEnvironment(connection, environment);
+        const result = await work(connection).catch(refuseWrites);
+        const committed = connection.query(sql.type(z.unknown())`COMMIT`);
+        resolve(result);
+        await committed;
+      });
+      // Without effect once the result is handed on: a COMMIT that fails costs its connection only.
+      reading.catch(reject);
     });
   }
 
@@ -207,6 +255,7 @@ export async function createDatabase(
       // The default, DISCARD ALL, would cost a round trip per statement. It is not needed: settings
       // end with their transaction, and sessions with a state are outside the pool (session.ts).
       resetConnection: () => Promise.resolve(),
+      driverFactory: createDriver,
       typeParsers: TYPE_PARSERS,
       interceptors: [validateRows],
     });

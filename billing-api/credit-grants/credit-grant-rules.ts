@@ -4,7 +4,9 @@ import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
 import type {
   CreateCreditGrantBody,
+  CreditGrantOfSubscriptionBody,
   CreditGrantRow,
+  CreditGrantTermsBody,
   NewCreditGrant,
 } from './credit-grant.resource.js';
 
@@ -36,22 +38,26 @@ type DateColumns = Pick<NewCreditGrant, 'start_date' | 'end_date' | 'credit_gran
 
 const DATE_MEMBERS = ['start_date', 'end_date', 'credit_grant_anchor'] as const;
 
-/** A grant of a plan or an addon gets its dates from the subscription that it is copied to. */
-function readDates(reader: MemberReader, body: CreateCreditGrantBody): DateColumns {
-  const start = reader.instant('start_date', body.start_date);
+/** The dates of a grant of a subscription. */
+function readOwnDates(
+  reader: MemberReader,
+  body: CreditGrantTermsBody,
+  start: InstantMs | null,
+): DateColumns {
   const end = reader.instant('end_date', body.end_date);
   const anchor = reader.instant('credit_grant_anchor', body.credit_grant_anchor);
+  reader.note('end_date', endProblem('start_date', start, end));
+  reader.note('credit_grant_anchor', endProblem('start_date', start, anchor));
+  return { start_date: start, end_date: end, credit_grant_anchor: anchor ?? start };
+}
+
+/** A grant of a plan or an addon gets its dates from the subscription that it is copied to. */
+function readDates(reader: MemberReader, body: CreateCreditGrantBody): DateColumns {
   if (body.scope === 'SUBSCRIPTION') {
     if (body.start_date === undefined) {
       reader.note('start_date', 'is required with scope SUBSCRIPTION');
     }
-    for (const [member, instant] of [
-      ['end_date', end],
-      ['credit_grant_anchor', anchor],
-    ] as const) {
-      reader.note(member, endProblem('start_date', start, instant));
-    }
-    return { start_date: start, end_date: end, credit_grant_anchor: anchor ?? start };
+    return readOwnDates(reader, body, reader.instant('start_date', body.start_date));
   }
   for (const member of DATE_MEMBERS) {
     if (body[member] !== undefined) {
@@ -82,7 +88,7 @@ const NEEDED = [
   ['expiration_duration_unit', 'expiration_type', 'DURATION'],
 ] as const;
 
-function readTerms(reader: MemberReader, body: CreateCreditGrantBody): TermColumns {
+function readTerms(reader: MemberReader, body: CreditGrantTermsBody): TermColumns {
   for (const [member, by, value] of NEEDED) {
     const isMissing = body[by] === value && body[member] === undefined;
     if (isMissing) reader.note(member, `is required with ${by} ${value}`);
@@ -100,17 +106,13 @@ function readPositive(reader: MemberReader, member: string, text: string | undef
   return value === null ? null : plain(value);
 }
 
-/** Reads a new grant (docs/domain.md 3.2). */
-export function readCreditGrant(body: CreateCreditGrantBody): NewCreditGrant | Refusal {
-  const reader = new MemberReader();
-  const grant = {
+/** What every grant has, whoever owns it and whenever it begins. */
+function readMembers(reader: MemberReader, body: CreditGrantTermsBody) {
+  return {
     name: reader.name('name', body.name),
-    scope: body.scope,
-    ...readOwner(reader, body),
     credits: readPositive(reader, 'credits', body.credits) ?? '',
     ...readTerms(reader, body),
     priority: body.priority ?? null,
-    ...readDates(reader, body),
     conversion_rate: readPositive(reader, 'conversion_rate', body.conversion_rate),
     topup_conversion_rate: readPositive(
       reader,
@@ -119,7 +121,41 @@ export function readCreditGrant(body: CreateCreditGrantBody): NewCreditGrant | R
     ),
     metadata: reader.metadata(body.metadata),
   };
+}
+
+/** Reads a new grant (docs/domain.md 3.2). */
+export function readCreditGrant(body: CreateCreditGrantBody): NewCreditGrant | Refusal {
+  const reader = new MemberReader();
+  const grant = {
+    scope: body.scope,
+    ...readOwner(reader, body),
+    ...readMembers(reader, body),
+    ...readDates(reader, body),
+  };
   return reader.refusal() ?? grant;
+}
+
+/** A grant of a subscription that has no id yet. */
+export type GrantOfNewSubscription = Omit<NewCreditGrant, 'subscription_id'>;
+
+/**
+ * Reads `credit_grants` of a new subscription: they begin with it unless they say otherwise, and
+ * have the rules of all others. Notes what is wrong with each at its place.
+ */
+export function readGrantsOfSubscription(
+  reader: MemberReader,
+  bodies: readonly CreditGrantOfSubscriptionBody[] = [],
+  subscriptionStartMs: InstantMs,
+): readonly GrantOfNewSubscription[] {
+  return bodies.map((body, index) => {
+    const own = new MemberReader();
+    const start = own.instant('start_date', body.start_date) ?? subscriptionStartMs;
+    const owner = { scope: 'SUBSCRIPTION', plan_id: null, addon_id: null } as const;
+    const grant = { ...owner, ...readMembers(own, body), ...readOwnDates(own, body, start) };
+    const problems = Object.entries(own.refusal()?.details ?? {});
+    for (const [member, text] of problems) reader.note(`credit_grants.${index}.${member}`, text);
+    return grant;
+  });
 }
 
 /** Why a grant cannot end at this instant; null when it can. */

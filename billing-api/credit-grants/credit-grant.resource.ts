@@ -96,20 +96,10 @@ export function creditGrantToDto(row: CreditGrantRow): CreditGrantDto {
   return recordToDto(CREDIT_GRANTS, row);
 }
 
-/**
- * @example {"name": "Welcome credits", "scope": "PLAN", "plan_id":
- *   "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "credits": "100", "cadence": "ONETIME"}
- */
-export interface CreateCreditGrantBody {
+/** What a request says of a grant, whoever owns it. */
+export interface CreditGrantTermsBody {
   /** @minLength 1 @maxLength 255 */
   name: string;
-  scope: CreditGrantScope;
-  /** With scope PLAN. */
-  plan_id?: string;
-  /** With scope ADDON. */
-  addon_id?: string;
-  /** With scope SUBSCRIPTION. */
-  subscription_id?: string;
   /** Greater than 0. */
   credits: DecimalText;
   cadence: CreditGrantCadence;
@@ -148,6 +138,28 @@ export interface CreateCreditGrantBody {
   /** Greater than 0. */
   topup_conversion_rate?: DecimalText;
   metadata?: MetadataDto;
+}
+
+/**
+ * @example {"name": "Welcome credits", "scope": "PLAN", "plan_id":
+ *   "plan_01KAHZ3M4N5P6Q7R8S9T0V1W2X", "credits": "100", "cadence": "ONETIME"}
+ */
+export interface CreateCreditGrantBody extends CreditGrantTermsBody {
+  scope: CreditGrantScope;
+  /** With scope PLAN. */
+  plan_id?: string;
+  /** With scope ADDON. */
+  addon_id?: string;
+  /** With scope SUBSCRIPTION. */
+  subscription_id?: string;
+}
+
+/** A grant that is made with its subscription, and belongs to it. */
+export interface CreditGrantOfSubscriptionBody extends CreditGrantTermsBody {
+  /** @default "SUBSCRIPTION" */
+  scope?: 'SUBSCRIPTION';
+  /** That of the subscription when absent. */
+  start_date?: DateTime;
 }
 
 /**

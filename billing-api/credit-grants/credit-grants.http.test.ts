@@ -258,4 +258,96 @@ describe('a new subscription', () => {
     const old = await api.call('GET', `/v1/subscriptions/${ofSubscription.subscription_id}`);
     expect(old.body.credit_grants).toEqual([]);
   });
+
+  test('has the grants of its request, from its start or theirs, beside the copies', async ({
+    api,
+    clock,
+  }) => {
+    clock.set(NOW);
+    const { ofPlan } = await makeOwners(api);
+    await api.make(PATH, ofPlan);
+    const later = '2026-02-10T00:00:00.000Z';
+    const end = '2026-05-01T00:00:00.000Z';
+    const terms = {
+      ...{ cadence: 'RECURRING', period: 'MONTHLY', period_count: 2, credits: '12.5', priority: 3 },
+      ...{ expiration_type: 'DURATION', expiration_duration: 10, expiration_duration_unit: 'DAY' },
+      ...{ conversion_rate: '0.5', topup_conversion_rate: '0.4', metadata: { team: 'core' } },
+    };
+    const plain = { ...ONCE, name: 'Own' };
+    const dated = { ...terms, name: 'Dated', scope: 'SUBSCRIPTION', start_date: later };
+    const { id, credit_grants: grants } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: end },
+      credit_grants: [plain, { ...dated, end_date: later, credit_grant_anchor: end }],
+    });
+    const own = { scope: 'SUBSCRIPTION', subscription_id: id, plan_id: null, addon_id: null };
+    expect(grants).toMatchObject([
+      { ...own, name: 'Welcome', start_date: end },
+      { ...own, ...plain, start_date: end, end_date: null, credit_grant_anchor: end },
+      { ...own, ...dated, end_date: later, credit_grant_anchor: end },
+    ]);
+    expect((await api.call('GET', `/v1/subscriptions/${id}`)).body.credit_grants).toEqual(grants);
+    expect((await api.call('GET', `${PATH}/${grants[1].id}`)).body).toEqual(grants[1]);
+    const trail = await api.call('POST', '/v1/audit/search', {
+      body: { entity_id: grants[1].id },
+    });
+    expect(trail.body.items).toMatchObject([{ entity_type: 'credit_grant', action: 'created' }]);
+    // It is a grant like any other.
+    expect((await api.call('DELETE', `${PATH}/${grants[1].id}`)).status).toBe(200);
+  });
+
+  test('is not made with a grant that breaks a rule, which the answer names', async ({ api }) => {
+    const { ofPlan } = await makeOwners(api);
+    const parties = {
+      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: NOW },
+    };
+    const before = '2026-01-31T23:59:59Z';
+    const second = (grant: object) => ({
+      ...parties,
+      credit_grants: [ONCE, { ...ONCE, ...grant }],
+    });
+    const at = (member: string) => `credit_grants.1.${member}`;
+    await expectRefusals(api, '/v1/subscriptions', [
+      ['no name', second({ name: ' ' }), at('name')],
+      ['no credits', second({ credits: '0' }), at('credits')],
+      ['another scope', second({ scope: 'PLAN' }), at('scope')],
+      ['an owner', second({ plan_id: ofPlan.plan_id }), at('plan_id')],
+      ['its own id', second({ subscription_id: 'subs_1' }), at('subscription_id')],
+      ['no period', second({ cadence: 'RECURRING', period_count: 1 }), at('period')],
+      ['no count', second({ cadence: 'RECURRING', period: 'DAILY' }), at('period_count')],
+      ['no duration', second({ expiration_type: 'DURATION' }), at('expiration_duration')],
+      ['a rate of 0', second({ conversion_rate: '0' }), at('conversion_rate')],
+      ['a start that is none', second({ start_date: 'soon' }), at('start_date')],
+      ['an end before the start', second({ end_date: before }), at('end_date')],
+      ['an anchor before it', second({ credit_grant_anchor: before }), at('credit_grant_anchor')],
+      ['too many', { ...parties, credit_grants: Array(101).fill(ONCE) }, 'credit_grants'],
+    ]);
+    expect((await api.make('/v1/subscriptions/search', {})).pagination.total).toBe(1);
+  });
+
+  test('without a start_date begins when its grants and addons do, to the millisecond', async ({
+    api,
+    clock,
+  }) => {
+    clock.set(NOW);
+    const { ofPlan, ofAddon } = await makeOwners(api);
+    await api.make('/v1/prices', { addon_id: ofAddon.addon_id, currency: 'usd', amount: '5' });
+    // A clock that goes on with every look at it.
+    const first = Date.parse(NOW);
+    let looks = 0;
+    const now = (): number => {
+      looks += 1;
+      return first + looks * 1000;
+    };
+    Object.assign(clock, { now });
+    const { start_date: start, ...made } = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: ofPlan.plan_id, currency: 'usd' },
+      billing_period: 'MONTHLY',
+      credit_grants: [ONCE],
+      addons: [{ addon_id: ofAddon.addon_id }],
+    });
+    const lines = made.line_items.map((line: { start_date: string }) => line.start_date);
+    expect([...lines, made.credit_grants[0].start_date]).toEqual([start, start, start]);
+  });
 });

@@ -1,19 +1,16 @@
 import { describe, expect } from 'vitest';
-import { expectRefusals, makeKey, test } from '../testing/billing-test.js';
+import { expectRefusals, makeKey } from '../testing/billing-test.js';
 import type { Answer, BillingUnderTest } from '../testing/billing-harness.js';
-import { makePricedPlan, type PricedPlan } from '../testing/priced-plan.js';
-import type { Engines } from '../testing/write-usage-minutes.js';
+import { test, type MakeFeaturedPlan } from '../testing/featured-plan.js';
+import type { PricedPlan } from '../testing/priced-plan.js';
 
 const START = '2026-10-01T00:00:00.000Z';
 const MIDDLE = '2026-10-16T00:00:00.000Z';
 
 /** A plan with 10 of a feature free and 1.00 for each more, and an addon with 5 of it and a fee. */
-async function makeWorld(api: BillingUnderTest, engines: Engines) {
-  const options = { meter: { type: 'COUNT' }, price: { amount: '1' } } as const;
-  const plan = await makePricedPlan(api, engines, options);
-  const metered = { type: 'metered', meter_id: plan.meterId };
-  const feature = await api.make('/v1/features', { ...metered, name: 'Calls' });
-  const free = { feature_id: feature.id };
+async function makeWorld(api: BillingUnderTest, featuredPlan: MakeFeaturedPlan, now: string) {
+  const plan = await featuredPlan(now, { meter: { type: 'COUNT' }, price: { amount: '1' } });
+  const free = { feature_id: plan.featureId };
   await api.make('/v1/entitlements', { ...free, plan_id: plan.planId, usage_limit: 10 });
   const addon = await api.make('/v1/addons', { name: 'More calls', lookup_key: 'more' });
   const fee = { addon_id: addon.id, currency: 'usd', amount: '31', invoice_cadence: 'ARREAR' };
@@ -21,7 +18,7 @@ async function makeWorld(api: BillingUnderTest, engines: Engines) {
   const allowance = await api.make('/v1/entitlements', {
     ...{ ...free, entity_id: addon.id, usage_limit: 5 },
   });
-  return { ...plan, featureId: feature.id, addonId: addon.id, feeId: price.id, allowance, metered };
+  return { ...plan, addonId: addon.id, feeId: price.id, allowance };
 }
 
 /** As many events, one a minute, from the second of October on. */
@@ -48,12 +45,9 @@ async function subscribed(api: BillingUnderTest, { subscribe }: PricedPlan, memb
 describe('a subscription with addons', () => {
   test('has their prices as lines and their entitlements beside those of its plan', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-20T00:00:00Z');
     await world.count(eventsOf(18));
     const { addonId } = world;
     const plain = await subscribed(api, world, calendar);
@@ -83,12 +77,9 @@ describe('a subscription with addons', () => {
 
   test('has one from a later start on, its fee for that part of the period', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     await world.count(eventsOf(18));
     const { id, line_items: lines } = await subscribed(
       api,
@@ -105,12 +96,9 @@ describe('a subscription with addons', () => {
 
   test('meters usage of the addon itself, in previews and analytics', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-20T00:00:00Z');
     await world.count(eventsOf(18));
     const { addonId, meterId } = world;
     const usage = { addon_id: addonId, currency: 'usd', meter_id: meterId, amount: '0.5' };
@@ -140,12 +128,10 @@ describe('a subscription with addons', () => {
 
   test('is refused what breaks a rule, naming the member, and keeps nothing', async ({
     api,
-    clock,
     database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     const { addonId, planId } = world;
     const empty = await api.make('/v1/addons', { name: 'Empty', lookup_key: 'empty' });
     const terms = {
@@ -182,12 +168,9 @@ describe('a subscription with addons', () => {
 
   test('has one reset period for each meter, wherever its entitlements come from', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     const { addonId, planId, metered } = world;
     const other = await api.make('/v1/features', { ...metered, name: 'All', lookup_key: 'all' });
     const daily = { feature_id: other.id, usage_reset_period: 'DAILY' };
@@ -223,12 +206,9 @@ describe('a subscription with addons', () => {
 describe('entitlements of a plan and an addon that one subscription has', () => {
   test('get one reset period for a meter, also when both are made at once', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+    const world = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     await world.subscribe(addonsOf({ addon_id: world.addonId }));
     for (let round = 0; round < 6; round += 1) {
       const meter = await api.make('/v1/meters', {
@@ -254,14 +234,8 @@ describe('entitlements of a plan and an addon that one subscription has', () => 
 });
 
 describe('DELETE /addons/{id}', () => {
-  test('is refused while a subscription has the addon', async ({
-    api,
-    clock,
-    database,
-    clickhouse,
-  }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const world = await makeWorld(api, { database, clickhouse });
+  test('is refused while a subscription has the addon', async ({ api, featuredPlan }) => {
+    const world = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     await world.subscribe(addonsOf({ addon_id: world.addonId }));
     const refused = await api.call('DELETE', `/v1/addons/${world.addonId}`);
     expect([refused.status, refused.body.code]).toEqual([400, 'invalid_operation']);
@@ -270,12 +244,9 @@ describe('DELETE /addons/{id}', () => {
 
   test('or a subscription with the addon wins, when both come at once', async ({
     api,
-    clock,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-10T00:00:00Z');
-    const { planId } = await makeWorld(api, { database, clickhouse });
+    const { planId } = await makeWorld(api, featuredPlan, '2026-10-10T00:00:00Z');
     for (let round = 0; round < 6; round += 1) {
       const { id } = await api.make('/v1/addons', { name: 'Raced', lookup_key: `k${round}` });
       await api.make('/v1/prices', { addon_id: id, currency: 'usd', amount: '1' });

@@ -198,7 +198,6 @@ describe('POST /subscriptions', () => {
       subscription_status: 'draft',
       auto_invoice_threshold: '5',
       phases: [{}],
-      credit_grants: [{}],
       inheritance: {},
       trial_period_days: 14,
       payment_behavior: 'default_incomplete',

@@ -1,6 +1,6 @@
 import type { Sample } from './sample-requests.js';
 
-/** Coupons, taxes, and what they are attached to. */
+/** Coupons, taxes, and what they are attached to; settings of alerts. */
 export const ADJUSTMENTS: Readonly<Record<string, Sample>> = {
   CreateCoupon: (_ids, suffix) => ({
     body: {
@@ -41,4 +41,23 @@ export const ADJUSTMENTS: Readonly<Record<string, Sample>> = {
   ReadTaxAssociation: (ids) => ({ path: { id: ids.tax_association } }),
   ChangeTaxAssociation: (ids) => ({ path: { id: ids.tax_association }, body: { priority: 50 } }),
   ArchiveTaxAssociation: (ids) => ({ path: { id: ids.spare_tax_association } }),
+  CreateAlertSetting: (ids) => ({
+    body: {
+      entity_type: 'subscription_line_item',
+      entity_id: ids.line_item,
+      alert_settings: {
+        critical: { condition: 'above', threshold: 1000 },
+        warning: { condition: 'above', threshold: 800 },
+      },
+    },
+  }),
+  SearchAlertSettings: () => ({
+    body: { filters: [{ field: 'entity_type', value: { string: 'subscription' } }] },
+  }),
+  ReadAlertSetting: (ids) => ({ path: { id: ids.alert_setting } }),
+  ChangeAlertSetting: (ids) => ({
+    path: { id: ids.alert_setting },
+    body: { alert_settings: { critical: { condition: 'above', threshold: 1200 } } },
+  }),
+  ArchiveAlertSetting: (ids) => ({ path: { id: ids.spare_alert_setting } }),
 };

@@ -1,7 +1,7 @@
 /** Makes a record through the API. */
 type Make = (path: string, body: object) => Promise<{ readonly id: string }>;
 
-/** What a request can name of coupons and taxes. */
+/** What a request can name of coupons, taxes and alerts. */
 export type AdjustmentIdKind =
   | 'coupon'
   | 'coupon_code'
@@ -11,9 +11,12 @@ export type AdjustmentIdKind =
   | 'tax_rate_code'
   | 'spare_tax_rate'
   | 'tax_association'
-  | 'spare_tax_association';
+  | 'spare_tax_association'
+  | 'alert_setting'
+  | 'spare_alert_setting';
 
-type Ids = Readonly<Record<Exclude<AdjustmentIdKind, 'coupon_association'>, string>>;
+type AlertKind = 'alert_setting' | 'spare_alert_setting';
+type Ids = Readonly<Record<Exclude<AdjustmentIdKind, 'coupon_association' | AlertKind>, string>>;
 
 /**
  * Coupons and tax rates, one of each to archive, and the rate on a customer: once to read, and once
@@ -54,4 +57,20 @@ export function adjustmentsOf({
   tax_rate_code,
 }: Pick<Ids, 'coupon_code' | 'tax_rate_code'>): object {
   return { coupons: [coupon_code], tax_rate_overrides: [{ tax_rate_code }] };
+}
+
+/** Settings of alerts: one to read, on a subscription, and one to archive. */
+export async function makeAlertSettings(
+  make: Make,
+  subscriptionId: string,
+  groupId: string,
+): Promise<Readonly<Record<AlertKind, string>>> {
+  const alert_settings = { critical: { condition: 'above', threshold: 5000 } };
+  const path = '/v1/alerts/setting';
+  const setting = { entity_type: 'subscription', entity_id: subscriptionId, alert_settings };
+  const spare = { entity_type: 'group', entity_id: groupId, alert_settings };
+  return {
+    alert_setting: (await make(path, setting)).id,
+    spare_alert_setting: (await make(path, spare)).id,
+  };
 }

@@ -1,7 +1,12 @@
 import type { Environment } from '../../contract/environment.js';
 import { API_KEY, type BillingUnderTest } from './billing-harness.js';
 import { fillPlatform, type PlatformKind } from './fill-platform.js';
-import { adjustmentsOf, makeAdjustments, type AdjustmentIdKind } from './filled-adjustments.js';
+import {
+  adjustmentsOf,
+  makeAdjustments,
+  makeAlertSettings,
+  type AdjustmentIdKind,
+} from './filled-adjustments.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
@@ -210,6 +215,7 @@ export async function fillEnvironment(
       lookup_key: `contract${suffix}`,
       ...adjustmentsOf(adjustments),
       addons: [{ addon_id: addons.addon }],
+      credit_grants: [{ name: 'Start credits', credits: '10', cadence: 'ONETIME' }],
     },
   });
   const platform = await fillPlatform(make, call, environment);
@@ -224,6 +230,7 @@ export async function fillEnvironment(
   const line = subscription.body.line_items.find(
     ({ price_id: priceId }: { price_id: string }) => priceId === catalog.price,
   );
+  const alerts = await makeAlertSettings(make, subscription.body.id, catalog.group ?? '');
   const happened = await call('GET', '/v1/webhooks/events?limit=1');
   const user = await call('GET', '/v1/users/me');
   const made: Ids = {
@@ -234,6 +241,6 @@ export async function fillEnvironment(
     system_event: happened.body.items[0].id,
   };
   const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
-  const ids = { ...sold, ...customer, ...made, ...usage, ...letters, ...platform };
+  const ids = { ...sold, ...customer, ...alerts, ...made, ...usage, ...letters, ...platform };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

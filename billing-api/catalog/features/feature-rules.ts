@@ -1,12 +1,8 @@
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, nestedRefusal } from '../../records/refusal.js';
+import { readAlertSettings, type AlertSettingsBody } from '../alert-settings.js';
 import { newMeter, readMeterFilters } from '../meters/meter-rules.js';
-import type {
-  AlertSettingsBody,
-  ChangeFeatureBody,
-  CreateFeatureBody,
-  FeatureRow,
-} from './feature.resource.js';
+import type { ChangeFeatureBody, CreateFeatureBody, FeatureRow } from './feature.resource.js';
 
 const LOOKUP_KEY_LENGTH_MAX = 255;
 
@@ -43,27 +39,11 @@ export function checkUnits(reader: MemberReader, units: Units): void {
   if (!(rate > 0)) reader.note('reporting_unit.conversion_rate', 'must be greater than 0');
 }
 
-/** Why these levels of an alert do not go together (docs/domain.md 31); null when they do. */
-function warningProblem({ critical, warning }: AlertSettingsBody): string | null {
-  if (warning === undefined || warning === null) return null;
-  if (critical === undefined || critical === null) return 'needs critical';
-  const { condition, threshold } = critical;
-  if (warning.condition !== condition) return `must have the condition of critical, ${condition}`;
-  const isInOrder =
-    condition === 'above' ? threshold >= warning.threshold : threshold <= warning.threshold;
-  if (isInOrder) return null;
-  const bound = condition === 'above' ? 'at most' : 'at least';
-  return `must have a threshold of ${bound} ${threshold}, that of critical`;
-}
+type GivenSettings = AlertSettingsBody | null | undefined;
 
-function newAlertSettings(settings: AlertSettingsBody | null | undefined) {
-  if (settings === undefined || settings === null) return null;
-  return {
-    alert_enabled: settings.alert_enabled ?? true,
-    critical: settings.critical ?? null,
-    warning: settings.warning ?? null,
-    info: settings.info ?? null,
-  };
+/** Null takes the settings away. */
+function alertSettingsOf(reader: MemberReader, settings: GivenSettings) {
+  return settings === undefined || settings === null ? null : readAlertSettings(reader, settings);
 }
 
 /** An empty text takes the feature out of its group. */
@@ -77,7 +57,6 @@ export function newFeature(body: CreateFeatureBody) {
   const name = reader.name('name', body.name);
   checkMeterReference(reader, body);
   checkUnits(reader, body);
-  reader.note('alert_settings.warning', warningProblem(body.alert_settings ?? {}));
   const feature = {
     name,
     description: body.description ?? null,
@@ -87,7 +66,7 @@ export function newFeature(body: CreateFeatureBody) {
     unit_singular: body.unit_singular ?? null,
     unit_plural: body.unit_plural ?? null,
     reporting_unit: body.reporting_unit ?? null,
-    alert_settings: newAlertSettings(body.alert_settings),
+    alert_settings: alertSettingsOf(reader, body.alert_settings),
     metadata: reader.metadata(body.metadata),
   };
   return reader.refusal() ?? feature;
@@ -103,13 +82,12 @@ export function newInlineMeter({ meter: body }: CreateFeatureBody) {
 export function changedFeature(body: ChangeFeatureBody) {
   const reader = new MemberReader();
   const { group_id: group, alert_settings: alerts, reporting_unit: unit } = body;
-  reader.note('alert_settings.warning', warningProblem(alerts ?? {}));
   const filters = body.filters === undefined ? null : readMeterFilters(reader, body.filters);
   const { description, unit_singular, unit_plural } = body;
   const patch = givenOf({
     ...{ description, unit_singular, unit_plural, reporting_unit: unit },
     name: reader.changedName('name', body.name),
-    alert_settings: alerts === undefined ? undefined : newAlertSettings(alerts),
+    alert_settings: alerts === undefined ? undefined : alertSettingsOf(reader, alerts),
     group_id: group === undefined ? undefined : groupOf(group),
     metadata: reader.changedMetadata(body.metadata),
   });

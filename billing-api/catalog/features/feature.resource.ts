@@ -13,6 +13,7 @@ import type {
   SearchBody,
 } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import { alertSettings, type AlertSettingsBody, type AlertSettingsDto } from '../alert-settings.js';
 import { GROUPS, type GroupDto } from '../groups/group.resource.js';
 import { expandGroup } from '../groups/groups-store.js';
 import {
@@ -22,8 +23,6 @@ import {
   type MeterDto,
   type MeterFilterDto,
 } from '../meters/meter.resource.js';
-
-const alertLevel = z.object({ condition: z.enum(['above', 'below']), threshold: z.number() });
 
 export const FEATURES = defineResource({
   name: 'feature',
@@ -47,16 +46,7 @@ export const FEATURES = defineResource({
         }),
       ),
     ),
-    alert_settings: nullable(
-      json(
-        z.object({
-          alert_enabled: z.boolean(),
-          critical: alertLevel.nullable(),
-          warning: alertLevel.nullable(),
-          info: alertLevel.nullable(),
-        }),
-      ),
-    ),
+    alert_settings: nullable(alertSettings),
     version: recordVersion,
   },
   unique: { features_lookup_key: 'lookup_key' },
@@ -89,31 +79,6 @@ export interface ReportingUnitDto {
   unit_singular: string;
   /** @minLength 1 @maxLength 100 */
   unit_plural: string;
-}
-
-export interface AlertLevelDto {
-  condition: 'above' | 'below';
-  threshold: number;
-}
-
-/**
- * Nothing evaluates alerts yet: they are stored. Null counts as absent, so that what was answered
- * can be sent again.
- */
-export interface AlertSettingsBody {
-  /** @default true */
-  alert_enabled?: boolean | null;
-  critical?: AlertLevelDto | null;
-  /** Needs `critical` with the same condition, and is reached no later than it. */
-  warning?: AlertLevelDto | null;
-  info?: AlertLevelDto | null;
-}
-
-export interface AlertSettingsDto {
-  alert_enabled: boolean;
-  critical: AlertLevelDto | null;
-  warning: AlertLevelDto | null;
-  info: AlertLevelDto | null;
 }
 
 /**

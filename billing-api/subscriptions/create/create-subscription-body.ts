@@ -1,3 +1,4 @@
+import type { CreditGrantOfSubscriptionBody } from '../../credit-grants/credit-grant.resource.js';
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import type { PriceBillingPeriod } from '../../domain/price/price-cadence.js';
 import type { Currency, DateTime, DecimalText, MetadataDto } from '../../records/record-dto.js';
@@ -92,8 +93,11 @@ export interface CreateSubscriptionBody extends SubscriptionCommitmentBody {
   coupons?: string[];
   /** Codes of coupons on single lines, by the price that names the line. */
   line_item_coupons?: LineItemCouponsBody;
-  /** Not available yet. @maxItems 100 */
-  credit_grants?: LaterObject[];
+  /**
+   * Credits of its own, beside those of its plan and addons.
+   * @maxItems 100
+   */
+  credit_grants?: CreditGrantOfSubscriptionBody[];
   /**
    * Tax rates of the subscription, in place of those of its customer and of the tenant.
    * @maxItems 100

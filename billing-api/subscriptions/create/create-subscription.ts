@@ -16,9 +16,12 @@ export async function createSubscription(
   caller: Caller,
   body: CreateSubscriptionBody,
 ): Promise<LoadedSubscription | Refusal> {
-  const command = readSubscriptionBody(body, dependencies.clock.now());
+  // Read and stored at one instant: what begins with the subscription begins exactly then.
+  const now = dependencies.clock.now();
+  const command = readSubscriptionBody(body, now);
   if (isRefusal(command)) return command;
-  return writeUnit(dependencies, caller, async (unit) => {
+  const atOnce = { ...dependencies, clock: { now: () => now } };
+  return writeUnit(atOnce, caller, async (unit) => {
     const subscription = await storeSubscription(unit, command);
     if (isRefusal(subscription)) return subscription;
     return { subscription, related: await findRelatedRecords(unit.tx, [subscription]) };

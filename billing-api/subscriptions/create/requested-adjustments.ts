@@ -1,3 +1,9 @@
+import type { CreditGrantOfSubscriptionBody } from '../../credit-grants/credit-grant.resource.js';
+import {
+  readGrantsOfSubscription,
+  type GrantOfNewSubscription,
+} from '../../credit-grants/credit-grant-rules.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import {
   readTaxOverrides,
@@ -39,17 +45,19 @@ function readCodes(
   });
 }
 
-/** The members of a request that say what changes the sums of the subscription's invoices. */
+/** The members of a request that say what changes what the subscription's invoices come to. */
 type AdjustmentMembers = {
   readonly coupons?: readonly string[];
   readonly line_item_coupons?: LineItemCouponsBody;
   readonly tax_rate_overrides?: readonly TaxRateOverrideBody[];
+  readonly credit_grants?: readonly CreditGrantOfSubscriptionBody[];
 };
 
 /** What a request puts on a subscription beside its lines. */
 export type RequestedAdjustments = {
   readonly coupons: readonly CouponCode[];
   readonly taxes: readonly TaxOverride[];
+  readonly grants: readonly GrantOfNewSubscription[];
 };
 
 function readCouponCodes(
@@ -65,13 +73,15 @@ function readCouponCodes(
   return [...readCodes(reader, coupons, { place: 'coupons', priceId: null }), ...onLines];
 }
 
-/** Reads `coupons`, `line_item_coupons` and `tax_rate_overrides`. */
+/** Reads `coupons`, `line_item_coupons`, `tax_rate_overrides` and `credit_grants`. */
 export function readAdjustments(
   reader: MemberReader,
   members: AdjustmentMembers,
+  startMs: InstantMs,
 ): RequestedAdjustments {
   return {
     coupons: readCouponCodes(reader, members),
     taxes: readTaxOverrides(reader, members.tax_rate_overrides),
+    grants: readGrantsOfSubscription(reader, members.credit_grants, startMs),
   };
 }

@@ -3,9 +3,9 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { storeLines, type StoredLines } from '../lines/store-lines.js';
 import type { ContractParties } from './contract-parties.js';
-import { copyGrants } from './copied-grants.js';
 import type { NewLines } from './new-lines.js';
 import { storeAddons } from '../addons/store-addons.js';
+import { storeGrants } from './store-grants.js';
 import type { SubscriptionCommand } from './subscription-command.js';
 import { storeEntitlements } from './subscription-entitlements.js';
 
@@ -31,8 +31,8 @@ export async function storeBelongings(
     (await storeAddons(unit, subscriptionId, addons)) ??
     (await storeEntitlements(unit, entitled, command.entitlements));
   if (refusal !== null) return refusal;
-  const given = { planId: plan.id, addons };
-  const grants = await copyGrants(unit, given, { subscriptionId, startMs });
+  const sources = { planId: plan.id, addons, requested: command.adjustments.grants };
+  const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
   if (isRefusal(grants)) return grants;
   const owner = { subscriptionId, customerId: customer.id, startMs, plan };
   return storeLines(unit, owner, lines);

@@ -44,13 +44,7 @@ export type SubscriptionCommand = {
 };
 
 /** Members that are not built yet; a request that gives one of them is refused. */
-const UNSUPPORTED = [
-  'subscription_status',
-  'auto_invoice_threshold',
-  'phases',
-  'credit_grants',
-  'inheritance',
-];
+const UNSUPPORTED = ['subscription_status', 'auto_invoice_threshold', 'phases', 'inheritance'];
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);
@@ -150,7 +144,7 @@ export function readSubscriptionBody(
     prorationBehavior: body.proration_behavior ?? 'none',
     isWithoutTrial: body.trial_period_days === 0,
     ...readParts(reader, body),
-    adjustments: readAdjustments(reader, body),
+    adjustments: readAdjustments(reader, body, life.startMs),
     passthrough: readPassthrough(reader, body, terms),
   };
   return reader.refusal() ?? command;

@@ -2,8 +2,9 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
-import { makeKey, test } from '../../testing/billing-test.js';
-import { makePricedPlan, numbersAt } from '../../testing/priced-plan.js';
+import { makeKey } from '../../testing/billing-test.js';
+import { test } from '../../testing/featured-plan.js';
+import { numbersAt } from '../../testing/priced-plan.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 
 const PRICING = { meter: { type: 'SUM', field: 'n' } as const, price: { amount: '0.30' } };
@@ -29,14 +30,10 @@ async function entitledTo(api: BillingUnderTest, featureId: string, path = ENTIT
 describe('GET /customers/{id}/entitlements', () => {
   test('combines the limits of all subscriptions in force, and names their sources', async ({
     api,
-    database,
-    clickhouse,
-    clock,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T00:00:00Z');
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
-    const feature = { type: 'metered', meter_id: plan.meterId };
-    const featureId = await makeFeature(api, 'Calls', feature);
+    const plan = await featuredPlan('2026-10-20T00:00:00Z', PRICING);
+    const { featureId } = plan;
     const owned = { plan_id: plan.planId, feature_id: featureId };
     const terms = { usage_limit: 100, usage_reset_period: 'DAILY', is_soft_limit: true };
     const ent = await entitle(api, { ...owned, ...terms });
@@ -72,14 +69,11 @@ describe('GET /customers/{id}/entitlements', () => {
 
   test('answers static and boolean features, unlimited ones and those that were given up', async ({
     api,
-    database,
-    clickhouse,
     clock,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T00:00:00Z');
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
-    const metered = { type: 'metered', meter_id: plan.meterId };
-    const calls = await makeFeature(api, 'Calls', metered);
+    const plan = await featuredPlan('2026-10-20T00:00:00Z', PRICING);
+    const { featureId: calls } = plan;
     const tier = await makeFeature(api, 'Tier', { type: 'static' });
     const sso = await makeFeature(api, 'Sign-on', { type: 'boolean' });
     const off = await makeFeature(api, 'Beta', { type: 'boolean' });
@@ -114,13 +108,11 @@ describe('GET /customers/{id}/entitlements', () => {
   test('leaves out what has not begun, has ended, is a draft, paused or cancelled', async ({
     api,
     database,
-    clickhouse,
     clock,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T00:00:00Z');
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
-    const feature = { type: 'metered', meter_id: plan.meterId };
-    const featureId = await makeFeature(api, 'Calls', feature);
+    const plan = await featuredPlan('2026-10-20T00:00:00Z', PRICING);
+    const { featureId } = plan;
     await entitle(api, { plan_id: plan.planId, feature_id: featureId, usage_limit: 5 });
     for (const status of ['draft', 'cancelled', 'paused', 'incomplete']) {
       const id = await plan.subscribe();
@@ -174,14 +166,10 @@ describe('GET /customers/{id}/entitlements', () => {
 describe('GET /customers/usage', () => {
   test('tells the number of usage answers and previews, against the sum of the limits', async ({
     api,
-    database,
-    clickhouse,
-    clock,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T12:00:00Z');
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
-    const feature = { type: 'metered', meter_id: plan.meterId };
-    const featureId = await makeFeature(api, 'Calls', feature);
+    const plan = await featuredPlan('2026-10-20T12:00:00Z', PRICING);
+    const { featureId } = plan;
     await entitle(api, { plan_id: plan.planId, feature_id: featureId, usage_limit: 150 });
     const events = numbersAt(['05T10:00:00.000', '50'], ['20T11:00:00.000', '20.5']);
     await plan.count(events);
@@ -215,14 +203,11 @@ describe('GET /customers/usage', () => {
 
   test('counts since the last reset, and goes beyond 100 percent', async ({
     api,
-    database,
-    clickhouse,
     clock,
+    featuredPlan,
   }) => {
-    clock.set('2026-10-20T12:00:00Z');
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
-    const feature = { type: 'metered', meter_id: plan.meterId };
-    const featureId = await makeFeature(api, 'Calls', feature);
+    const plan = await featuredPlan('2026-10-20T12:00:00Z', PRICING);
+    const { featureId } = plan;
     const daily = { usage_limit: 10, usage_reset_period: 'DAILY' };
     await entitle(api, { plan_id: plan.planId, feature_id: featureId, ...daily });
     await plan.count(numbersAt(['19T23:59:59.000', '50'], ['20T11:00:00.000', '20.5']));
@@ -254,10 +239,9 @@ describe('GET /customers/usage', () => {
 describe('GET /customers/external/{external_id}/subscriptions', () => {
   test('lists the subscriptions of the customer alone, page by page', async ({
     api,
-    database,
-    clickhouse,
+    featuredPlan,
   }) => {
-    const plan = await makePricedPlan(api, { database, clickhouse }, PRICING);
+    const plan = await featuredPlan('2026-10-20T00:00:00Z', PRICING);
     const ids = [
       await plan.subscribe(),
       await plan.subscribe({ start_date: '2026-12-01T00:00:00Z' }),

@@ -44,6 +44,7 @@ const ID_MEMBERS: Readonly<Record<string, string>> = {
   rates: 'tax_rate_id',
   'coupons/associations': 'coupon_association_id',
   'taxes/associations': 'tax_association_id',
+  'alerts/setting': 'alert_setting_id',
   customers: 'customer_id',
   entitlements: 'parent_entitlement_id',
   features: 'feature_id',

@@ -4,6 +4,7 @@ import type { SeededRandom } from '../../harness/seeded-random.js';
 const KINDS = [
   ...['plan', 'price', 'meter', 'feat', 'cust', 'subs', 'ent', 'price_unit', 'subs_line', 'group'],
   ...['addon', 'cg', 'coupon', 'coupon_assoc', 'taxrate', 'ta', 'user', 'secret', 'env', 'tenant'],
+  'alert_set',
 ];
 
 /** What members name: records, or keys that callers choose. */
@@ -27,8 +28,9 @@ const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
     coupon_association_id: ['coupon_assoc'],
     tax_rate_id: ['taxrate'],
     tax_association_id: ['ta'],
+    alert_setting_id: ['alert_set'],
     group_id: ['group'],
-    entity_id: ['plan', 'subs', 'addon', 'cust'],
+    entity_id: ['plan', 'subs', 'addon', 'cust', 'subs_line', 'group'],
     coupon_code: ['coupon code'],
     tax_rate_code: ['tax rate code'],
     price_unit: ['unit code'],

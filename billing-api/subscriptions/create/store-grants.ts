@@ -4,6 +4,7 @@ import {
   type CreditGrantRow,
   type NewCreditGrant,
 } from '../../credit-grants/credit-grant.resource.js';
+import type { GrantOfNewSubscription } from '../../credit-grants/credit-grant-rules.js';
 import { findCreditGrantsOf } from '../../credit-grants/credit-grants-store.js';
 import { createRecords } from '../../records/create-record.js';
 import type { Refusal } from '../../records/refusal.js';
@@ -22,13 +23,22 @@ function copyOf(
   };
 }
 
+/** What a new subscription gets its credit grants from. */
+type GrantSources = {
+  readonly planId: string;
+  readonly addons: readonly HeldAddon[];
+  /** Those of its own request. */
+  readonly requested: readonly GrantOfNewSubscription[];
+};
+
 /**
- * Copies the credit grants of its plan and addons to a new subscription; its periods are counted
- * from the start, an addon's from the start of the addon (docs/domain.md 21).
+ * Stores the credit grants of a new subscription: copies of those of its plan and addons, and those
+ * that its request brings. The periods of a copy are counted from the start of the subscription, an
+ * addon's from the start of the addon (docs/domain.md 21).
  */
-export async function copyGrants(
+export async function storeGrants(
   unit: Unit,
-  from: { readonly planId: string; readonly addons: readonly HeldAddon[] },
+  from: GrantSources,
   to: { readonly subscriptionId: string; readonly startMs: InstantMs },
 ): Promise<readonly CreditGrantRow[] | Refusal> {
   const ofPlan = await findCreditGrantsOf(unit.tx, 'plan_id', [from.planId]);
@@ -41,6 +51,7 @@ export async function copyGrants(
         .filter((grant) => grant.addon_id === addon.id)
         .map((grant) => copyOf(grant, { ...to, startMs })),
     ),
+    ...from.requested.map((grant) => ({ ...grant, subscription_id: to.subscriptionId })),
   ];
   return createRecords(unit, CREDIT_GRANTS, { items, isBulk: false });
 }

@@ -1,0 +1,92 @@
+import { readAlertSettings } from '../catalog/alert-settings.js';
+import type { Caller } from '../records/caller.js';
+import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
+import { createRecord } from '../records/create-record.js';
+import { readRecord } from '../records/find-record.js';
+import { givenOf, MemberReader } from '../records/member-rules.js';
+import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
+import { searchRecords, type Page } from '../records/search-records.js';
+import type { SearchBodyRequest } from '../records/search-request.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../records/unit.js';
+import {
+  ALERT_SETTINGS,
+  type AlertSettingRow,
+  type ChangeAlertSettingBody,
+  type CreateAlertSettingBody,
+} from './alert-setting.resource.js';
+import { HOLD_WATCHED } from './watched-entity.js';
+
+/** POST /alerts/setting: what it watches is held meanwhile, and can have one setting only. */
+export async function createAlertSetting(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { entity_type: type, entity_id: id, alert_settings: settings }: CreateAlertSettingBody,
+): Promise<AlertSettingRow | Refusal> {
+  if (type === 'feature') {
+    const problem = 'a feature has its alerts in its member alert_settings: change that instead';
+    return invalid({ entity_type: problem });
+  }
+  const reader = new MemberReader();
+  const members = { alert_settings: readAlertSettings(reader, settings) };
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, async (unit) => {
+    const entity = await HOLD_WATCHED[type](unit, id);
+    if (isRefusal(entity)) return entity;
+    return createRecord(unit, ALERT_SETTINGS, { entity_type: type, entity_id: id, ...members });
+  });
+}
+
+/** GET /alerts/setting/{id}, whatever its status. */
+export function readAlertSetting(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  id: string,
+): Promise<AlertSettingRow | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, ALERT_SETTINGS, id));
+}
+
+/** POST /alerts/setting/search. */
+export function searchAlertSettings(
+  dependencies: ReadDependencies,
+  caller: Caller,
+  request: SearchBodyRequest,
+): Promise<Page<AlertSettingRow> | Refusal> {
+  return readUnit(dependencies, caller.environment, (unit) =>
+    searchRecords(unit, ALERT_SETTINGS, { request, conditions: [] }),
+  );
+}
+
+/** PUT /alerts/setting/{id}. */
+export async function changeAlertSetting(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  { target, body }: { readonly target: ChangeTarget; readonly body: ChangeAlertSettingBody },
+): Promise<AlertSettingRow | Refusal> {
+  const { alert_settings: settings } = body;
+  const reader = new MemberReader();
+  const patch = givenOf({
+    alert_settings: settings === undefined ? undefined : readAlertSettings(reader, settings),
+  });
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  return writeUnit(dependencies, caller, (unit) =>
+    changeRecord(unit, ALERT_SETTINGS, { target, change: () => patch }),
+  );
+}
+
+/** DELETE /alerts/setting/{id}. */
+export function archiveAlertSetting(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  id: string,
+): Promise<AlertSettingRow | Refusal> {
+  return writeUnit(dependencies, caller, (unit) =>
+    removeRecord(unit, ALERT_SETTINGS, { id, guards: [] }),
+  );
+}
