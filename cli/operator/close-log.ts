@@ -77,7 +77,7 @@ async function completeBegun(stores: LogStores, begun: readonly number[]): Promi
 }
 
 /**
- * Ends the log of the settings before another one takes its place (docs/operations.md 3.2): every
+ * Ends the log of the settings before another takes its place (docs/operations.md 3.2): every
  * record of it is counted, every batch that was begun is complete, and nobody can add to it unseen.
  * @throws VerbRefused that says what is missing; then nothing has been lost, and it can be repeated.
  */

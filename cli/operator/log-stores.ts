@@ -21,7 +21,7 @@ export type LogStores = {
 
 type Addresses = Pick<Engines, 'databaseUrl' | 'ownerDatabaseUrl' | 'clickhouseUrl'>;
 
-/** Of servers that are given, as they are; only embedded ones are started and brought up to date. */
+/** Servers that are given stay as they are; embedded ones are started and brought up to date. */
 async function addressesOf(
   config: StackConfig,
   logger: Log,

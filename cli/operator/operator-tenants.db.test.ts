@@ -40,7 +40,7 @@ describe('minutebook tenants', () => {
     const made = await runVerb({ DATABASE_URL: url }, 'tenants', 'create', ' Example Ltd ');
     expect(made.status).toBe(0);
     const [, tenantId, environmentId, apiKey] =
-      /^(tenant_\w+) was made, with environment (env_\w+) of production .*\n.*\n(sk_\w{40})\n$/.exec(
+      /^(tenant_\w+) was made, with (env_\w+) of production .*\n.*\n(sk_\w{40})\n$/.exec(
         made.said,
       ) ?? [];
     const caller = await createApiKeyDirectory(database, systemClock).find(apiKey ?? '');

@@ -17,7 +17,7 @@ async function create(name: string): Promise<void> {
     createOperatorTenant(database, name),
   );
   console.error(
-    `${tenantId} was made, with environment ${environmentId} of production and one of development.`,
+    `${tenantId} was made, with ${environmentId} of production and an environment of development.`,
   );
   console.error('Keep the key of production: it is not shown again.');
   console.log(apiKey);
