@@ -125,6 +125,15 @@ export async function completeStoredBatches(logs: PreviousLogs): Promise<void> {
   for (const intended of intents) if (intended.log === log) await closePartition(logs, intended);
 }
 
+/**
+ * Ends a batch whose records are gone from the log that is read now: it is completed from the
+ * events that it has stored, and otherwise ends empty. @throws the same errors.
+ */
+export function endLostBatch(logs: PreviousLogs, partition: number): Promise<void> {
+  // As if its log were read no more: nobody can read these records again.
+  return closePartition({ ...logs, logId: '' }, { log: logs.logId, partition });
+}
+
 /** Others may be closing the same partitions, and fence us while they do. */
 const ROUNDS_MAX = 20;
 

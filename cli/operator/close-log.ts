@@ -79,7 +79,7 @@ async function completeBegun(stores: LogStores, begun: readonly number[]): Promi
 /**
  * Ends the log of the settings before another takes its place (docs/operations.md 3.2): every
  * record of it is counted, every batch that was begun is complete, and nobody can add to it unseen.
- * @throws VerbRefused that says what is missing; then nothing has been lost, and it can be repeated.
+ * @throws VerbRefused that says what is missing; nothing is lost then, and it can be repeated.
  */
 export async function closeLog(stores: LogStores): Promise<ClosedLog> {
   const { config, database, log } = stores;

@@ -1,7 +1,8 @@
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { refuseUnmigratedClickHouse } from '../../clickhouse/prepared-clickhouse.js';
-import { openEventLogReader } from '../../event-log/open-log.js';
-import type { EventLogReader } from '../../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
+import { openEventLogReader, openEventLogWriter } from '../../event-log/open-log.js';
+import { createLazy } from '../../runtime/lazy.js';
 import { Lifecycle } from '../../runtime/lifecycle.js';
 import { createLog, type Log } from '../../runtime/log.js';
 import { createDatabase, type Database } from '../../sql/pool.js';
@@ -16,6 +17,7 @@ export type LogStores = {
   readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly log: EventLogReader;
+  readonly openWriter: () => Promise<EventLogWriter>;
   readonly logger: Log;
 };
 
@@ -52,9 +54,13 @@ export async function withLogStores<T>(work: (stores: LogStores) => Promise<T>):
     const clickhouse = createClickHouse(engines.clickhouseUrl);
     lifecycle.onClose('clickhouse', () => clickhouse.close());
     await refuseUnmigratedClickHouse(clickhouse);
-    const log = await openEventLogReader({ ...config, DATABASE_URL: engines.databaseUrl });
+    const logConfig = { ...config, DATABASE_URL: engines.databaseUrl };
+    const log = await openEventLogReader(logConfig);
     lifecycle.onClose('event log', () => log.close());
-    return await work({ config, database, clickhouse, log, logger });
+    const writer = createLazy(() => openEventLogWriter(logConfig));
+    lifecycle.onClose('event log writer', () => writer.close());
+    const openWriter = () => writer.get();
+    return await work({ config, database, clickhouse, log, openWriter, logger });
   } finally {
     await lifecycle.close();
   }

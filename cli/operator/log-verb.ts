@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { readStackConfig } from '../stack-config.js';
 import { VerbRefused } from '../verb-refused.js';
+import { acceptGap } from './accept-gap.js';
 import { closeLog } from './close-log.js';
 import { withLogStores } from './log-stores.js';
 import { withOwnerDatabase } from './owner-database.js';
@@ -28,9 +29,25 @@ async function close(): Promise<void> {
   console.log('Start the programs with the settings of the new log.');
 }
 
-/** Adds `minutebook log close|renew` for operators, while the programs are stopped. */
+/** `minutebook log accept-gap <partition>`. */
+async function accept(partition: number): Promise<void> {
+  const { from, to } = await withLogStores((stores) => acceptGap(stores, partition));
+  console.log(
+    `Partition ${partition} goes on at record ${to}; what was not counted from ${from} on is given ` +
+      'up, and listed by `minutebook dead-letters list`. Start the aggregators.',
+  );
+}
+
+function partitionFrom(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be the number of a partition');
+}
+
+/** Adds `minutebook log close|renew|accept-gap` for operators, while the programs are stopped. */
 export function addLogVerb(program: Command): void {
-  const verb = program.command('log').description('end the event log, or give it a new id');
+  const verb = program
+    .command('log')
+    .description('end the event log, give it a new id, or go on behind a gap');
   verb
     .command('close')
     .description('check that all of it is counted, before another log takes its place')
@@ -39,4 +56,9 @@ export function addLogVerb(program: Command): void {
     .command('renew')
     .description('give the log in PostgreSQL a new id, after a restore by other tools')
     .action(renew);
+  verb
+    .command('accept-gap')
+    .description('go on behind records that the log lost before they were counted')
+    .argument('<partition>', 'its number, as the aggregator names it', partitionFrom)
+    .action(accept);
 }

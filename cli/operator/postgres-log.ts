@@ -38,8 +38,8 @@ export async function refuseWhileAggregatorsLive(
 
 /**
  * Runs `work` while nobody can append to the log in PostgreSQL: what is under way is waited for,
- * and whoever comes later finds what `work` has changed, such as another id of the log. No aggregator
- * can take a partition meanwhile.
+ * and whoever comes later finds what `work` has changed, such as another id of the log. No
+ * aggregator can take a partition meanwhile.
  */
 function whileNobodyAppends<T>(
   database: Database,
@@ -81,15 +81,13 @@ async function renewId(connection: Pick<DatabaseTransactionConnection, 'one'>): 
  * @returns the new id. @throws VerbRefused while an aggregator lives, or when there is no log.
  */
 export function renewPostgresLog(database: Database): Promise<string> {
-  return whileNobodyAppends(database, 'log renew', async (connection) => {
-    return renewId(connection);
-  });
+  return whileNobodyAppends(database, 'log renew', renewId);
 }
 
 /**
  * Ends the log in PostgreSQL, of which everything is counted: whoever still writes to it is
- * refused, because it gets a new id, and under that id it begins where it ends now. So it may be used again
- * one day, and nothing in it waits to be counted.
+ * refused, because it gets a new id, and under that id it begins where it ends now. So it may be
+ * used again one day, and nothing in it waits to be counted.
  * @returns the new id. @throws VerbRefused while an aggregator lives, or when a record is not
  *   counted.
  */

@@ -32,7 +32,7 @@ async function setStatus(ids: readonly string[], status: 'active' | 'suspended')
   });
 }
 
-/** Adds `minutebook tenants list|create|suspend|resume` for operators, also while the product runs. */
+/** Adds `minutebook tenants` with its verbs for operators, also while the product runs. */
 export function addTenantsVerb(program: Command): void {
   const verb = program
     .command('tenants')

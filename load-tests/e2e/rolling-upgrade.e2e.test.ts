@@ -20,7 +20,7 @@ const BEFORE = '0.1.0';
 
 const EVENTS_EACH_PHASE = 300;
 
-/** What the next release might add: columns of tables that the programs read and write all the time. */
+/** What the next release might add: columns of tables that the programs use all the time. */
 const MADE_UP = {
   sql: `ALTER TABLE customers ADD COLUMN made_up text;
     ALTER TABLE aggregator_checkpoints ADD COLUMN made_up integer NOT NULL DEFAULT 7;

@@ -4,8 +4,9 @@ import { projectRoot } from '../../runtime/project.js';
 import { keptReleaseFile, packRelease } from './kept-release.js';
 
 /**
- * `npm run keep-release [-- --of FOLDER]`: keeps the programs of a built checkout, which is this one
- * unless another is named, so that the next release is tested beside them. A kept one never changes.
+ * `npm run keep-release [-- --of FOLDER]`: keeps the programs of a built checkout, which is this
+ * one unless another is named, so that the next release is tested beside them. A kept one never
+ * changes.
  */
 const { values } = parseArgs({ options: { of: { type: 'string', default: projectRoot } } });
 const { version, packed } = packRelease(values.of);
