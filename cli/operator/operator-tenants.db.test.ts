@@ -7,7 +7,8 @@ import { ownerDatabase, ownerOf } from '../../load-tests/harness/owner.js';
 import { runVerb } from '../../load-tests/harness/run-verb.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
-import { createOperatorTenant, listOperatorTenants, setTenantStatus } from './operator-tenants.js';
+import { createOperatorTenant } from './create-tenant.js';
+import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 
 describe('minutebook tenants', () => {
   test('suspends one tenant and no other, lets it go on, and leaves both in the audit trail', async ({

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { formatInstant } from '../../contract/instant.js';
-import { createOperatorTenant, listOperatorTenants, setTenantStatus } from './operator-tenants.js';
+import { createOperatorTenant } from './create-tenant.js';
+import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 import { withOwnerDatabase } from './owner-database.js';
 
 async function list(): Promise<void> {

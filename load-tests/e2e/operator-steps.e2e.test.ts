@@ -10,7 +10,7 @@ import { programOf, waitUntilReady, type StartedProgram } from '../harness/start
 const run = promisify(execFile);
 
 const block = (section: string, words: string, replaced: Readonly<Record<string, string>> = {}) =>
-  pastedFrom({ page: 'operations.md', section, words }, replaced);
+  pastedFrom({ page: 'docs/operations.md', section, words }, replaced);
 
 const END = '--- the variables of the shell ---';
 

@@ -13,7 +13,7 @@ import { test } from '../harness/fixtures.js';
 import { runVerb, runVerbOf } from '../harness/run-verb.js';
 import { unpackRelease } from '../releases/kept-release.js';
 import { CustomersOfUpgrade } from './upgrade/customers-of-upgrade.js';
-import { ReleasePrograms } from './upgrade/release-programs.js';
+import { PROGRAMS, ReleasePrograms } from './upgrade/release-programs.js';
 
 /** The release before this one. */
 const BEFORE = '0.1.0';
@@ -67,6 +67,9 @@ describe(`release ${BEFORE} and this one on one set of stores`, () => {
       const folder = await withMadeUp('clickhouse', made);
       await migrateClickHouse(emptyClickHouseUrl, emptyDatabaseUrl, folder);
       await customers.sentMore(EVENTS_EACH_PHASE);
+      await expect
+        .poll(() => programs.readiness(), { timeout: 30_000, interval: 500 })
+        .toEqual(PROGRAMS.map((name) => `before ${name}: 200`));
 
       // 2. Aggregators of both, then of the new release alone; then billing-api, and ingest last.
       const aggregator = await programs.start('this', 'aggregator');

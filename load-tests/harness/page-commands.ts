@@ -6,10 +6,10 @@ const FENCE = /^ *```\n([\s\S]*?)^ *```$/gm;
 
 /** The part of a page below the heading that begins with this section number. */
 function sectionOf(page: string, section: string): string {
-  const text = readFileSync(join(projectRoot, 'docs', page), 'utf8');
+  const text = readFileSync(join(projectRoot, page), 'utf8');
   const parts = text.split(/^(?=##+ )/m);
   const found = parts.find((part) => /^##+ (\S+)/.exec(part)?.[1]?.replace(/\.$/, '') === section);
-  if (found === undefined) throw new Error(`docs/${page} has no section ${section}`);
+  if (found === undefined) throw new Error(`${page} has no section ${section}`);
   return found;
 }
 
@@ -28,7 +28,7 @@ export function pastedFrom(
   const found = blocks.filter((block) => block.includes(words));
   const [block] = found;
   if (block === undefined || found.length > 1) {
-    throw new Error(`docs/${page} ${section} has ${found.length} blocks with "${words}"`);
+    throw new Error(`${page} ${section} has ${found.length} blocks with "${words}"`);
   }
   return Object.entries(replaced).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`"${from}" is not in the block with "${words}"`);

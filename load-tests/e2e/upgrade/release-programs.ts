@@ -35,6 +35,18 @@ export class ReleasePrograms {
     return [...this.#runs].filter((run) => run.name === name).map(({ program }) => program.url);
   }
 
+  /** What `/readyz` of each running program answers, by release and name. */
+  async readiness(): Promise<readonly string[]> {
+    const runs = [...this.#runs].sort(
+      (a, b) => PROGRAMS.indexOf(a.name) - PROGRAMS.indexOf(b.name),
+    );
+    const asked = runs.map(async ({ release, name, program }) => {
+      const { status } = await fetch(`${program.operationsUrl}/readyz`);
+      return `${release} ${name}: ${status}`;
+    });
+    return Promise.all(asked);
+  }
+
   async start(release: Release, name: ProgramName): Promise<Run> {
     const root = release === 'before' ? this.rootOfBefore : this.rootOfThis;
     const settings = { ...this.servers, MINUTEBOOK_LOG_LEVEL: 'error' };
