@@ -11,6 +11,7 @@ import {
   type PreviousLogs,
 } from '../../aggregator/ownership/close-previous-logs.js';
 import { VerbRefused } from '../verb-refused.js';
+import { readPositions } from './close-log.js';
 import type { LogStores } from './log-stores.js';
 import { refuseWhileAggregatorsLive } from './postgres-log.js';
 
@@ -85,8 +86,8 @@ async function skip(place: Place, gap: AcceptedGap): Promise<void> {
 
 /**
  * Goes on behind records that the log has lost before they were counted (docs/operations.md 8,
- * `log_start_beyond_checkpoint`). They are listed among the dead letters. It can be repeated when it
- * was cut short.
+ * `log_start_beyond_checkpoint`). They are listed among the dead letters. It can be repeated when
+ * it was cut short.
  * @returns what was given up. @throws VerbRefused while an aggregator lives, or when the partition
  *   has no gap.
  */
@@ -103,8 +104,9 @@ export async function acceptGap(stores: LogStores, partition: number): Promise<A
   const logs = { ...stores, catalog, logId, memberId };
   const place = { ...stores, logs, checkpoints };
   const { startOffset: to } = await log.bounds(partition);
-  const { nextOffset: from, intent } = await checkpoints.read(partition);
+  const from = (await readPositions(stores)).get(partition)?.next_offset ?? to;
   if (from >= to) throw new VerbRefused(`partition ${partition} has no gap: nothing was changed`);
+  const { intent } = await checkpoints.read(partition);
   if (intent !== null) await endBegun(place, partition, to);
   const { nextOffset } = await checkpoints.read(partition);
   if (nextOffset < to) await skip(place, { partition, from: nextOffset, to });

@@ -12,14 +12,12 @@ import { VerbRefused } from '../verb-refused.js';
 import type { LogStores } from './log-stores.js';
 import { endPostgresLog, refuseWhileAggregatorsLive, stillUncounted } from './postgres-log.js';
 
-const listPositions = statement(
-  'list-positions',
-  z.object({
-    partition: z.number(),
-    next_offset: integerColumn,
-    intent_end: integerColumn.nullable(),
-  }),
-);
+const positionRow = z.object({
+  partition: z.number(),
+  next_offset: integerColumn,
+  intent_end: integerColumn.nullable(),
+});
+const listPositions = statement('list-positions', positionRow);
 
 /** A program that still writes to the topic shows itself within this time, if events come. */
 const WATCH_MS = 2_000;
@@ -38,18 +36,28 @@ type Progress = {
   readonly begun: readonly number[];
 };
 
-async function readProgress({ database, log }: LogStores): Promise<Progress> {
-  const { logId, partitionCount } = log.identity;
-  const rows = await database.slonik.any(listPositions({ log: logId }));
-  const positions = new Map(rows.map((row) => [row.partition, row]));
+/** How far each partition is counted; one that no aggregator has seen yet is not in it. */
+export async function readPositions({
+  database,
+  log,
+}: Pick<LogStores, 'database' | 'log'>): Promise<
+  ReadonlyMap<number, z.output<typeof positionRow>>
+> {
+  const rows = await database.slonik.any(listPositions({ log: log.identity.logId }));
+  return new Map(rows.map((row) => [row.partition, row]));
+}
+
+async function readProgress(stores: LogStores): Promise<Progress> {
+  const { log } = stores;
+  const positions = await readPositions(stores);
   let waiting = 0;
-  for (let partition = 0; partition < partitionCount; partition += 1) {
+  for (let partition = 0; partition < log.identity.partitionCount; partition += 1) {
     const { startOffset, endOffset } = await log.bounds(partition);
     const position = positions.get(partition);
     const reached = position?.intent_end ?? position?.next_offset ?? startOffset;
     waiting += Math.max(0, endOffset - reached);
   }
-  const begun = rows.filter(({ intent_end: end }) => end !== null);
+  const begun = [...positions.values()].filter(({ intent_end: end }) => end !== null);
   return { waiting, begun: begun.map(({ partition }) => partition) };
 }
 
