@@ -239,6 +239,63 @@ describe('the aggregator', () => {
     expect(await wrongMarkers(world.clickhouse)).toEqual([]);
   });
 
+  test.for([
+    ['nothing of it is stored, and is begun anew', 'insert events', 'x'],
+    ['it is stored in part with the same rows, and is completed', 'insert ids', ''],
+  ] as const)(
+    'finishes what the release before began with an earlier fold, when %s',
+    async ([, undone, otherDigest], { world }) => {
+      await createMeter(world.database, '[]');
+      let failures = 0;
+      const before = await world.startAggregator((command) => {
+        if (command.kind !== 'insert' || `insert ${command.tables[0]}` !== undone) return null;
+        failures += 1;
+        return 'before';
+      });
+      await send(
+        world.writer,
+        ['a', 'b', 'c', 'a'].map((id) => eventOf(id)),
+      );
+      await vi.waitFor(() => expect(failures).toBeGreaterThan(3), WAIT);
+      await before.close();
+      const { rowCount } = await ownerOf(world.database).query(
+        sql.type(z.unknown())`UPDATE aggregator_checkpoints
+          SET fold_version = ${FOLD_VERSION - 1}, digest = digest || ${otherDigest}
+          WHERE intent_end IS NOT NULL`,
+      );
+      expect(rowCount).toBeGreaterThan(0);
+      const aggregator = await world.startAggregator();
+      await vi.waitFor(async () => {
+        const { events, ids, usage, duplicates } = await totals(world.clickhouse);
+        expect([events, ids, usage, duplicates]).toEqual([3, 3, 3, 1]);
+      }, WAIT);
+      expect([...aggregator.halted]).toEqual([]);
+      expect(await wrongMarkers(world.clickhouse)).toEqual([]);
+    },
+  );
+
+  test('stops at what a release before stored in part with other rows', async ({ world }) => {
+    await createMeter(world.database, '[]');
+    let failures = 0;
+    const before = await world.startAggregator((command) => {
+      if (command.kind !== 'insert' || !command.tables.includes('ids')) return null;
+      failures += 1;
+      return 'before';
+    });
+    await send(world.writer, [eventOf('a')]);
+    await vi.waitFor(() => expect(failures).toBeGreaterThan(3), WAIT);
+    await before.close();
+    await ownerOf(world.database).query(
+      sql.type(z.unknown())`UPDATE aggregator_checkpoints
+        SET fold_version = ${FOLD_VERSION - 1}, digest = 'of other rows' WHERE intent_end IS NOT NULL`,
+    );
+    const aggregator = await world.startAggregator();
+    await vi.waitFor(() => {
+      expect([...aggregator.halted.values()]).toEqual(['unknown_fold_version']);
+    }, WAIT);
+    expect(await totals(world.clickhouse)).toMatchObject({ events: 1, ids: 0 });
+  });
+
   test('stops with the reason when a store was restored behind its back', async ({ world }) => {
     const first = await world.startAggregator();
     await send(world.writer, [eventOf('a'), eventOf('b'), eventOf('c'), eventOf('d')]);

@@ -16,6 +16,7 @@ import { createReadiness } from '../runtime/readiness.js';
 import { outageOf } from '../sql/outage.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { Aggregator } from './aggregator.js';
+import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
 
 // Batches leave much garbage, and V8 lets a heap grow to four times its size before it collects it.
 // With twice its size the process takes half the memory at nearly the same rate
@@ -58,6 +59,7 @@ async function run(): Promise<never> {
   const clickhouse = createClickHouse(clickhouseUrl);
   lifecycle.onClose('clickhouse', () => clickhouse.close());
   await refuseUnmigratedClickHouse(clickhouse);
+  if (config.KAFKA_BROKERS !== undefined) await refuseUncountedLog(database);
   const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }, (error) => {
     logger.warn(
       { error: messageOf(error) },

@@ -106,7 +106,7 @@ async function testBeside(checks, config) {
   process.exit(1);
 }
 
-/** Long runs that live in load-tests, each with a folder of its own. */
+/** Programs that live in load-tests, each with a folder of its own. */
 const PROOFS = new Map([
   ['faults', 'proofs/faults'],
   ['fuzz', 'proofs/interface-fuzzer'],
@@ -115,6 +115,7 @@ const PROOFS = new Map([
   ['oracle', 'proofs/usage-oracle'],
   ['pricing:check', 'proofs/pricing-oracle'],
   ['golden', 'proofs/golden-invoices'],
+  ['keep-release', 'releases'],
   ['simulate', 'proofs/simulation'],
   ['speed', 'speed'],
 ]);

@@ -5,6 +5,7 @@ import { outageOf } from '../sql/outage.js';
 import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
 import { addKeysVerb } from './operator/keys-verb.js';
+import { addLogVerb } from './operator/log-verb.js';
 import { addLookVerbs } from './look/look-verbs.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
@@ -38,6 +39,7 @@ program
 addDeadLettersVerb(program);
 addKeysVerb(program);
 addTenantsVerb(program);
+addLogVerb(program);
 addBackupVerbs(program);
 addLookVerbs(program);
 

@@ -21,7 +21,8 @@ export const projectRoot: string = findProjectRoot();
 /**
  * The built JavaScript file of one of our modules (`clickhouse/embedded-server`), to be started as
  * a process.
+ * @param root of another built checkout than this one.
  */
-export function builtModule(name: string): string {
-  return join(projectRoot, 'dist', `${name}.js`);
+export function builtModule(name: string, root: string = projectRoot): string {
+  return join(root, 'dist', `${name}.js`);
 }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { test } from '../load-tests/harness/fixtures.js';
 import { migrateDatabase } from './migrate.js';
 import { withSession } from './session.js';
@@ -42,6 +42,28 @@ describe('migrateDatabase', () => {
     const applied = (await Promise.all(runs)).flat();
     expect(applied).toEqual(['0001_first.sql', '0002_second.sql']);
     expect(await count(emptyDatabaseUrl, 'first')).toBe(1);
+  });
+
+  test('lets programs read a table that it waits for, and is applied when it can be', async ({
+    emptyDatabaseUrl: url,
+    directory,
+  }) => {
+    const before = await write(directory, FILES);
+    await migrateDatabase(url, before);
+    const column = { '0003_column.sql': 'ALTER TABLE first ADD COLUMN text text' };
+    const folder = await write(join(directory, 'next'), { ...FILES, ...column });
+    const migrating = await withSession(url, async (long) => {
+      // As a backup does for as long as it reads.
+      await long.query('BEGIN');
+      await long.query('SELECT FROM first');
+      const running = migrateDatabase(url, folder);
+      const waiting = `SELECT FROM pg_locks WHERE relation = 'first'::regclass AND NOT granted`;
+      await vi.waitFor(async () => expect((await long.query(waiting)).rowCount).toBe(1), 20_000);
+      expect(await count(url, 'first')).toBe(1);
+      await long.query('COMMIT');
+      return running;
+    });
+    expect(migrating).toEqual(['0003_column.sql']);
   });
 
   test('leaves no trace of a file that fails, and applies it once it is corrected', async ({

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { z } from 'zod';
-import { messageOf } from '../runtime/failure.js';
+import { codeOf, messageOf } from '../runtime/failure.js';
 import {
   MigrationRefused,
   migrationsFolder,
@@ -28,21 +29,49 @@ async function readApplied(session: Client): Promise<z.infer<typeof appliedRows>
   return appliedRows.parse(result.rows);
 }
 
-async function apply(session: Client, migration: Migration): Promise<void> {
+/**
+ * What a program asks of a table queues behind a migration that waits for a lock on it, so that a
+ * migration never waits long: it gives up, lets the others pass, and tries again.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_PAUSE_MS = 1_000;
+/** Longer than any statement of a program may take; a backup may take longer. */
+const LOCK_TRIES_MAX = 60;
+/** SQLSTATEs of a lock that was not had in time, and of a deadlock. */
+const NO_LOCK = ['55P03', '40P01'];
+
+/** @returns whether it was applied: false when a lock could not be had in time. */
+async function tryToApply(session: Client, migration: Migration): Promise<boolean> {
   await session.query('BEGIN');
   try {
+    await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await session.query(migration.text);
     await session.query(
       'INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)',
       [migration.number, migration.name, migration.checksum],
     );
     await session.query('COMMIT');
+    return true;
   } catch (error) {
     await session.query('ROLLBACK').catch(() => undefined);
+    if (NO_LOCK.includes(codeOf(error) ?? '')) return false;
     throw Object.assign(
       new MigrationRefused(`migration ${migration.name} failed: ${messageOf(error)}`),
       { cause: error },
     );
+  }
+}
+
+async function apply(session: Client, migration: Migration): Promise<void> {
+  for (let tries = 1; !(await tryToApply(session, migration)); tries += 1) {
+    if (tries === LOCK_TRIES_MAX) {
+      throw new MigrationRefused(
+        `migration ${migration.name} was not applied, because another session holds a table that it ` +
+          'changes: wait for the end of a backup or another long transaction, and run the ' +
+          'command again',
+      );
+    }
+    await delay(LOCK_PAUSE_MS);
   }
 }
 
@@ -51,8 +80,8 @@ async function apply(session: Client, migration: Migration): Promise<void> {
  * order, each in one transaction. Only one process does so at a time; others wait and then find
  * nothing to do.
  * @returns the names of the files that were applied now.
- * @throws MigrationRefused when an applied file was changed, or when a file fails, in which case
- *   nothing of it is applied.
+ * @throws MigrationRefused when an applied file was changed, or when a file fails or cannot have a
+ *   lock within two minutes, in which case nothing of it is applied.
  * @throws DependencyError when PostgreSQL cannot be reached.
  */
 export function migrateDatabase(

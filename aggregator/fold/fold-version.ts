@@ -1,7 +1,8 @@
 /**
  * Version of the fold that this release applies, recorded with every intent. It is raised when the
  * same records, catalog and known ids would give other rows: decode, de-duplication, matching,
- * minutes and encoding all count. A release that raises it also ships the fold before, so that it
- * can finish intents of the release before; there is none before this one.
+ * minutes and encoding all count. A release that raises it finishes what releases before began when
+ * its own fold gives the same rows, or when nothing of the batch is stored; else the partition
+ * halts, so such a release is rolled out as docs/operations.md 10 says.
  */
 export const FOLD_VERSION = 2;

@@ -75,9 +75,11 @@ async function complete(
   logs: PreviousLogs,
   { writer, checkpoint }: Taken,
   range: BatchRange & { readonly intent: Intent },
-): Promise<'completed' | 'fenced'> {
+): Promise<'completed' | 'fenced' | 'kept'> {
   // Its records may be gone, and with them the time of their append.
   const presence = await writer.presence(range, null);
+  // The records of the log that is read now are counted by whoever takes the partition.
+  if (presence.events === 0 && range.logId === logs.logId) return 'kept';
   const missing = missingOf(range, presence);
   if (missing.length > 0) {
     const encoded = await encodeStored(logs, range, range.intent);
@@ -109,6 +111,27 @@ async function closePartition(logs: PreviousLogs, intended: Intended): Promise<v
   const { log: logId, partition } = intended;
   const range = { logId, partition, start: taken.checkpoint.nextOffset, end: intent.end };
   await complete(logs, taken, { ...range, intent });
+}
+
+/**
+ * Completes the batches that were begun on the log that is read now, from the events that they have
+ * stored. One that has stored none is left as it is: its records are still to be counted.
+ * @throws the same errors as `closePreviousLogs`.
+ */
+export async function completeStoredBatches(logs: PreviousLogs): Promise<void> {
+  const { database, logId: log, memberId } = logs;
+  // Of all logs: none is left out.
+  const intents = await createCheckpointStore(database, { log: '', memberId }).previousIntents();
+  for (const intended of intents) if (intended.log === log) await closePartition(logs, intended);
+}
+
+/**
+ * Ends a batch whose records are gone from the log that is read now: it is completed from the
+ * events that it has stored, and otherwise ends empty. @throws the same errors.
+ */
+export function endLostBatch(logs: PreviousLogs, partition: number): Promise<void> {
+  // As if its log were read no more: nobody can read these records again.
+  return closePartition({ ...logs, logId: '' }, { log: logs.logId, partition });
 }
 
 /** Others may be closing the same partitions, and fence us while they do. */

@@ -6,6 +6,7 @@ import {
   idHashesOf,
   rebuildBatch,
 } from './build-batch.js';
+import { FOLD_VERSION } from '../fold/fold-version.js';
 import { countsTheSame } from '../fold/refold-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
 import type { OutcomeIn, StateIn } from './expected-outcomes.js';
@@ -117,7 +118,9 @@ function recover(
 ): Step {
   if (batch.digest !== intent.digest) {
     const isUntouched = presence.events === 0 && presence.ids === 0 && presence.marker === 0;
-    return isUntouched ? replaceIntent(checkpoint, batch) : halt(checkpoint, 'digest_mismatch');
+    const isOurs = intent.foldVersion === FOLD_VERSION;
+    const reason = isOurs ? 'digest_mismatch' : 'unknown_fold_version';
+    return isUntouched ? replaceIntent(checkpoint, batch) : halt(checkpoint, reason);
   }
   const tables = tablesToInsert(batch, presence);
   return typeof tables === 'string'

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { test } from '../../load-tests/harness/fixtures.js';
 import { makeKey } from '../../load-tests/harness/make-key.js';
 import { ownerDatabase, ownerOf } from '../../load-tests/harness/owner.js';
+import { runVerb } from '../../load-tests/harness/run-verb.js';
 import { systemClock } from '../../runtime/clock.js';
 import { createApiKeyDirectory } from '../../sql/api-keys.js';
+import { createOperatorTenant } from './create-tenant.js';
 import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 
 describe('minutebook tenants', () => {
@@ -31,6 +33,44 @@ describe('minutebook tenants', () => {
       SELECT after ->> 'status' AS status FROM audit_entries WHERE entity_id = ${tenantId}
       ORDER BY id`);
     expect(entries.map(({ status }) => status)).toEqual(['suspended', 'active']);
+  });
+
+  test('makes a tenant as a sign-up does, whose first key works and is told once', async ({
+    database: { url, database },
+  }) => {
+    const made = await runVerb({ DATABASE_URL: url }, 'tenants', 'create', ' Example Ltd ');
+    expect(made.status).toBe(0);
+    const [, tenantId, environmentId, apiKey] =
+      /^(tenant_\w+) was made, with (env_\w+) of production .*\n.*\n(sk_\w{40})\n$/.exec(
+        made.said,
+      ) ?? [];
+    const caller = await createApiKeyDirectory(database, systemClock).find(apiKey ?? '');
+    expect(caller).toMatchObject({
+      roles: ['super_admin'],
+      environment: { tenantId, environmentId },
+    });
+    const listed = await runVerb({ DATABASE_URL: url }, 'tenants', 'list');
+    expect(listed.said).toContain(`${tenantId}  active  Example Ltd\n  2 environments, since 20`);
+    const entries = await ownerOf(database).any(sql.type(
+      z.object({ entity_type: z.string(), action: z.string(), user_id: z.string() }),
+    )`SELECT entity_type, action, user_id FROM audit_entries WHERE tenant_id = ${tenantId ?? ''}
+      ORDER BY entity_type`);
+    const kinds = ['environment', 'environment', 'secret', 'tenant', 'user'];
+    expect(entries.map(({ entity_type: kind, action }) => [kind, action])).toEqual(
+      kinds.map((kind) => [kind, 'created']),
+    );
+    expect(new Set(entries.map(({ user_id: userId }) => userId))).toEqual(
+      new Set([caller?.userId]),
+    );
+  });
+
+  test('makes no tenant of a name that a sign-up refuses', async ({ database: { url } }) => {
+    const owner = await ownerDatabase(url);
+    const refused = 'the tenant was not made: its name must';
+    await expect(createOperatorTenant(owner, ' ')).rejects.toThrow(`${refused} not be empty`);
+    const long = createOperatorTenant(owner, 'x'.repeat(256));
+    await expect(long).rejects.toThrow(`${refused} have at most 255 characters`);
+    expect(await listOperatorTenants(owner)).toEqual([]);
   });
 
   test('says that a tenant does not exist', async ({ database: { url } }) => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { formatInstant } from '../../contract/instant.js';
+import { createOperatorTenant } from './create-tenant.js';
 import { listOperatorTenants, setTenantStatus } from './operator-tenants.js';
 import { withOwnerDatabase } from './owner-database.js';
 
@@ -11,6 +12,18 @@ async function list(): Promise<void> {
   }
 }
 
+/** The key goes to standard output alone, so that a script can take it. */
+async function create(name: string): Promise<void> {
+  const { tenantId, environmentId, apiKey } = await withOwnerDatabase((database) =>
+    createOperatorTenant(database, name),
+  );
+  console.error(
+    `${tenantId} was made, with ${environmentId} of production and an environment of development.`,
+  );
+  console.error('Keep the key of production: it is not shown again.');
+  console.log(apiKey);
+}
+
 async function setStatus(ids: readonly string[], status: 'active' | 'suspended'): Promise<void> {
   await withOwnerDatabase(async (database) => {
     for (const id of ids) {
@@ -20,12 +33,17 @@ async function setStatus(ids: readonly string[], status: 'active' | 'suspended')
   });
 }
 
-/** Adds `minutebook tenants list|suspend|resume` for operators, also while the product runs. */
+/** Adds `minutebook tenants` with its verbs for operators, also while the product runs. */
 export function addTenantsVerb(program: Command): void {
   const verb = program
     .command('tenants')
-    .description('list tenants, suspend them or let them go on');
+    .description('list or make tenants, suspend them or let them go on');
   verb.command('list').action(list);
+  verb
+    .command('create')
+    .description('make a tenant with its environments, and print its first key')
+    .argument('<name>', 'as invoices and lists show it')
+    .action(create);
   verb
     .command('suspend')
     .description('let them read and not write: events are refused, too')

@@ -1,13 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { builtModule } from '../../runtime/project.js';
+import { builtModule, projectRoot } from '../../runtime/project.js';
+
+type VerbEnd = { readonly status: number | null; readonly said: string };
 
 /** Runs `minutebook <words>` with no other settings than these: its status, and what it wrote. */
-export async function runVerb(
+export function runVerb(
   settings: Readonly<Record<string, string>>,
   ...words: readonly string[]
-): Promise<{ readonly status: number | null; readonly said: string }> {
-  const child = spawn(process.execPath, [builtModule('cli/minutebook'), ...words], {
+): Promise<VerbEnd> {
+  return runVerbOf(projectRoot, settings, ...words);
+}
+
+/** The same of another built release, by its root. */
+export async function runVerbOf(
+  root: string,
+  settings: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): Promise<VerbEnd> {
+  const child = spawn(process.execPath, [builtModule('cli/minutebook', root), ...words], {
     env: { PATH: process.env['PATH'], ...settings },
   });
   let said = '';

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drawFreePort } from '../../runtime/port.js';
-import { builtModule } from '../../runtime/project.js';
+import { builtModule, projectRoot } from '../../runtime/project.js';
 
 /** One of our programs as a process of its own, on engines that run. */
 export type StartedProgram = {
@@ -53,13 +53,15 @@ export function programOf(child: ChildProcess, url: string, operationsUrl = url)
 /**
  * Starts a built program with these settings on a free port of loopback. It ends when this process
  * ends. Call `waitUntilReady` before you use it.
+ * @param root of another release than this one.
  */
 export async function startProgram(
   name: 'ingest' | 'aggregator' | 'billing-api',
   settings: Readonly<Record<string, string>>,
+  root: string = projectRoot,
 ): Promise<StartedProgram> {
   const [port, metricsPort] = [await drawFreePort(), await drawFreePort()];
-  const child = fork(builtModule(`${name}/main`), [], {
+  const child = fork(builtModule(`${name}/main`, root), [], {
     env: {
       ...process.env,
       // billing-api needs one; the others leave it alone.

@@ -8,21 +8,21 @@ import type { UserWithTenant } from '../users/user-operations.js';
 import { USERS } from '../users/user.resource.js';
 import { insertPassword } from '../users/users-store.js';
 
-/** What a sign-up says, checked. */
+/** What a new tenant begins with, checked. */
 export type NewTenant = {
-  /** In lower case. */
-  readonly email: string;
+  /** Of its first super_admin, in lower case; null for one who has keys only. */
+  readonly email: string | null;
   readonly tenantName: string;
   readonly name: string | null;
 };
 
 /** The tenant, its two environments and its first super_admin, whom it all is done by. */
-export async function storeSignUp(
+export async function storeNewTenant(
   unit: Unit,
-  { signUp, hash }: { readonly signUp: NewTenant; readonly hash: string },
+  { email, name, tenantName }: NewTenant,
 ): Promise<UserWithTenant | Refusal> {
   const { userId, environment } = unit.caller;
-  const tenant = await insertOwnTenant(unit, signUp.tenantName);
+  const tenant = await insertOwnTenant(unit, tenantName);
   recordTenant(unit, null, tenant);
   const production = { id: environment.environmentId, name: 'Production' };
   const environments = [
@@ -31,10 +31,18 @@ export async function storeSignUp(
   ];
   const refused = environments.find(isRefusal);
   if (refused !== undefined) return refused;
-  const { email, name } = signUp;
   const user = { id: userId, email, name, type: 'user', roles: ['super_admin'] } as const;
   const row = await createRecord(unit, USERS, { ...user, roles: [...user.roles] });
-  if (isRefusal(row)) return row;
-  await insertPassword(unit, { userId, hash });
-  return { row, tenant };
+  return isRefusal(row) ? row : { row, tenant };
+}
+
+/** A new tenant whose super_admin signs in with a password. */
+export async function storeSignUp(
+  unit: Unit,
+  { signUp, hash }: { readonly signUp: NewTenant; readonly hash: string },
+): Promise<UserWithTenant | Refusal> {
+  const stored = await storeNewTenant(unit, signUp);
+  if (isRefusal(stored)) return stored;
+  await insertPassword(unit, { userId: unit.caller.userId, hash });
+  return stored;
 }

@@ -29,6 +29,21 @@ async function holdOwner(
 /** A key that was just made: the record, its user, and the key itself, which is not stored. */
 type CreatedKey = { readonly row: KeyRow; readonly user: UserRow; readonly apiKey: string };
 
+type NewKey = Pick<KeyRow, 'name' | 'type' | 'expires_at'> & {
+  readonly user: UserRow;
+  readonly apiKey: string;
+};
+
+/** Stores what is needed to recognise a key. */
+export async function storeKey(
+  unit: Unit,
+  { user, apiKey, ...key }: NewKey,
+): Promise<CreatedKey | Refusal> {
+  const secret = { key_hash: hashApiKey(apiKey), display_id: displayIdOf(apiKey) };
+  const row = await createRecord(unit, KEYS, { ...secret, ...key, user_id: user.id });
+  return isRefusal(row) ? row : { row, user, apiKey };
+}
+
 /** POST /secrets/api/keys. */
 export async function createKey(
   dependencies: WriteDependencies,
@@ -45,12 +60,9 @@ export async function createKey(
   if (problems !== null) return problems;
   const { type } = body;
   const apiKey = createApiKey(type);
-  const secret = { key_hash: hashApiKey(apiKey), display_id: displayIdOf(apiKey) };
   return writeUnit(dependencies, caller, async (unit) => {
     const user = await holdOwner(unit, caller, body);
     if (isRefusal(user)) return user;
-    const key = { ...secret, user_id: user.id, name, type, expires_at: expiresAt };
-    const row = await createRecord(unit, KEYS, key);
-    return isRefusal(row) ? row : { row, user, apiKey };
+    return storeKey(unit, { user, apiKey, name, type, expires_at: expiresAt });
   });
 }

@@ -1,0 +1,64 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { readStackConfig } from '../stack-config.js';
+import { VerbRefused } from '../verb-refused.js';
+import { acceptGap } from './accept-gap.js';
+import { closeLog } from './close-log.js';
+import { withLogStores } from './log-stores.js';
+import { withOwnerDatabase } from './owner-database.js';
+import { renewPostgresLog } from './postgres-log.js';
+
+/** `minutebook log renew`. */
+async function renew(): Promise<void> {
+  if (readStackConfig(process.env).KAFKA_BROKERS !== undefined) {
+    throw new VerbRefused(
+      'KAFKA_BROKERS is set: only the log in PostgreSQL is renewed, since a topic that is made anew ' +
+        'has a new id by itself',
+    );
+  }
+  const logId = await withOwnerDatabase(renewPostgresLog);
+  console.log(`The log in PostgreSQL is now ${logId}. Start the programs.`);
+}
+
+/** `minutebook log close`. */
+async function close(): Promise<void> {
+  const { logId, partitions, completed } = await withLogStores(closeLog);
+  const batches = completed === 0 ? '' : `, ${completed} begun batches were completed`;
+  console.log(
+    `Every record of log ${logId} is counted (${partitions} partitions${batches}). It is closed.`,
+  );
+  console.log('Start the programs with the settings of the new log.');
+}
+
+/** `minutebook log accept-gap <partition>`. */
+async function accept(partition: number): Promise<void> {
+  const { from, to } = await withLogStores((stores) => acceptGap(stores, partition));
+  console.log(
+    `Partition ${partition} goes on at record ${to}; what was not counted from ${from} on is given ` +
+      'up, and listed by `minutebook dead-letters list`. Start the aggregators.',
+  );
+}
+
+function partitionFrom(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be the number of a partition');
+}
+
+/** Adds `minutebook log close|renew|accept-gap` for operators, while the programs are stopped. */
+export function addLogVerb(program: Command): void {
+  const verb = program
+    .command('log')
+    .description('end the event log, give it a new id, or go on behind a gap');
+  verb
+    .command('close')
+    .description('check that all of it is counted, before another log takes its place')
+    .action(close);
+  verb
+    .command('renew')
+    .description('give the log in PostgreSQL a new id, after a restore by other tools')
+    .action(renew);
+  verb
+    .command('accept-gap')
+    .description('go on behind records that the log lost before they were counted')
+    .argument('<partition>', 'its number, as the aggregator names it', partitionFrom)
+    .action(accept);
+}
