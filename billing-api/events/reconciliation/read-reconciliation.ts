@@ -1,4 +1,5 @@
 import type { Environment } from '../../../contract/environment.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
@@ -10,6 +11,7 @@ import {
   type HoursQuery,
 } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
+import { readErasedHours, readErasureClock } from './erased-events.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
 import { type ReadDependencies, readUnit } from '../../records/unit.js';
@@ -80,6 +82,27 @@ async function addFinished(
   return null;
 }
 
+/** Asked last, since it also tells whether events went while the others were counted. */
+async function addErased(
+  { database }: ReconciliationDependencies,
+  ledger: HourLedger,
+  of: {
+    readonly environment: Environment;
+    readonly hours: Interval;
+    readonly since: InstantMs;
+  },
+): Promise<Refusal | null> {
+  const erased = await readErasedHours(database, of.environment, of);
+  if (erased === null) {
+    return new Refusal(
+      'service_unavailable',
+      'events are being erased; try again when the operator says that it is done',
+    );
+  }
+  for (const { hourMs, erased: events } of erased) ledger.add(hourMs, { erased: events });
+  return null;
+}
+
 /** GET /events/reconciliation (docs/domain.md 7.2, docs/architecture.md I5). */
 export async function readReconciliation(
   dependencies: ReconciliationDependencies,
@@ -89,8 +112,10 @@ export async function readReconciliation(
   const hours = hoursFrom(request, dependencies.clock.now());
   if (isRefusal(hours)) return hours;
   const { environment } = caller;
+  const { database } = dependencies;
+  const since = await readErasureClock(database);
   // First of all: what is finished by these stays so.
-  const finished = await readCheckpoints(dependencies.database);
+  const finished = await readCheckpoints(database);
   const query = { environment, hours, bounds: boundsOf(finished) };
   // Then what was accepted: it says up to where batches are counted, and the rest is read from the
   // stores below that, and from the log above it.
@@ -101,6 +126,7 @@ export async function readReconciliation(
   for (const hour of accepted.hours) ledger.add(hour.hourMs, { accepted: hour.accepted });
   const refusal =
     (await addFinished(dependencies, ledger, { environment, hours, bounds })) ??
-    (await addPending(dependencies, ledger, { environment, checkpoints }));
+    (await addPending(dependencies, ledger, { environment, checkpoints })) ??
+    (await addErased(dependencies, ledger, { environment, hours, since }));
   return refusal ?? ledger.result();
 }

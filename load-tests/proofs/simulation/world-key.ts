@@ -41,7 +41,8 @@ const rowKey = remembered((row: Checkpoint): string => {
     intent === null
       ? '-'
       : `${intent.end},${intent.catalogVersion},${intent.foldVersion},${intent.digest}`;
-  const last = lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows}`;
+  const last =
+    lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows},${lastBatch.erased}`;
   return `${row.epoch},${row.nextOffset},${intentKey},${row.minVersion},${row.catalogVersion},${last}`;
 });
 
