@@ -70,6 +70,7 @@ function failingAt(clickhouse: ClickHouse, nth: number, when: 'before' | 'after'
 describe('an erasure that is cut short', () => {
   test.for(['before', 'after'] as const)(
     'ends the same when it is repeated, whichever statement failed %s its effect',
+    { timeout: 120_000 },
     async (when, { erasing: world }) => {
       await createMeter(world.database, '[]');
       const aggregator = await world.startAggregator();
@@ -100,7 +101,6 @@ describe('an erasure that is cut short', () => {
       expect(round).toBeGreaterThan(5);
       expect([...aggregator.halted]).toEqual([]);
     },
-    120_000,
   );
 });
 
