@@ -3,7 +3,7 @@ import { VerbRefused } from '../verb-refused.js';
 import { eraseCustomer } from './erase/erase-customer.js';
 import { withErasureStores, type ErasureStores } from './erase/erasure-stores.js';
 import { findErasedCustomer, keysOf, type CustomerName } from './erase/named-customer.js';
-import { countEventsByHour } from './erase/stored-rows.js';
+import { countEvents } from './erase/stored-rows.js';
 import { operatorOf } from './in-whose-name.js';
 
 type EraseOptions = {
@@ -28,8 +28,7 @@ async function erase(
   const customer = await findErasedCustomer(stores.database, environment, named);
   const references = keysOf(customer).join(', ');
   if (yes !== true) {
-    const hours = await countEventsByHour(stores.clickhouse, { environment, customer });
-    const events = hours.reduce((sum, hour) => sum + hour.events, 0);
+    const events = await countEvents(stores.clickhouse, { environment, customer });
     throw new VerbRefused(
       `nothing was erased: ${events} events of ${references} are counted in ${environmentId}; add --yes to erase them for ever`,
     );

@@ -45,7 +45,7 @@ function cut(
   erasure: Erasure,
 ): Promise<readonly Bound[]> {
   return whileQuiet(session, async ({ bounds, lastBatches }) => {
-    const hours = await countEventsByHour(clickhouse, erasure);
+    const hours = await countEventsByHour(clickhouse, erasure, bounds);
     const batches = await countEventsOfBatches(clickhouse, erasure, lastBatches);
     // First of all: who takes a partition from now on must know what will be missing.
     await recordCounts(database, erasure, { bounds, hours, batches });

@@ -89,16 +89,26 @@ async function count(
   return row?.rows ?? 0;
 }
 
-/** Stored events of the customer by hour of receipt. */
-export function countEventsByHour(clickhouse: ClickHouse, of: Of): Promise<readonly HourEvents[]> {
+/** Stored events of the customer. */
+export function countEvents(clickhouse: ClickHouse, of: Of): Promise<number> {
+  return count(clickhouse, `events_v1 WHERE ${OF_CUSTOMER}`, { of, bounds: [] });
+}
+
+/** Stored events of the customer below the bounds by hour of receipt. */
+export function countEventsByHour(
+  clickhouse: ClickHouse,
+  of: Of,
+  bounds: readonly Bound[],
+): Promise<readonly HourEvents[]> {
   const row = z.object({ hourMs: integerColumn, events: integerColumn });
-  return clickhouse.query(
+  const { statement, parameters } = bounded(
     `SELECT intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hourMs,
        count() AS events
-     FROM events_v1 WHERE ${OF_CUSTOMER} GROUP BY hourMs ORDER BY hourMs`,
-    parametersOf(of),
-    row,
+     FROM events_v1 WHERE ${OF_CUSTOMER} AND ${BELOW_BOUNDS} GROUP BY hourMs ORDER BY hourMs`,
+    of,
+    bounds,
   );
+  return clickhouse.query(statement, parameters, row);
 }
 
 /** Stored events of the customer in the last batch of each partition. */

@@ -73,7 +73,7 @@ function randomContradiction(random: () => number): 'none' | 'restore' | 'lost_p
   return draw < 6 ? 'releases' : 'none';
 }
 
-/** One world in so many has events erased. It takes no draw, so that the others stay as they are. */
+/** One world in so many has events erased. That takes no draw: the others stay as they are. */
 const ERASED_OF = 5;
 
 /** Minutes and backfills of erased events are a matter of the tests on real engines. */

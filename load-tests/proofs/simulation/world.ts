@@ -197,7 +197,7 @@ export function newRow(catalogVersion: number): Checkpoint {
 
 /** A world with only the log and the first catalog; the caller activates the first meters. */
 export function emptyWorld({ plan, partitions }: Scenario): World {
-  const { epochs: _, backfillAttempts: __, ...budget } = plan.limits;
+  const { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures } = plan.limits;
   return {
     partitions: partitions.map(({ records }): PartitionWorld => ({
       logStart: 0,
@@ -221,7 +221,7 @@ export function emptyWorld({ plan, partitions }: Scenario): World {
       attemptParts: [],
       late: [],
     },
-    budget,
+    budget: { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures },
   };
 }
 
