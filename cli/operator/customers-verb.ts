@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { formatInstant } from '../../contract/instant.js';
 import { VerbRefused } from '../verb-refused.js';
 import { eraseCustomer } from './erase/erase-customer.js';
 import { withErasureStores, type ErasureStores } from './erase/erasure-stores.js';
+import { listUnfinished } from './erase/erasures-store.js';
 import { findErasedCustomer, keysOf, type CustomerName } from './erase/named-customer.js';
 import { countEvents } from './erase/stored-rows.js';
 import { operatorOf } from './in-whose-name.js';
@@ -37,6 +39,10 @@ async function erase(
   const { id, events, duplicates, letters } = await eraseCustomer(stores, operator, customer);
   console.log(`${id}: ${events} events of ${customer.name} were erased`);
   console.log(`  and the texts of ${duplicates} duplicates, and ${letters} dead letters`);
+  for (const left of await listUnfinished(stores.database, environment)) {
+    const since = formatInstant(left.started_at);
+    console.error(`The erasure of ${left.customer} of ${since} was cut short: run it again.`);
+  }
 }
 
 /** Adds `minutebook customers erase` for operators, also while the product runs. */

@@ -99,7 +99,11 @@ export async function eraseCustomer(
     const erasure = await beginErasure(database, operator.environment, customer);
     try {
       // What an interrupted run has noted must be gone before anything is counted again.
-      if (erasure.bounds !== null) await removeRows(clickhouse, erasure, erasure.bounds);
+      if (erasure.noted !== null) {
+        const { customer: ofNoted, bounds: below } = erasure.noted;
+        const { environment } = erasure;
+        await removeRows(clickhouse, { environment, customer: ofNoted }, below);
+      }
       const bounds = await cut(session, stores, erasure);
       const removed = await countOtherRows(clickhouse, erasure, bounds);
       await removeRows(clickhouse, erasure, bounds);

@@ -14,12 +14,14 @@ import {
   WAIT,
   wrongMarkers,
 } from '../../../aggregator/testing/aggregator-world.js';
+import { listUnfinished } from './erasures-store.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import { DependencyError } from '../../../runtime/failure.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import {
   differenceOf,
   isAllCounted,
+  makeCustomer,
   sendOf,
   tablesWith,
   test,
@@ -102,6 +104,27 @@ describe('an erasure that is cut short', () => {
       expect([...aggregator.halted]).toEqual([]);
     },
   );
+});
+
+describe('an erasure that is repeated under another name', () => {
+  test('goes on with what it had noted, and with what the name stands for now', async ({
+    erasing: world,
+  }) => {
+    await createMeter(world.database, '[]');
+    await world.startAggregator();
+    const byId = { externalCustomerId: null, customerId: 'cust_2' };
+    await sendOf(world, environment, [
+      ...ids('a', 6).map(of('acme')),
+      ...ids('i', 3).map((id) => eventOf(id, byId)),
+    ]);
+    const { failing } = failingAt(world.clickhouse, 4, 'before');
+    await expect(world.erase('acme', { clickhouse: failing })).rejects.toThrow('killed');
+    await makeCustomer(world, { id: 'cust_2', externalId: 'acme' });
+    expect(await world.erase('acme')).toMatchObject({ events: 9 });
+    expect(await usageByCustomer(world)).toEqual([]);
+    expect(await differenceOf(world)).toBe(0);
+    expect(await listUnfinished(world.owner, environment)).toEqual([]);
+  });
 });
 
 describe('an erasure beside', () => {

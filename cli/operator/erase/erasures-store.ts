@@ -5,7 +5,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { createId } from '../../../runtime/ids.js';
 import { instantColumn, integerColumn, noRows } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
-import { keysOf, type ErasedCustomer } from './named-customer.js';
+import { customerOfKeys, keysOf, type ErasedCustomer } from './named-customer.js';
 import type { BatchEvents, Bound, HourEvents } from './stored-rows.js';
 
 /** An erasure that is not finished. */
@@ -14,8 +14,8 @@ export type Erasure = {
   readonly environment: Environment;
   readonly customer: ErasedCustomer;
   readonly startedAt: InstantMs;
-  /** Below these offsets the events go; null until they have been counted. */
-  readonly bounds: readonly Bound[] | null;
+  /** What an earlier run has noted and perhaps not removed; null when there is nothing. */
+  readonly noted: { readonly customer: ErasedCustomer; readonly bounds: readonly Bound[] } | null;
   /** Whether backfills were under way, whose rows nobody will read. */
   readonly hasOvertaken: boolean;
 };
@@ -26,6 +26,7 @@ const boundsColumn = z.array(
 const erasureRow = z.object({
   id: z.string(),
   started_at: instantColumn,
+  customer_keys: z.array(z.string()),
   bounds: boundsColumn.nullable(),
 });
 
@@ -44,7 +45,8 @@ async function overtakeBackfills(
 }
 
 /**
- * Begins an erasure, or finds the one that was interrupted. From now until its end no backfill of
+ * Begins an erasure, or finds the one of the same events that was interrupted; another customer may
+ * have got the external id since. From now until its end no backfill of
  * the environment begins or is completed.
  */
 export async function beginErasure(
@@ -53,12 +55,13 @@ export async function beginErasure(
   customer: ErasedCustomer,
 ): Promise<Erasure> {
   const { tenantId, environmentId } = environment;
-  const keys = sql.array([...keysOf(customer)].sort(), 'text');
+  const keys = sql.array([...keysOf(customer)], 'text');
   return database.transaction(async (transaction) => {
     const interrupted = await transaction.maybeOne(sql.type(erasureRow)`
-      SELECT id, started_at, bounds FROM event_erasures
+      SELECT id, started_at, customer_keys, bounds FROM event_erasures
       WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}
-        AND finished_at IS NULL AND customer_keys = ${keys}`);
+        AND finished_at IS NULL AND customer_keys && ${keys}
+      ORDER BY id LIMIT 1`);
     const row =
       interrupted ??
       (await transaction.one(sql.type(erasureRow)`
@@ -66,10 +69,15 @@ export async function beginErasure(
           (id, tenant_id, environment_id, customer, customer_keys, started_at)
         VALUES (${createId('erasure')}, ${tenantId}, ${environmentId}, ${customer.name}, ${keys},
           now())
-        RETURNING id, started_at, bounds`));
+        RETURNING id, started_at, customer_keys, bounds`));
     const hasOvertaken = (await overtakeBackfills(transaction, environment)) > 0;
-    const { id, started_at: startedAt, bounds } = row;
-    return { id, environment, customer, startedAt, bounds, hasOvertaken };
+    const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;
+    const all = [...new Set([...keysOf(customer), ...notedKeys])];
+    return {
+      ...{ id, environment, startedAt, hasOvertaken },
+      customer: customerOfKeys(customer.name, all),
+      noted: bounds && { customer: customerOfKeys(customer.name, notedKeys), bounds },
+    };
   });
 }
 
@@ -92,13 +100,15 @@ export type CountedErasure = {
  */
 export async function recordCounts(
   database: Database,
-  { id, environment }: Erasure,
+  { id, environment, customer }: Erasure,
   { bounds, hours, batches }: CountedErasure,
 ): Promise<void> {
   const { tenantId, environmentId } = environment;
+  const keys = sql.array([...keysOf(customer)], 'text');
   await database.transaction(async (transaction) => {
     await transaction.query(sql.type(noRows)`
-      UPDATE event_erasures SET bounds = ${JSON.stringify(bounds)}::jsonb WHERE id = ${id}`);
+      UPDATE event_erasures SET bounds = ${JSON.stringify(bounds)}::jsonb, customer_keys = ${keys}
+      WHERE id = ${id}`);
     await transaction.query(sql.type(noRows)`
       INSERT INTO erased_events (erasure_id, tenant_id, environment_id, hour, events)
       SELECT ${id}, ${tenantId}, ${environmentId},
@@ -113,6 +123,19 @@ export async function recordCounts(
       ON CONFLICT (log, partition, batch_start)
       DO UPDATE SET events = erased_batches.events + EXCLUDED.events`);
   });
+}
+
+const unfinishedRow = z.object({ customer: z.string(), started_at: instantColumn });
+
+/** Erasures of the environment that were interrupted, oldest first. */
+export function listUnfinished(
+  { slonik }: Database,
+  { tenantId, environmentId }: Environment,
+): Promise<readonly z.output<typeof unfinishedRow>[]> {
+  return slonik.any(sql.type(unfinishedRow)`
+    SELECT customer, started_at FROM event_erasures
+    WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND finished_at IS NULL
+    ORDER BY id`);
 }
 
 /** Events that an erasure has noted in all its runs. */
