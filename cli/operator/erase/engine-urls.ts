@@ -22,7 +22,7 @@ async function findRunning(config: StackConfig): Promise<EngineUrls | null> {
   return { owner: config.MINUTEBOOK_OWNER_DATABASE_URL ?? programs, programs, clickhouse };
 }
 
-/** Where both databases answer; embedded ones that rest are started until the end of `lifecycle`. */
+/** Where both databases answer. Embedded ones that rest run until the end of `lifecycle`. */
 export async function findOrStartEngines(
   config: StackConfig,
   lifecycle: Lifecycle,
