@@ -66,9 +66,10 @@ function openingActions(scenario: Scenario, world: World): readonly Action[] {
     { kind: 'append', partition, records: scenario.partitions[partition]?.records.length ?? 0 },
   ]);
   // An owner that takes a partition then finds the last batch without them.
-  const removals = world.partitions.map(
-    (_, partition): Action => ({ kind: 'remove_erased', partition }),
-  );
+  const removals = world.partitions.map((_, partition): Action => ({
+    kind: 'remove_erased',
+    partition,
+  }));
   return [...removals, ...crashes, ...completions];
 }
 
