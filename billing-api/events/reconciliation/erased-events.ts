@@ -4,8 +4,10 @@ import type { Environment } from '../../../contract/environment.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
+import { Refusal } from '../../records/refusal.js';
 import { readUnit, type BillingDatabase } from '../../records/unit.js';
 import type { HourOfEnvironment } from './finished-events.js';
+import type { HourLedger } from './hour-ledger.js';
 
 // Events that an operator has erased (docs/architecture.md D-019) are accepted and stored no more.
 
@@ -26,7 +28,7 @@ export async function readErasureClock({ slonik }: BillingDatabase): Promise<Ins
  * Erased events of one environment by hour of receipt; null when some were being erased at any time
  * since `since`, so that what was read since then may count them twice, or not at all.
  */
-export function readErasedHours(
+function readErasedHours(
   database: BillingDatabase,
   environment: Environment,
   of: { readonly hours: Interval; readonly since: InstantMs },
@@ -43,6 +45,27 @@ export function readErasedHours(
       GROUP BY hour`);
     return rows.map(({ hour, events }) => ({ hourMs: hour, erased: events }));
   });
+}
+
+/** Asked last, since it also tells whether events went while the others were counted. */
+export async function addErased(
+  database: BillingDatabase,
+  ledger: HourLedger,
+  of: {
+    readonly environment: Environment;
+    readonly hours: Interval;
+    readonly since: InstantMs;
+  },
+): Promise<Refusal | null> {
+  const erased = await readErasedHours(database, of.environment, of);
+  if (erased === null) {
+    return new Refusal(
+      'service_unavailable',
+      'events are being erased; try again when the operator says that it is done',
+    );
+  }
+  for (const { hourMs, erased: events } of erased) ledger.add(hourMs, { erased: events });
+  return null;
 }
 
 /** Names an environment among all of them. */

@@ -1,25 +1,15 @@
 import type { Environment } from '../../../contract/environment.js';
-import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
-import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
-import { findCountingMeters } from '../lookup/event-meters.js';
-import {
-  boundsOf,
-  type HourOutcomes,
-  type FinishedEvents,
-  type HoursQuery,
-} from './finished-events.js';
+import { boundsOf, type FinishedEvents, type HoursQuery } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
-import { readErasedHours, readErasureClock } from './erased-events.js';
+import { addErased, readErasureClock } from './erased-events.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
+import { readOutcomes } from './read-outcomes.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-
-/** Their names travel to PostgreSQL and back. */
-const CUSTOMERS_MAX = 200_000;
 
 export type ReconciliationDependencies = ReadDependencies & {
   readonly clock: Clock;
@@ -46,24 +36,6 @@ async function addPending(
   );
 }
 
-/** Stored events by what becomes of them now. */
-async function readOutcomes(
-  { database, finishedEvents }: ReconciliationDependencies,
-  environment: Environment,
-  query: HoursQuery,
-): Promise<readonly HourOutcomes[] | Refusal> {
-  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
-  if (keys === null) {
-    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
-    return new Refusal('invalid_operation', problem);
-  }
-  const meters = await findCountingMeters(database, environment, null);
-  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
-    findUnknownCustomerKeys(transaction, keys),
-  );
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys });
-}
-
 async function addFinished(
   dependencies: ReconciliationDependencies,
   ledger: HourLedger,
@@ -79,27 +51,6 @@ async function addFinished(
     ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
   for (const { hourMs, ...outcome } of outcomes) ledger.add(hourMs, outcome);
-  return null;
-}
-
-/** Asked last, since it also tells whether events went while the others were counted. */
-async function addErased(
-  { database }: ReconciliationDependencies,
-  ledger: HourLedger,
-  of: {
-    readonly environment: Environment;
-    readonly hours: Interval;
-    readonly since: InstantMs;
-  },
-): Promise<Refusal | null> {
-  const erased = await readErasedHours(database, of.environment, of);
-  if (erased === null) {
-    return new Refusal(
-      'service_unavailable',
-      'events are being erased; try again when the operator says that it is done',
-    );
-  }
-  for (const { hourMs, erased: events } of erased) ledger.add(hourMs, { erased: events });
   return null;
 }
 
@@ -127,6 +78,6 @@ export async function readReconciliation(
   const refusal =
     (await addFinished(dependencies, ledger, { environment, hours, bounds })) ??
     (await addPending(dependencies, ledger, { environment, checkpoints })) ??
-    (await addErased(dependencies, ledger, { environment, hours, since }));
+    (await addErased(database, ledger, { environment, hours, since }));
   return refusal ?? ledger.result();
 }
