@@ -2,6 +2,7 @@ import type { Environment } from '../../contract/environment.js';
 import { API_KEY, type BillingUnderTest } from './billing-harness.js';
 import { fillPlatform, type PlatformKind } from './fill-platform.js';
 import { adjustmentsOf, makeAdjustments, type AdjustmentIdKind } from './filled-adjustments.js';
+import { storeErasure } from './filled-erasure.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
@@ -216,6 +217,7 @@ export async function fillEnvironment(
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
   const letters = await storeDeadLetter(tools, environment, place);
+  await storeErasure(tools.database, environment);
   const replay = { body: { ids: [letters.dead_letter] } };
   await call('POST', '/v1/events/dead-letters/replay', replay);
   // A change of filters makes a second version of the meter and its backfill.
