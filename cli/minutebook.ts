@@ -4,6 +4,7 @@ import { isForOperator } from '../runtime/lifecycle.js';
 import { outageOf } from '../sql/outage.js';
 import { addBackupVerbs } from './backup/backup-verb.js';
 import { addDeadLettersVerb } from './dead-letters-verb.js';
+import { addCustomersVerb } from './operator/customers-verb.js';
 import { addKeysVerb } from './operator/keys-verb.js';
 import { addLogVerb } from './operator/log-verb.js';
 import { addLookVerbs } from './look/look-verbs.js';
@@ -40,6 +41,7 @@ addDeadLettersVerb(program);
 addKeysVerb(program);
 addTenantsVerb(program);
 addLogVerb(program);
+addCustomersVerb(program);
 addBackupVerbs(program);
 addLookVerbs(program);
 

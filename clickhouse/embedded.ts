@@ -14,6 +14,7 @@ import { findLiveOwner, markOwner } from '../runtime/process.js';
 import { builtModule } from '../runtime/project.js';
 import type { ServerOrder } from './embedded-server.js';
 import { createClickHouse } from './client.js';
+import { markUrl } from './running-embedded.js';
 import { READER, readerProfile, readerUser } from './reader-user.js';
 
 export type EmbeddedClickHouse = {
@@ -281,6 +282,7 @@ export async function startEmbeddedClickHouse(options: {
       : Promise.resolve();
   try {
     await markOwner(directory);
+    await markUrl(directory, `${order.httpUrl}/${DATABASE}`);
   } catch (error) {
     // The disk is full, for instance. A server that nobody knows of would keep port and directory.
     await endServer(server, exited);

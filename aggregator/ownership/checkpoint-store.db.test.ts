@@ -34,7 +34,7 @@ describe('a finished batch', () => {
       const at = { partition: 0, epoch, start: 0 };
       await store.intend([{ ...at, intent: first, isReplacement: false }]);
       await store.finish([{ ...at, end: 3, rows: 2, appendedAtMs }]);
-      const lastBatch = { start: 0, rows: 2, appendedAtMs };
+      const lastBatch = { start: 0, rows: 2, erased: 0, appendedAtMs };
       expect((await store.read(0)).lastBatch).toEqual(lastBatch);
       expect((await store.take(0, 0))?.lastBatch).toEqual(lastBatch);
     },

@@ -18,6 +18,7 @@ const checkpointRow = z.object({
   last_batch_start: integerColumn.nullable(),
   last_batch_rows: z.number().nullable(),
   last_batch_appended_ms: integerColumn.nullable(),
+  last_batch_erased: z.number(),
 });
 const writtenRow = z.object({ partition: z.number() });
 
@@ -49,7 +50,7 @@ function intentFromRow(row: z.output<typeof checkpointRow>): Intent | null {
 }
 
 function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
-  const { last_batch_start: start, last_batch_rows: rows } = row;
+  const { last_batch_start: start, last_batch_rows: rows, last_batch_erased: erased } = row;
   const appendedAtMs = row.last_batch_appended_ms;
   return {
     epoch: row.epoch,
@@ -57,7 +58,7 @@ function checkpointFromRow(row: z.output<typeof checkpointRow>): Checkpoint {
     intent: intentFromRow(row),
     minVersion: row.min_version,
     catalogVersion: row.catalog_version,
-    lastBatch: start === null || rows === null ? null : { start, rows, appendedAtMs },
+    lastBatch: start === null || rows === null ? null : { start, rows, erased, appendedAtMs },
   };
 }
 

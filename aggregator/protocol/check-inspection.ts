@@ -2,10 +2,13 @@ import type { Checkpoint, HaltReason, Inspection, Outcome } from './state.js';
 
 function isLastBatchComplete(checkpoint: Checkpoint, inspection: Inspection): boolean {
   if (checkpoint.lastBatch === null) return true;
-  const { rows } = checkpoint.lastBatch;
+  const { rows, erased } = checkpoint.lastBatch;
   const found = inspection.lastBatch;
+  if (found === null) return false;
+  // Erased events are noted before they go, so any number of them may still be there.
+  const hasEvents = found.events <= rows && found.events >= rows - erased;
   // Missing ids are as bad as missing events: their duplicates to come would be counted.
-  return found !== null && found.events === rows && found.ids === rows && found.marker === 1;
+  return hasEvents && found.ids === rows && found.marker === 1;
 }
 
 /**

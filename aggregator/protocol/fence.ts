@@ -90,6 +90,8 @@ export function onConfirmingHalt(
   switch (outcome.kind) {
     case 'reread':
       if (outcome.checkpoint.epoch !== checkpoint.epoch) return LOST;
+      // Events were erased between the take and the inspection: it asks for fewer now.
+      if (outcome.checkpoint.lastBatch?.erased !== checkpoint.lastBatch?.erased) return FIRST_STEP;
       return { state: { phase: 'halted', reason }, command: { kind: 'halt', reason } };
     case 'unknown':
       return FIRST_STEP;

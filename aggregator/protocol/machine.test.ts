@@ -56,7 +56,11 @@ describe('the protocol of one partition', () => {
     ['its ids', { ...PRESENT, ids: 0 }],
     ['its marker', { ...PRESENT, marker: 0 }],
   ])('does not go on from a last batch that lacks %s', (_, lastBatch) => {
-    const row = { ...checkpoint, nextOffset: 2, lastBatch: { start: 0, rows: 2, appendedAtMs: 7 } };
+    const row = {
+      ...checkpoint,
+      nextOffset: 2,
+      lastBatch: { start: 0, rows: 2, erased: 0, appendedAtMs: 7 },
+    };
     const missing = inspected(row, { rowsBeyond: 0, lastBatch });
     expect(after(...missing, { kind: 'reread', checkpoint: row }).command).toEqual({
       kind: 'halt',
@@ -64,6 +68,34 @@ describe('the protocol of one partition', () => {
     });
     const there = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
     expect(after(...there).command).toEqual({ kind: 'warm_filter', below: 2 });
+  });
+
+  describe('of whose last batch an event was erased', () => {
+    const last = { start: 0, rows: 2, erased: 0, appendedAtMs: 7 };
+    const before = { ...checkpoint, nextOffset: 2, lastBatch: last };
+    const row = { ...before, lastBatch: { ...last, erased: 1 } };
+    const found = (events: number, ids = 2): readonly Outcome[] =>
+      inspected(row, { rowsBeyond: 0, lastBatch: { ...PRESENT, events, ids } });
+
+    it.each([1, 2])('goes on while %i of its two events are there', (events) => {
+      expect(after(...found(events)).command).toEqual({ kind: 'warm_filter', below: 2 });
+    });
+
+    it.each([
+      ['more events than were erased', found(0)],
+      ['an id', found(1, 1)],
+    ])('halts when it lacks %s', (_, outcomes) => {
+      const step = after(...outcomes, { kind: 'reread', checkpoint: row });
+      expect(step.command).toEqual({ kind: 'halt', reason: 'last_batch_missing' });
+    });
+
+    it('is taken again by an owner that took it before they were erased', () => {
+      const outcomes = inspected(before, {
+        rowsBeyond: 0,
+        lastBatch: { ...PRESENT, events: 1 },
+      });
+      expect(after(...outcomes, { kind: 'reread', checkpoint: row })).toEqual(FIRST_STEP);
+    });
   });
 });
 
@@ -95,7 +127,7 @@ describe('a batch that was intended and not finished', () => {
 });
 
 describe('the outcome of a command', () => {
-  const batch = { start: 0, rows: 2, appendedAtMs: 7 };
+  const batch = { start: 0, rows: 2, erased: 0, appendedAtMs: 7 };
   const row = { ...checkpoint, nextOffset: 2, lastBatch: batch };
   const agreed = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
 

@@ -23,6 +23,8 @@ export type Intent = {
 export type FinishedBatch = {
   readonly start: number;
   readonly rows: number;
+  /** How many of its events were erased since, at most: as many may be missing (D-019). */
+  readonly erased: number;
   /** When the log appended its first record, or earlier; null when nobody noted it. */
   readonly appendedAtMs: InstantMs | null;
 };

@@ -70,7 +70,7 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
     nextOffset: range.end,
     intent: null,
     catalogVersion: batch.catalogVersion,
-    lastBatch: { start: range.start, rows: batch.summary.idHashes.length, appendedAtMs },
+    lastBatch: { start: range.start, rows: batch.summary.idHashes.length, erased: 0, appendedAtMs },
   };
   return {
     state: { phase: 'remembering', checkpoint: finished, batch },

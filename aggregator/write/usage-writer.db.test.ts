@@ -142,7 +142,7 @@ describe('the inspection at a take', () => {
   }) => {
     const writer = await ownerOf(client);
     await write(client, { start: 0, ids: ['a', 'b'], appendedAtMs: OCTOBER });
-    const row = checkpoint(1, { start: 0, rows: 2, appendedAtMs: OCTOBER });
+    const row = checkpoint(1, { start: 0, rows: 2, erased: 0, appendedAtMs: OCTOBER });
     const lastBatch = { events: 2, ids: 2, marker: 1 };
     expect(await writer.inspect(row)).toEqual({ rowsBeyond: 0, lastBatch });
     await write(client, { start: 1, ids: ['c'], appendedAtMs: OCTOBER }, ['ids']);
@@ -153,9 +153,9 @@ describe('the inspection at a take', () => {
   test('does not read the months before the last batch', async ({ clickhouse: { client } }) => {
     const writer = await ownerOf(client);
     await write(client, { start: 9, ids: ['z'], appendedAtMs: AUGUST }, ['events', 'ids']);
-    const row = checkpoint(1, { start: 0, rows: 0, appendedAtMs: NOVEMBER });
+    const row = checkpoint(1, { start: 0, rows: 0, erased: 0, appendedAtMs: NOVEMBER });
     expect((await writer.inspect(row)).rowsBeyond).toBe(0);
-    const unknown = checkpoint(1, { start: 0, rows: 0, appendedAtMs: null });
+    const unknown = checkpoint(1, { start: 0, rows: 0, erased: 0, appendedAtMs: null });
     expect((await writer.inspect(unknown)).rowsBeyond).toBe(2);
   });
 });

@@ -7,6 +7,7 @@ import {
   makeAlertSettings,
   type AdjustmentIdKind,
 } from './filled-adjustments.js';
+import { storeErasure } from './filled-erasure.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
@@ -178,6 +179,14 @@ function withKey(api: BillingUnderTest, apiKey: string): BillingUnderTest['call'
     api.call(method, path, { ...options, headers: { 'x-api-key': apiKey, ...options.headers } });
 }
 
+function makeWith(call: BillingUnderTest['call']): Make {
+  return async (path, body) => {
+    const answer = await call('POST', path, { body });
+    if (answer.status === 201) return answer.body as { readonly id: string };
+    throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  };
+}
+
 /**
  * Makes at least one row of everything that an environment can hold, through the API where it has
  * an operation for it.
@@ -191,11 +200,7 @@ export async function fillEnvironment(
   const { environment, apiKey = API_KEY } = key;
   const { suffix } = place;
   const call = withKey(tools.api, apiKey);
-  const make: Make = async (path, body) => {
-    const answer = await call('POST', path, { body });
-    if (answer.status === 201) return answer.body as { readonly id: string };
-    throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  };
+  const make = makeWith(call);
   const catalog = await makeCatalog(make, suffix);
   const addons = await makeAddons(make, catalog, suffix);
   const grants = await makeCreditGrants(make, catalog);
@@ -222,6 +227,7 @@ export async function fillEnvironment(
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
   const letters = await storeDeadLetter(tools, environment, place);
+  await storeErasure(tools.database, environment);
   const replay = { body: { ids: [letters.dead_letter] } };
   await call('POST', '/v1/events/dead-letters/replay', replay);
   // A change of filters makes a second version of the meter and its backfill.

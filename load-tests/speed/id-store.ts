@@ -168,7 +168,12 @@ export class OwnedStore {
     await this.#writer.drain();
     const found = await this.#writer.inspect({
       ...{ epoch: this.#epoch, nextOffset, intent: null, minVersion: 1, catalogVersion: 1 },
-      lastBatch: last && { start: last.start, rows: last.rows, appendedAtMs: last.appendedAtMs },
+      lastBatch: last && {
+        start: last.start,
+        rows: last.rows,
+        erased: 0,
+        appendedAtMs: last.appendedAtMs,
+      },
     });
     await this.#filter.warm(nextOffset, LIVING);
     const ms = performance.now() - startedAtMs;

@@ -11,6 +11,8 @@ export type Balance = {
   readonly unmatchedMeter: number;
   readonly duplicate: number;
   readonly conflict: number;
+  /** Removed by an operator (docs/architecture.md D-019). */
+  readonly erased: number;
   readonly pending: number;
 };
 
@@ -26,13 +28,15 @@ const EMPTY: Balance = {
   unmatchedMeter: 0,
   duplicate: 0,
   conflict: 0,
+  erased: 0,
   pending: 0,
 };
 
 /** 0 once nothing is pending, unless events were lost or doubled. */
 export function differenceOf(balance: Balance): number {
-  const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate, pending } = balance;
-  return accepted - counted - unmatchedCustomer - unmatchedMeter - duplicate - pending;
+  const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate } = balance;
+  const { erased, pending } = balance;
+  return accepted - counted - unmatchedCustomer - unmatchedMeter - duplicate - erased - pending;
 }
 
 /** The start of the hour that contains an instant. */

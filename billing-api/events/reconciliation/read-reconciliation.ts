@@ -1,23 +1,15 @@
 import type { Environment } from '../../../contract/environment.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
-import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
-import { findCountingMeters } from '../lookup/event-meters.js';
-import {
-  boundsOf,
-  type HourOutcomes,
-  type FinishedEvents,
-  type HoursQuery,
-} from './finished-events.js';
+import { boundsOf, type FinishedEvents, type HoursQuery } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
+import { addErased, readErasureClock } from './erased-events.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
+import { readOutcomes } from './read-outcomes.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
-
-/** Their names travel to PostgreSQL and back. */
-const CUSTOMERS_MAX = 200_000;
 
 export type ReconciliationDependencies = ReadDependencies & {
   readonly clock: Clock;
@@ -42,24 +34,6 @@ async function addPending(
     'service_unavailable',
     'too many events are waiting to be counted one by one; try again later',
   );
-}
-
-/** Stored events by what becomes of them now. */
-async function readOutcomes(
-  { database, finishedEvents }: ReconciliationDependencies,
-  environment: Environment,
-  query: HoursQuery,
-): Promise<readonly HourOutcomes[] | Refusal> {
-  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
-  if (keys === null) {
-    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
-    return new Refusal('invalid_operation', problem);
-  }
-  const meters = await findCountingMeters(database, environment, null);
-  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
-    findUnknownCustomerKeys(transaction, keys),
-  );
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys });
 }
 
 async function addFinished(
@@ -89,8 +63,10 @@ export async function readReconciliation(
   const hours = hoursFrom(request, dependencies.clock.now());
   if (isRefusal(hours)) return hours;
   const { environment } = caller;
+  const { database } = dependencies;
+  const since = await readErasureClock(database);
   // First of all: what is finished by these stays so.
-  const finished = await readCheckpoints(dependencies.database);
+  const finished = await readCheckpoints(database);
   const query = { environment, hours, bounds: boundsOf(finished) };
   // Then what was accepted: it says up to where batches are counted, and the rest is read from the
   // stores below that, and from the log above it.
@@ -101,6 +77,7 @@ export async function readReconciliation(
   for (const hour of accepted.hours) ledger.add(hour.hourMs, { accepted: hour.accepted });
   const refusal =
     (await addFinished(dependencies, ledger, { environment, hours, bounds })) ??
-    (await addPending(dependencies, ledger, { environment, checkpoints }));
+    (await addPending(dependencies, ledger, { environment, checkpoints })) ??
+    (await addErased(database, ledger, { environment, hours, since }));
   return refusal ?? ledger.result();
 }

@@ -1,4 +1,7 @@
+import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { makeKey, test } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { finishPartition } from '../../testing/finish-partition.js';
@@ -82,6 +85,7 @@ function expectedHour(hour: number, waiting: number) {
     unmatched_meter: withOutcome('meter'),
     duplicate: duplicates.length,
     conflict: duplicates.filter(({ isConflict }) => isConflict).length,
+    erased: 0,
     pending: waiting,
     difference: 0,
   };
@@ -199,6 +203,42 @@ describe('GET /events/reconciliation', () => {
     expect(await differences()).toEqual([2, 0]);
     await storeLogEvents(clickhouse.client, api.environment, [event(35, 1, { id: 'doubled' })]);
     expect(await differences()).toEqual([2, -1]);
+  });
+
+  test('balances with what was erased, and says 503 while events are being erased', async ({
+    api,
+    database,
+    clickhouse,
+  }) => {
+    const { tenantId, environmentId } = api.environment;
+    const owner = ownerOf(database.database);
+    const setErasure = (finishedAt: string | null) =>
+      owner.query(sql.type(z.unknown())`
+        UPDATE event_erasures SET finished_at = ${finishedAt}::timestamptz`);
+    const at = { logId: 'log', partition: 0, nextOffset: NEXT_OFFSET };
+    await finishPartition(database.database, at);
+    await storeLogEvents(clickhouse.client, api.environment, [event(1, 0)]);
+    const accepted = { source: 'log:0', start: 0, end: 20, hour: HOURS[0], events: 6 };
+    await storeAccepted(clickhouse.client, api.environment, accepted);
+    await owner.query(sql.type(z.unknown())`
+      INSERT INTO event_erasures (id, tenant_id, environment_id, customer, customer_keys, bounds,
+        started_at)
+      VALUES ('erasure_1', ${tenantId}, ${environmentId}, 'gone', '{e:gone}', '[]', now())`);
+    await owner.query(sql.type(z.unknown())`
+      INSERT INTO erased_events (erasure_id, tenant_id, environment_id, hour, events)
+      VALUES ('erasure_1', ${tenantId}, ${environmentId}, ${HOURS[0]}::timestamptz, 5)`);
+    const refused = await api.call('GET', `${PATH}?${RANGE}`);
+    expect([refused.status, refused.body.code]).toEqual([503, 'service_unavailable']);
+    // One that ends while the others are counted is no better.
+    await setErasure('2100-01-01T00:00:00.000Z');
+    expect((await api.call('GET', `${PATH}?${RANGE}`)).status).toBe(503);
+    await setErasure('2026-01-01T00:00:00.000Z');
+    const { status, body } = await api.call('GET', `${PATH}?${RANGE}`);
+    expect([status, body.items[0]]).toMatchObject([200, { accepted: 6, erased: 5, difference: 0 }]);
+    const other = await makeKey(database.database, {});
+    const headers = { 'x-api-key': other.apiKey };
+    const theirs = await api.call('GET', `${PATH}?${RANGE}`, { headers });
+    expect(theirs.body.totals).toMatchObject({ accepted: 0, erased: 0, difference: 0 });
   });
 
   test('takes whole hours, the last day when none is named', async ({ api, clock }) => {

@@ -2,6 +2,7 @@ import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { HOUR_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
 import type { BillingDatabase } from '../../records/unit.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
+import { environmentKey, readErasingEnvironments, readErasureClock } from './erased-events.js';
 import { boundsOf } from './finished-events.js';
 import {
   CUSTOMER_GROUPS,
@@ -91,6 +92,24 @@ function adapt(state: RecountState, tookMs: number): void {
   if (tookMs < TURN_SHORT_MS) state.groupsMax = Math.min(CUSTOMER_GROUPS, 2 * state.groupsMax);
 }
 
+type Recounted = RecountPart & {
+  readonly meterIds: ReadonlySet<string>;
+  /** What is older is recounted no more. */
+  readonly sinceMs: InstantMs;
+};
+
+/** What differs when a part has been recounted: what was found in it, and what was elsewhere. */
+function afterTurn(
+  drifts: readonly Drift[],
+  { meterIds, minutes, groups: [from, to], sinceMs }: Recounted,
+  found: readonly Drift[],
+): readonly Drift[] {
+  const isInPart = ({ meterId, hourMs, group }: Drift): boolean =>
+    meterIds.has(meterId) && hourMs === minutes.startMs && group >= from && group < to;
+  const others = drifts.filter((drift) => drift.hourMs >= sinceMs && !isInPart(drift));
+  return [...others, ...found.filter(({ meterId }) => meterIds.has(meterId))];
+}
+
 /** Recounts one part. @returns whether the round of all meters is over. @throws DependencyError. */
 async function takeTurn(
   { database, clickHouse }: Engines,
@@ -100,25 +119,23 @@ async function takeTurn(
   const page = { behindId: state.behindId, limit: state.metersMax };
   const { meters, lastId } = await findMetersToRecount(database, page);
   const { minutes, groups } = partOf(state, now);
-  const [groupsFrom, groupsTo] = groups;
+  const since = await readErasureClock(database);
   const bounds = boundsOf(await readCheckpoints(database));
   const startedAt = performance.now();
   try {
     const found = await recountMeters(clickHouse, meters, { minutes, groups, bounds });
-    const recounted = new Set(meters.map(({ meter }) => meter.meterId));
-    const isStale = ({ meterId, hourMs, group }: Drift): boolean =>
-      hourMs < firstHour(now) ||
-      (recounted.has(meterId) &&
-        hourMs === minutes.startMs &&
-        group >= groupsFrom &&
-        group < groupsTo);
-    state.drifts = [...state.drifts.filter((drift) => !isStale(drift)), ...found];
+    const erasing = await readErasingEnvironments(database, since);
+    // Minutes and events of the others went meanwhile, one after the other.
+    const sound = meters.filter(({ environment }) => !erasing.has(environmentKey(environment)));
+    const meterIds = new Set(sound.map(({ meter }) => meter.meterId));
+    const sinceMs = firstHour(now);
+    state.drifts = afterTurn(state.drifts, { meterIds, minutes, groups, sinceMs }, found);
   } catch (error) {
     shrink(state, lastId);
     throw error;
   }
   adapt(state, performance.now() - startedAt);
-  return advance(state, groupsTo, lastId);
+  return advance(state, groups[1], lastId);
 }
 
 /**

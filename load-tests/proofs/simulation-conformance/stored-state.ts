@@ -88,7 +88,10 @@ async function partitionsOf({ database }: RealPostgres): Promise<readonly unknow
       intent: end === null ? null : { end, catalogVersion, foldVersion, digest },
       minVersion: row.min_version,
       catalogVersion,
-      lastBatch: start === null ? null : { start, rows: batchRows, appendedAtMs: row.appended_ms },
+      lastBatch:
+        start === null
+          ? null
+          : { start, rows: batchRows, erased: 0, appendedAtMs: row.appended_ms },
     };
   });
 }

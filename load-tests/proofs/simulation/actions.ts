@@ -2,6 +2,7 @@ import type { BatchTable } from '../../../aggregator/fold/batch-tables.js';
 import type { Command } from '../../../aggregator/protocol/state.js';
 import { insertToSend } from './inserts.js';
 import type { Scenario } from './scenario.js';
+import { erasuresOf, type ErasureAction } from './simulated-erasure.js';
 import { isClaimable } from './simulated-postgres.js';
 import type { LateWrite, PartitionWorld, Request, World } from './world.js';
 
@@ -49,6 +50,7 @@ export type Action =
   | { readonly kind: 'lose_backfill'; readonly generation: number }
   | { readonly kind: 'abandon'; readonly generation: number }
   | { readonly kind: 'land_backfill'; readonly generation: number }
+  | ErasureAction
   /** PostgreSQL is restored without its latest update of a row: a contradiction. */
   | { readonly kind: 'restore'; readonly partition: number }
   /** ClickHouse is restored without a part of the last batch: a contradiction. */
@@ -287,7 +289,7 @@ export function actionsOf(scenario: Scenario, world: World): readonly Action[] {
     actionsOfPartition(scenario, world, index),
   );
   actions.push(...sendsTogether(scenario, world), ...actionsOfRequests(world));
-  actions.push(...actionsOfMeters(scenario, world));
+  actions.push(...actionsOfMeters(scenario, world), ...erasuresOf(world));
   if (world.requests.length > 0 && world.budget.kills > 0) actions.push({ kind: 'kill' });
   const isUnsynced = world.partitions.some(({ tables }) =>
     Object.values(tables).some((parts) => parts.some(({ isSynced }) => !isSynced)),

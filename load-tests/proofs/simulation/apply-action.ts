@@ -5,6 +5,7 @@ import { act, again, applyWrite, loseReply, tell, type Around } from './owner-st
 import type { Scenario } from './scenario.js';
 import { applyToMeters } from './simulated-backfill.js';
 import { loseUnsynced, syncAll } from './simulated-clickhouse.js';
+import { applyErasure } from './simulated-erasure.js';
 import { activateMeterVersion, ensureCheckpoint } from './simulated-postgres.js';
 import {
   emptyWorld,
@@ -79,6 +80,9 @@ function onPartition(
       return restore(partition);
     case 'lose_part':
       return losePart(partition, action);
+    case 'erase':
+    case 'remove_erased':
+      return applyErasure(around.scenario, partition, { action, facts: around.facts });
   }
 }
 
@@ -130,6 +134,7 @@ const COSTS: Readonly<Partial<Record<Action['kind'], keyof Budget>>> = {
   power_loss: 'powerLosses',
   restore: 'restores',
   lose_part: 'lostParts',
+  erase: 'erasures',
 };
 
 function pay(world: World, kind: Action['kind']): World | null {

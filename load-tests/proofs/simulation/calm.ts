@@ -65,7 +65,12 @@ function openingActions(scenario: Scenario, world: World): readonly Action[] {
     ...(row === null ? [{ kind: 'make_row', partition } as const] : []),
     { kind: 'append', partition, records: scenario.partitions[partition]?.records.length ?? 0 },
   ]);
-  return [...crashes, ...completions];
+  // An owner that takes a partition then finds the last batch without them.
+  const removals = world.partitions.map((_, partition): Action => ({
+    kind: 'remove_erased',
+    partition,
+  }));
+  return [...removals, ...crashes, ...completions];
 }
 
 export type Calm = { readonly world: World; readonly steps: number; readonly wrong: string | null };

@@ -45,7 +45,7 @@ function problemOf(
 /** Events and ids: each distinct event once, all of them below the checkpoint, none beyond. */
 function checkRows(
   facts: PartitionFacts,
-  { row, tables }: PartitionWorld,
+  { row, tables, erased }: PartitionWorld,
   how: { readonly table: 'events' | 'ids'; readonly tolerance: Tolerance },
 ): string | null {
   const { finished, intended } = positionsOf(facts, row);
@@ -53,7 +53,8 @@ function checkRows(
   const counts = countRows(facts, tables[how.table]);
   for (const [position, found] of counts.entries()) {
     const isFirst = facts.isFirst[position] === true;
-    const isMissing = found === 0 && isFirst && position < finished && !isLossFine;
+    const isErased = how.table === 'events' && erased.has(position);
+    const isMissing = found === 0 && isFirst && position < finished && !isLossFine && !isErased;
     const isStray = position >= intended && !isStrayFine;
     const wrong = isMissing ? 'finished and not there' : problemOf(found, isFirst, isStray);
     if (wrong !== null) return `${wrong}: ${how.table} row of event ${position}`;
@@ -65,17 +66,18 @@ function checkRows(
  * Who finds usage finds the events behind it: readers rely on it (docs/domain.md 13.1). And of a
  * batch that has ids the events are there, from which it can be completed without the log.
  */
-function checkEventsBehind(facts: PartitionFacts, { tables }: PartitionWorld): string | null {
+function checkEventsBehind(facts: PartitionFacts, partition: PartitionWorld): string | null {
+  const { tables, erased } = partition;
   const events = countRows(facts, tables.events);
   for (const { rows } of tables.ids) {
-    const alone = rows.find((position) => events[position] === 0);
+    const alone = rows.find((position) => events[position] === 0 && !erased.has(position));
     if (alone !== undefined) return `an id without its event: ${alone}`;
   }
   for (const { start, end } of tables.usage) {
     const last = facts.positions[end] ?? 0;
     for (let position = facts.positions[start] ?? 0; position < last; position += 1) {
       const isThere = events[position] !== 0 || facts.isFirst[position] !== true;
-      if (!isThere) return `usage without its event: ${position}`;
+      if (!isThere && !erased.has(position)) return `usage without its event: ${position}`;
     }
   }
   return null;

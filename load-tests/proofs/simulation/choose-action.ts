@@ -166,7 +166,17 @@ function isCatalogLoaded({ partitions }: World): boolean {
   );
 }
 
+/** Stored events are noted to be erased, or go. */
+function chooseErasure({ random }: Choice, world: World): Action {
+  const partition = Math.floor(random() * world.partitions.length);
+  return random() < 0.4
+    ? { kind: 'erase', partition, every: random() < 0.5 ? 1 : 2 }
+    : { kind: 'remove_erased', partition };
+}
+
 function chooseOfMeters(choice: Choice, world: World): Action | null {
+  const isErased = choice.scenario.plan.limits.erasures > 0;
+  if (isErased && choice.random() < 0.5) return chooseErasure(choice, world);
   // The worst moment for another change.
   if (isCatalogLoaded(world) && choice.random() < 0.5) return { kind: 'activate' };
   return chooseChangeOrBackfill(choice, world);

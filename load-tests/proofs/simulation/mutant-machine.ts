@@ -117,6 +117,16 @@ const refoldWithoutKnownIds: Machine = (settings, state, outcome) => {
   return intend(checkpoint, built.batch, { ...facts, fold: built.fold });
 };
 
+/** Halts although events were erased since it took the partition. */
+const haltsOnOldRow: Machine = (settings, state, outcome) => {
+  if (state.phase !== 'confirming_halt' || outcome.kind !== 'reread') {
+    return nextStep(settings, state, outcome);
+  }
+  const { lastBatch } = state.checkpoint;
+  const checkpoint = { ...outcome.checkpoint, lastBatch };
+  return nextStep(settings, state, { ...outcome, checkpoint });
+};
+
 const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   retry_in_epoch: retryInEpoch,
   finish_before_last_insert: finishBeforeLastInsert,
@@ -128,6 +138,7 @@ const MUTANTS: Readonly<Record<MachineMutation, Machine>> = {
   skip_inspection: skipInspection,
   refused_rows_kept: refusedRowsKept,
   refold_without_known_ids: refoldWithoutKnownIds,
+  halts_on_old_row: haltsOnOldRow,
 };
 
 /** The production machine, or a wrapper that breaks one of its rules. */

@@ -26,6 +26,8 @@ export const WORLD_MUTATIONS = [
   'attempt_resumed',
   'completion_unguarded',
   'seen_version_retired',
+  'erased_not_noted',
+  'erased_under_intent',
 ] as const;
 
 /** Rules of the machine that a wrapper around it breaks. */
@@ -40,6 +42,7 @@ export const MACHINE_MUTATIONS = [
   'skip_inspection',
   'refused_rows_kept',
   'refold_without_known_ids',
+  'halts_on_old_row',
 ] as const;
 
 export type WorldMutation = (typeof WORLD_MUTATIONS)[number];

@@ -73,6 +73,15 @@ function randomContradiction(random: () => number): 'none' | 'restore' | 'lost_p
   return draw < 6 ? 'releases' : 'none';
 }
 
+/** One world in so many has events erased. That takes no draw: the others stay as they are. */
+const ERASED_OF = 5;
+
+/** Minutes and backfills of erased events are a matter of the tests on real engines. */
+function withErasures(plan: ScenarioPlan): ScenarioPlan {
+  const { limits, meters } = plan;
+  return { ...plan, metersAtStart: meters.length, limits: { ...limits, erasures: UNLIMITED } };
+}
+
 /** The world of a seed: shape, log, meters and what may go wrong. */
 export function drawPlan(random: () => number): RandomPlan {
   const contradiction = randomContradiction(random);
@@ -96,8 +105,11 @@ export function drawPlan(random: () => number): RandomPlan {
       powerLosses: random() < 0.5 ? UNLIMITED : 0,
       restores: contradiction === 'restore' ? 1 : 0,
       lostParts: contradiction === 'lost_part' ? 1 : 0,
+      erasures: 0,
       backfillAttempts: UNLIMITED,
     },
   };
-  return { plan, dangers: randomDangers(random), actions: between(random, 200, 2_000) };
+  const drawn = { plan, dangers: randomDangers(random), actions: between(random, 200, 2_000) };
+  const isErased = contradiction === 'none' && drawn.actions % ERASED_OF === 0;
+  return isErased ? { ...drawn, plan: withErasures(plan) } : drawn;
 }

@@ -18,6 +18,7 @@ export type Limits = {
   readonly powerLosses: number;
   readonly restores: number;
   readonly lostParts: number;
+  readonly erasures: number;
   readonly backfillAttempts: number;
 };
 

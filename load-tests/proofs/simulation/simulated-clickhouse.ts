@@ -187,7 +187,7 @@ export function syncAll(partition: PartitionWorld): PartitionWorld {
   };
 }
 
-function offsetOf(facts: PartitionFacts, position: number): number {
+export function offsetOf(facts: PartitionFacts, position: number): number {
   return facts.offsets[position] ?? -1;
 }
 

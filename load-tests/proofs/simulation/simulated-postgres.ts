@@ -57,7 +57,12 @@ export function finishBatch(
   if (mutation !== 'no_finish_guard') {
     if (row.nextOffset !== start || row.intent?.end !== end) return null;
   }
-  return { ...row, nextOffset: end, intent: null, lastBatch: { start, rows, appendedAtMs } };
+  return {
+    ...row,
+    nextOffset: end,
+    intent: null,
+    lastBatch: { start, rows, erased: 0, appendedAtMs },
+  };
 }
 
 /** ensure-checkpoints.sql for one partition: a row begins with the catalog at its creation. */

@@ -8,6 +8,7 @@ const NOTHING: Limits = {
   powerLosses: 0,
   restores: 0,
   lostParts: 0,
+  erasures: 0,
   backfillAttempts: 1,
 };
 
@@ -117,6 +118,10 @@ export const SMALL_WORLDS: readonly SmallWorld[] = [
   {
     name: 'two releases that fold differently',
     plan: small([['x'], ['x']], { hasOtherRelease: true, limits: NOTHING }),
+  },
+  {
+    name: 'the events of finished batches erased, two epochs',
+    plan: small(TWO_RECORDS, { limits: { ...NOTHING, epochs: 2, erasures: 1 } }),
   },
   { name: 'inserts of two partitions, one of them taken again', plan: group() },
   {

@@ -41,7 +41,8 @@ const rowKey = remembered((row: Checkpoint): string => {
     intent === null
       ? '-'
       : `${intent.end},${intent.catalogVersion},${intent.foldVersion},${intent.digest}`;
-  const last = lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows}`;
+  const last =
+    lastBatch === null ? '-' : `${lastBatch.start},${lastBatch.rows},${lastBatch.erased}`;
   return `${row.epoch},${row.nextOffset},${intentKey},${row.minVersion},${row.catalogVersion},${last}`;
 });
 
@@ -105,7 +106,7 @@ export function createWorldKey({ plan }: Scenario): (world: World) => string {
     String(numberOf(JSON.stringify(meters))),
   );
   const keyOfPartition = (partition: PartitionWorld): string => {
-    const { row, rowBefore, gate, tables, lateWrites } = partition;
+    const { row, rowBefore, gate, tables, lateWrites, erased } = partition;
     const late = lateWrites.map(writeName).sort();
     return [
       row === null ? '-' : keyOfRow(row),
@@ -115,6 +116,7 @@ export function createWorldKey({ plan }: Scenario): (world: World) => string {
       keyOfParts(tables.ids),
       keyOfParts(tables.usage),
       keyOfParts(tables.duplicates),
+      [...erased].sort().join(' '),
       late.length === 0 ? '' : numberOf(late.join()),
     ].join();
   };

@@ -94,6 +94,8 @@ export type PartitionWorld = {
   readonly rowBefore: Checkpoint | null;
   readonly gate: number;
   readonly tables: Readonly<Record<BatchTable, readonly Part[]>>;
+  /** Positions of events that were noted to be erased; they may be gone or still be there. */
+  readonly erased: ReadonlySet<number>;
   readonly owners: readonly Owner[];
   readonly lateWrites: readonly LateWrite[];
 };
@@ -195,7 +197,7 @@ export function newRow(catalogVersion: number): Checkpoint {
 
 /** A world with only the log and the first catalog; the caller activates the first meters. */
 export function emptyWorld({ plan, partitions }: Scenario): World {
-  const { timeouts, lostReplies, kills, powerLosses, restores, lostParts } = plan.limits;
+  const { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures } = plan.limits;
   return {
     partitions: partitions.map(({ records }): PartitionWorld => ({
       logStart: 0,
@@ -204,6 +206,7 @@ export function emptyWorld({ plan, partitions }: Scenario): World {
       rowBefore: null,
       gate: 0,
       tables: NO_PARTS,
+      erased: new Set(),
       owners: Array.from({ length: plan.owners }, () => FRESH_OWNER),
       lateWrites: [],
     })),
@@ -218,7 +221,7 @@ export function emptyWorld({ plan, partitions }: Scenario): World {
       attemptParts: [],
       late: [],
     },
-    budget: { timeouts, lostReplies, kills, powerLosses, restores, lostParts },
+    budget: { timeouts, lostReplies, kills, powerLosses, restores, lostParts, erasures },
   };
 }
 

@@ -1,0 +1,27 @@
+import type { Environment } from '../../../contract/environment.js';
+import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
+import { Refusal } from '../../records/refusal.js';
+import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import { findCountingMeters } from '../lookup/event-meters.js';
+import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
+
+/** Their names travel to PostgreSQL and back. */
+const CUSTOMERS_MAX = 200_000;
+
+/** Stored events by what becomes of them now. */
+export async function readOutcomes(
+  { database, finishedEvents }: ReadDependencies & { readonly finishedEvents: FinishedEvents },
+  environment: Environment,
+  query: HoursQuery,
+): Promise<readonly HourOutcomes[] | Refusal> {
+  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
+  if (keys === null) {
+    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
+    return new Refusal('invalid_operation', problem);
+  }
+  const meters = await findCountingMeters(database, environment, null);
+  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
+    findUnknownCustomerKeys(transaction, keys),
+  );
+  return finishedEvents.outcomesByHour(query, { meters, unknownKeys });
+}
