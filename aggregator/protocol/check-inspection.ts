@@ -1,11 +1,22 @@
-import type { Checkpoint, HaltReason, Inspection, Outcome } from './state.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { Checkpoint, FinishedBatch, HaltReason, Inspection, Outcome } from './state.js';
+
+/** An idle partition keeps its last batch for ever, and the raw events of the batch may expire. */
+function mayHaveExpired({ appendedAtMs }: FinishedBatch, beginMs: InstantMs | null): boolean {
+  return beginMs !== null && (appendedAtMs === null || appendedAtMs < beginMs);
+}
 
 function isLastBatchComplete(checkpoint: Checkpoint, inspection: Inspection): boolean {
-  if (checkpoint.lastBatch === null) return true;
-  const { rows } = checkpoint.lastBatch;
+  const { lastBatch } = checkpoint;
+  if (lastBatch === null) return true;
+  const { rows } = lastBatch;
   const found = inspection.lastBatch;
   // Missing ids are as bad as missing events: their duplicates to come would be counted.
-  return found !== null && found.events === rows && found.ids === rows && found.marker === 1;
+  if (found === null || found.ids !== rows || found.marker !== 1) return false;
+  const { events } = found;
+  return (
+    events === rows || (events < rows && mayHaveExpired(lastBatch, inspection.rawEventsBeginMs))
+  );
 }
 
 /**

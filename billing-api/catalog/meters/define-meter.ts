@@ -1,3 +1,4 @@
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
@@ -16,6 +17,7 @@ import {
 } from './meter.resource.js';
 import {
   activateDefinition,
+  findLostInput,
   countMetersOfEvent,
   findFedVersions,
   revertDefinition,
@@ -71,18 +73,30 @@ function changedMembers(body: ChangeMeterBody) {
   return reader.refusal() ?? members;
 }
 
+/** Other filters would have to be applied to events that are no longer there (D-020). */
+function lostInput(beginMs: InstantMs): Refusal {
+  const begin = formatInstant(beginMs);
+  return new Refusal(
+    'invalid_operation',
+    `other filters would change the usage before ${begin}, and retention has removed the raw ` +
+      'events that arrived before: create another meter for the new filters, which counts what ' +
+      'arrived since, and keep this one for the usage before',
+  );
+}
+
 /**
  * Puts other filters in force: as a new version, which readers see when it has been applied to all
  * stored events; or at once, when they take back a change whose earlier version is still fed.
  */
-async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow> {
+async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow | Refusal> {
   const fed = await findFedVersions(unit, meter.id);
   const earlier = fed.find(({ filters }) => isSameFilters(filters, meter.filters));
-  const redefined =
-    earlier === undefined
-      ? await activateDefinition(unit, meter)
-      : await revertDefinition(unit, meter, earlier);
-  return assertPresent(redefined, 'the changed meter');
+  if (earlier !== undefined) {
+    return assertPresent(await revertDefinition(unit, meter, earlier), 'the changed meter');
+  }
+  const redefined = assertPresent(await activateDefinition(unit, meter), 'the changed meter');
+  const beginMs = await findLostInput(unit, meter.id);
+  return beginMs === null ? redefined : lostInput(beginMs);
 }
 
 /** The members of a meter that a change sets. */

@@ -11,6 +11,8 @@ export type Balance = {
   readonly unmatchedMeter: number;
   readonly duplicate: number;
   readonly conflict: number;
+  /** Removed by retention; until then they were counted or unmatched. */
+  readonly expired: number;
   readonly pending: number;
 };
 
@@ -26,13 +28,15 @@ const EMPTY: Balance = {
   unmatchedMeter: 0,
   duplicate: 0,
   conflict: 0,
+  expired: 0,
   pending: 0,
 };
 
 /** 0 once nothing is pending, unless events were lost or doubled. */
 export function differenceOf(balance: Balance): number {
-  const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate, pending } = balance;
-  return accepted - counted - unmatchedCustomer - unmatchedMeter - duplicate - pending;
+  const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate } = balance;
+  const { expired, pending } = balance;
+  return accepted - counted - unmatchedCustomer - unmatchedMeter - duplicate - expired - pending;
 }
 
 /** The start of the hour that contains an instant. */

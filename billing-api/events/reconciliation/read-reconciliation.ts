@@ -9,6 +9,7 @@ import {
   type FinishedEvents,
   type HoursQuery,
 } from './finished-events.js';
+import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
 import type { PendingLog } from '../pending-log.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
@@ -23,6 +24,7 @@ export type ReconciliationDependencies = ReadDependencies & {
   readonly clock: Clock;
   readonly finishedEvents: FinishedEvents;
   readonly pendingLog: PendingLog;
+  readonly expiredEvents: ExpiredEvents;
 };
 
 /** Events of the log that are not finished, by hour. */
@@ -46,7 +48,7 @@ async function addPending(
 
 /** Stored events by what becomes of them now. */
 async function readOutcomes(
-  { database, finishedEvents }: ReconciliationDependencies,
+  { database, finishedEvents, expiredEvents }: ReconciliationDependencies,
   environment: Environment,
   query: HoursQuery,
 ): Promise<readonly HourOutcomes[] | Refusal> {
@@ -59,7 +61,8 @@ async function readOutcomes(
   const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys });
+  const beginMs = await expiredEvents.readBegin();
+  return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
 }
 
 async function addFinished(
@@ -67,15 +70,17 @@ async function addFinished(
   ledger: HourLedger,
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
-  const { finishedEvents } = dependencies;
-  const [duplicates, outcomes] = await Promise.all([
+  const { finishedEvents, expiredEvents } = dependencies;
+  const [duplicates, expired, outcomes] = await Promise.all([
     finishedEvents.duplicatesByHour(query),
+    expiredEvents.countByHour(query.environment, query.hours),
     readOutcomes(dependencies, query.environment, query),
   ]);
   if (isRefusal(outcomes)) return outcomes;
   for (const { hourMs, copies, conflicts } of duplicates) {
     ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
+  for (const { hourMs, ...hour } of expired) ledger.add(hourMs, hour);
   for (const { hourMs, ...outcome } of outcomes) ledger.add(hourMs, outcome);
   return null;
 }

@@ -10,7 +10,10 @@ export interface ReconciliationQuery {
   end_time?: DateTime;
 }
 
-/** Events by where they are; accepted − counted − unmatched − duplicate − pending = difference. */
+/**
+ * Events by where they are; accepted − counted − unmatched − duplicate − expired − pending =
+ * difference.
+ */
 export interface BalanceDto {
   /** Counted when events are decoded, before anything else happens to them. @isInt */
   accepted: number;
@@ -26,6 +29,8 @@ export interface BalanceDto {
   duplicate: number;
   /** Of `duplicate`: they differ from the event that counts. @isInt */
   conflict: number;
+  /** Removed by retention, whether they were counted or unmatched before. @isInt */
+  expired: number;
   /** In the log and not yet processed. @isInt */
   pending: number;
   /** 0, unless events were lost or doubled. @isInt */
@@ -52,6 +57,7 @@ function balanceToDto(balance: Balance): BalanceDto {
     unmatched_meter: unmatchedMeter,
     duplicate: balance.duplicate,
     conflict: balance.conflict,
+    expired: balance.expired,
     pending: balance.pending,
     difference: differenceOf(balance),
   };

@@ -7,6 +7,7 @@ import { integerColumn } from '../../../sql/columns.js';
 import { boundParameters, countingMeter, type PartitionBound } from './finished-events.js';
 import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
+import { expiredHourKey, listExpiredHours } from '../../usage/expired/expired-events.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 const RECOUNT_MINUTES = queryFile('recount-usage-minutes');
@@ -66,6 +67,19 @@ function recountQueryOf({ environment, meter }: RecountedMeter, number: number) 
   };
 }
 
+/** Whether retention has removed events of the hour of a cell, so that it cannot be recounted. */
+function isExpired(
+  meters: readonly RecountedMeter[],
+  key: string,
+  expired: ReadonlySet<string>,
+): boolean {
+  const [number, hourMs] = key.split('|').map(Number);
+  const recounted = meters[number ?? -1];
+  if (recounted === undefined || hourMs === undefined) return false;
+  const { environment, meter } = recounted;
+  return expired.has(expiredHourKey(environment, { eventName: meter.eventName, hourMs }));
+}
+
 /**
  * How many events each meter's minute rows have too many or too few, by meter id, in whole minutes
  * of the events' own time. While batches are being written the rows may hold any part of these, so
@@ -90,9 +104,12 @@ export async function recountMeters(
   // The rows first: what is in them is then among the events that are read afterwards.
   const minutes = await read(RECOUNT_MINUTES, minutesRow);
   const events = await read(RECOUNT_EVENTS, eventsRow);
+  // Last: what was removed meanwhile had been counted there before.
+  const expired = await listExpiredHours(clickHouse, of.minutes);
   const counted = new Map(minutes.map((row) => [cellKey(row), row]));
   const stored = new Map(events.map((row) => [cellKey(row), row]));
   for (const key of new Set([...counted.keys(), ...stored.keys()])) {
+    if (isExpired(meters, key, expired)) continue;
     const inMinutes = counted.get(key)?.counted ?? 0;
     const inEvents = stored.get(key) ?? { finished: 0, stored: 0 };
     const drift = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
