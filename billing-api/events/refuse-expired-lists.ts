@@ -42,7 +42,7 @@ export function refuseExpiredLists(
     const { environment, eventName, eventId, window } = question;
     if (eventId === null) return assertStored(environment, [{ eventName, range: window }]);
     const refusal = await findRemoved(environment, eventId);
-    if (refusal !== null) throw new Refused(refusal);
+    if (refusal !== null) throw new Refused(new Refusal('invalid_operation', refusal.message));
   };
   return {
     ...events,
