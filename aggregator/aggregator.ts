@@ -19,6 +19,7 @@ import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
 import { runRetention } from './retention/run-retention.js';
+import { runLogWatch } from './retention/watch-log-removal.js';
 import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
@@ -144,6 +145,7 @@ export class Aggregator {
     this.#jobs = Promise.all([
       runBackfills({ jobs, database, clickhouse, logger, revertHours }, signal),
       runRetention({ ...this.dependencies, retentionDays }, signal),
+      runLogWatch(this.dependencies, signal),
     ]);
   }
 

@@ -1,4 +1,3 @@
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
@@ -8,7 +7,7 @@ import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { isSameFilters, newMeter, readMeterFilters } from './meter-rules.js';
+import { isSameFilters, lostInput, newMeter, readMeterFilters } from './meter-rules.js';
 import {
   METERS,
   type ChangeMeterBody,
@@ -71,17 +70,6 @@ function changedMembers(body: ChangeMeterBody) {
     filters: filters === undefined ? undefined : readMeterFilters(reader, filters ?? []),
   });
   return reader.refusal() ?? members;
-}
-
-/** Other filters would have to be applied to events that are no longer there (D-020). */
-function lostInput(beginMs: InstantMs): Refusal {
-  const begin = formatInstant(beginMs);
-  return new Refusal(
-    'invalid_operation',
-    `other filters would change the usage before ${begin}, and retention has removed the raw ` +
-      'events that arrived before: create another meter for the new filters, which counts what ' +
-      'arrived since, and keep this one for the usage before',
-  );
 }
 
 /**

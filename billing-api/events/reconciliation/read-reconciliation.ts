@@ -1,30 +1,17 @@
 import type { Environment } from '../../../contract/environment.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
-import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
-import { findCountingMeters } from '../lookup/event-meters.js';
-import {
-  boundsOf,
-  type HourOutcomes,
-  type FinishedEvents,
-  type HoursQuery,
-} from './finished-events.js';
-import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
+import { boundsOf, type HoursQuery } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import { readOutcomes, type OutcomeDependencies } from './read-outcomes.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 
-/** Their names travel to PostgreSQL and back. */
-const CUSTOMERS_MAX = 200_000;
-
-export type ReconciliationDependencies = ReadDependencies & {
+export type ReconciliationDependencies = OutcomeDependencies & {
   readonly clock: Clock;
-  readonly finishedEvents: FinishedEvents;
   readonly pendingLog: PendingLog;
-  readonly expiredEvents: ExpiredEvents;
 };
 
 /** Events of the log that are not finished, by hour. */
@@ -44,25 +31,6 @@ async function addPending(
     'service_unavailable',
     'too many events are waiting to be counted one by one; try again later',
   );
-}
-
-/** Stored events by what becomes of them now. */
-async function readOutcomes(
-  { database, finishedEvents, expiredEvents }: ReconciliationDependencies,
-  environment: Environment,
-  query: HoursQuery,
-): Promise<readonly HourOutcomes[] | Refusal> {
-  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
-  if (keys === null) {
-    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
-    return new Refusal('invalid_operation', problem);
-  }
-  const meters = await findCountingMeters(database, environment, null);
-  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
-    findUnknownCustomerKeys(transaction, keys),
-  );
-  const beginMs = await expiredEvents.readBegin();
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
 }
 
 async function addFinished(

@@ -96,7 +96,7 @@ export function expiredHourKey(
   return JSON.stringify([tenantId, environmentId, eventName, hourMs]);
 }
 
-/** What retention has removed (docs/domain.md 7.6). Every method throws a DependencyError. */
+/** What retention has removed (docs/domain.md 7.9). Every method throws a DependencyError. */
 export function createExpiredEvents(clickHouse: ClickHouseQueries, readBegin: ReadRawEventsBegin) {
   return {
     readBegin,

@@ -1,0 +1,34 @@
+import type { Environment } from '../../../contract/environment.js';
+import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
+import { Refusal } from '../../records/refusal.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
+import { findCountingMeters } from '../lookup/event-meters.js';
+import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
+
+/** Their names travel to PostgreSQL and back. */
+const CUSTOMERS_MAX = 200_000;
+
+export type OutcomeDependencies = ReadDependencies & {
+  readonly finishedEvents: FinishedEvents;
+  readonly expiredEvents: ExpiredEvents;
+};
+
+/** Stored events by what becomes of them now. */
+export async function readOutcomes(
+  { database, finishedEvents, expiredEvents }: OutcomeDependencies,
+  environment: Environment,
+  query: HoursQuery,
+): Promise<readonly HourOutcomes[] | Refusal> {
+  const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
+  if (keys === null) {
+    const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
+    return new Refusal('invalid_operation', problem);
+  }
+  const meters = await findCountingMeters(database, environment, null);
+  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
+    findUnknownCustomerKeys(transaction, keys),
+  );
+  const beginMs = await expiredEvents.readBegin();
+  return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
+}
