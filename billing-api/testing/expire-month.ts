@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import type { Environment } from '../../contract/environment.js';
 import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { Database } from '../../sql/pool.js';
 
@@ -13,6 +14,19 @@ const COUNT = `INSERT INTO expired_events_v1
     toDate32(appended_at) AS append_day, count()
   FROM events_v1 WHERE toYYYYMM(appended_at) = {month:UInt32}
   GROUP BY tenant_id, environment_id, event_name, hour, received_hour, append_day`;
+
+/** Says that an environment had events in a month that expired long ago. */
+export async function storeExpiredMonth(
+  database: Database,
+  { tenantId, environmentId }: Environment,
+  month = '2000-01-01',
+): Promise<void> {
+  await ownerOf(database).query(run`
+    INSERT INTO expired_months (append_month) VALUES (${month}::date) ON CONFLICT DO NOTHING`);
+  await ownerOf(database).query(run`
+    INSERT INTO expired_month_environments (tenant_id, environment_id, append_month)
+    VALUES (${tenantId}, ${environmentId}, ${month}::date)`);
+}
 
 /** What the aggregator's retention does to the raw events of a month (`2026-01`), step by step. */
 export function retentionOf(database: Database, client: ClickHouse, month: string) {
@@ -28,10 +42,8 @@ export function retentionOf(database: Database, client: ClickHouse, month: strin
         { month: Number(month.replace('-', '')) },
         z.object({ tenant_id: z.string(), environment_id: z.string() }),
       );
-      for (const { tenant_id: tenant, environment_id: environment } of environments) {
-        await ownerOf(database).query(run`
-          INSERT INTO expired_month_environments (tenant_id, environment_id, append_month)
-          VALUES (${tenant}, ${environment}, ${first}::date)`);
+      for (const { tenant_id: tenantId, environment_id: environmentId } of environments) {
+        await storeExpiredMonth(database, { tenantId, environmentId }, first);
       }
     },
     remove: () =>

@@ -1,4 +1,5 @@
 import type { Environment } from '../../../contract/environment.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
@@ -14,12 +15,12 @@ export type OutcomeDependencies = ReadDependencies & {
   readonly expiredEvents: ExpiredEvents;
 };
 
-/** Stored events by what becomes of them now. */
+/** Stored events that arrived from `beginMs` on, by what becomes of them now. */
 export async function readOutcomes(
-  { database, finishedEvents, expiredEvents }: OutcomeDependencies,
-  environment: Environment,
-  query: HoursQuery,
+  { database, finishedEvents }: OutcomeDependencies,
+  query: HoursQuery & { readonly environment: Environment; readonly beginMs: InstantMs | null },
 ): Promise<readonly HourOutcomes[] | Refusal> {
+  const { environment, beginMs } = query;
   const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
   if (keys === null) {
     const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
@@ -29,6 +30,5 @@ export async function readOutcomes(
   const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
-  const beginMs = await expiredEvents.readBegin();
   return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
 }

@@ -39,10 +39,12 @@ async function addFinished(
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
   const { finishedEvents, expiredEvents } = dependencies;
+  // Once: what arrived before it counts as expired, and what arrived later as stored.
+  const beginMs = await expiredEvents.readBegin();
   const [duplicates, expired, outcomes] = await Promise.all([
     finishedEvents.duplicatesByHour(query),
-    expiredEvents.countByHour(query.environment, query.hours),
-    readOutcomes(dependencies, query.environment, query),
+    expiredEvents.countByHour(query.environment, query.hours, beginMs),
+    readOutcomes(dependencies, { ...query, beginMs }),
   ]);
   if (isRefusal(outcomes)) return outcomes;
   for (const { hourMs, copies, conflicts } of duplicates) {

@@ -82,6 +82,7 @@ function expectedHour(hour: number, waiting: number) {
     unmatched_meter: withOutcome('meter'),
     duplicate: duplicates.length,
     conflict: duplicates.filter(({ isConflict }) => isConflict).length,
+    expired: 0,
     pending: waiting,
     difference: 0,
   };

@@ -113,12 +113,12 @@ export function createExpiredEvents(clickHouse: ClickHouseQueries, readBegin: Re
       const [found] = await clickHouse.query(statement, all, foundRow);
       if (found !== undefined && found.hours > 0) throw new Refused(refusalOf(found, beginMs));
     },
-    /** Removed events of an environment by hour of receipt; `hours` are whole hours. */
+    /** Events that arrived before `beginMs` by hour of receipt; `hours` are whole hours. */
     countByHour: async (
       environment: Environment,
       hours: Interval,
+      beginMs: InstantMs | null,
     ): Promise<readonly { readonly hourMs: InstantMs; readonly expired: number }[]> => {
-      const beginMs = await readBegin();
       if (beginMs === null) return [];
       const range = { fromMs: hours.startMs, toMs: hours.endMs };
       const parameters = { ...environment, ...range, beforeDay: dayOf(beginMs) };
