@@ -28,6 +28,18 @@ export async function storeExpiredMonth(
     VALUES (${tenantId}, ${environmentId}, ${month}::date)`);
 }
 
+/** Says that an environment has lost an event of that month. */
+export function storeExpiredEvents(
+  client: ClickHouse,
+  { tenantId, environmentId }: Environment,
+): Promise<void> {
+  return client.command(
+    `INSERT INTO expired_events_v1 VALUES ({tenantId:String}, {environmentId:String}, 'old',
+       '2000-01-10 10:00:00', '2000-01-10 10:00:00', '2000-01-10', 1)`,
+    { tenantId, environmentId },
+  );
+}
+
 /** What the aggregator's retention does to the raw events of a month (`2026-01`), step by step. */
 export function retentionOf(database: Database, client: ClickHouse, month: string) {
   const first = `${month}-01`;
