@@ -30,7 +30,10 @@ describe('the last batch at a take', () => {
     ['more events than it had', MARCH - 1, { events: 11 }, MARCH, 'last_batch_missing'],
     ['expired events, and ids missing', MARCH - 1, { ids: 9 }, MARCH, 'last_batch_missing'],
     ['expired events, and no marker', MARCH - 1, { marker: 0 }, MARCH, 'last_batch_missing'],
-  ] as const)('may have %s, or halts the partition', (_, appendedAtMs, found, beginMs, reason) => {
-    expect(checkInspection(checkpoint(appendedAtMs), inspection(found, beginMs))).toBe(reason);
-  });
+  ] as const)(
+    'may have %s, or halts the partition',
+    (...[, appendedAtMs, found, beginMs, reason]) => {
+      expect(checkInspection(checkpoint(appendedAtMs), inspection(found, beginMs))).toBe(reason);
+    },
+  );
 });
