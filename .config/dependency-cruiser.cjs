@@ -43,7 +43,7 @@ const domainOrder = domainFolders.slice(0, -1).map((folder, index) => ({
 const aggregatorOrder = [
   ['fold'],
   ['protocol'],
-  ['dedup', 'gather', 'write'],
+  ['dedup', 'gather', 'retention', 'write'],
   ['backfill', 'ownership'],
 ];
 

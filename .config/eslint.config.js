@@ -64,6 +64,7 @@ const OUTSIDE_OF_UNITS = [
   // The log and its checkpoints serve all tenants.
   'billing-api/usage/watermark/checkpoints.ts',
   'billing-api/usage/watermark/data-until.ts',
+  'billing-api/usage/expired/raw-events-begin.ts',
   // Jobs and operators work across tenants.
   'billing-api/edge/idempotency/idempotency-store.ts',
   'billing-api/events/dead-letters/read-dead-letters.ts',

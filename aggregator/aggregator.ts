@@ -18,6 +18,8 @@ import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
+import { runRetention } from './retention/run-retention.js';
+import { runLogWatch } from './retention/watch-log-removal.js';
 import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
@@ -34,6 +36,8 @@ export type AggregatorDependencies = {
   readonly filterFalsePositiveRate?: number;
   /** How long the previous version of a changed meter still counts events; a week when absent. */
   readonly meterRevertHours?: number;
+  /** How long raw events are kept; for ever when absent or null. */
+  readonly eventRetentionDays?: number | null;
   readonly injectFailure?: InjectFailure;
   readonly retryDelayMs?: (failures: number) => number;
 };
@@ -62,7 +66,7 @@ export class Aggregator {
   readonly #filters;
   readonly #lookUps;
   #fail: (error: unknown) => void = () => undefined;
-  #backfilling: Promise<void> = Promise.resolve();
+  #jobs: Promise<unknown> = Promise.resolve();
   #measuring: Promise<void> | null = null;
 
   constructor(private readonly dependencies: AggregatorDependencies) {
@@ -136,7 +140,13 @@ export class Aggregator {
     this.#sharing.start();
     const jobs = createBackfillJobs(database);
     const revertHours = this.dependencies.meterRevertHours ?? REVERT_HOURS_DEFAULT;
-    this.#backfilling = runBackfills({ jobs, clickhouse, logger, revertHours }, this.#stop.signal);
+    const retentionDays = this.dependencies.eventRetentionDays ?? null;
+    const { signal } = this.#stop;
+    this.#jobs = Promise.all([
+      runBackfills({ jobs, database, clickhouse, logger, revertHours }, signal),
+      runRetention({ ...this.dependencies, retentionDays }, signal),
+      runLogWatch(this.dependencies, signal),
+    ]);
   }
 
   /** Finishes the batches under way, gives all partitions up and leaves the list of members. */
@@ -146,7 +156,7 @@ export class Aggregator {
     this.#stopAllBut(new Set());
     // The heartbeat goes on, so that no other process takes a partition whose batch takes long.
     await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
-    await Promise.all([this.#sharing.close(), this.#backfilling, this.#measuring]);
+    await Promise.all([this.#sharing.close(), this.#jobs, this.#measuring]);
   }
 
   /** Rejects when a partition has halted and waits for an operator. */

@@ -43,6 +43,7 @@ const {
     'MINUTEBOOK_BATCH_EVENTS_MAX',
     'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
     'MINUTEBOOK_METER_REVERT_HOURS',
+    'MINUTEBOOK_EVENT_RETENTION_DAYS',
     ...OPERATIONS_SETTINGS,
   ],
   // Nobody sends it requests: others take its partitions as soon as it gives them up.
@@ -75,6 +76,7 @@ async function run(): Promise<never> {
     ...{ database, clickhouse, log, logger, metrics, limits },
     filterFalsePositiveRate: config.MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE,
     meterRevertHours: config.MINUTEBOOK_METER_REVERT_HOURS,
+    eventRetentionDays: config.MINUTEBOOK_EVENT_RETENTION_DAYS ?? null,
   });
   await aggregator.start();
   lifecycle.onClose('partitions', () => aggregator.close());

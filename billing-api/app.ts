@@ -39,6 +39,14 @@ import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
 import { createPendingLog, type LazyEventLog } from './events/pending-log.js';
+import {
+  createRemovedEventFinder,
+  refuseExpiredLists,
+  refuseExpiredSlots,
+} from './events/refuse-expired-lists.js';
+import { createExpiredEvents } from './usage/expired/expired-events.js';
+import { createRawEventsBegin } from './usage/expired/raw-events-begin.js';
+import { refuseExpiredUsage } from './usage/expired/refuse-expired-usage.js';
 import { createUsageReader } from './usage/store/usage-reader.js';
 
 export type BillingAppDependencies = {
@@ -95,12 +103,17 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   app.enable('strict routing');
   app.set('query parser', parseQuery);
   const clickHouse = createRequestQueries(dependencies.clickHouse, currentScope);
+  const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
+  const expiredEvents = createExpiredEvents(clickHouse, readRawEventsBegin);
+  const findRemovedEvent = createRemovedEventFinder(clickHouse, expiredEvents);
   const stores = {
-    usage: createUsageReader(clickHouse),
-    events: createEventStore(clickHouse),
+    expiredEvents,
+    findRemovedEvent,
+    usage: refuseExpiredUsage(createUsageReader(clickHouse), expiredEvents),
+    events: refuseExpiredLists(createEventStore(clickHouse), expiredEvents, findRemovedEvent),
     listConflicts: createConflictList(clickHouse),
     countDuplicates: createDuplicateCount(clickHouse),
-    countEventSlots: createEventSlotCount(clickHouse),
+    countEventSlots: refuseExpiredSlots(createEventSlotCount(clickHouse), expiredEvents),
     finishedEvents: createFinishedEvents(clickHouse),
     deadLetters: createDeadLetters(clickHouse),
     eventLog: dependencies.eventLog,

@@ -12,6 +12,8 @@ import type { CountDuplicates, ListConflicts } from './events/event-conflicts-st
 import type { CountEventSlots } from './events/event-slots.js';
 import type { EventStore } from './events/events-store.js';
 import type { FinishedEvents } from './events/reconciliation/finished-events.js';
+import type { FindRemovedEvent } from './events/refuse-expired-lists.js';
+import type { ExpiredEvents } from './usage/expired/expired-events.js';
 import type { LazyEventLog, PendingLog } from './events/pending-log.js';
 
 /** What controllers hand to use cases, each of which names the part it needs. */
@@ -19,6 +21,8 @@ export type ControllerDependencies = {
   readonly database: BillingDatabase;
   readonly usage: UsageReader;
   readonly events: EventStore;
+  readonly expiredEvents: ExpiredEvents;
+  readonly findRemovedEvent: FindRemovedEvent;
   readonly listConflicts: ListConflicts;
   readonly countDuplicates: CountDuplicates;
   readonly pendingLog: PendingLog;

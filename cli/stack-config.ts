@@ -36,6 +36,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',
       'MINUTEBOOK_METER_REVERT_HOURS',
+      'MINUTEBOOK_EVENT_RETENTION_DAYS',
       'MINUTEBOOK_STOP_DELAY_MS',
       'MINUTEBOOK_METRICS_HOST',
       'MINUTEBOOK_METRICS_PORT',

@@ -31,6 +31,7 @@ export const READER_TABLES: Readonly<Record<string, string | null>> = {
   usage_minute_v1: OF_COLUMNS,
   event_duplicates_v1: OF_COLUMNS,
   dead_letters_v1: OF_PAYLOAD,
+  expired_events_v1: OF_COLUMNS,
   event_ids_v1: null,
 };
 

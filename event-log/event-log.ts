@@ -93,6 +93,14 @@ export interface EventLogWriter {
   close(): Promise<void>;
 }
 
+/** What a log removes by itself, whether it is counted or not. */
+export type LogRemoval = {
+  /** How long after its append a record may be removed; null for never. */
+  readonly afterMs: number | null;
+  /** Whether the oldest records also go when a partition has more than so many bytes. */
+  readonly isByBytes: boolean;
+};
+
 /**
  * The reading side of the log, by offset. It does not know who owns a partition; the epoch of the
  * checkpoint decides that.
@@ -113,6 +121,11 @@ export interface EventLogReader {
    * than the retention.
    */
   commit(partition: number, nextOffset: number): Promise<void>;
+  /**
+   * What the log removes by itself; absent for one that keeps whatever is not finished.
+   * @throws DependencyError when the log does not tell.
+   */
+  readonly removal?: () => Promise<LogRemoval>;
   /** Drops the buffer of a partition that is not read here any more. It may be read again later. */
   release(partition: number): Promise<void>;
   ping(): Promise<void>;

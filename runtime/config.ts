@@ -168,6 +168,11 @@ export const SETTINGS = {
     means:
       'how long the previous version of a changed meter is still counted, so that a change can be reverted at once',
   },
+  MINUTEBOOK_EVENT_RETENTION_DAYS: {
+    schema: z.coerce.number().int().min(35).max(36_500).optional(),
+    means:
+      'how many days raw events are kept at least, 35 or more; they are removed by whole months of their append; when absent, they are kept for ever',
+  },
   MINUTEBOOK_STOP_DELAY_MS: {
     schema: z.coerce.number().int().min(0).max(600_000).default(5_000),
     means:

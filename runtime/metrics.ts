@@ -97,6 +97,17 @@ export function createMetrics(program?: ProgramName) {
       buckets: [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30],
       registers: shownBy('aggregator'),
     }),
+    logRemovalShare: new Gauge({
+      name: 'minutebook_log_removal_ratio',
+      help: 'Share of the retention of Kafka that the oldest uncounted record has used; at 1 it may be removed',
+      labelNames: ['partition'] as const,
+      registers: shownBy('aggregator'),
+    }),
+    rawEventsBegin: new Gauge({
+      name: 'minutebook_raw_events_begin_seconds',
+      help: 'Unix time before which raw events are removed by retention; 0 while all are kept',
+      registers: shownBy('aggregator'),
+    }),
     partitionLag: new Gauge({
       name: 'minutebook_partition_lag_records',
       help: 'Records of the log that are not finished yet',

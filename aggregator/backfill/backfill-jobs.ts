@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { MeterAggregation } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn, meterFiltersColumn } from '../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../sql/meter-aggregation.js';
@@ -32,6 +33,10 @@ const claimRow = z.object({
 
 const claimBackfill = statement('claim-backfill', claimRow);
 const progressBackfill = statement('progress-backfill', z.object({ is_running: z.boolean() }));
+const noteCountsFrom = statement(
+  'note-backfill-counts-from',
+  z.object({ is_running: z.boolean() }),
+);
 const completeBackfill = statement('complete-backfill', z.object({ is_visible: z.boolean() }));
 const postponeBackfill = statement('postpone-backfill', z.unknown());
 const releaseBackfill = statement('release-backfill', z.unknown());
@@ -57,6 +62,8 @@ export type BackfillAttempt = {
   /** Number of the attempt, from 1 on. Updates with the number of an overtaken one are refused. */
   readonly attempts: number;
   readonly startOffsets: readonly BackfillRange[];
+  /** Events that the log appended before have been removed by retention; null for none. */
+  readonly countsFromMs: InstantMs | null;
 };
 
 /** What an attempt has done so far, or in all. */
@@ -81,6 +88,7 @@ function attemptFromRow(row: z.output<typeof claimRow>): BackfillAttempt {
     generation: row.generation,
     attempts: row.attempts,
     startOffsets: row.start_offsets,
+    countsFromMs: null,
   };
 }
 
@@ -96,6 +104,19 @@ export function createBackfillJobs(database: Database) {
     claim: async (): Promise<BackfillAttempt | null> => {
       const row = await slonik.maybeOne(claimBackfill({ leaseSeconds: LEASE_SECONDS }));
       return row === null ? null : attemptFromRow(row);
+    },
+    /** Stores from when on the attempt counts; false when another attempt has overtaken it. */
+    noteCountsFrom: async (
+      attempt: BackfillAttempt,
+      rawEventsBeginMs: InstantMs | null,
+    ): Promise<boolean> => {
+      const { countsFromMs } = attempt;
+      const instant = countsFromMs === null ? null : formatInstant(countsFromMs);
+      const beginAt = rawEventsBeginMs === null ? null : formatInstant(rawEventsBeginMs);
+      const { is_running: isRunning } = await slonik.one(
+        noteCountsFrom({ ...keyOf(attempt), instant, beginAt }),
+      );
+      return isRunning;
     },
     /** Extends the claim and stores the progress; false when another attempt has overtaken it. */
     progress: async (attempt: BackfillAttempt, result: BackfillResult): Promise<boolean> => {

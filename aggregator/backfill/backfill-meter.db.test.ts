@@ -48,6 +48,7 @@ function attemptOf(
     aggregation: { ...COUNT_EVENTS, ...aggregation },
     generation,
     attempts: 1,
+    countsFromMs: null,
     startOffsets: startOffsets.map((liveFrom, partition) => ({ log: 'log', partition, liveFrom })),
   };
 }

@@ -28,7 +28,8 @@ export type EventPage = {
 const OF_LOG = `tenant_id = {tenant_id:String} AND environment_id = {environment_id:String}
   AND event_name = {event_name:String} AND log_id = {log_id:String}
   AND log_offset < transform(log_partition, {partitions:Array(UInt32)}, {ends:Array(UInt64)},
-    toUInt64(0))`;
+    toUInt64(0))
+  AND appended_at >= fromUnixTimestamp64Milli({appended_from:Int64}, 'UTC')`;
 
 /**
  * A condition on the table's order relative to an event. It compares column by column, because
@@ -54,7 +55,7 @@ function placeParameters(name: 'after' | 'until', place: Place): QueryParameters
 }
 
 function logParameters(
-  { environment, eventName }: BackfillAttempt,
+  { environment, eventName, countsFromMs }: BackfillAttempt,
   log: string,
   ranges: readonly BackfillRange[],
 ): QueryParameters {
@@ -63,6 +64,7 @@ function logParameters(
     environment_id: environment.environmentId,
     event_name: eventName,
     log_id: log,
+    appended_from: countsFromMs ?? 0,
     partitions: ranges.map(({ partition }) => partition),
     ends: ranges.map(({ liveFrom }) => liveFrom),
   };

@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
+import type { Database } from '../../sql/pool.js';
+import { readRawEventsBegin } from '../retention/expired-months.js';
+import { hasExpiredEvents } from '../retention/stored-months.js';
 import type { BackfillAttempt, BackfillJobs, BackfillResult } from './backfill-jobs.js';
 import { backfillMeter } from './backfill-meter.js';
 
@@ -14,6 +17,7 @@ const RETIRE_EVERY_MS = 60_000;
 
 type BackfillDependencies = {
   readonly jobs: BackfillJobs;
+  readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly logger: Log;
   /** How long a version that is no longer read still counts, so that a change can be undone. */
@@ -48,19 +52,35 @@ function watchAttempt(to: BackfillDependencies, attempt: BackfillAttempt, stop: 
   };
 }
 
+/**
+ * The attempt with the instant before which it leaves events out, since retention has removed
+ * them or is about to. The instant cannot rise before the attempt is completed (expire_month).
+ */
+async function withCountsFrom(
+  { jobs, database, clickhouse }: BackfillDependencies,
+  claimed: BackfillAttempt,
+): Promise<BackfillAttempt> {
+  const beginMs = await readRawEventsBegin(database);
+  const isMissing = beginMs !== null && (await hasExpiredEvents(clickhouse, claimed, beginMs));
+  const attempt = { ...claimed, countsFromMs: isMissing ? beginMs : null };
+  if (await jobs.noteCountsFrom(attempt, beginMs)) return attempt;
+  throw new Error('overtaken');
+}
+
 async function attemptOne(
   to: BackfillDependencies,
-  attempt: BackfillAttempt,
+  claimed: BackfillAttempt,
   stop: AbortSignal,
 ): Promise<void> {
-  const { meterId, version, attempts } = attempt;
-  const watched = watchAttempt(to, attempt, stop);
+  const { meterId, version, attempts } = claimed;
+  const watched = watchAttempt(to, claimed, stop);
   try {
+    const attempt = await withCountsFrom(to, claimed);
     const result = await backfillMeter(to.clickhouse, attempt, watched.watch);
     const isVisible = await to.jobs.complete(attempt, result);
     to.logger.info({ meterId, version, ...result, isVisible }, 'meter applied to stored events');
   } catch (error) {
-    if (stop.aborted) return await to.jobs.release(attempt);
+    if (stop.aborted) return await to.jobs.release(claimed);
     const reason = messageOf(error).slice(0, ERROR_LENGTH_MAX);
     to.logger.warn(
       { meterId, version, error: reason },
@@ -68,7 +88,7 @@ async function attemptOne(
     );
     if (watched.isOvertaken()) return;
     const pauseSeconds = Math.min(PAUSE_MAX_SECONDS, PAUSE_FIRST_SECONDS * 2 ** (attempts - 1));
-    await to.jobs.postpone(attempt, { error: reason, pauseSeconds });
+    await to.jobs.postpone(claimed, { error: reason, pauseSeconds });
   } finally {
     watched.end();
   }

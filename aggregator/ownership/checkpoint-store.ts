@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { InstantMs } from '../../contract/instant.js';
 import type { Checkpoint, Intent } from '../protocol/state.js';
+import { readRawEventsBegin } from '../retention/expired-months.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -124,6 +125,8 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
       const row = await slonik.maybeOne(takePreviousIntent({ ...at(partition), gate }));
       return row === null ? null : checkpointFromRow(row);
     },
+    /** The instant before whose append raw events may have been removed; null for none. */
+    rawEventsBegin: (): Promise<InstantMs | null> => readRawEventsBegin(database),
     read: async (partition: number): Promise<Checkpoint> =>
       checkpointFromRow(await slonik.one(readCheckpoint(at(partition)))),
     /** One statement. Resolves to the partitions whose intents are recorded. */

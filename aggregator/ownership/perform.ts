@@ -58,13 +58,14 @@ async function take({
 }
 
 async function inspect(
-  { log, writer, partition }: PartitionDependencies,
+  { log, writer, checkpoints, partition }: PartitionDependencies,
   { checkpoint }: Of<'inspect'>,
 ): Promise<Outcome> {
   const bounds = await log.bounds(partition);
   const found = await writer.inspect(checkpoint);
   const inspection: Inspection = {
     ...found,
+    rawEventsBeginMs: await checkpoints.rawEventsBegin(),
     logStart: bounds.startOffset,
     logEnd: bounds.endOffset,
   };

@@ -32,7 +32,13 @@ function afterLookUp(row: Checkpoint, bounds: Partial<typeof settings>): Step {
     { kind: 'drained' },
     {
       kind: 'inspected',
-      inspection: { rowsBeyond: 0, lastBatch: null, logStart: 0, logEnd: 9 },
+      inspection: {
+        rowsBeyond: 0,
+        lastBatch: null,
+        rawEventsBeginMs: null,
+        logStart: 0,
+        logEnd: 9,
+      },
     },
     { kind: 'filter_warm' },
     { kind: 'fetched', records: [record], catalog },

@@ -1,14 +1,21 @@
-import type { Checkpoint, HaltReason, Inspection, Outcome } from './state.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { Checkpoint, FinishedBatch, HaltReason, Inspection, Outcome } from './state.js';
+
+/** An idle partition keeps its last batch for ever, and the raw events of the batch may expire. */
+function mayHaveExpired({ appendedAtMs }: FinishedBatch, beginMs: InstantMs | null): boolean {
+  return beginMs !== null && (appendedAtMs === null || appendedAtMs < beginMs);
+}
 
 function isLastBatchComplete(checkpoint: Checkpoint, inspection: Inspection): boolean {
-  if (checkpoint.lastBatch === null) return true;
-  const { rows, erased } = checkpoint.lastBatch;
+  const { lastBatch } = checkpoint;
+  if (lastBatch === null) return true;
+  const { rows, erased } = lastBatch;
   const found = inspection.lastBatch;
-  if (found === null) return false;
-  // Erased events are noted before they go, so any number of them may still be there.
-  const hasEvents = found.events <= rows && found.events >= rows - erased;
   // Missing ids are as bad as missing events: their duplicates to come would be counted.
-  return hasEvents && found.ids === rows && found.marker === 1;
+  if (found === null || found.ids !== rows || found.marker !== 1) return false;
+  // Erased events are noted before they go, so any number of them may still be there.
+  const rowsMin = mayHaveExpired(lastBatch, inspection.rawEventsBeginMs) ? 0 : rows - erased;
+  return found.events <= rows && found.events >= rowsMin;
 }
 
 /**

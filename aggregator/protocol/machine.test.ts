@@ -29,7 +29,7 @@ function inspected(
     { kind: 'taken', checkpoint: row },
     { kind: 'gate_raised', highestEpoch: 1 },
     { kind: 'drained' },
-    { kind: 'inspected', inspection: { ...found, logStart: 0, logEnd: 9 } },
+    { kind: 'inspected', inspection: { ...found, rawEventsBeginMs: null, logStart: 0, logEnd: 9 } },
   ];
 }
 

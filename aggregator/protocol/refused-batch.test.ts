@@ -61,7 +61,16 @@ function intended(
     { kind: 'taken', checkpoint },
     { kind: 'gate_raised', highestEpoch: 1 },
     { kind: 'drained' },
-    { kind: 'inspected', inspection: { rowsBeyond: 0, lastBatch: null, logStart: 0, logEnd: 9 } },
+    {
+      kind: 'inspected',
+      inspection: {
+        rowsBeyond: 0,
+        lastBatch: null,
+        rawEventsBeginMs: null,
+        logStart: 0,
+        logEnd: 9,
+      },
+    },
     { kind: 'filter_warm' },
   );
   return outcomes.reduce((step, outcome) => nextStep(bounds, step.state, outcome), idle);

@@ -68,6 +68,11 @@ export type Inspection = {
   readonly rowsBeyond: number;
   /** What the tables hold of the last finished batch; null when there was none. */
   readonly lastBatch: Presence | null;
+  /**
+   * Retention may have removed raw events that the log appended before this instant; null when it
+   * has removed none. Asked after the tables, since it rises before anything is removed.
+   */
+  readonly rawEventsBeginMs: InstantMs | null;
   readonly logStart: number;
   readonly logEnd: number;
 };

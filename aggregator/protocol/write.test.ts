@@ -9,7 +9,13 @@ const ENVIRONMENT = { tenantId: 't', environmentId: 'e' };
 
 /** A take of a partition with this row whose inspection finds no contradiction. */
 function taken(row: Checkpoint): readonly Outcome[] {
-  const inspection = { rowsBeyond: 0, lastBatch: null, logStart: 0, logEnd: 9 };
+  const inspection = {
+    rowsBeyond: 0,
+    lastBatch: null,
+    rawEventsBeginMs: null,
+    logStart: 0,
+    logEnd: 9,
+  };
   return [
     { kind: 'taken', checkpoint: row },
     { kind: 'gate_raised', highestEpoch: 1 },

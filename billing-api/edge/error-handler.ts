@@ -4,7 +4,8 @@ import { QueryTooLarge } from '../../clickhouse/request-queries.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { NotBegun } from '../../runtime/fair-queue.js';
 import type { Log } from '../../runtime/log.js';
-import { HttpFailure, sendFailure } from './http-failure.js';
+import { Refused } from '../records/refusal.js';
+import { failureOfRefusal, HttpFailure, sendFailure } from './http-failure.js';
 import { contextOf } from './request-context.js';
 import { ClientLeft } from './request-scope.js';
 import { failureOfValidation } from './validation-failure.js';
@@ -34,6 +35,7 @@ function failureOf(error: unknown): HttpFailure | null {
   if (error instanceof HttpFailure) return error;
   if (error instanceof NotBegun) return failureOfQueue(error);
   if (error instanceof QueryTooLarge) return TOO_LARGE;
+  if (error instanceof Refused) return failureOfRefusal(error.refusal);
   if (error instanceof ValidateError) return failureOfValidation(error);
   if (error instanceof URIError) {
     return new HttpFailure(400, 'validation_error', { message: 'the path is badly encoded' });

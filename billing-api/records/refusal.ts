@@ -21,6 +21,17 @@ export class Refusal {
   ) {}
 }
 
+/**
+ * A refusal that only the reading of the stores finds, below what answers with refusals: the edge
+ * answers it like any other.
+ */
+export class Refused extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(refusal.message);
+    this.name = 'Refused';
+  }
+}
+
 /** A request that breaks the rules of docs/domain.md 3; the first problem becomes the message. */
 export function invalid(details: RefusalDetails): Refusal {
   const first = Object.entries(details)[0];

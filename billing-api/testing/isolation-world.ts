@@ -13,6 +13,7 @@ import { OPERATIONS } from '../generated/operations.js';
 import { withBillingApi, type BillingUnderTest } from './billing-harness.js';
 import { makeKey } from './billing-test.js';
 import { fillEnvironment, FILLED_AT, type FilledEnvironment } from './filled-environment.js';
+import { storeExpiredEvents, storeExpiredMonth } from './expire-month.js';
 import { addressOf, sampleOf, type SampleRequest } from './sample-requests.js';
 
 /** Environments that are filled alike, and the answers to the first while it was the only one. */
@@ -115,6 +116,11 @@ async function makeWorld(
       return fillEnvironment(tools, key, { suffix: `-${index}`, partition: 2 + 2 * index });
     }),
   );
+  // Last: the filters of their meters could not be changed afterwards.
+  for (const { environment: filled } of [own, ...foreign]) {
+    await storeExpiredMonth(database, filled);
+    await storeExpiredEvents(clickhouse, filled);
+  }
   return { database, clickhouse, own, foreign, alone };
 }
 

@@ -1,6 +1,6 @@
 -- Purpose: stored events by hour of receipt and by what becomes of them with the meters and customers there are now.
 -- Grain:   one row per hour.
--- Params:  tenantId, environmentId; fromMs, toMs: whole hours; logs, logNumbers, partitionsMax, nextOffsets: as of
+-- Params:  tenantId, environmentId; fromMs, toMs: whole hours; appendedFromMs: a day before, or where raw events begin; logs, logNumbers, partitionsMax, nextOffsets: as of
 --          count-stored-copies.sql; unknownKeys: JSON list of customer keys that belong to nobody; wholeNames: event names that a meter
 --          counts without filters and for ever; narrowNames: the names of all other meters; narrowKeys: JSON list of the properties that these
 --          filter by; narrowTexts: JSON list of the values by which any of them filters, as `<place of the key>+<value>`; narrowMeters: JSON
@@ -21,7 +21,7 @@ FROM
     AND NOT has({narrowNames:Array(String)}, event_name)
     AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
-    AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
+    AND appended_at >= fromUnixTimestamp64Milli({appendedFromMs:Int64}, 'UTC')
     AND log_partition < {partitionsMax:UInt32} AND log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
       {partitionsMax:UInt32} * transform(log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + log_partition + 1]
   UNION ALL
@@ -47,7 +47,7 @@ FROM
         AND event_name IN {narrowNames:Array(String)}
         AND received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
         AND received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
-        AND appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
+        AND appended_at >= fromUnixTimestamp64Milli({appendedFromMs:Int64}, 'UTC')
     ) AS seen
     INNER JOIN
     (
@@ -66,7 +66,7 @@ FROM
     AND e.event_name IN {narrowNames:Array(String)}
     AND e.received_at >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
     AND e.received_at < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
-    AND e.appended_at >= fromUnixTimestamp64Milli({fromMs:Int64} - 86400000, 'UTC')
+    AND e.appended_at >= fromUnixTimestamp64Milli({appendedFromMs:Int64}, 'UTC')
     AND e.log_partition < {partitionsMax:UInt32} AND e.log_offset < JSONExtract({nextOffsets:String}, 'Array(UInt64)')[
       {partitionsMax:UInt32} * transform(e.log_id, {logs:Array(String)}, {logNumbers:Array(UInt32)}, 0) + e.log_partition + 1]
 )

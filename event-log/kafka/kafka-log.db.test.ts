@@ -118,6 +118,20 @@ describe.skipIf(kafka === null)(title, () => {
       await reader.close();
     });
 
+    test('tells what the topic removes by itself', async ({ log }) => {
+      await withAdmin(brokers, (admin, done) => {
+        const config = {
+          ...{ 'message.timestamp.type': 'LogAppendTime', 'retention.ms': '3600000' },
+          'retention.bytes': '1000000',
+        };
+        const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config };
+        admin.createTopic(topic, 10_000, done);
+      });
+      const reader = await log.openReader();
+      expect(await reader.removal?.()).toEqual({ afterMs: 3_600_000, isByBytes: true });
+      await reader.close();
+    });
+
     test('programs that start together create one topic', async ({ log }) => {
       const writers = await Promise.all([1, 2, 3].map(() => log.openWriter()));
       expect(new Set(writers.map(({ identity }) => identity.logId)).size).toBe(1);

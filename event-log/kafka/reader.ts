@@ -6,9 +6,10 @@ import {
   type LogBounds,
   type LogIdentity,
   type LogRecord,
+  type LogRemoval,
   type ReadRequest,
 } from '../event-log.js';
-import { describeTopic } from './describe-topic.js';
+import { describeTopic, topicSettings } from './describe-topic.js';
 import { kafkaFailureOf } from './kafka-failure.js';
 import { fetchedBytesOf, PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
@@ -19,6 +20,8 @@ import { kafkaLogId, openKafkaTopic, type KafkaTopic } from './topic.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 3_000;
+const SETTINGS_TIMEOUT_MS = 10_000;
+const REMOVAL_SETTINGS = ['retention.ms', 'retention.bytes'] as const;
 /** How often a partition without new records is compared with the broker; sooner after errors. */
 const CHECK_INTERVAL_MS = 5_000;
 
@@ -86,6 +89,17 @@ class KafkaLogReader implements EventLogReader {
     });
     feed.wake();
   }
+
+  /** A property and not a method, since the PostgreSQL log has none. */
+  readonly removal = async (): Promise<LogRemoval> => {
+    const settings = await topicSettings(this.at, REMOVAL_SETTINGS, SETTINGS_TIMEOUT_MS);
+    const limitOf = (name: (typeof REMOVAL_SETTINGS)[number]): number | null => {
+      const limit = Number(settings?.get(name) ?? -1);
+      // -1 stands for no limit.
+      return limit < 0 ? null : limit;
+    };
+    return { afterMs: limitOf('retention.ms'), isByBytes: limitOf('retention.bytes') !== null };
+  };
 
   ping(): Promise<void> {
     return new Promise((resolve, reject) => {

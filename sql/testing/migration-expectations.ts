@@ -19,4 +19,7 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0021_products.sql': {
     addedColumns: { subscription_line_items: { addon_association_id: null } },
   },
+  '0028_event_retention.sql': {
+    addedColumns: { meter_backfills: { counts_from: null, raw_events_begin: null } },
+  },
 };

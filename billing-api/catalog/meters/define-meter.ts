@@ -7,7 +7,7 @@ import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, Refusal } from '../../records/refusal.js';
 import type { NewRecord } from '../../records/resource.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { isSameFilters, newMeter, readMeterFilters } from './meter-rules.js';
+import { isSameFilters, lostInput, newMeter, readMeterFilters } from './meter-rules.js';
 import {
   METERS,
   type ChangeMeterBody,
@@ -16,6 +16,7 @@ import {
 } from './meter.resource.js';
 import {
   activateDefinition,
+  findLostInput,
   countMetersOfEvent,
   findFedVersions,
   revertDefinition,
@@ -75,14 +76,15 @@ function changedMembers(body: ChangeMeterBody) {
  * Puts other filters in force: as a new version, which readers see when it has been applied to all
  * stored events; or at once, when they take back a change whose earlier version is still fed.
  */
-async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow> {
+async function redefine(unit: Unit, meter: MeterRow): Promise<MeterRow | Refusal> {
   const fed = await findFedVersions(unit, meter.id);
   const earlier = fed.find(({ filters }) => isSameFilters(filters, meter.filters));
-  const redefined =
-    earlier === undefined
-      ? await activateDefinition(unit, meter)
-      : await revertDefinition(unit, meter, earlier);
-  return assertPresent(redefined, 'the changed meter');
+  if (earlier !== undefined) {
+    return assertPresent(await revertDefinition(unit, meter, earlier), 'the changed meter');
+  }
+  const redefined = assertPresent(await activateDefinition(unit, meter), 'the changed meter');
+  const beginMs = await findLostInput(unit, meter.id);
+  return beginMs === null ? redefined : lostInput(beginMs);
 }
 
 /** The members of a meter that a change sets. */

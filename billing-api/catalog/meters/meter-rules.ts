@@ -4,8 +4,10 @@ import {
   compileExpression,
   isExpressionProblem,
 } from '../../../contract/expression/compile-expression.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { MemberReader } from '../../records/member-rules.js';
+import { Refusal } from '../../records/refusal.js';
 import type { AggregationBody, CreateMeterBody } from './meter.resource.js';
 
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
@@ -118,5 +120,16 @@ export function isSameFilters(
       const other = others.get(key);
       return other?.size === values.size && [...values].every((value) => other.has(value));
     })
+  );
+}
+
+/** Other filters would have to be applied to events that are no longer there (D-020). */
+export function lostInput(beginMs: InstantMs): Refusal {
+  const begin = formatInstant(beginMs);
+  return new Refusal(
+    'invalid_operation',
+    `other filters would change the usage before ${begin}, and retention has removed the raw ` +
+      'events that arrived before: create another meter for the new filters, which counts what ' +
+      'arrived since, and keep this one for the usage before',
   );
 }

@@ -20,6 +20,8 @@ const backfillColumn = z.object({
   events_matched: z.number().int(),
   started_at: z.string().nullable(),
   completed_at: z.string().nullable(),
+  /** Absent in what releases before 0028 wrote. */
+  counts_from: z.string().nullable().default(null),
   error: z.string().nullable(),
 });
 
@@ -30,6 +32,7 @@ const NO_BACKFILL: z.output<typeof backfillColumn> = {
   events_matched: 0,
   started_at: null,
   completed_at: null,
+  counts_from: null,
   error: null,
 };
 
@@ -168,6 +171,11 @@ export interface BackfillDto {
   events_matched: number;
   started_at: DateTime | null;
   completed_at: DateTime | null;
+  /**
+   * Events that arrived before this instant had been removed by retention when the version was
+   * applied, so it does not count them; null when it counts all events.
+   */
+  counts_from: DateTime | null;
   error: string | null;
 }
 

@@ -1,9 +1,9 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { MeterAggregation } from '../../../contract/aggregation.js';
-import { formatInstant } from '../../../contract/instant.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
-import { integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
+import { instantColumn, integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
@@ -51,6 +51,21 @@ export async function revertDefinition(
   await unit.tx.query(sql.type(z.unknown())`
     SELECT revert_meter_version(${meter.id}, ${meter.version}, ${to.version})`);
   return findRecord(unit, METERS, meter.id);
+}
+
+/**
+ * The instant where raw events begin, when events that the meter has counted were removed by
+ * retention; null when all that it counted are still there. Ask after the activation: its lock
+ * decides whether a month expired before it.
+ */
+export async function findLostInput(unit: Unit, meterId: string): Promise<InstantMs | null> {
+  return unit.tx.maybeOneFirst(sql.type(z.object({ begin_at: instantColumn }))`
+    SELECT raw_events_begin_at() AS begin_at
+    WHERE EXISTS (
+      SELECT FROM expired_month_environments
+      WHERE ${isOfEnvironment} AND append_month >= coalesce(
+        (SELECT max(raw_events_begin AT TIME ZONE 'UTC')::date FROM meter_backfills
+         WHERE meter_id = ${meterId} AND status = 'completed' AND ${isOfEnvironment}), '-infinity'))`);
 }
 
 /** Published meters of an event name. */

@@ -4,6 +4,7 @@ import type { ReadDependencies } from '../../records/unit.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import type { CountDuplicates } from '../event-conflicts-store.js';
 import type { EventStore, StoredEvent } from '../events-store.js';
+import type { FindRemovedEvent } from '../refuse-expired-lists.js';
 import type { PendingLog } from '../pending-log.js';
 import { explainEvent, type EventExplanation } from './explain-event.js';
 import { findPendingEvent } from './find-pending-event.js';
@@ -12,6 +13,7 @@ export type LookUpDependencies = ReadDependencies & {
   readonly events: EventStore;
   readonly pendingLog: PendingLog;
   readonly countDuplicates: CountDuplicates;
+  readonly findRemovedEvent: FindRemovedEvent;
 };
 
 /** One event through every stage. */
@@ -33,7 +35,7 @@ export async function lookUpEvent(
   const stored = (await dependencies.events.find(environment, [id])).get(id);
   const event =
     stored ?? (await findPendingEvent(dependencies.pendingLog, environment, { id, checkpoints }));
-  if (isRefusal(event)) return event;
+  if (isRefusal(event)) return (await dependencies.findRemovedEvent(environment, id)) ?? event;
   const duplicateCounts = await dependencies.countDuplicates(environment, event);
   if (!checkpoints.isFinished(event.position)) {
     return { event, status: 'pending', reason: null, duplicateCounts, meters: [], lines: [] };

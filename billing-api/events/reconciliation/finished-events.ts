@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
-import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { Checkpoints } from '../../usage/watermark/checkpoints.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
@@ -71,6 +71,13 @@ const outcomeRow = z.object({
   counted: integerColumn,
   unmatched_customer: integerColumn,
   unmatched_meter: integerColumn,
+});
+
+const outcomesFromRow = (row: z.output<typeof outcomeRow>): HourOutcomes => ({
+  hourMs: row.hour_ms,
+  counted: row.counted,
+  unmatchedCustomer: row.unmatched_customer,
+  unmatchedMeter: row.unmatched_meter,
 });
 
 function rangeOf({ environment, hours }: HoursQuery) {
@@ -224,7 +231,12 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
     /** What becomes of events with these meters, when these customer keys belong to nobody. */
     outcomesByHour: async (
       query: HoursQuery,
-      by: { readonly meters: readonly EffectiveMeter[]; readonly unknownKeys: readonly string[] },
+      by: {
+        readonly meters: readonly EffectiveMeter[];
+        readonly unknownKeys: readonly string[];
+        /** Raw events that the log appended before are removed by retention; null for none. */
+        readonly beginMs: InstantMs | null;
+      },
     ): Promise<readonly HourOutcomes[]> => {
       const { names, texts } = matchingParameters(by.meters);
       const bounds = boundParameters(query.bounds);
@@ -235,14 +247,11 @@ export function createFinishedEvents(clickHouse: ClickHouseQueries) {
       const all = {
         ...{ ...rangeOf(query), ...bounds.lists },
         ...{ ...names, ...parameters },
+        // Nothing is appended before it is received, clocks being a day apart at most.
+        appendedFromMs: Math.max(query.hours.startMs - DAY_MS, by.beginMs ?? 0),
       };
       const rows = await clickHouse.query(statement, all, outcomeRow);
-      return rows.map((row) => ({
-        hourMs: row.hour_ms,
-        counted: row.counted,
-        unmatchedCustomer: row.unmatched_customer,
-        unmatchedMeter: row.unmatched_meter,
-      }));
+      return rows.map(outcomesFromRow);
     },
   };
 }

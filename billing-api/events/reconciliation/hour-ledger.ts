@@ -13,6 +13,8 @@ export type Balance = {
   readonly conflict: number;
   /** Removed by an operator (docs/architecture.md D-019). */
   readonly erased: number;
+  /** Removed by retention; until then they were counted or unmatched. */
+  readonly expired: number;
   readonly pending: number;
 };
 
@@ -29,14 +31,16 @@ const EMPTY: Balance = {
   duplicate: 0,
   conflict: 0,
   erased: 0,
+  expired: 0,
   pending: 0,
 };
 
 /** 0 once nothing is pending, unless events were lost or doubled. */
 export function differenceOf(balance: Balance): number {
   const { accepted, counted, unmatchedCustomer, unmatchedMeter, duplicate } = balance;
-  const { erased, pending } = balance;
-  return accepted - counted - unmatchedCustomer - unmatchedMeter - duplicate - erased - pending;
+  const { erased, expired, pending } = balance;
+  const unmatched = unmatchedCustomer + unmatchedMeter;
+  return accepted - counted - unmatched - duplicate - erased - expired - pending;
 }
 
 /** The start of the hour that contains an instant. */

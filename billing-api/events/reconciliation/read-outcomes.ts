@@ -1,19 +1,26 @@
 import type { Environment } from '../../../contract/environment.js';
+import type { InstantMs } from '../../../contract/instant.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { Refusal } from '../../records/refusal.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
 import { findCountingMeters } from '../lookup/event-meters.js';
 import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
 
 /** Their names travel to PostgreSQL and back. */
 const CUSTOMERS_MAX = 200_000;
 
-/** Stored events by what becomes of them now. */
+export type OutcomeDependencies = ReadDependencies & {
+  readonly finishedEvents: FinishedEvents;
+  readonly expiredEvents: ExpiredEvents;
+};
+
+/** Stored events that arrived from `beginMs` on, by what becomes of them now. */
 export async function readOutcomes(
-  { database, finishedEvents }: ReadDependencies & { readonly finishedEvents: FinishedEvents },
-  environment: Environment,
-  query: HoursQuery,
+  { database, finishedEvents }: OutcomeDependencies,
+  query: HoursQuery & { readonly environment: Environment; readonly beginMs: InstantMs | null },
 ): Promise<readonly HourOutcomes[] | Refusal> {
+  const { environment, beginMs } = query;
   const keys = await finishedEvents.customerKeys(query, CUSTOMERS_MAX);
   if (keys === null) {
     const problem = `the range has events of more than ${CUSTOMERS_MAX} customers; take a shorter one`;
@@ -23,5 +30,5 @@ export async function readOutcomes(
   const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
     findUnknownCustomerKeys(transaction, keys),
   );
-  return finishedEvents.outcomesByHour(query, { meters, unknownKeys });
+  return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });
 }

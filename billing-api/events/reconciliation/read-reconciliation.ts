@@ -1,19 +1,17 @@
 import type { Environment } from '../../../contract/environment.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { readCheckpoints, type Checkpoints } from '../../usage/watermark/checkpoints.js';
-import { boundsOf, type FinishedEvents, type HoursQuery } from './finished-events.js';
+import { boundsOf, type HoursQuery } from './finished-events.js';
 import type { PendingLog } from '../pending-log.js';
 import { addErased, readErasureClock } from './erased-events.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
-import { readOutcomes } from './read-outcomes.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
-import type { ReadDependencies } from '../../records/unit.js';
+import { readOutcomes, type OutcomeDependencies } from './read-outcomes.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 
-export type ReconciliationDependencies = ReadDependencies & {
+export type ReconciliationDependencies = OutcomeDependencies & {
   readonly clock: Clock;
-  readonly finishedEvents: FinishedEvents;
   readonly pendingLog: PendingLog;
 };
 
@@ -41,15 +39,19 @@ async function addFinished(
   ledger: HourLedger,
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
-  const { finishedEvents } = dependencies;
-  const [duplicates, outcomes] = await Promise.all([
+  const { finishedEvents, expiredEvents } = dependencies;
+  // Once: what arrived before it counts as expired, and what arrived later as stored.
+  const beginMs = await expiredEvents.readBegin();
+  const [duplicates, expired, outcomes] = await Promise.all([
     finishedEvents.duplicatesByHour(query),
-    readOutcomes(dependencies, query.environment, query),
+    expiredEvents.countByHour(query.environment, query.hours, beginMs),
+    readOutcomes(dependencies, { ...query, beginMs }),
   ]);
   if (isRefusal(outcomes)) return outcomes;
   for (const { hourMs, copies, conflicts } of duplicates) {
     ledger.add(hourMs, { duplicate: copies, conflict: conflicts });
   }
+  for (const { hourMs, ...hour } of expired) ledger.add(hourMs, hour);
   for (const { hourMs, ...outcome } of outcomes) ledger.add(hourMs, outcome);
   return null;
 }

@@ -11,8 +11,8 @@ export interface ReconciliationQuery {
 }
 
 /**
- * Events by where they are; accepted − counted − unmatched − duplicate − erased − pending =
- * difference.
+ * Events by where they are; accepted − counted − unmatched − duplicate − erased − expired −
+ * pending = difference.
  */
 export interface BalanceDto {
   /** Counted when events are decoded, before anything else happens to them. @isInt */
@@ -31,6 +31,8 @@ export interface BalanceDto {
   conflict: number;
   /** Accepted, and removed since by an operator, with their usage. @isInt */
   erased: number;
+  /** Removed by retention, whether they were counted or unmatched before. @isInt */
+  expired: number;
   /** In the log and not yet processed. @isInt */
   pending: number;
   /** 0, unless events were lost or doubled. @isInt */
@@ -58,6 +60,7 @@ function balanceToDto(balance: Balance): BalanceDto {
     duplicate: balance.duplicate,
     conflict: balance.conflict,
     erased: balance.erased,
+    expired: balance.expired,
     pending: balance.pending,
     difference: differenceOf(balance),
   };

@@ -86,6 +86,7 @@ function expectedHour(hour: number, waiting: number) {
     duplicate: duplicates.length,
     conflict: duplicates.filter(({ isConflict }) => isConflict).length,
     erased: 0,
+    expired: 0,
     pending: waiting,
     difference: 0,
   };

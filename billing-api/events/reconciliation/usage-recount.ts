@@ -7,6 +7,7 @@ import { integerColumn } from '../../../sql/columns.js';
 import { boundParameters, placeFilters, type PartitionBound } from './finished-events.js';
 import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { queryFile, withLongTexts } from '../../records/query-file.js';
+import { expiredHourKey, listExpiredHours } from '../../usage/expired/expired-events.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 const RECOUNT_MINUTES = queryFile('recount-usage-minutes');
@@ -94,6 +95,15 @@ export type Drift = {
   readonly events: number;
 };
 
+/** Cells whose events have expired, at least some of them, cannot be recounted. */
+function isExpired(
+  { environment, meter }: RecountedMeter,
+  hourMs: InstantMs,
+  expired: ReadonlySet<string>,
+): boolean {
+  return expired.has(expiredHourKey(environment, { eventName: meter.eventName, hourMs }));
+}
+
 /**
  * Compares the minute rows of meters with the stored events. While batches are being written the
  * rows may hold any part of these, so at least the finished events and at most all that are stored
@@ -118,15 +128,18 @@ export async function recountMeters(
   // The rows first: what is in them is then among the events that are read afterwards.
   const minutes = await read(RECOUNT_MINUTES, minutesRow);
   const events = await read(RECOUNT_EVENTS, eventsRow);
+  // Last: what was removed meanwhile had been counted there before.
+  const expired = await listExpiredHours(clickHouse, of.minutes);
   const counted = new Map(minutes.map((row) => [cellKey(row), row.counted]));
   const stored = new Map(events.map((row) => [cellKey(row), row]));
   const cells = new Map([...minutes, ...events].map((row) => [cellKey(row), row]));
-  const drifts = [...cells].map(([key, { number, hour_ms: hourMs, customers: group }]): Drift => {
+  return [...cells].flatMap(([key, { number, hour_ms: hourMs, customers: group }]): Drift[] => {
+    const recounted = meters[number];
+    if (recounted === undefined || isExpired(recounted, hourMs, expired)) return [];
     const inMinutes = counted.get(key) ?? 0;
     const inEvents = stored.get(key) ?? { finished: 0, stored: 0 };
     const difference = Math.max(0, inEvents.finished - inMinutes, inMinutes - inEvents.stored);
-    const meterId = meters[number]?.meter.meterId ?? '';
-    return { meterId, hourMs, group, events: difference };
+    const { meterId } = recounted.meter;
+    return difference === 0 ? [] : [{ meterId, hourMs, group, events: difference }];
   });
-  return drifts.filter(({ events: difference }) => difference > 0);
 }

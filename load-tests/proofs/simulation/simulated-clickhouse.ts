@@ -235,6 +235,7 @@ export function inspectionOf(
   return {
     rowsBeyond: countRows(facts, events, beyond) + countRows(facts, ids, beyond),
     lastBatch: presence,
+    rawEventsBeginMs: null,
     logStart: partition.logStart,
     logEnd: partition.logEnd,
   };

@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClickHouse } from '../../clickhouse/client.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { EventLogReader } from '../../event-log/event-log.js';
+import { messageOf } from '../../runtime/failure.js';
+import type { Log } from '../../runtime/log.js';
+import type { Metrics } from '../../runtime/metrics.js';
+import type { Database } from '../../sql/pool.js';
+import { expireEvents, REMOVAL_DELAY_SECONDS } from './expire-events.js';
+import { createExpiredMonths, readRawEventsBegin, type ExpiredMonths } from './expired-months.js';
+import { createStoredMonths } from './stored-months.js';
+
+/** A month lasts long; what expired is removed with the next turn but one. */
+const TURN_MS = 600_000;
+const CATCH_UP_POLL_MS = 1_000;
+const CATCH_UP_POLLS = 60;
+
+type RetentionDependencies = {
+  readonly database: Database;
+  readonly clickhouse: ClickHouse;
+  readonly log: Pick<EventLogReader, 'identity' | 'bounds'>;
+  readonly logger: Log;
+  readonly metrics: Pick<Metrics, 'rawEventsBegin'>;
+  /** Null keeps raw events for ever. */
+  readonly retentionDays: number | null;
+  /** From the expiry of a month until its events are removed; 10 minutes when absent. */
+  readonly removalDelaySeconds?: number;
+};
+
+/**
+ * An instant before which everything that the log appended is counted: it looks at the ends of the
+ * log, and waits for a minute until all partitions have come that far. Null when they have not.
+ */
+export async function waitUntilFinished(
+  log: RetentionDependencies['log'],
+  months: Pick<ExpiredMonths, 'isFinished'>,
+  signal: AbortSignal,
+): Promise<InstantMs | null> {
+  const { logId, partitionCount } = log.identity;
+  const lookedAtMs = Date.now();
+  const bounds = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) => log.bounds(partition)),
+  );
+  const ends = bounds.map(({ endOffset }) => endOffset);
+  for (let poll = 0; poll < CATCH_UP_POLLS && !signal.aborted; poll += 1) {
+    if (await months.isFinished(logId, ends)) return lookedAtMs;
+    await delay(CATCH_UP_POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}
+
+/** One turn of retention. @throws DependencyError. */
+export async function turnRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
+  const { database, clickhouse, log, logger, retentionDays } = to;
+  const months = createExpiredMonths(database);
+  const stores = { months, stored: createStoredMonths(clickhouse) };
+  const terms = {
+    retentionDays,
+    nowMs: Date.now(),
+    removalDelaySeconds: to.removalDelaySeconds ?? REMOVAL_DELAY_SECONDS,
+    finishedTo: () => waitUntilFinished(log, months, signal),
+  };
+  await expireEvents(stores, terms, logger);
+  const beginMs = await readRawEventsBegin(database);
+  to.metrics.rawEventsBegin.set((beginMs ?? 0) / 1_000);
+}
+
+/** Takes a turn now and every ten minutes until the signal aborts; an outage only delays them. */
+export async function runRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await turnRetention(to, signal).catch((error: unknown) => {
+      to.logger.warn(
+        { error: messageOf(error) },
+        'raw events could not be removed; tried again in ten minutes',
+      );
+    });
+    await delay(TURN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
