@@ -38,6 +38,30 @@ export async function withSession<T>(
 }
 
 /**
+ * Held by whoever counts stored events that are about to be removed, as erased or as expired, until
+ * both books know of it: so no event is counted as both.
+ */
+export const EVENT_REMOVAL_LOCK = 'minutebook:remove-events';
+
+/**
+ * Runs `work` while holding an advisory lock, if nobody else holds it; null when somebody does. See
+ * `withAdvisoryLock`.
+ */
+export function withFreeAdvisoryLock<T>(
+  url: string,
+  lock: string,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  return withSession(url, async (session) => {
+    const { rows } = await session.query<{ readonly is_free: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_free',
+      [lock],
+    );
+    return rows[0]?.is_free === true ? work() : null;
+  });
+}
+
+/**
  * Runs `work` while holding an advisory lock of the database; other processes wait for it. The
  * server frees the lock when the session ends, however it ends.
  */

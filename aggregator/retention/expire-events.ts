@@ -12,7 +12,12 @@ export const REMOVAL_DELAY_SECONDS = 600;
 /** The clocks of servers, and of a log's leaders, differ by less. */
 const CLOCKS_MS = DAY_MS;
 
-type Stores = { readonly months: ExpiredMonths; readonly stored: StoredMonths };
+type Stores = {
+  readonly months: ExpiredMonths;
+  readonly stored: StoredMonths;
+  /** Runs what must not run beside an erasure of events, or another turn; null when one runs. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T | null>;
+};
 
 export type RetentionTerms = {
   /** Null keeps raw events for ever; months that have expired before are removed all the same. */
@@ -60,6 +65,10 @@ async function dueMonths(
     (monthMs) => monthMs > expired && nextMonth(monthMs) <= keptFromMs,
   );
   if (old.length === 0) return [];
+  if (state.isErasing) {
+    logger.warn({}, 'raw events are due for removal and kept until an erasure is repeated');
+    return [];
+  }
   if (state.isBackfilling) {
     logger.warn({}, 'raw events are due for removal and kept until all meters are applied to them');
     return [];
@@ -73,9 +82,25 @@ async function dueMonths(
 }
 
 /**
- * One turn of retention (D-020): lets the months of append that are due expire, each after its
- * events were counted, and removes the events of those that expired a while ago. Every step may be
- * repeated, by any number of processes at a time, and a process may be killed between any two.
+ * Lets the months that are due expire, each after its events were counted. No erasure removes any
+ * of them meanwhile.
+ */
+async function expireDue(stores: Stores, terms: RetentionTerms, logger: Log): Promise<void> {
+  const { months, stored } = stores;
+  for (const monthMs of await dueMonths(stores, terms, logger)) {
+    await stored.forgetCount(monthMs);
+    const environments = await stored.count(monthMs);
+    if (!(await months.expire(monthMs, environments))) return;
+    const beginAt = formatInstant(nextMonth(monthMs));
+    logger.info({ beginAt }, 'raw events appended before this instant have expired');
+  }
+}
+
+/**
+ * One turn of retention (D-020): lets the months of append that are due expire, and removes the
+ * events of those that expired a while ago. Every step may be repeated, and a process may be killed
+ * between any two. While another process lets months expire, or an operator erases events, this one
+ * only removes.
  * @throws DependencyError.
  */
 export async function expireEvents(
@@ -83,11 +108,6 @@ export async function expireEvents(
   terms: RetentionTerms,
   logger: Log,
 ): Promise<void> {
-  for (const monthMs of await dueMonths(stores, terms, logger)) {
-    const environments = await stores.stored.count(monthMs);
-    if (!(await stores.months.expire(monthMs, environments))) break;
-    const beginAt = formatInstant(nextMonth(monthMs));
-    logger.info({ beginAt }, 'raw events appended before this instant have expired');
-  }
+  if (terms.retentionDays !== null) await stores.alone(() => expireDue(stores, terms, logger));
   await removeExpired(stores, terms, logger);
 }

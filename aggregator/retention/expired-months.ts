@@ -11,7 +11,7 @@ const rawEventsBegin = statement(
 );
 const retentionState = statement(
   'retention-state',
-  z.object({ now: instantColumn, is_backfill_pending: z.boolean() }),
+  z.object({ now: instantColumn, is_backfill_pending: z.boolean(), is_erasing: z.boolean() }),
 );
 const expireMonth = statement('expire-month', z.object({ is_expired: z.boolean() }));
 const listExpired = statement(
@@ -35,14 +35,23 @@ export async function readRawEventsBegin({ slonik }: Database): Promise<InstantM
   return (await slonik.one(rawEventsBegin())).begin_at;
 }
 
+export type RetentionState = {
+  readonly nowMs: InstantMs;
+  /** Whether a meter is still being applied to stored events. */
+  readonly isBackfilling: boolean;
+  /** Whether an erasure was cut short that has counted events, and perhaps not removed them. */
+  readonly isErasing: boolean;
+};
+
 /** What PostgreSQL knows of retention. Months are named by their first instant. */
 export function createExpiredMonths(database: Database) {
   const { slonik } = database;
   return {
-    /** The server's clock, and whether a meter is still being applied to stored events. */
-    state: async (): Promise<{ readonly nowMs: InstantMs; readonly isBackfilling: boolean }> => {
+    /** The server's clock, and what months of append must not expire beside. */
+    state: async (): Promise<RetentionState> => {
       const row = await slonik.one(retentionState());
-      return { nowMs: row.now, isBackfilling: row.is_backfill_pending };
+      const { now: nowMs, is_backfill_pending: isBackfilling, is_erasing: isErasing } = row;
+      return { nowMs, isBackfilling, isErasing };
     },
     /** From its commit on nobody relies on events of the month; false while a backfill needs it. */
     expire: async (monthMs: InstantMs, of: readonly Environment[]): Promise<boolean> => {

@@ -6,6 +6,7 @@ import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { Database } from '../../sql/pool.js';
+import { EVENT_REMOVAL_LOCK, withFreeAdvisoryLock } from '../../sql/session.js';
 import { expireEvents, REMOVAL_DELAY_SECONDS } from './expire-events.js';
 import { createExpiredMonths, readRawEventsBegin, type ExpiredMonths } from './expired-months.js';
 import { createStoredMonths } from './stored-months.js';
@@ -53,7 +54,9 @@ export async function waitUntilFinished(
 export async function turnRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
   const { database, clickhouse, log, logger, retentionDays } = to;
   const months = createExpiredMonths(database);
-  const stores = { months, stored: createStoredMonths(clickhouse) };
+  const alone = <T>(work: () => Promise<T>) =>
+    withFreeAdvisoryLock(database.url, EVENT_REMOVAL_LOCK, work);
+  const stores = { months, stored: createStoredMonths(clickhouse), alone };
   const terms = {
     retentionDays,
     nowMs: Date.now(),

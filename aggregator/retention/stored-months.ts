@@ -21,8 +21,9 @@ const COUNT_DAY = `INSERT INTO expired_events_v1
   GROUP BY tenant_id, environment_id, event_name, hour, received_hour
   SETTINGS max_bytes_before_external_group_by = 268435456`;
 
+const OF_MONTH = 'append_day >= toDate32({from:String}) AND append_day < toDate32({to:String})';
 const ENVIRONMENTS = `SELECT DISTINCT tenant_id, environment_id FROM expired_events_v1
-  WHERE append_day >= toDate32({from:String}) AND append_day < toDate32({to:String})`;
+  WHERE ${OF_MONTH}`;
 const environmentRow = z.object({ tenant_id: z.string(), environment_id: z.string() });
 
 const HAS_EXPIRED = `SELECT count() AS found FROM expired_events_v1
@@ -45,6 +46,16 @@ export function createStoredMonths(clickhouse: ClickHouse) {
       const rows = await clickhouse.query(MONTHS, {}, z.object({ partition: z.string() }));
       return rows.map(({ partition }) =>
         Date.UTC(Number(partition.slice(0, 4)), Number(partition.slice(4)) - 1),
+      );
+    },
+    /** Forgets what was counted of a month that did not expire then: events may be gone since. */
+    forgetCount: async (monthMs: InstantMs): Promise<void> => {
+      const days = { from: dayText(monthMs), to: dayText(nextMonth(monthMs)) };
+      const counted = await clickhouse.query(`${ENVIRONMENTS} LIMIT 1`, days, environmentRow);
+      if (counted.length === 0) return;
+      await clickhouse.command(
+        `ALTER TABLE expired_events_v1 DELETE WHERE ${OF_MONTH} SETTINGS mutations_sync = 1`,
+        days,
       );
     },
     /** Counts a month's events for those who will miss them; whose they are. May be repeated. */

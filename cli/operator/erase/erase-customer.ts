@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
+import { readRawEventsBegin } from '../../../aggregator/retention/expired-months.js';
 import type { CallerWithRoles } from '../../../billing-api/edge/request-context.js';
 import { writeUnit } from '../../../billing-api/records/unit.js';
 import { formatInstant } from '../../../contract/instant.js';
-import { withAdvisoryLock } from '../../../sql/session.js';
+import { EVENT_REMOVAL_LOCK, withAdvisoryLock } from '../../../sql/session.js';
 import { done, writing } from '../in-whose-name.js';
 import { awaitCounted } from './await-counted.js';
 import type { ErasureStores } from './erasure-stores.js';
@@ -29,9 +30,6 @@ import {
   type RemovedRows,
 } from './stored-rows.js';
 
-/** One erasure at a time. */
-const LOCK = 'minutebook:erase-events';
-
 /** What was removed; of an erasure that had been interrupted, `events` counts all its runs. */
 export type Erased = RemovedRows & { readonly id: string; readonly events: number };
 
@@ -45,7 +43,11 @@ function cut(
   erasure: Erasure,
 ): Promise<readonly Bound[]> {
   return whileQuiet(session, async ({ bounds, lastBatches }) => {
-    const hours = await countEventsByHour(clickhouse, erasure, bounds);
+    const hours = await countEventsByHour(clickhouse, erasure, {
+      bounds,
+      // Those that were appended before have been counted as expired.
+      fromMs: await readRawEventsBegin(database),
+    });
     const batches = await countEventsOfBatches(clickhouse, erasure, lastBatches);
     // First of all: who takes a partition from now on must know what will be missing.
     await recordCounts(database, erasure, { bounds, hours, batches });
@@ -94,7 +96,7 @@ export async function eraseCustomer(
 ): Promise<Erased> {
   const { database, clickhouse } = stores;
   const log = await stores.openLog();
-  return withAdvisoryLock(database.url, LOCK, async (session) => {
+  return withAdvisoryLock(database.url, EVENT_REMOVAL_LOCK, async (session) => {
     await awaitCounted(database, log);
     const erasure = await beginErasure(database, operator.environment, customer);
     try {

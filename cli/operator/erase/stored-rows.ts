@@ -94,21 +94,26 @@ export function countEvents(clickhouse: ClickHouse, of: Of): Promise<number> {
   return count(clickhouse, `events_v1 WHERE ${OF_CUSTOMER}`, { of, bounds: [] });
 }
 
-/** Stored events of the customer below the bounds by hour of receipt. */
+/**
+ * Stored events of the customer by hour of receipt: below the bounds, and appended from the instant
+ * on, if there is one.
+ */
 export function countEventsByHour(
   clickhouse: ClickHouse,
   of: Of,
-  bounds: readonly Bound[],
+  { bounds, fromMs }: { readonly bounds: readonly Bound[]; readonly fromMs: InstantMs | null },
 ): Promise<readonly HourEvents[]> {
   const row = z.object({ hourMs: integerColumn, events: integerColumn });
   const { statement, parameters } = bounded(
     `SELECT intDiv(toUnixTimestamp64Milli(received_at), 3600000) * 3600000 AS hourMs,
        count() AS events
-     FROM events_v1 WHERE ${OF_CUSTOMER} AND ${BELOW_BOUNDS} GROUP BY hourMs ORDER BY hourMs`,
+     FROM events_v1 WHERE ${OF_CUSTOMER} AND ${BELOW_BOUNDS}
+       AND appended_at >= fromUnixTimestamp64Milli({from_ms:Int64}, 'UTC')
+     GROUP BY hourMs ORDER BY hourMs`,
     of,
     bounds,
   );
-  return clickhouse.query(statement, parameters, row);
+  return clickhouse.query(statement, { ...parameters, from_ms: fromMs ?? 0 }, row);
 }
 
 /** Stored events of the customer in the last batch of each partition. */
