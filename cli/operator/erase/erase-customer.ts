@@ -1,5 +1,4 @@
 import type { Client } from 'pg';
-import { readRawEventsBegin } from '../../../aggregator/retention/expired-months.js';
 import type { CallerWithRoles } from '../../../billing-api/edge/request-context.js';
 import { writeUnit } from '../../../billing-api/records/unit.js';
 import { formatInstant } from '../../../contract/instant.js';
@@ -43,11 +42,7 @@ function cut(
   erasure: Erasure,
 ): Promise<readonly Bound[]> {
   return whileQuiet(session, async ({ bounds, lastBatches }) => {
-    const hours = await countEventsByHour(clickhouse, erasure, {
-      bounds,
-      // Those that were appended before have been counted as expired.
-      fromMs: await readRawEventsBegin(database),
-    });
+    const hours = await countEventsByHour(clickhouse, erasure, bounds);
     const batches = await countEventsOfBatches(clickhouse, erasure, lastBatches);
     // First of all: who takes a partition from now on must know what will be missing.
     await recordCounts(database, erasure, { bounds, hours, batches });

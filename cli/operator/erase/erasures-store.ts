@@ -18,6 +18,11 @@ export type Erasure = {
   readonly noted: { readonly customer: ErasedCustomer; readonly bounds: readonly Bound[] } | null;
   /** Whether backfills were under way, whose rows nobody will read. */
   readonly hasOvertaken: boolean;
+  /**
+   * Events that were appended before have been counted as expired; null when none have. No month
+   * expires while an erasure runs.
+   */
+  readonly eventsBeginMs: InstantMs | null;
 };
 
 const boundsColumn = z.array(
@@ -29,6 +34,7 @@ const erasureRow = z.object({
   customer_keys: z.array(z.string()),
   bounds: boundsColumn.nullable(),
 });
+const beginRow = z.object({ begin_at: instantColumn.nullable() });
 
 /**
  * Overtakes the backfills of the environment, so that what their attempts have read is never shown;
@@ -71,10 +77,13 @@ export async function beginErasure(
           now())
         RETURNING id, started_at, customer_keys, bounds`));
     const hasOvertaken = (await overtakeBackfills(transaction, environment)) > 0;
+    const { begin_at: eventsBeginMs } = await transaction.one(
+      sql.type(beginRow)`SELECT raw_events_begin_at() AS begin_at`,
+    );
     const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;
     const all = [...new Set([...keysOf(customer), ...notedKeys])];
     return {
-      ...{ id, environment, startedAt, hasOvertaken },
+      ...{ id, environment, startedAt, hasOvertaken, eventsBeginMs },
       customer: customerOfKeys(customer.name, all),
       noted: bounds && { customer: customerOfKeys(customer.name, notedKeys), bounds },
     };

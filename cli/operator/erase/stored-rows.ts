@@ -94,14 +94,11 @@ export function countEvents(clickhouse: ClickHouse, of: Of): Promise<number> {
   return count(clickhouse, `events_v1 WHERE ${OF_CUSTOMER}`, { of, bounds: [] });
 }
 
-/**
- * Stored events of the customer by hour of receipt: below the bounds, and appended from the instant
- * on, if there is one.
- */
+/** Stored events of the customer below the bounds by hour of receipt, without expired ones. */
 export function countEventsByHour(
   clickhouse: ClickHouse,
-  of: Of,
-  { bounds, fromMs }: { readonly bounds: readonly Bound[]; readonly fromMs: InstantMs | null },
+  of: Of & Pick<Erasure, 'eventsBeginMs'>,
+  bounds: readonly Bound[],
 ): Promise<readonly HourEvents[]> {
   const row = z.object({ hourMs: integerColumn, events: integerColumn });
   const { statement, parameters } = bounded(
@@ -113,7 +110,7 @@ export function countEventsByHour(
     of,
     bounds,
   );
-  return clickhouse.query(statement, { ...parameters, from_ms: fromMs ?? 0 }, row);
+  return clickhouse.query(statement, { ...parameters, from_ms: of.eventsBeginMs ?? 0 }, row);
 }
 
 /** Stored events of the customer in the last batch of each partition. */
