@@ -1,108 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
-import { drawFreePort } from '../../runtime/port.js';
 import { test, withEmptyClickHouse, withEmptyDatabase } from '../harness/fixtures.js';
-import { pastedFrom, runnable } from '../harness/page-commands.js';
-import { programOf, waitUntilReady, type StartedProgram } from '../harness/start-program.js';
-
-const run = promisify(execFile);
-
-const block = (section: string, words: string, replaced: Readonly<Record<string, string>> = {}) =>
-  pastedFrom({ page: 'docs/operations.md', section, words }, replaced);
-
-const END = '--- the variables of the shell ---';
-
-/** Somebody's terminal: what one paste sets is there for the next. */
-class Terminal {
-  readonly variables: Record<string, string> = {
-    PATH: process.env['PATH'] ?? '',
-    // In CI the verbs write bold text even without a terminal.
-    NO_COLOR: '1',
-  };
-
-  /** What the lines write to standard output. @throws Error when one of them fails. */
-  async paste(script: string): Promise<string> {
-    const lines = `set -e -a\n${runnable(script)}\nset +a; echo '${END}'; env`;
-    const { stdout } = await run('sh', ['-c', lines], { env: this.variables });
-    const [written = '', variables = ''] = stdout.split(`${END}\n`);
-    for (const line of variables.trim().split('\n')) {
-      const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(line) ?? [];
-      if (name !== '') this.variables[name] = value;
-    }
-    return written;
-  }
-
-  /** Leaves the command running, as a supervisor does. */
-  start(script: string, ports: { readonly own: number; readonly metrics: number }): StartedProgram {
-    const child = spawn('sh', ['-c', runnable(script)], {
-      env: {
-        ...this.variables,
-        ...{ MINUTEBOOK_LOG_LEVEL: 'error', MINUTEBOOK_STOP_DELAY_MS: '0' },
-        // Another product may run on this machine.
-        ...{ MINUTEBOOK_PORT: String(ports.own), MINUTEBOOK_METRICS_PORT: String(ports.metrics) },
-      },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    const metricsUrl = `http://127.0.0.1:${ports.metrics}`;
-    return programOf(child, `http://127.0.0.1:${ports.own}`, metricsUrl);
-  }
-}
-
-/** The three programs as section 1.1 starts them. */
-class Product {
-  private constructor(
-    readonly url: string,
-    readonly aggregator: StartedProgram,
-    private readonly others: readonly StartedProgram[],
-  ) {}
-
-  static async start(terminal: Terminal): Promise<Product> {
-    const ports = async () => ({ own: await drawFreePort(), metrics: await drawFreePort() });
-    const [ofAggregator, ofBilling, ofIngest] = [await ports(), await ports(), await ports()];
-    const aggregator = terminal.start(block('1.1', 'dist/aggregator/main.js'), ofAggregator);
-    const billingApi = terminal.start(block('1.1', 'dist/billing-api/main.js'), ofBilling);
-    const address = { 'http://127.0.0.1:8081': billingApi.url };
-    const ingest = terminal.start(block('1.1', 'dist/ingest/main.js', address), ofIngest);
-    const programs = [aggregator, billingApi, ingest];
-    await Promise.all(programs.map(({ operationsUrl }) => waitUntilReady(operationsUrl)));
-    return new Product(ingest.url, aggregator, [billingApi, ingest]);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([this.aggregator, ...this.others].map((program) => program.stop()));
-  }
-
-  async post<T>(apiKey: string, path: string, body: object): Promise<T> {
-    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-    const request = { method: 'POST', headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${this.url}/v1${path}`, request);
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-    return JSON.parse(text) as T;
-  }
-
-  async send(apiKey: string, numbers: readonly number[]): Promise<void> {
-    const events = numbers.map((number) => ({
-      ...{ event_name: 'call', external_customer_id: 'acme', event_id: `call ${number}` },
-      timestamp: '2026-10-05T10:00:00.000Z',
-    }));
-    await this.post(apiKey, '/events/bulk', { events });
-  }
-
-  /** Polls until the meter has counted so much. */
-  async expectUsage(apiKey: string, meterId: string, calls: number): Promise<void> {
-    const range = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-11-01T00:00:00Z' };
-    const asked = { meter_id: meterId, external_customer_id: 'acme', ...range };
-    const usage = async (): Promise<string> =>
-      (await this.post<{ value: string }>(apiKey, '/events/usage/meter', asked)).value;
-    await expect.poll(usage, { timeout: 60_000, interval: 100 }).toBe(String(calls));
-  }
-}
+import { block, eraseByThePage, Product, Terminal } from './operators-terminal.js';
 
 describe('the steps of docs/operations.md, pasted from the page', () => {
-  test('lead from empty servers to the programs, change a key, back up, restore with equal counts, and renew the log', async ({
+  test('lead from empty servers to the programs, change a key, back up, restore with equal counts, renew the log, and erase a customer', async ({
     emptyDatabaseUrl,
     emptyClickHouseUrl,
     directory,
@@ -178,6 +80,17 @@ describe('the steps of docs/operations.md, pasted from the page', () => {
         try {
           await third.send(apiKey, [7, 8]);
           await third.expectUsage(apiKey, meterId, 8);
+
+          const environmentId = await third.environmentOf(apiKey);
+          const { looked, erased } = await eraseByThePage(other, {
+            externalId: 'acme',
+            environmentId,
+          });
+          expect(looked).toContain('nothing was erased: 8 events');
+          expect(erased).toContain('8 events of acme were erased');
+          // What was erased stays a duplicate, and what is new counts.
+          await third.send(apiKey, [1, 8, 9]);
+          await third.expectUsage(apiKey, meterId, 1);
         } finally {
           await third.stop();
         }

@@ -46,7 +46,7 @@ async function drawFreePorts(count: number): Promise<readonly number[]> {
 }
 
 /** Brokers that are not started yet. */
-async function makeCluster(directory: string, count: number): Promise<BrokerCluster> {
+export async function makeCluster(directory: string, count: number): Promise<BrokerCluster> {
   const ports = await drawFreePorts(count);
   const controllerPorts = await drawFreePorts(count);
   const clusterId = newClusterId();
