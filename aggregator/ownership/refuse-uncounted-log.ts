@@ -18,6 +18,6 @@ export async function refuseUncountedLog({ slonik }: Pick<Database, 'slonik'>): 
   const waiting = (await slonik.maybeOne(countUncountedRecords()))?.records ?? 0;
   if (waiting === 0) return;
   throw new ConfigError([
-    `KAFKA_BROKERS is set, but ${waiting} records of the log in PostgreSQL are not counted yet: start the aggregator without it until they are, then run \`minutebook log close\` (docs/operations.md 3.2)`,
+    `KAFKA_BROKERS is set, but ${waiting} records of the log in PostgreSQL are not counted yet: start an aggregator without KAFKA_BROKERS until they are counted, stop it, then run \`minutebook log close\` (docs/operations.md 3.2)`,
   ]);
 }

@@ -66,7 +66,10 @@ async function dueMonths(
   );
   if (old.length === 0) return [];
   if (state.isErasing) {
-    logger.warn({}, 'raw events are due for removal and kept until an erasure is repeated');
+    logger.warn(
+      {},
+      'an erasure was cut short: no raw events expire until it is run again (docs/operations.md 14)',
+    );
     return [];
   }
   if (state.isBackfilling) {

@@ -22,9 +22,9 @@ export function createRemovedEventFinder(
     if (position === undefined || position.appendedAtMs >= beginMs) return null;
     return new Refusal(
       'not_found',
-      `the event arrived at ${formatInstant(position.appendedAtMs)} and counted; retention has ` +
-        `removed the raw events that arrived before ${formatInstant(beginMs)}. Its usage stays, and ` +
-        'its id still bars duplicates',
+      `the log appended the event at ${formatInstant(position.appendedAtMs)} and it counted; ` +
+        'retention has removed the raw events appended before ' +
+        `${formatInstant(beginMs)}. Its usage stays, and its id still bars duplicates`,
     );
   };
 }

@@ -30,7 +30,8 @@ const test = base.extend<{ closeLog: Verb; renewLog: Verb }>({
 });
 
 const IDS = ['a', 'b', 'c', 'd', 'e'] as const;
-const CLOSED = /^Every record of log pg-\w+ is counted \(2 partitions.*\)\. It is closed\.\nStart/;
+const CLOSED =
+  /^Every record of log pg-\w+ is counted \(2 partitions.*\)\.\nThe log is closed: .*\nStart/;
 const UNCOUNTED = /^(\d) records of the log are not counted yet: stop ingest, start an aggregator/;
 
 async function sendAll(world: World, ids: readonly string[]): Promise<void> {
@@ -114,7 +115,9 @@ describe('minutebook log close', () => {
       await aggregator.close();
 
       const done = await closeLog();
-      expect(done.said).toMatch(/2 partitions, [12] begun batches were completed\)\. It is closed/);
+      expect(done.said).toMatch(
+        /2 partitions, [12] begun batches were completed\)\.\nThe log is closed/,
+      );
       const { events, ids } = await totals(world.clickhouse);
       expect({ events, ids, read: await readUsage(world) }).toEqual({
         ...{ events: 5, ids: 5 },

@@ -27,6 +27,8 @@ export type ClosedLog = {
   readonly partitions: number;
   /** Batches that were begun, and completed now. */
   readonly completed: number;
+  /** A topic cannot be barred from writers. */
+  readonly isInKafka: boolean;
 };
 
 type Progress = {
@@ -92,9 +94,10 @@ async function completeBegun(stores: LogStores, begun: readonly number[]): Promi
 export async function closeLog(stores: LogStores): Promise<ClosedLog> {
   const { config, database, log } = stores;
   await refuseWhileAggregatorsLive(database.slonik, 'log close');
+  const isInKafka = config.KAFKA_BROKERS !== undefined;
   const begun = await refuseUncounted(stores);
   await completeBegun(stores, begun);
-  if (config.KAFKA_BROKERS === undefined) await endPostgresLog(database);
+  if (!isInKafka) await endPostgresLog(database);
   else {
     // Kafka has no lock, so a program that still writes can only be seen by what it writes.
     await delay(WATCH_MS);
@@ -102,5 +105,5 @@ export async function closeLog(stores: LogStores): Promise<ClosedLog> {
     await refuseWhileAggregatorsLive(database.slonik, 'log close');
   }
   const { logId, partitionCount: partitions } = log.identity;
-  return { logId, partitions, completed: begun.length };
+  return { logId, partitions, completed: begun.length, isInKafka };
 }

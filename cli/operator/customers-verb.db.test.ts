@@ -19,7 +19,7 @@ describe('minutebook customers erase, as an operator runs it', () => {
       runVerb(settings, 'customers', 'erase', '--environment', 'env_1', ...words);
     expect(await run('--external-id', 'acme')).toEqual({
       status: 1,
-      said: 'nothing was erased: 2 events of e:acme are counted in env_1; add --yes to erase them for ever\n',
+      said: 'nothing was erased yet: 2 stored events of acme in env_1 would be erased, and those that wait in the log; add --yes to erase them for ever\n',
     });
     expect((await totals(world.clickhouse)).events).toBe(2);
     const erased = await run('--external-id', 'acme', '--yes');

@@ -4,7 +4,7 @@ import { VerbRefused } from '../verb-refused.js';
 import { eraseCustomer } from './erase/erase-customer.js';
 import { withErasureStores, type ErasureStores } from './erase/erasure-stores.js';
 import { listUnfinished } from './erase/erasures-store.js';
-import { findErasedCustomer, keysOf, type CustomerName } from './erase/named-customer.js';
+import { findErasedCustomer, type CustomerName } from './erase/named-customer.js';
 import { countEvents } from './erase/stored-rows.js';
 import { operatorOf } from './in-whose-name.js';
 
@@ -28,11 +28,11 @@ async function erase(
   const operator = await operatorOf(stores.database, { environmentId });
   const { environment } = operator;
   const customer = await findErasedCustomer(stores.database, environment, named);
-  const references = keysOf(customer).join(', ');
+  const references = [...customer.externalIds, ...customer.ids].join(', ');
   if (yes !== true) {
     const events = await countEvents(stores.clickhouse, { environment, customer });
     throw new VerbRefused(
-      `nothing was erased: ${events} events of ${references} are counted in ${environmentId}; add --yes to erase them for ever`,
+      `nothing was erased yet: ${events} stored events of ${references} in ${environmentId} would be erased, and those that wait in the log; add --yes to erase them for ever`,
     );
   }
   console.error(`Erasing the events of ${references} in ${environmentId}.`);

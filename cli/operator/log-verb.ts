@@ -21,10 +21,13 @@ async function renew(): Promise<void> {
 
 /** `minutebook log close`. */
 async function close(): Promise<void> {
-  const { logId, partitions, completed } = await withLogStores(closeLog);
+  const { logId, partitions, completed, isInKafka } = await withLogStores(closeLog);
   const batches = completed === 0 ? '' : `, ${completed} begun batches were completed`;
+  console.log(`Every record of log ${logId} is counted (${partitions} partitions${batches}).`);
   console.log(
-    `Every record of log ${logId} is counted (${partitions} partitions${batches}). It is closed.`,
+    isInKafka
+      ? 'Kafka cannot bar writers from a topic: keep every ingest stopped.'
+      : 'The log is closed: a program that still writes to it is refused.',
   );
   console.log('Start the programs with the settings of the new log.');
 }

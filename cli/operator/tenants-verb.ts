@@ -18,9 +18,9 @@ async function create(name: string): Promise<void> {
     createOperatorTenant(database, name),
   );
   console.error(
-    `${tenantId} was made, with ${environmentId} of production and an environment of development.`,
+    `${tenantId} was made. Production: ${environmentId}; a development environment was made, too.`,
   );
-  console.error('Keep the key of production: it is not shown again.');
+  console.error('Keep the key of the production environment: it is not shown again.');
   console.log(apiKey);
 }
 

@@ -86,7 +86,7 @@ describe('the steps of docs/operations.md, pasted from the page', () => {
             externalId: 'acme',
             environmentId,
           });
-          expect(looked).toContain('nothing was erased: 8 events');
+          expect(looked).toContain('nothing was erased yet: 8 stored events');
           expect(erased).toContain('8 events of acme were erased');
           // What was erased stays a duplicate, and what is new counts.
           await third.send(apiKey, [1, 8, 9]);

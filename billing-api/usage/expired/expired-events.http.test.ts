@@ -116,7 +116,7 @@ describe('usage, after raw events expired', () => {
       if (isAnswered) continue;
       expect(body.code).toBe('invalid_operation');
       expect(body.message).toContain(NEEDS);
-      expect(body.message).toContain(`arrived before ${BEGIN}`);
+      expect(body.message).toContain(`appended before ${BEGIN}`);
     }
     expect((await usage({ start_time: '2026-02-01T00:00:00.001Z' })).body.value).toBe('2');
     const preview = (period_start: string) =>
@@ -186,8 +186,8 @@ describe('questions about events, after some expired', () => {
     const gone = await api.call('GET', '/v1/events/lookup?id=e1');
     expect([gone.status, gone.body.code]).toEqual([404, 'not_found']);
     expect(gone.body.message).toBe(
-      'the event arrived at 2026-01-10T10:00:15.000Z and counted; retention has removed the raw ' +
-        `events that arrived before ${BEGIN}. Its usage stays, and its id still bars duplicates`,
+      'the log appended the event at 2026-01-10T10:00:15.000Z and it counted; retention has removed ' +
+        `the raw events appended before ${BEGIN}. Its usage stays, and its id still bars duplicates`,
     );
     const listed = await api.call('GET', `/v1/events?${january}&event_id=e1`);
     expect([listed.status, listed.body.message]).toEqual([400, gone.body.message]);

@@ -13,7 +13,7 @@ import { Refusal, Refused } from '../../records/refusal.js';
 import type { ReadRawEventsBegin } from './raw-events-begin.js';
 
 /** A question that only raw events can answer. */
-export type RawEventsQuestion = {
+export type RawEventsQuery = {
   /** Null for events of all names. */
   readonly eventName: string | null;
   /** Of the events' own timestamps. */
@@ -42,7 +42,7 @@ const hourFrom = (instant: InstantMs): InstantMs => Math.floor(instant / HOUR_MS
 const hourTo = (instant: InstantMs): InstantMs => Math.ceil(instant / HOUR_MS) * HOUR_MS;
 
 /** Whole hours, each range once: the lines of an invoice ask about the same ones. */
-function parametersOf(questions: readonly RawEventsQuestion[]) {
+function parametersOf(questions: readonly RawEventsQuery[]) {
   const isAnyName = questions.some(({ eventName }) => eventName === null);
   const asked = new Map<string, { event_name: string; from_ms: InstantMs; to_ms: InstantMs }>();
   for (const { eventName, range } of questions) {
@@ -64,7 +64,7 @@ function refusalOf(
   return new Refusal(
     'invalid_operation',
     `this needs raw events with timestamps between ${first} and ${end}, and retention has removed ` +
-      `those that arrived before ${begin}. Ask for a time after ${end}, or for the usage of a meter ` +
+      `those that the log appended before ${begin}. Ask for a time after ${end}, or for the usage of a meter ` +
       'in whole minutes, without property filters and without a split by a property',
   );
 }
@@ -103,7 +103,7 @@ export function createExpiredEvents(clickHouse: ClickHouseQueries, readBegin: Re
     /** @throws Refused when raw events that an answer needs have been removed. */
     assertStored: async (
       environment: Environment,
-      questions: readonly RawEventsQuestion[],
+      questions: readonly RawEventsQuery[],
     ): Promise<void> => {
       const beginMs = questions.length === 0 ? null : await readBegin();
       if (beginMs === null) return;

@@ -1,12 +1,12 @@
 import type { CellQuery } from '../store/cell-query.js';
 import type { UsageReader } from '../store/usage-reader.js';
 import { placedOf } from '../store/usage-statement.js';
-import type { ExpiredEvents, RawEventsQuestion } from './expired-events.js';
+import type { ExpiredEvents, RawEventsQuery } from './expired-events.js';
 
 type Placed = Parameters<typeof placedOf>[0];
 
 /** What raw events answer of these queries: ends inside a minute, narrowed and ad-hoc ones. */
-function questionsOf(batch: Placed): readonly RawEventsQuestion[] {
+function questionsOf(batch: Placed): readonly RawEventsQuery[] {
   return placedOf(batch).flatMap(({ query: { subject }, parts }) =>
     parts.events.map((range) => ({ eventName: subject.eventName, range })),
   );
