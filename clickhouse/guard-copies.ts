@@ -40,6 +40,23 @@ export async function keepOwnersOut(session: Client, work: string): Promise<void
   );
 }
 
+/**
+ * An erasure that has begun to remove may still be removing rows in ClickHouse, and copies would
+ * bring them back. @throws MigrationRefused.
+ */
+async function refuseWhileErasing(session: Client, work: string): Promise<void> {
+  const known = await session.query(
+    `SELECT FROM pg_proc WHERE proname = 'list_environments_with_erasures'`,
+  );
+  if (known.rowCount === 0) return;
+  const erasing = await session.query("SELECT FROM list_environments_with_erasures('infinity')");
+  if (erasing.rowCount === 0) return;
+  throw new MigrationRefused(
+    `${work} copies rows, and events are being erased, or an erasure was cut short: wait for it, ` +
+      'or run `minutebook customers erase` again (docs/operations.md 14), and then the command.',
+  );
+}
+
 /** Refuses inserts of owners that were paused, and ends those that run. */
 async function endInserts(clickhouse: ClickHouse): Promise<void> {
   const [gate] = await clickhouse.query('EXISTS TABLE ingest_gate_v1', {}, z.unknown());
@@ -58,7 +75,7 @@ async function endInserts(clickhouse: ClickHouse): Promise<void> {
  * none can take a partition before the end, and what is still on its way is refused. Without a
  * session the caller must be the only one.
  * @param work what copies rows, as the refusal names it: `migration 0003_ids.sql`, `a backup`.
- * @throws MigrationRefused while an aggregator lives.
+ * @throws MigrationRefused while an aggregator lives, or an erasure is not finished.
  */
 export async function withoutOwners<T>(
   engines: { readonly session: Client | null; readonly clickhouse: ClickHouse },
@@ -72,6 +89,7 @@ export async function withoutOwners<T>(
     await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await session.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await keepOwnersOut(session, work);
+    await refuseWhileErasing(session, work);
     await endInserts(clickhouse);
     return await copy();
   } finally {

@@ -50,14 +50,14 @@ export const EVENT_REMOVAL_LOCK = 'minutebook:remove-events';
 export function withFreeAdvisoryLock<T>(
   url: string,
   lock: string,
-  work: () => Promise<T>,
+  work: (session: Client) => Promise<T>,
 ): Promise<T | null> {
   return withSession(url, async (session) => {
     const { rows } = await session.query<{ readonly is_free: boolean }>(
       'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_free',
       [lock],
     );
-    return rows[0]?.is_free === true ? work() : null;
+    return rows[0]?.is_free === true ? work(session) : null;
   });
 }
 

@@ -76,6 +76,7 @@ async function backfillPage(
     await writeBlock(clickhouse, attempt, block);
     block = emptyBlock();
   }
+  of.signal.throwIfAborted();
   await writeBlock(clickhouse, attempt, block);
   return eventsMatched;
 }

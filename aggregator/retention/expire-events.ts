@@ -12,11 +12,18 @@ export const REMOVAL_DELAY_SECONDS = 600;
 /** The clocks of servers, and of a log's leaders, differ by less. */
 const CLOCKS_MS = DAY_MS;
 
+/**
+ * Runs what must not run beside an erasure of events, or another turn; null when one runs. `work`
+ * asserts that it is still alone before a step that cannot be taken back.
+ */
+export type Alone = <T>(
+  work: (assertAlone: () => Promise<void>) => Promise<T>,
+) => Promise<T | null>;
+
 type Stores = {
   readonly months: ExpiredMonths;
   readonly stored: StoredMonths;
-  /** Runs what must not run beside an erasure of events, or another turn; null when one runs. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T | null>;
+  readonly alone: Alone;
 };
 
 export type RetentionTerms = {
@@ -88,11 +95,16 @@ async function dueMonths(
  * Lets the months that are due expire, each after its events were counted. No erasure removes any
  * of them meanwhile.
  */
-async function expireDue(stores: Stores, terms: RetentionTerms, logger: Log): Promise<void> {
+async function expireDue(
+  stores: Stores,
+  terms: RetentionTerms,
+  { logger, assertAlone }: { readonly logger: Log; readonly assertAlone: () => Promise<void> },
+): Promise<void> {
   const { months, stored } = stores;
   for (const monthMs of await dueMonths(stores, terms, logger)) {
     await stored.forgetCount(monthMs);
     const environments = await stored.count(monthMs);
+    await assertAlone();
     if (!(await months.expire(monthMs, environments))) return;
     const beginAt = formatInstant(nextMonth(monthMs));
     logger.info({ beginAt }, 'raw events appended before this instant have expired');
@@ -111,6 +123,8 @@ export async function expireEvents(
   terms: RetentionTerms,
   logger: Log,
 ): Promise<void> {
-  if (terms.retentionDays !== null) await stores.alone(() => expireDue(stores, terms, logger));
+  if (terms.retentionDays !== null) {
+    await stores.alone((assertAlone) => expireDue(stores, terms, { logger, assertAlone }));
+  }
   await removeExpired(stores, terms, logger);
 }

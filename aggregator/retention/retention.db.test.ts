@@ -17,7 +17,7 @@ import {
   WAIT,
   type World,
 } from '../testing/aggregator-world.js';
-import { expireEvents } from './expire-events.js';
+import { expireEvents, type Alone } from './expire-events.js';
 import { createExpiredMonths, readRawEventsBegin } from './expired-months.js';
 import { turnRetention } from './run-retention.js';
 import { createStoredMonths, nextMonth } from './stored-months.js';
@@ -115,7 +115,7 @@ describe('retention of raw events', () => {
     await sendAt(world, ids('old', 4), month(5));
     await sendAt(world, ids('next', 3), month(4));
     const months = createExpiredMonths(world.database);
-    const alone = <T>(work: () => Promise<T>) => work();
+    const alone: Alone = (work) => work(() => Promise.resolve());
     const stores = { months, stored: createStoredMonths(world.clickhouse), alone };
     const turnAt = (nowMs: InstantMs) =>
       expireEvents(
@@ -168,6 +168,15 @@ describe('retention of raw events', () => {
     await aggregator.close();
     await send(world.writer, [eventOf('waiting')]);
     const months = createExpiredMonths(world.database);
+    const alone: Alone = (work) => work(() => Promise.resolve());
+    const stores = { months, stored: createStoredMonths(world.clickhouse), alone };
+    const terms = { retentionDays: RETENTION_DAYS, nowMs: NOW, removalDelaySeconds: 0 };
+    // Not known to be finished, and finished up to a day behind the end of the month.
+    for (const finishedMs of [null, month(3) + DAY_MS - 1]) {
+      const finishedTo = () => Promise.resolve(finishedMs);
+      await expireEvents(stores, { ...terms, finishedTo }, quiet);
+      expect(await readRawEventsBegin(world.database)).toBeNull();
+    }
     const { logId, partitionCount } = world.reader.identity;
     const ends = await Promise.all(
       Array.from({ length: partitionCount }, async (_, partition) => {
@@ -178,6 +187,14 @@ describe('retention of raw events', () => {
     const again = await world.startAggregator();
     await vi.waitFor(async () => expect(await months.isFinished(logId, ends)).toBe(true), WAIT);
     await again.close();
+    // A begun batch of a log that was replaced may still bring events of any month.
+    await ownerOf(world.database).query(sql.type(z.unknown())`
+      INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version,
+        intent_end, intent_catalog_version, intent_fold_version, intent_digest)
+      VALUES ('pg-earlier', 0, 0, 1, 1, 5, 1, 1, 'digest')`);
+    expect(await months.isFinished(logId, ends)).toBe(false);
+    await ownerOf(world.database).query(sql.type(z.unknown())`
+      DELETE FROM aggregator_checkpoints WHERE log = 'pg-earlier'`);
     await turn(world);
     expect(await readRawEventsBegin(world.database)).toBe(month(3));
     expect(nextMonth(month(4))).toBe(month(3));

@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import type { Database } from '../../sql/pool.js';
 import { EVENT_REMOVAL_LOCK, withFreeAdvisoryLock } from '../../sql/session.js';
-import { expireEvents, REMOVAL_DELAY_SECONDS } from './expire-events.js';
+import { expireEvents, REMOVAL_DELAY_SECONDS, type Alone } from './expire-events.js';
 import { createExpiredMonths, readRawEventsBegin, type ExpiredMonths } from './expired-months.js';
 import { createStoredMonths } from './stored-months.js';
 
@@ -54,8 +54,13 @@ export async function waitUntilFinished(
 export async function turnRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
   const { database, clickhouse, log, logger, retentionDays } = to;
   const months = createExpiredMonths(database);
-  const alone = <T>(work: () => Promise<T>) =>
-    withFreeAdvisoryLock(database.url, EVENT_REMOVAL_LOCK, work);
+  const alone: Alone = (work) =>
+    withFreeAdvisoryLock(database.url, EVENT_REMOVAL_LOCK, (session) =>
+      work(async () => {
+        // A connection that was lost has lost its lock.
+        await session.query('SELECT 1');
+      }),
+    );
   const stores = { months, stored: createStoredMonths(clickhouse), alone };
   const terms = {
     retentionDays,

@@ -22,9 +22,9 @@ export function createRemovedEventFinder(
     if (position === undefined || position.appendedAtMs >= beginMs) return null;
     return new Refusal(
       'not_found',
-      `the log appended the event at ${formatInstant(position.appendedAtMs)} and it counted; ` +
-        'retention has removed the raw events appended before ' +
-        `${formatInstant(beginMs)}. Its usage stays, and its id still bars duplicates`,
+      `an event with this id was appended to the log at ${formatInstant(position.appendedAtMs)}; ` +
+        `raw events that were appended before ${formatInstant(beginMs)} have been removed. ` +
+        'Its id still bars duplicates',
     );
   };
 }

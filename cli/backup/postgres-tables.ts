@@ -125,15 +125,30 @@ export async function copyPostgresIn(session: Client, directory: string): Promis
   for (const table of tables) await copyTableIn(session, table, directory);
 }
 
+const IS_COUNTED = `
+  SELECT NOT EXISTS (
+    SELECT FROM event_logs AS l CROSS JOIN event_log_bounds() AS b
+    LEFT JOIN aggregator_checkpoints AS c ON c.log = l.log_id AND c.partition = b.partition
+    WHERE b.end_offset > coalesce(c.next_offset, b.start_offset)) AS is_counted`;
+
+/** Who reads the log begins at its end. Nobody makes meters while a backup is restored. */
+const BEGIN_AT_END = `
+  INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
+  SELECT l.log_id, b.partition, b.end_offset, counter.version, counter.version
+  FROM event_logs AS l CROSS JOIN event_log_bounds() AS b CROSS JOIN catalog_counter AS counter`;
+
 /**
  * Gives the log in PostgreSQL a new id, because offsets that were given out after the backup will
  * be given out again, and removes the records that are counted: the new log would count them anew
- * as duplicates. The last ones of each partition stay, since they say where it ends.
+ * as duplicates. The last ones of each partition stay, since they say where it ends; when all are
+ * counted, as of a log that another one has replaced, the new log begins behind them.
  */
 export async function renewEventLog(session: Client): Promise<void> {
+  const { rows } = await session.query<{ readonly is_counted: boolean }>(IS_COUNTED);
   await session.query(
     `SELECT trim_event_log(c.partition, c.next_offset, interval '0', 2147483647)
      FROM aggregator_checkpoints AS c JOIN event_logs AS l ON l.log_id = c.log`,
   );
   await session.query('SELECT renew_event_log_id()');
+  if (rows[0]?.is_counted === true) await session.query(BEGIN_AT_END);
 }

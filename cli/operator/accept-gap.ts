@@ -42,19 +42,32 @@ async function recordLoss({ clickhouse, log }: Place, gap: AcceptedGap): Promise
   );
 }
 
+const EMPTY_READS_MAX = 30;
+
 /** Records of a batch that ends empty, and which the log still holds, are counted as later ones. */
 async function appendAgain(
   { log, openWriter }: Place,
   { partition, from, to }: AcceptedGap,
 ): Promise<void> {
   const writer = await openWriter();
+  let emptyReads = 0;
   for (let next = from; next < to;) {
     const bounds = { recordsMax: Math.min(READ_RECORDS, to - next), bytesMax: READ_BYTES };
     const read = { partition, fromOffset: next, ...bounds, waitMs: READ_WAIT_MS };
-    const records = await log.read(read);
+    const found = await log.read(read);
+    const last = found.at(-1);
+    if (last === undefined) {
+      emptyReads += 1;
+      if (emptyReads < EMPTY_READS_MAX) continue;
+      throw new VerbRefused(
+        `record ${next} of partition ${partition} cannot be read: run the command again when the log answers`,
+      );
+    }
+    // The offsets of a log may have holes, so that a read may go beyond the end.
+    const records = found.filter(({ offset }) => offset < to);
     // Its key only chooses the partition, which is known; an id that was counted counts no more.
     await writer.append(records.map(({ value }) => ({ partition, key: 'again', value })));
-    next += records.length;
+    next = last.offset + 1;
   }
 }
 

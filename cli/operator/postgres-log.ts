@@ -15,6 +15,10 @@ const countUncountedRecords = statement(
 const ensureCheckpoints = statement('ensure-checkpoints', z.unknown());
 const endsOfPartitions = sql.type(z.object({ end_offset: integerColumn }))`
   SELECT end_offset FROM event_log_bounds() ORDER BY partition`;
+/** The last batch of each partition stays: it says where the log ends. */
+const removeCounted = sql.type(noRows)`
+  SELECT trim_event_log(c.partition, c.next_offset, interval '0', 2147483647)
+  FROM aggregator_checkpoints AS c JOIN event_logs AS l ON l.log_id = c.log`;
 /** Null when there is no log. */
 const renewEventLogId = sql.type(z.object({ log_id: z.string().nullable() }))`
   SELECT renew_event_log_id() AS log_id`;
@@ -87,7 +91,8 @@ export function renewPostgresLog(database: Database): Promise<string> {
 /**
  * Ends the log in PostgreSQL, of which everything is counted: whoever still writes to it is
  * refused, because it gets a new id, and under that id it begins where it ends now. So it may be
- * used again one day, and nothing in it waits to be counted.
+ * used again one day, and nothing in it waits to be counted. Its records go, but for the last batch
+ * of each partition.
  * @returns the new id. @throws VerbRefused while an aggregator lives, or when a record is not
  *   counted.
  */
@@ -95,6 +100,8 @@ export function endPostgresLog(database: Database): Promise<string> {
   return whileNobodyAppends(database, 'log close', async (connection) => {
     const waiting = await uncounted(connection);
     if (waiting !== 0) throw stillUncounted(waiting ?? 0);
+    // Nobody reads this log any more, so nobody would remove its records when their time is over.
+    await connection.query(removeCounted);
     const log = await renewId(connection);
     const ends = await connection.anyFirst(endsOfPartitions);
     await connection.query(ensureCheckpoints({ log, starts: JSON.stringify(ends) }));

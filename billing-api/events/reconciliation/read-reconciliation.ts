@@ -7,6 +7,7 @@ import { addErased, readErasureClock } from './erased-events.js';
 import { HourLedger, type Reconciliation } from './hour-ledger.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
 import { readOutcomes, type OutcomeDependencies } from './read-outcomes.js';
+import { askRawEventsBegin } from '../../usage/expired/raw-events-begin.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 
@@ -40,8 +41,9 @@ async function addFinished(
   query: HoursQuery & { readonly environment: Environment },
 ): Promise<Refusal | null> {
   const { finishedEvents, expiredEvents } = dependencies;
-  // Once: what arrived before it counts as expired, and what arrived later as stored.
-  const beginMs = await expiredEvents.readBegin();
+  // Once: what was appended before it counts as expired, and what was appended later as stored. Not
+  // what was known minutes ago, since an erasure notes no event that has expired by now.
+  const beginMs = await askRawEventsBegin(dependencies.database);
   const [duplicates, expired, outcomes] = await Promise.all([
     finishedEvents.duplicatesByHour(query),
     expiredEvents.countByHour(query.environment, query.hours, beginMs),

@@ -186,8 +186,8 @@ describe('questions about events, after some expired', () => {
     const gone = await api.call('GET', '/v1/events/lookup?id=e1');
     expect([gone.status, gone.body.code]).toEqual([404, 'not_found']);
     expect(gone.body.message).toBe(
-      'the log appended the event at 2026-01-10T10:00:15.000Z and it counted; retention has removed ' +
-        `the raw events appended before ${BEGIN}. Its usage stays, and its id still bars duplicates`,
+      'an event with this id was appended to the log at 2026-01-10T10:00:15.000Z; raw events that ' +
+        `were appended before ${BEGIN} have been removed. Its id still bars duplicates`,
     );
     const listed = await api.call('GET', `/v1/events?${january}&event_id=e1`);
     expect([listed.status, listed.body.message]).toEqual([400, gone.body.message]);

@@ -18,6 +18,12 @@ const KEPT_MS = 300_000;
 
 const beginRow = z.object({ begin_at: instantColumn.nullable() });
 
+/** What PostgreSQL says now. @throws DependencyError. */
+export async function askRawEventsBegin({ slonik }: BillingDatabase): Promise<InstantMs | null> {
+  const row = await slonik.one(sql.type(beginRow)`SELECT raw_events_begin_at() AS begin_at`);
+  return row.begin_at;
+}
+
 /** @param monotonicMs a clock that is never set. */
 export function createRawEventsBegin(
   database: BillingDatabase,
@@ -27,10 +33,7 @@ export function createRawEventsBegin(
   return async () => {
     const askedAtMs = monotonicMs();
     if (known !== null && askedAtMs < known.untilMs) return known.beginMs;
-    const row = await database.slonik.one(
-      sql.type(beginRow)`SELECT raw_events_begin_at() AS begin_at`,
-    );
-    known = { untilMs: askedAtMs + KEPT_MS, beginMs: row.begin_at };
+    known = { untilMs: askedAtMs + KEPT_MS, beginMs: await askRawEventsBegin(database) };
     return known.beginMs;
   };
 }

@@ -1,3 +1,4 @@
+import { Refusal, Refused } from '../../records/refusal.js';
 import type { CellQuery } from '../store/cell-query.js';
 import type { UsageReader } from '../store/usage-reader.js';
 import { placedOf } from '../store/usage-statement.js';
@@ -9,6 +10,20 @@ type Placed = Parameters<typeof placedOf>[0];
 function questionsOf(batch: Placed): readonly RawEventsQuery[] {
   return placedOf(batch).flatMap(({ query: { subject }, parts }) =>
     parts.events.map((range) => ({ eventName: subject.eventName, range })),
+  );
+}
+
+/**
+ * What was asked needs minutes only; events that came in meanwhile made it need raw events. Asked
+ * again it can be answered.
+ */
+function refuseForNow(error: unknown): never {
+  if (!(error instanceof Refused)) throw error;
+  throw new Refused(
+    new Refusal(
+      'service_unavailable',
+      'late events came in while the answer was computed, and raw events of that time have been removed: try again',
+    ),
   );
 }
 
@@ -31,7 +46,10 @@ export function refuseExpiredUsage(
   const unbounded = (queries: readonly CellQuery[]): Placed => ({ queries, bound: null });
   return {
     ...reader,
-    read: (batch) => checked(batch.environment, batch, () => reader.read(batch)),
+    read: (batch) => {
+      const answer = checked(batch.environment, batch, () => reader.read(batch));
+      return (batch.bound?.eventsFrom.size ?? 0) === 0 ? answer : answer.catch(refuseForNow);
+    },
     readEverybody: (environment, queries, excluded) =>
       checked(environment, unbounded(queries), () =>
         reader.readEverybody(environment, queries, excluded),

@@ -105,10 +105,9 @@ export async function eraseCustomer(
       const removed = await countOtherRows(clickhouse, erasure, bounds);
       await removeRows(clickhouse, erasure, bounds);
       await awaitMinutes(clickhouse);
-      if (erasure.hasOvertaken) {
-        const generations = await readGenerations(database, erasure.environment);
-        await removeUnreadMinutes(clickhouse, erasure, generations);
-      }
+      // Also of an attempt that nobody knows of any more, since its meter was changed back.
+      const generations = await readGenerations(database, erasure.environment);
+      await removeUnreadMinutes(clickhouse, erasure, generations);
       const events = await finish(stores, operator, { erasure, removed });
       return { id: erasure.id, events, ...removed };
     } catch (error) {

@@ -16,8 +16,6 @@ export type Erasure = {
   readonly startedAt: InstantMs;
   /** What an earlier run has noted and perhaps not removed; null when there is nothing. */
   readonly noted: { readonly customer: ErasedCustomer; readonly bounds: readonly Bound[] } | null;
-  /** Whether backfills were under way, whose rows nobody will read. */
-  readonly hasOvertaken: boolean;
   /**
    * Events that were appended before have been counted as expired; null when none have. No month
    * expires while an erasure runs.
@@ -38,16 +36,15 @@ const beginRow = z.object({ begin_at: instantColumn.nullable() });
 
 /**
  * Overtakes the backfills of the environment, so that what their attempts have read is never shown;
- * they begin anew when no erasure is under way. @returns how many there were.
+ * they begin anew when no erasure is under way.
  */
 async function overtakeBackfills(
   transaction: CommonQueryMethods,
   { tenantId, environmentId }: Environment,
-): Promise<number> {
-  const { rowCount } = await transaction.query(sql.type(noRows)`
+): Promise<void> {
+  await transaction.query(sql.type(noRows)`
     UPDATE meter_backfills SET attempts = attempts + 1, claimed_until = NULL
     WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId} AND status <> 'completed'`);
-  return rowCount;
 }
 
 /**
@@ -76,14 +73,14 @@ export async function beginErasure(
         VALUES (${createId('erasure')}, ${tenantId}, ${environmentId}, ${customer.name}, ${keys},
           now())
         RETURNING id, started_at, customer_keys, bounds`));
-    const hasOvertaken = (await overtakeBackfills(transaction, environment)) > 0;
+    await overtakeBackfills(transaction, environment);
     const { begin_at: eventsBeginMs } = await transaction.one(
       sql.type(beginRow)`SELECT raw_events_begin_at() AS begin_at`,
     );
     const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;
     const all = [...new Set([...keysOf(customer), ...notedKeys])];
     return {
-      ...{ id, environment, startedAt, hasOvertaken, eventsBeginMs },
+      ...{ id, environment, startedAt, eventsBeginMs },
       customer: customerOfKeys(customer.name, all),
       noted: bounds && { customer: customerOfKeys(customer.name, notedKeys), bounds },
     };
@@ -169,7 +166,7 @@ export async function finishErasure(
   await overtakeBackfills(transaction, environment);
   const { finished_at: finishedAt } = await transaction.one(
     sql.type(z.object({ finished_at: instantColumn }))`
-      UPDATE event_erasures SET finished_at = now(), customer_keys = '{}' WHERE id = ${id}
+      UPDATE event_erasures SET finished_at = now(), customer_keys = '{}', customer = '' WHERE id = ${id}
       RETURNING finished_at`,
   );
   return finishedAt;

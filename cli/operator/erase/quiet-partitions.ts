@@ -91,6 +91,6 @@ export async function whileQuiet<T>(
     await delay(POLL_MS * (0.5 + Math.random()));
   }
   throw new VerbRefused(
-    `a batch was under way at every look for ${withinMs / 1000} s, or a backup or migration holds the checkpoints: run the command again at a quieter time, or when the aggregators have been stopped in order`,
+    `a batch was under way at every look for ${withinMs / 1000} s, or a backup or migration holds the checkpoints: run the command again at a quieter time, or stop the sending for a minute; or stop the aggregators in order once it says that everything is counted`,
   );
 }
