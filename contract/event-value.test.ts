@@ -80,6 +80,24 @@ describe('the value of an event', () => {
     expect(sumOf('1e38', '10')).toBe('unreadable');
   });
 
+  it.each([
+    ['(0.001 / ceil(n))', '0.3', '2.5', '0.0001'],
+    ['n / 3', '3', '1', '1'],
+    ['n / 3', null, '2', '0.666666666666666666'],
+    ['floor(n / 3 * 3)', null, '1', '1'],
+    ['n / 3 * 3 == n ? 5 : 6', null, '1', '5'],
+    ['(n / 3 * 3) % 1', null, '1', '0'],
+    ['n / 3', '3', '1e39', 'unreadable'],
+    ['n / 3', '0.3', '1e39', `1${'0'.repeat(38)}`],
+    ['n / -3', null, '1', '0'],
+    ['n / 3', '0.000000000000000001', '2', '0'],
+  ])(
+    '%s times %s of %s is %s: cut once, after exact quotients',
+    (...[expression, multiplier, n, value]) => {
+      expect(told(valueOf({ type: 'SUM', expression, multiplier }, [n]))).toBe(value);
+    },
+  );
+
   it('takes a negative value as 0 without calling it unreadable, but for WEIGHTED_SUM', () => {
     for (const type of AGGREGATION_TYPES) {
       if (type === 'COUNT' || type === 'COUNT_UNIQUE') continue;

@@ -1,6 +1,7 @@
 import { AGGREGATIONS, type AggregationType, type MeterAggregation } from './aggregation.js';
-import { decimalOf, ONE, ZERO, type Decimal } from './decimal.js';
+import { Decimal, decimalOf, ONE, ZERO } from './decimal.js';
 import { compileExpression, isExpressionProblem } from './expression/compile-expression.js';
+import { cutProduct, type ExactNumber } from './expression/exact-number.js';
 import { cutToValue, decimalFromNumericText, exactProduct } from './numeric-text.js';
 
 /** What one event adds to its meter (docs/domain.md 7.5). */
@@ -34,7 +35,7 @@ const NOTHING: EventValue = { value: ZERO, isUnreadable: false, unique: null };
 
 type NumberRule = {
   readonly properties: readonly string[];
-  readonly numberOf: (texts: Texts) => Decimal | null;
+  readonly numberOf: (texts: Texts) => ExactNumber | null;
 };
 
 function fieldRule(field: string): NumberRule {
@@ -54,6 +55,12 @@ function expressionRule(expression: string): NumberRule {
     properties,
     numberOf: (texts) => evaluate((property) => texts[positions.get(property) ?? -1] ?? null),
   };
+}
+
+/** A fraction comes back cut already: it may have no end in decimal digits. */
+function multiplied(number: ExactNumber, factor: Decimal | null): Decimal {
+  if (!(number instanceof Decimal)) return cutProduct(number, factor ?? ONE);
+  return factor === null ? number : exactProduct(number, factor);
 }
 
 /** Multiplied first and cut once. A negative number counts as 0 unless the type allows it. */
@@ -90,8 +97,7 @@ export function compileValueRule(aggregation: MeterAggregation, hashText: HashTe
     properties: rule.properties,
     valueOf: (texts) => {
       const number = rule.numberOf(texts);
-      const product = factor === null || number === null ? number : exactProduct(number, factor);
-      return finishedValue(product, allowsNegative);
+      return finishedValue(number === null ? null : multiplied(number, factor), allowsNegative);
     },
   };
 }

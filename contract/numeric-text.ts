@@ -17,7 +17,7 @@ export const VALUE_INTEGER_DIGITS = 39;
  * Numbers that are calculated with lie between 10^-100 and 10^100 in magnitude. Without the bound a
  * remainder of `1e999999999` would have a thousand million digits to work through.
  */
-const CALCULATED_DIGITS_MAX = 100;
+export const CALCULATED_DIGITS_MAX = 100;
 
 /** The number itself, 0 when it is too small to matter, null when it is too large or infinite. */
 export function boundedNumber(number: Decimal): Decimal | null {

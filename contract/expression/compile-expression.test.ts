@@ -1,18 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plain } from '../decimal.js';
+import { Decimal, ONE, plain } from '../decimal.js';
 import { compileExpression, isExpressionProblem } from './compile-expression.js';
+import { cutProduct } from './exact-number.js';
 
 type Properties = Readonly<Record<string, string>>;
 
-/** Digits of the result, `failed`, or the problem. */
+/** Digits of the result, a fraction cut to 18 of them; `failed`, or the problem. */
 function evaluated(text: string, properties: Properties = {}): string {
   const compiled = compileExpression(text);
   if (isExpressionProblem(compiled)) return `problem: ${compiled.problem}`;
   const result = compiled.evaluate((property) =>
     Object.hasOwn(properties, property) ? (properties[property] ?? null) : null,
   );
-  return result === null ? 'failed' : plain(result);
+  if (result === null) return 'failed';
+  return plain(result instanceof Decimal ? result : cutProduct(result, ONE));
 }
 
 describe('an expression', () => {
@@ -46,6 +48,38 @@ describe('an expression', () => {
     ['1 || 1 / 0 ? 5 : 6', '5'],
     ['0 && 1 / 0 ? 5 : 6', '6'],
   ])('%s is %s', (text, result) => {
+    expect(evaluated(text)).toBe(result);
+  });
+
+  it.each([
+    ['2 / 3', '0.666666666666666666'],
+    ['-2 / 3', '-0.666666666666666666'],
+    ['1 / 3 * 3', '1'],
+    ['-(1 / 3) * 3', '-1'],
+    ['7 / 3 + 2 / 3', '3'],
+    ['7 / 3 - 1 / 3', '2'],
+    ['1 / 3 / (1 / 6)', '2'],
+    ['floor(1 / 3 * 3)', '1'],
+    ['ceil(0.1 / 0.3 * 3)', '1'],
+    ['round(7 / 3 * 3 / 2)', '4'],
+    ['round(-1 / 3 * 1.5)', '-1'],
+    ['floor(-1 / 3) + ceil(-1 / 3)', '-1'],
+    ['abs(-1 / 3) * 3', '1'],
+    ['min(1 / 3, 1) * max(1, 7 / 3) * 9', '7'],
+    ['(7 / 3) % (2 / 3) * 3', '1'],
+    ['(-7 / 3) % 1 * 3', '-1'],
+    ['(1 / 3 * 3) % 1', '0'],
+    ['1 / 3 * 3 == 1 ? 1 : 0', '1'],
+    ['1 / 3 != 2 / 6 ? 1 : 0', '0'],
+    ['1 / 3 < 2 / 6 || 1 / 3 > 2 / 6 ? 1 : 0', '0'],
+    ['1 / 3 > 0.333333333333333333 ? 1 : 0', '1'],
+    ['1 / 3 - 1 / 3 ? 1 : 2', '2'],
+    ['1 / (1 / 3 - 1 / 3)', 'failed'],
+    ['1 % (1 / 3 - 1 / 3)', 'failed'],
+    ['1e90 + 1e-90 - 1e90 == 1e-90 ? 1 : 0', '1'],
+    ['2e99 / 3 * 15', 'failed'],
+    ['1e-100 / 3 * 1e99', '0'],
+  ])('%s is %s, because quotients are exact', (text, result) => {
     expect(evaluated(text)).toBe(result);
   });
 
@@ -126,7 +160,7 @@ describe('an expression', () => {
       'failed',
     );
     expect(evaluated(Array.from({ length: 90 }, () => 'n').join('*'), { n: '9e-99' })).toBe('0');
-    expect(evaluated('n % m', { n: '9e99', m: '7e-99' })).toMatch(/^0\.0*\d+$/);
+    expect(evaluated('n % m * 1e99', { n: '9e99', m: '7e-99' })).toBe('2');
   });
 
   it('names the properties it reads, each once', () => {

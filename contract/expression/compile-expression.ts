@@ -1,6 +1,6 @@
 import jsep from 'jsep';
-import type { Decimal } from '../decimal.js';
 import { decimalFromNumericText } from '../numeric-text.js';
+import type { ExactNumber } from './exact-number.js';
 import { numberOf, isTrue, type Evaluate } from './expression-value.js';
 import { BINARY_OPERATORS, FUNCTIONS, UNARY_OPERATORS } from './operators.js';
 
@@ -8,7 +8,7 @@ export type CompiledExpression = {
   /** Properties that the value may depend on, each once, in order of appearance. */
   readonly properties: readonly string[];
   /** The number, not yet cut or bounded like a value; null when it cannot be computed. */
-  readonly evaluate: (textOf: (property: string) => string | null) => Decimal | null;
+  readonly evaluate: (textOf: (property: string) => string | null) => ExactNumber | null;
 };
 export type ExpressionProblem = { readonly problem: string };
 
@@ -90,7 +90,7 @@ function compileCall(compiling: Compiling, node: jsep.CallExpression): Evaluate 
   }
   const parts = node.arguments.map((argument) => compileNode(compiling, argument as Node));
   return (textOf) => {
-    const numbers: Decimal[] = [];
+    const numbers: ExactNumber[] = [];
     for (const part of parts) {
       const number = numberOf(part(textOf));
       if (number === null) return null;
@@ -141,7 +141,7 @@ function parse(text: string): Node {
 /**
  * Compiles an expression of docs/domain.md 7.5: number and text literals, property names, `+ - * /
  * %`, unary minus, comparison, `&& || !`, `? :`, parentheses, min max abs ceil floor round. Bounded
- * in length and parts and without loops; compiled once, evaluated on exact decimals.
+ * in length and parts and without loops; compiled once, evaluated on exact numbers.
  */
 export function compileExpression(text: string): CompiledExpression | ExpressionProblem {
   if (text.length > LENGTH_MAX) return { problem: `is longer than ${LENGTH_MAX} characters` };

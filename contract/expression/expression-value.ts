@@ -1,12 +1,12 @@
-import { Decimal, ZERO } from '../decimal.js';
 import { decimalFromNumericText } from '../numeric-text.js';
+import { compare, isZero, type ExactNumber } from './exact-number.js';
 
 /** What a part of an expression yields; null is a failure, which makes the event's value 0. */
-export type ExpressionValue = Decimal | string | boolean;
+export type ExpressionValue = ExactNumber | string | boolean;
 export type Evaluate = (textOf: (property: string) => string | null) => ExpressionValue | null;
 
 /** The number of a part: a numeric text is one, a truth value is none. */
-export function numberOf(value: ExpressionValue | null): Decimal | null {
+export function numberOf(value: ExpressionValue | null): ExactNumber | null {
   if (value === null || typeof value === 'boolean') return null;
   return typeof value === 'string' ? decimalFromNumericText(value) : value;
 }
@@ -18,7 +18,7 @@ export function numberOf(value: ExpressionValue | null): Decimal | null {
 export function isTrue(value: ExpressionValue): boolean {
   if (typeof value === 'boolean') return value;
   const number = numberOf(value);
-  if (number !== null) return !number.equals(ZERO);
+  if (number !== null) return !isZero(number);
   return value !== '' && value !== 'false';
 }
 
@@ -27,9 +27,8 @@ export function isTrue(value: ExpressionValue): boolean {
  * texts, so `1.0` and `1` of two properties differ.
  */
 export function isEqual(left: ExpressionValue, right: ExpressionValue): boolean {
-  if (left instanceof Decimal || right instanceof Decimal) {
-    const [one, other] = [numberOf(left), numberOf(right)];
-    return one !== null && other !== null && one.equals(other);
+  if (typeof left === 'object' || typeof right === 'object') {
+    return compareNumbers(left, right) === 0;
   }
   return String(left) === String(right);
 }
@@ -37,5 +36,5 @@ export function isEqual(left: ExpressionValue, right: ExpressionValue): boolean 
 /** -1, 0 or 1 as numbers; null when a side means no number. */
 export function compareNumbers(left: ExpressionValue, right: ExpressionValue): number | null {
   const [one, other] = [numberOf(left), numberOf(right)];
-  return one === null || other === null ? null : one.comparedTo(other);
+  return one === null || other === null ? null : compare(one, other);
 }

@@ -1,5 +1,17 @@
-import { Decimal, maxOf, minOf } from '../decimal.js';
-import { boundedNumber } from '../numeric-text.js';
+import {
+  absolute,
+  add,
+  ceil,
+  compare,
+  divide,
+  floor,
+  multiply,
+  negate,
+  remainder,
+  round,
+  subtract,
+  type ExactNumber,
+} from './exact-number.js';
 import {
   compareNumbers,
   isEqual,
@@ -11,12 +23,13 @@ import {
 
 type Operator = (left: Evaluate, right: Evaluate) => Evaluate;
 
-function arithmetic(calculate: (left: Decimal, right: Decimal) => Decimal | null): Operator {
+function arithmetic(
+  calculate: (left: ExactNumber, right: ExactNumber) => ExactNumber | null,
+): Operator {
   return (left, right) => (textOf) => {
     const one = numberOf(left(textOf));
     const other = one === null ? null : numberOf(right(textOf));
-    const result = one === null || other === null ? null : calculate(one, other);
-    return result === null ? null : boundedNumber(result);
+    return one === null || other === null ? null : calculate(one, other);
   };
 }
 
@@ -51,11 +64,11 @@ function junction(deciding: boolean): Operator {
 
 /** Binary operators of docs/domain.md 7.5; the remainder has the sign of the dividend. */
 export const BINARY_OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ['+', arithmetic((left, right) => left.plus(right))],
-  ['-', arithmetic((left, right) => left.minus(right))],
-  ['*', arithmetic((left, right) => left.times(right))],
-  ['/', arithmetic((left, right) => (right.isZero() ? null : left.dividedBy(right)))],
-  ['%', arithmetic((left, right) => (right.isZero() ? null : left.modulo(right)))],
+  ['+', arithmetic(add)],
+  ['-', arithmetic(subtract)],
+  ['*', arithmetic(multiply)],
+  ['/', arithmetic(divide)],
+  ['%', arithmetic(remainder)],
   ['==', equality(true)],
   ['!=', equality(false)],
   ['<', comparison((order) => order < 0)],
@@ -68,25 +81,32 @@ export const BINARY_OPERATORS: ReadonlyMap<string, Operator> = new Map([
 
 type UnaryOperator = (value: ExpressionValue) => ExpressionValue | null;
 
+function negated(value: ExpressionValue): ExactNumber | null {
+  const number = numberOf(value);
+  return number === null ? null : negate(number);
+}
+
 export const UNARY_OPERATORS: ReadonlyMap<string, UnaryOperator> = new Map<string, UnaryOperator>([
-  ['-', (value) => numberOf(value)?.negated() ?? null],
+  ['-', negated],
   ['!', (value) => !isTrue(value)],
 ]);
 
 type NumberFunction = {
   readonly argumentsMax: number;
-  readonly calculate: (first: Decimal, others: readonly Decimal[]) => Decimal;
+  readonly calculate: (first: ExactNumber, others: readonly ExactNumber[]) => ExactNumber;
 };
 
+const least = (best: ExactNumber, next: ExactNumber): ExactNumber =>
+  compare(next, best) < 0 ? next : best;
+const greatest = (best: ExactNumber, next: ExactNumber): ExactNumber =>
+  compare(next, best) > 0 ? next : best;
+
 /** Functions; `round` is half-up away from zero, like every rounding of the product. */
-export const FUNCTIONS: ReadonlyMap<string, NumberFunction> = new Map([
-  ['min', { argumentsMax: 20, calculate: (first, others) => others.reduce(minOf, first) }],
-  ['max', { argumentsMax: 20, calculate: (first, others) => others.reduce(maxOf, first) }],
-  ['abs', { argumentsMax: 1, calculate: (first) => first.abs() }],
-  ['ceil', { argumentsMax: 1, calculate: (first) => first.ceil() }],
-  ['floor', { argumentsMax: 1, calculate: (first) => first.floor() }],
-  [
-    'round',
-    { argumentsMax: 1, calculate: (first) => first.toDecimalPlaces(0, Decimal.ROUND_HALF_UP) },
-  ],
-] satisfies [string, NumberFunction][]);
+export const FUNCTIONS: ReadonlyMap<string, NumberFunction> = new Map<string, NumberFunction>([
+  ['min', { argumentsMax: 20, calculate: (first, others) => others.reduce(least, first) }],
+  ['max', { argumentsMax: 20, calculate: (first, others) => others.reduce(greatest, first) }],
+  ['abs', { argumentsMax: 1, calculate: absolute }],
+  ['ceil', { argumentsMax: 1, calculate: ceil }],
+  ['floor', { argumentsMax: 1, calculate: floor }],
+  ['round', { argumentsMax: 1, calculate: round }],
+]);
