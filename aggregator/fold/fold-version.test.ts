@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { COUNT_EVENTS, type AggregationType } from '../../contract/aggregation.js';
+import {
+  COUNT_EVENTS,
+  type AggregationType,
+  type MeterAggregation,
+} from '../../contract/aggregation.js';
 import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { decodeRecord } from './candidate.js';
@@ -22,6 +26,13 @@ const base: UsageEvent = {
   timestampMs: 60_000,
   isTimestampGiven: true,
   properties: { n: '2.5' },
+};
+
+/** Version 2 made 2.499999999999999999 of 2.5 here: its quotients were rounded to 160 digits. */
+const EXPRESSION_OF_VERSION_3: Partial<MeterAggregation> = {
+  type: 'AVG',
+  field: null,
+  expression: 'n / 3 * 3',
 };
 
 function meterOf(type: AggregationType, index: number): MeterDefinition {
@@ -79,10 +90,22 @@ const TYPES: readonly AggregationType[] = [
   ...(['COUNT', 'SUM', 'AVG', 'COUNT_UNIQUE', 'LATEST'] as const),
   ...(['SUM_WITH_MULTIPLIER', 'MAX', 'WEIGHTED_SUM'] as const),
 ];
-/** Digest of the rows that the fold of each version wrote when it was introduced. */
+const METERS: readonly MeterDefinition[] = [
+  ...TYPES.map(meterOf),
+  {
+    ...meterOf('AVG', TYPES.length),
+    meterId: 'm-expression',
+    aggregation: { ...COUNT_EVENTS, ...EXPRESSION_OF_VERSION_3 },
+  },
+];
+/**
+ * Digest of the rows that the fold of each version wrote when it was introduced; versions 1 and 2
+ * without the meter with an expression.
+ */
 const DIGESTS: Readonly<Record<number, string>> = {
   1: '12a8be629448e1e1fa61cff9a15b391a7a4c5d1a74a8e7b0369c4b82c6ad8237',
   2: 'bf8ef2da209703c97ad98252fad8c4f9f14a6dab07fd4e2c22476f4ef76338bd',
+  3: '8bd491b0d16e12b5aba1a1b9c1ba45496b8397282192455d74d75ff1338792b1',
 };
 
 it('writes the same bytes as long as the fold version is the same', () => {
@@ -90,7 +113,7 @@ it('writes the same bytes as long as the fold version is the same', () => {
     decodeRecord({ offset, appendedAtMs: 9, value }, hashText),
   );
   const range = { logId: 'log', partition: 0, start: 0, end: VALUES.length };
-  const folded = foldBatch(records, new Map(), indexMeters(TYPES.map(meterOf), hashText));
+  const folded = foldBatch(records, new Map(), indexMeters(METERS, hashText));
   const texts = digestTexts(encodeBatch(range, folded));
   expect(folded.duplicates.map(({ isConflict }) => isConflict)).toEqual([true, false]);
   expect(sha256(texts.join(''))).toBe(DIGESTS[FOLD_VERSION]);

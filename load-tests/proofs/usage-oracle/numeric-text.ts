@@ -1,12 +1,18 @@
-import { compare, fraction, isNegative, negate, zero, type Fraction } from './fraction.js';
+import { compare, fraction, isNegative, multiply, negate, zero, type Fraction } from './fraction.js';
 
 /** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
 const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const LIMIT = fraction(10n ** 39n);
-/** Far beyond what a multiplier, which is at least 10^-18, could bring below 10^39. */
-const TOO_GREAT_POWER = 100n;
-/** Below this power no multiplier of a case brings a digit to the 18th place: taken as 0. */
-const TOO_SMALL_POWER = -1000n;
+/** Numbers that are calculated with lie between 10^-100 and 10^100 (docs/domain.md 7.5). */
+const CALCULATED_POWER = 100n;
+const CALCULATED_LIMIT = fraction(10n ** CALCULATED_POWER);
+
+/** Null from 10^100 on, 0 below 10^-100. */
+export function boundedNumber(value: Fraction): Fraction | null {
+  const magnitude = isNegative(value) ? negate(value) : value;
+  if (compare(magnitude, CALCULATED_LIMIT) >= 0) return null;
+  return compare(multiply(magnitude, CALCULATED_LIMIT), fraction(1n)) < 0 ? zero : value;
+}
 
 /** Whether the absolute value is one the product can hold: below 10^39. */
 export function isInRange(value: Fraction): boolean {
@@ -15,7 +21,7 @@ export function isInRange(value: Fraction): boolean {
 
 /**
  * The number that a text states, exactly: optional sign, digits with an optional fraction, optional
- * exponent. Null when it is not a number or reaches 10^100.
+ * exponent. Null when it is not a number or reaches 10^100; 0 when it is below 10^-100.
  */
 export function readNumber(text: string): Fraction | null {
   const match = NUMBER.exec(text);
@@ -31,7 +37,7 @@ function scaledBy(power: bigint, digits: bigint): Fraction | null {
   if (digits === 0n) return zero;
   const magnitude = digits < 0n ? -digits : digits;
   const leadingPower = power + BigInt(magnitude.toString().length) - 1n;
-  if (leadingPower >= TOO_GREAT_POWER) return null;
-  if (leadingPower < TOO_SMALL_POWER) return zero;
+  if (leadingPower >= CALCULATED_POWER) return null;
+  if (leadingPower < -CALCULATED_POWER) return zero;
   return power < 0n ? fraction(digits, 10n ** -power) : fraction(digits * 10n ** power);
 }

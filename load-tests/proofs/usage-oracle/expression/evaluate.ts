@@ -9,7 +9,7 @@ import {
   truncate,
   type Fraction,
 } from '../fraction.js';
-import { readNumber } from '../numeric-text.js';
+import { boundedNumber, readNumber } from '../numeric-text.js';
 import type { Expression, FunctionName } from './expression.js';
 
 type Choice = Extract<Expression, { readonly kind: 'choice' }>;
@@ -98,7 +98,8 @@ function evaluateBinary({ operator, left, right }: Binary, lookup: Lookup): Valu
   if (operator === '==') return areEqual(leftValue, rightValue);
   if (operator === '!=') return !areEqual(leftValue, rightValue);
   const operate = ARITHMETIC[operator] ?? fail('unknown operator');
-  return operate(asNumber(leftValue), asNumber(rightValue));
+  const result = operate(asNumber(leftValue), asNumber(rightValue));
+  return typeof result === 'object' ? (boundedNumber(result) ?? fail('out of range')) : result;
 }
 
 /** The other side of a choice is not looked at. */

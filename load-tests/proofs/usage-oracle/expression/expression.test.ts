@@ -59,6 +59,9 @@ describe('an expression', () => {
     ['floor(1.2) + floor(-1.2)', '-1'],
     ['round(2.5) + round(-2.5) + round(0.4)', '0'],
     ['1 == 1 ? missing2 : 0', null],
+    ['1e99 * 10 * 0.1', null],
+    ['1e-99 / 10 * 1e99', '0.1'],
+    ['1e-100 / 3 * 1e99', '0'],
   ])('%s is %s', (text, expected) => {
     expect(resultOf(text)).toBe(expected);
   });
