@@ -1,4 +1,12 @@
-import { compare, fraction, isNegative, multiply, negate, zero, type Fraction } from './fraction.js';
+import {
+  compare,
+  fraction,
+  isNegative,
+  multiply,
+  negate,
+  zero,
+  type Fraction,
+} from './fraction.js';
 
 /** Sign, digits before and after the point, exponent; `.` alone has no digit and is no number. */
 const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
