@@ -41,9 +41,7 @@ describe('minutebook tenants', () => {
     const made = await runVerb({ DATABASE_URL: url }, 'tenants', 'create', ' Example Ltd ');
     expect(made.status).toBe(0);
     const [, tenantId, environmentId, apiKey] =
-      /^(tenant_\w+) was made, with (env_\w+) of production .*\n.*\n(sk_\w{40})\n$/.exec(
-        made.said,
-      ) ?? [];
+      /^(tenant_\w+) was made. Production: (env_\w+); .*\n.*\n(sk_\w{40})\n$/.exec(made.said) ?? [];
     const caller = await createApiKeyDirectory(database, systemClock).find(apiKey ?? '');
     expect(caller).toMatchObject({
       roles: ['super_admin'],

@@ -16,7 +16,7 @@ const ensureCheckpoints = statement('ensure-checkpoints', z.unknown());
 const endsOfPartitions = sql.type(z.object({ end_offset: integerColumn }))`
   SELECT end_offset FROM event_log_bounds() ORDER BY partition`;
 /** The last batch of each partition stays: it says where the log ends. */
-const removeCounted = sql.type(noRows)`
+const removeCounted = sql.type(z.unknown())`
   SELECT trim_event_log(c.partition, c.next_offset, interval '0', 2147483647)
   FROM aggregator_checkpoints AS c JOIN event_logs AS l ON l.log_id = c.log`;
 /** Null when there is no log. */

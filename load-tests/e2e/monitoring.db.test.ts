@@ -17,7 +17,12 @@ const AT_REST: ReadonlySet<string> = new Set([
   'minutebook_partitions_halted',
   'minutebook_reconciliation_difference_events',
   'minutebook_usage_drift_events',
+  // Rises with the first month that expires: aggregator/retention/retention.db.test.ts.
+  'minutebook_raw_events_begin_seconds',
 ]);
+
+/** Only with the log in Kafka: operator-steps-kafka.nightly.test.ts. */
+const OF_KAFKA: ReadonlySet<string> = new Set(['minutebook_log_removal_ratio']);
 
 type Caller = { readonly apiKey: string; readonly ingest: string; readonly billingApi: string };
 
@@ -80,7 +85,7 @@ describe('docs/monitoring', () => {
       const names = [...new Set(namedSeries().map(({ name }) => name))];
       await vi.waitFor(async () => {
         const values = await readSeries(programs);
-        const missing = names.filter((name) => !values.has(name));
+        const missing = names.filter((name) => !values.has(name) && !OF_KAFKA.has(name));
         const unmoved = names.filter((name) => values.get(name) === 0 && !AT_REST.has(name));
         expect({ missing, unmoved }).toEqual({ missing: [], unmoved: [] });
       }, WAIT);

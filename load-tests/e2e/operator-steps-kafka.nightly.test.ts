@@ -42,6 +42,8 @@ describe(`on three brokers${skipReason === null ? '' : ` (skipped: ${skipReason}
         const { id: meterId } = await product.post<{ id: string }>(apiKey, '/meters', meter);
         await product.send(apiKey, [1, 2, 3, 1]);
         await product.expectUsage(apiKey, meterId, 3);
+        const metrics = await fetch(`${product.aggregator.operationsUrl}/metrics`);
+        expect(await metrics.text()).toMatch(/^minutebook_log_removal_ratio\{.*\} 0$/m);
         await kafka?.cluster.strike(1, async (engine) => {
           await engine.kill();
           await product.send(apiKey, [3, 4]);
