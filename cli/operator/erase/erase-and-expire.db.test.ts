@@ -18,7 +18,8 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { createLog } from '../../../runtime/log.js';
 import { createMetrics } from '../../../runtime/metrics.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { EVENT_REMOVAL_LOCK, withAdvisoryLock } from '../../../sql/session.js';
+import { EVENT_REMOVAL_LOCK, withAdvisoryLock, withSession } from '../../../sql/session.js';
+import { withoutOwners } from '../../../clickhouse/guard-copies.js';
 import {
   isAllCounted,
   sendOf,
@@ -110,6 +111,12 @@ describe('an erasure beside the retention of raw events', () => {
     expect(await createExpiredMonths(world.database).state()).toMatchObject({ isErasing: true });
     await turn(world);
     expect(await readRawEventsBegin(world.database)).toBeNull();
+    // A copy of rows could bring back what ClickHouse is still removing.
+    const { clickhouse } = world;
+    const copying = withSession(world.database.url, (session) =>
+      withoutOwners({ session, clickhouse }, 'a backup', () => Promise.resolve()),
+    );
+    await expect(copying).rejects.toThrow('run `minutebook customers erase` again');
     await world.erase('acme');
     await turn(world);
     expect(await booksOf(world)).toMatchObject({ erased: 20, expired: 30 });
