@@ -182,7 +182,7 @@ describe('outages', () => {
     const proxy = await FaultProxy.open(Number(new URL(url).port));
     const database = await createDatabase(proxy.address(url), { poolSize: 2 });
     const ask = () => database.slonik.one(sql.type(anything)`SELECT 'lost' AS found`);
-    // Work that takes no notice of the failure, and ends as if it had succeeded.
+    // A caller that ignores the error of its statement and goes on.
     const askInVain = () =>
       database.slonik.connect((connection) =>
         connection.query(sql.type(anything)`SELECT 'lost'`).catch(() => null),

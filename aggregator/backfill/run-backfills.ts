@@ -53,8 +53,8 @@ function watchAttempt(to: BackfillDependencies, attempt: BackfillAttempt, stop: 
 }
 
 /**
- * The attempt with the instant before which it leaves events out, since retention has removed
- * them or is about to. The instant cannot rise before the attempt is completed (expire_month).
+ * The attempt, and the instant from which it counts events: older ones retention has removed or is
+ * about to. No further month expires before the attempt is completed (expire_month).
  */
 async function withCountsFrom(
   { jobs, database, clickhouse }: BackfillDependencies,

@@ -130,7 +130,7 @@ export async function completeStoredBatches(logs: PreviousLogs): Promise<void> {
  * events that it has stored, and otherwise ends empty. @throws the same errors.
  */
 export function endLostBatch(logs: PreviousLogs, partition: number): Promise<void> {
-  // As if its log were read no more: nobody can read these records again.
+  // Ended in the way of a log that is no longer in use, since its records are gone.
   return closePartition({ ...logs, logId: '' }, { log: logs.logId, partition });
 }
 

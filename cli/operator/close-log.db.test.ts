@@ -44,7 +44,7 @@ async function sendAll(world: World, ids: readonly string[]): Promise<void> {
 async function countAll(world: World, events: number): Promise<void> {
   const aggregator = await world.startAggregator();
   await vi.waitFor(async () => expect(await readUsage(world)).toBe(events), WAIT);
-  // The last batch is finished before the partitions are given up.
+  // An aggregator that stops in order first finishes the batch that it was writing.
   await aggregator.close();
 }
 

@@ -1,4 +1,4 @@
--- Purpose: whether questions about raw events touch hours of which retention has removed some.
+-- Purpose: whether any of the time ranges asked for contains an hour from which retention has removed raw events.
 -- Grain:   one row, with 0 events when they do not.
 -- Params:  tenantId, environmentId; ranges: JSON [{event_name, from_ms, to_ms}] of the events' own timestamps, whose ends lie on whole
 --          hours; isAnyName: whether events of all names are asked for, and the names of the ranges are empty; names: those of the

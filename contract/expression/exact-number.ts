@@ -36,7 +36,7 @@ function boundedFraction(numerator: bigint, denominator: bigint): ExactNumber | 
   return magnitude * MAGNITUDE_LIMIT < denominator ? ZERO : { numerator, denominator };
 }
 
-/** Places after the point of the last digit; negative when the number ends in zeros before it. */
+/** How many digits stand after the point: 2 for 1.25; -3 for 7000, whose last three are zeros. */
 function placesOf(number: Decimal): number {
   return number.precision() - number.e - 1;
 }
@@ -102,7 +102,7 @@ export const multiply: Calculate = operation(
     boundedFraction(left.numerator * right.numerator, left.denominator * right.denominator),
 );
 
-/** A quotient that ends in decimal digits stays a decimal; the divisor is not 0. */
+/** The quotient as a decimal, when its digits come to an end; else null. The divisor is not 0. */
 function evenQuotient(left: Decimal, right: Decimal): Decimal | null {
   const quotient = left.dividedBy(right);
   return productFits(quotient, right) && quotient.times(right).equals(left) ? quotient : null;
@@ -118,7 +118,10 @@ const quotientOf = operation(evenQuotient, (left, right) => {
   );
 });
 
-/** The remainder with the sign of the dividend; null for a division by 0, too. */
+/**
+ * The remainder of a division, with the sign of the number that is divided;
+ * null when it is divided by 0.
+ */
 export const remainder: Calculate = (left, right) =>
   isZero(right) ? null : remainderOf(left, right);
 const remainderOf = operation(

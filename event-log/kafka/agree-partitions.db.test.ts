@@ -36,7 +36,7 @@ describe.skipIf(kafka === null)(title, () => {
     await withAdmin(brokers, (admin, done) => {
       admin.createPartitions(topic, 8, 20_000, done);
     });
-    // The broker tells of new partitions a moment after it has agreed to make them.
+    // The broker lists the new partitions a little later than it confirms them.
     const second = await vi.waitFor(async () => {
       const writer = await openKafkaWriter({ ...options, partitionCount: 4 });
       if (writer.identity.unusedPartitions === 4) return writer;

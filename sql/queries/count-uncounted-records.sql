@@ -1,5 +1,5 @@
 -- count-uncounted-records
--- Records of the log in PostgreSQL that no checkpoint has passed. Of a partition without a checkpoint these are all that it holds.
+-- How many records of the log in PostgreSQL are not counted yet. In a partition without a checkpoint no record is.
 -- No row when there is no log.
 SELECT l.log_id, coalesce(sum(greatest(0, b.end_offset - coalesce(c.next_offset, b.start_offset))), 0)::bigint AS records
 FROM event_logs l

@@ -45,7 +45,7 @@ function readCodes(
   });
 }
 
-/** The members of a request that say what changes what the subscription's invoices come to. */
+/** The members of a request that change the amounts of the subscription's invoices. */
 type AdjustmentMembers = {
   readonly coupons?: readonly string[];
   readonly line_item_coupons?: LineItemCouponsBody;
