@@ -1,7 +1,4 @@
-import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
 import { drawSeed } from '../../load-tests/harness/draw-seed.js';
 import { createSeededRandom, type SeededRandom } from '../../load-tests/harness/seeded-random.js';
 import type { OracleMeter } from '../../load-tests/proofs/usage-oracle/meter.js';
@@ -19,7 +16,6 @@ import type {
   Subscription,
   TimeBucket,
 } from '../../load-tests/proofs/pricing-oracle/subscription.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
@@ -41,6 +37,7 @@ import {
 } from '../testing/oracle-adjustments.js';
 import { drawPrice, priceBody } from '../testing/oracle-prices.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 /*
  * A subscription made through the interface and one written down for the independent oracle, out of
@@ -259,11 +256,7 @@ async function makeTarget(
     aggregation: { type, field, bucket_size: bucketSize, group_by: groupBy },
     reset_usage: reset,
   });
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
-  );
+  const generation = await generationOf(database, id);
   const aggregation = { type, field: field ?? null, expression: null, multiplier: null, groupBy };
   return { environment: api.environment, meterId: id, generation, aggregation };
 }

@@ -3,12 +3,12 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { completeBackfills, finishPartition } from '../testing/finish-partition.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 const START = { start_date: '2026-10-01T00:00:00Z' };
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
@@ -18,11 +18,7 @@ async function targetOf(
   database: Database,
   meterId: string,
 ): Promise<UsageTarget> {
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
-  );
+  const generation = await generationOf(database, meterId);
   return { environment: api.environment, meterId, generation };
 }
 

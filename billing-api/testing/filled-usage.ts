@@ -1,10 +1,6 @@
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { finishPartition } from './finish-partition.js';
 import {
@@ -15,6 +11,7 @@ import {
   type LogEvent,
 } from './log-rows.js';
 import { insertLines } from './write-usage-minutes.js';
+import { generationOf } from './meter-generation.js';
 
 const LOG_ID = 'log';
 const EVENT_TIMES = ['05T08:00:10', '05T08:00:40', '12T17:30:00', '19T23:59:59'];
@@ -98,11 +95,6 @@ export async function storeUsage(
   });
   await finishPartition(database, { logId: LOG_ID, partition, nextOffset: 11 });
   return { event: events[0]?.id ?? '' };
-}
-
-async function generationOf(database: Database, meterId: string): Promise<number> {
-  return ownerOf(database).oneFirst(sql.type(z.object({ generation: integerColumn }))`
-    SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`);
 }
 
 /** A record that today's decoder reads, as an older release would have given it up. */

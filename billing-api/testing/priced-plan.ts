@@ -1,8 +1,4 @@
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
 import type { AggregationType } from '../../contract/aggregation.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import type { BillingUnderTest } from './billing-harness.js';
 import {
@@ -12,6 +8,7 @@ import {
   type StoredEvent,
   type UsageTarget,
 } from './write-usage-minutes.js';
+import { generationOf } from './meter-generation.js';
 
 /** A meter of the event `call`, as POST /meters takes it and as usage rows are made with it. */
 export type MeterOptions = {
@@ -36,11 +33,7 @@ async function makeMeter(
     reset_usage: resetUsage,
     filters,
   });
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
-  );
+  const generation = await generationOf(database, id);
   const aggregation = {
     type,
     field: field ?? null,

@@ -1,13 +1,10 @@
 import { describe, expect } from 'vitest';
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
 import { AGGREGATION_TYPES, type MeterAggregation } from '../../contract/aggregation.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 const USAGE = '/v1/events/usage';
 
@@ -18,11 +15,7 @@ async function makeMeter(
   members: { readonly aggregation: object },
 ): Promise<UsageTarget> {
   const meter = await api.make('/v1/meters', { name: 'M', event_name: 'call', ...members });
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,
-  );
+  const generation = await generationOf(database, meter.id);
   const { type, field, expression, multiplier, group_by: groupBy } = meter.aggregation;
   const aggregation = { type, field, expression, multiplier, groupBy } as MeterAggregation;
   return { environment: api.environment, meterId: meter.id, generation, aggregation };

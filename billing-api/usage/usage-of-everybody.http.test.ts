@@ -1,22 +1,18 @@
 import { describe, expect } from 'vitest';
-import { sql } from 'slonik';
-import { z } from 'zod';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
-import { ownerOf } from '../../load-tests/harness/owner.js';
-import { integerColumn } from '../../sql/columns.js';
 import { test } from '../testing/billing-test.js';
 import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js';
 import { isRefusal } from '../records/refusal.js';
 import { readMeterUsage } from './read-meter-usage.js';
 import { createUsageReader, type UsageReader } from './store/usage-reader.js';
 import { testCaller } from '../testing/test-caller.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 const USAGE = '/v1/events/usage/meter';
 const AGGREGATIONS: readonly MeterAggregation[] = [
   COUNT_EVENTS,
   { ...COUNT_EVENTS, type: 'SUM', field: 'n' },
 ];
-const generationRow = z.object({ generation: integerColumn });
 
 /** Whole minutes, edges inside minutes, and days of a zone whose clock changes on 25 October. */
 const QUESTIONS = [
@@ -63,9 +59,7 @@ describe('the usage of everybody', () => {
         event_name: 'call',
         aggregation: field === null ? { type } : { type, field },
       });
-      const { generation } = await ownerOf(database.database).one(
-        sql.type(generationRow)`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,
-      );
+      const generation = await generationOf(database.database, meter.id);
       const { environment } = api;
       targets.push({ environment, meterId: meter.id, generation, aggregation });
     }
@@ -119,9 +113,7 @@ test.for(ASKED_MEANWHILE)(
       event_name: 'call',
       aggregation: field === null ? { type } : { type, field },
     });
-    const { generation } = await ownerOf(database.database).one(
-      sql.type(generationRow)`SELECT generation FROM meter_versions WHERE meter_id = ${meter.id}`,
-    );
+    const generation = await generationOf(database.database, meter.id);
     const { environment } = api;
     const target = { environment, meterId: meter.id, generation, aggregation };
     await api.make('/v1/customers', { external_id: 'a' });

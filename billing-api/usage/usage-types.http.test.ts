@@ -1,13 +1,10 @@
 import { describe, expect } from 'vitest';
-import { sql } from 'slonik';
-import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
 import { AGGREGATION_TYPES, type AggregationType } from '../../contract/aggregation.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { storeEvents, type StoredEvent, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 const RANGE = { start_time: '2026-10-01T00:00:00Z', end_time: '2026-10-31T00:00:00Z' };
 const USAGE = '/v1/events/usage/meter';
@@ -40,11 +37,7 @@ async function makeTarget(
     aggregation: body,
     ...options.members,
   });
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
-  );
+  const generation = await generationOf(database, id);
   return { environment: api.environment, meterId: id, generation, aggregation };
 }
 

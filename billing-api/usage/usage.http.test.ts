@@ -1,13 +1,12 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { ownerOf } from '../../load-tests/harness/owner.js';
-import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../testing/billing-test.js';
 import type { BillingUnderTest } from '../testing/billing-harness.js';
 import { IN_FLIGHT_MS } from '../testing/billing-harness.js';
 import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js';
+import { generationOf } from '../testing/meter-generation.js';
 
 const USAGE = '/v1/events/usage/meter';
 
@@ -22,11 +21,7 @@ async function makeTarget(
     aggregation: { type: 'COUNT' },
     ...members,
   });
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${id}`,
-  );
+  const generation = await generationOf(database, id);
   return { environment: api.environment, meterId: id, generation };
 }
 

@@ -1,9 +1,4 @@
-import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
-import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { integerColumn } from '../../../sql/columns.js';
-import type { Database } from '../../../sql/pool.js';
 import { test } from '../../testing/billing-test.js';
 import { completeBackfills, finishPartition } from '../../testing/finish-partition.js';
 import {
@@ -19,6 +14,7 @@ import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { DependencyError } from '../../../runtime/failure.js';
 import { balanceClosedHours } from './reconcile.js';
 import { beginRecounts, recountForAWhile, sumOfDrifts } from './recount-turns.js';
+import { generationOf } from '../../testing/meter-generation.js';
 
 const NOW = Date.parse('2026-10-01T12:30:00.000Z');
 const AT = { logId: 'log', partition: 0, nextOffset: 20 };
@@ -32,14 +28,6 @@ const event = (offset: number, at: string): LogEvent => ({
   properties: {},
   place: { ...AT, offset },
 });
-
-async function generationOf(database: Database, meterId: string): Promise<number> {
-  const row = sql.type(z.object({ generation: integerColumn }));
-  const { generation } = await ownerOf(database).one(
-    row`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
-  );
-  return generation;
-}
 
 describe('the balance of closed hours', () => {
   test('counts what is missing and what is too much, of all environments', async ({

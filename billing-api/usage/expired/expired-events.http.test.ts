@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { integerColumn } from '../../../sql/columns.js';
 import type { Database } from '../../../sql/pool.js';
 import { balanceClosedHours } from '../../events/reconciliation/reconcile.js';
 import {
@@ -12,12 +11,13 @@ import {
   recountForAWhile,
   sumOfDrifts,
 } from '../../events/reconciliation/recount-turns.js';
-import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
+import { makeKey, makeSubscription, test as base } from '../../testing/billing-test.js';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { retentionOf } from '../../testing/expire-month.js';
 import { finishPartition } from '../../testing/finish-partition.js';
 import { storeAccepted, storeLogEvents, type LogEvent } from '../../testing/log-rows.js';
 import { insertLines } from '../../testing/write-usage-minutes.js';
+import { generationOf } from '../../testing/meter-generation.js';
 
 const AT = { logId: 'log', partition: 0 };
 const BEGIN = '2026-02-01T00:00:00.000Z';
@@ -67,11 +67,7 @@ const WINDOW = { start_time: '2026-01-10T10:00:00Z', end_time: '2026-06-20T11:00
 async function makeWorld(api: BillingUnderTest, database: Database, client: ClickHouse) {
   const made = await makeSubscription(api, { start_date: '2026-01-10T10:00:30Z' });
   const { meterId } = made;
-  const { generation } = await ownerOf(database).one(
-    sql.type(
-      z.object({ generation: integerColumn }),
-    )`SELECT generation FROM meter_versions WHERE meter_id = ${meterId}`,
-  );
+  const generation = await generationOf(database, meterId);
   await storeLogEvents(client, api.environment, EVENTS);
   await storeMinutes(client, api.environment, { meterId, generation, events: EVENTS });
   await finishPartition(database, { ...AT, nextOffset: 20 });
@@ -82,20 +78,30 @@ async function makeWorld(api: BillingUnderTest, database: Database, client: Clic
   return { ...made, usage };
 }
 
+type Expiring = Awaited<ReturnType<typeof makeWorld>> & {
+  /** The month of which events expire, step by step. */
+  readonly month: ReturnType<typeof retentionOf>;
+};
+
+/** The world on the 20th of June, of which January is about to expire. */
+const test = base.extend<{ readonly expiring: Expiring }>({
+  expiring: async ({ api, database: { database }, clickhouse: { client }, clock }, use) => {
+    clock.set('2026-06-20T12:00:00.000Z');
+    const world = await makeWorld(api, database, client);
+    await use({ ...world, month: retentionOf(database, client, '2026-01') });
+  },
+});
+
 const NEEDS = 'this needs raw events with timestamps between';
 
 describe('usage, after raw events expired', () => {
   test('stays what it was in whole minutes; ends inside a minute are refused where events are missing', async ({
     api,
-    database: { database },
-    clickhouse: { client },
-    clock,
+    expiring,
   }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
-    const { usage, id } = await makeWorld(api, database, client);
+    const { usage, id, month } = expiring;
     const before = (await usage({})).body;
     expect(before.value).toBe('7');
-    const month = retentionOf(database, client, '2026-01');
     for (const step of [month.count, month.expire, month.remove]) {
       await step();
       expect((await usage({})).body).toEqual(before);
@@ -131,13 +137,11 @@ describe('usage, after raw events expired', () => {
     api,
     database: { database },
     clickhouse: { client },
-    clock,
+    expiring,
   }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
     const { environment, apiKey } = await makeKey(database, {});
     await storeLogEvents(client, environment, EVENTS);
-    const { usage } = await makeWorld(api, database, client);
-    const month = retentionOf(database, client, '2026-01');
+    const { usage, month } = expiring;
     await client.command(
       `ALTER TABLE events_v1 DELETE WHERE environment_id = '${api.environment.environmentId}'`,
     );
@@ -152,15 +156,8 @@ describe('usage, after raw events expired', () => {
 });
 
 describe('questions about events, after some expired', () => {
-  test('are refused, answered, or told what has become of an event', async ({
-    api,
-    database: { database },
-    clickhouse: { client },
-    clock,
-  }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
-    const { id } = await makeWorld(api, database, client);
-    const month = retentionOf(database, client, '2026-01');
+  test('are refused, answered, or told what has become of an event', async ({ api, expiring }) => {
+    const { id, month } = expiring;
     await month.count();
     await month.expire();
     await month.remove();
@@ -206,10 +203,9 @@ describe('the reconciliation, after raw events expired', () => {
     api,
     database: { database },
     clickhouse: { client },
-    clock,
+    expiring,
   }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
-    await makeWorld(api, database, client);
+    const { month } = expiring;
     const hour = '2026-01-10T10:00:00.000Z';
     await storeAccepted(client, api.environment, {
       ...{ source: 'log:0', start: 0, end: 20, hour, events: 2 },
@@ -231,7 +227,6 @@ describe('the reconciliation, after raw events expired', () => {
       return sumOfDrifts(state);
     };
     const whole = { accepted: 2, counted: 2, expired: 0, difference: 0 };
-    const month = retentionOf(database, client, '2026-01');
     await month.count();
     expect(await drift()).toBe(0);
     await month.expire();
@@ -247,13 +242,9 @@ describe('the reconciliation, after raw events expired', () => {
 
   test('counts a month that has expired and is still there as expired, once', async ({
     api,
-    database: { database },
-    clickhouse: { client },
-    clock,
+    expiring,
   }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
-    await makeWorld(api, database, client);
-    const month = retentionOf(database, client, '2026-01');
+    const { month } = expiring;
     await month.count();
     await month.count();
     await month.expire();
@@ -267,12 +258,9 @@ describe('a meter, after raw events expired', () => {
   test('keeps its filters when events that it counted are gone; a new one takes others', async ({
     api,
     database: { database },
-    clickhouse: { client },
-    clock,
+    expiring,
   }) => {
-    clock.set('2026-06-20T12:00:00.000Z');
-    const { meterId } = await makeWorld(api, database, client);
-    const month = retentionOf(database, client, '2026-01');
+    const { meterId, month } = expiring;
     await month.count();
     await month.expire();
     const filters = [{ key: 'region', values: ['eu'] }];

@@ -12,29 +12,20 @@ import {
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import {
   differenceOf,
-  isAllCounted,
+  eventsOf,
+  idsOf,
   makeCustomer,
   OTHER,
   sendOf,
   tablesWith,
   test,
   usageByCustomer,
-  type ErasureWorld,
+  whenCounted,
 } from '../testing/erasure-world.js';
 import { awaitCounted } from './await-counted.js';
 import { findErasedCustomer } from './named-customer.js';
 import { whileQuiet } from './quiet-partitions.js';
 import { withSession } from '../../../sql/session.js';
-
-const ids = (prefix: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-const of = (externalCustomerId: string) => (id: string) => eventOf(id, { externalCustomerId });
-
-async function counted(world: ErasureWorld): Promise<void> {
-  await vi.waitFor(async () => {
-    expect(await isAllCounted(world)).toBe(true);
-  }, WAIT);
-}
 
 describe('minutebook customers erase', () => {
   test('removes the events and usage of one customer, and the books balance', async ({
@@ -44,11 +35,11 @@ describe('minutebook customers erase', () => {
     await makeCustomer(world, { id: 'cust_1', externalId: 'acme' });
     const aggregator = await world.startAggregator();
     await sendOf(world, environment, [
-      ...ids('a', 20).map(of('acme')),
-      ...ids('b', 30).map(of('bolt')),
-      ...ids('i', 5).map((id) => eventOf(id, { externalCustomerId: null, customerId: 'cust_1' })),
+      ...idsOf('a', 20).map(eventsOf('acme')),
+      ...idsOf('b', 30).map(eventsOf('bolt')),
+      ...idsOf('i', 5).map((id) => eventOf(id, { externalCustomerId: null, customerId: 'cust_1' })),
     ]);
-    await sendOf(world, OTHER, ids('a', 7).map(of('acme')));
+    await sendOf(world, OTHER, idsOf('a', 7).map(eventsOf('acme')));
     // A duplicate of each kind: the same event, and a conflict that names the customer.
     const [again, other] = [eventOf('a-0'), eventOf('a-1', { properties: { secret: 'yes' } })];
     await sendOf(world, environment, [again, other]);
@@ -57,7 +48,7 @@ describe('minutebook customers erase', () => {
       events: [['x', 'acme']],
     });
     await world.writer.append([{ partition: 0, key: 'x', value: letter }]);
-    await counted(world);
+    await whenCounted(world);
     const before = await usageByCustomer(world);
     expect(await tablesWith(world.clickhouse, 'secret')).toEqual(['event_duplicates_v1']);
 
@@ -77,8 +68,8 @@ describe('minutebook customers erase', () => {
     expect(await differenceOf(world)).toBe(0);
 
     // What is sent again counts no more, and what is new counts.
-    await sendOf(world, environment, [eventOf('a-3'), eventOf('new'), of('bolt')('b-0')]);
-    await counted(world);
+    await sendOf(world, environment, [eventOf('a-3'), eventOf('new'), eventsOf('bolt')('b-0')]);
+    await whenCounted(world);
     expect(await usageByCustomer(world)).toContainEqual({
       ...{ customer: 'tenant_1 e:acme', events: 1, usage: 1 },
     });
@@ -105,10 +96,10 @@ describe('minutebook customers erase', () => {
     erasing: world,
   }) => {
     const first = await world.startAggregator();
-    await sendOf(world, environment, ids('a', 12).map(of('acme')));
-    await counted(world);
-    await sendOf(world, environment, ids('b', 4).map(of('bolt')));
-    await counted(world);
+    await sendOf(world, environment, idsOf('a', 12).map(eventsOf('acme')));
+    await whenCounted(world);
+    await sendOf(world, environment, idsOf('b', 4).map(eventsOf('bolt')));
+    await whenCounted(world);
     // The last batches are of bolt alone, or of both: whatever they hold goes.
     for (const [name, left] of [
       ['acme', 4],
@@ -120,8 +111,8 @@ describe('minutebook customers erase', () => {
     }
     await first.close();
     const second = await world.startAggregator();
-    await sendOf(world, environment, [...ids('a', 3), ...ids('c', 3)].map(of('acme')));
-    await counted(world);
+    await sendOf(world, environment, [...idsOf('a', 3), ...idsOf('c', 3)].map(eventsOf('acme')));
+    await whenCounted(world);
     expect([...second.halted]).toEqual([]);
     const { events, duplicates } = await totals(world.clickhouse);
     expect([events, duplicates]).toEqual([3, 3]);

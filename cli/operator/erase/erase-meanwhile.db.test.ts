@@ -20,24 +20,16 @@ import { DependencyError } from '../../../runtime/failure.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import {
   differenceOf,
-  isAllCounted,
+  type ErasureWorld,
+  eventsOf,
+  idsOf,
   makeCustomer,
   sendOf,
   tablesWith,
   test,
   usageByCustomer,
-  type ErasureWorld,
+  whenCounted,
 } from '../testing/erasure-world.js';
-
-const ids = (prefix: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-const of = (externalCustomerId: string) => (id: string) => eventOf(id, { externalCustomerId });
-
-async function counted(world: ErasureWorld): Promise<void> {
-  await vi.waitFor(async () => {
-    expect(await isAllCounted(world)).toBe(true);
-  }, WAIT);
-}
 
 const erasedEvents = async ({ database }: ErasureWorld): Promise<number> => {
   const events = await ownerOf(database).oneFirst(
@@ -79,8 +71,8 @@ describe('an erasure that is cut short', () => {
       let round = 0;
       for (let isCut = true; isCut; round += 1) {
         await sendOf(world, environment, [
-          ...ids(`a${round}`, 6).map(of('acme')),
-          ...ids(`b${round}`, 2).map(of('bolt')),
+          ...idsOf(`a${round}`, 6).map(eventsOf('acme')),
+          ...idsOf(`b${round}`, 2).map(eventsOf('bolt')),
           eventOf(`a${round}-0`, { properties: { secret: 'yes' } }),
         ]);
         const { failing, hasFailed } = failingAt(world.clickhouse, 2 * round + 1, when);
@@ -90,7 +82,7 @@ describe('an erasure that is cut short', () => {
         });
         isCut = hasFailed();
         // More comes between the two, and is part of the one that is repeated.
-        await sendOf(world, environment, [of('acme')(`more${round}`)]);
+        await sendOf(world, environment, [eventsOf('acme')(`more${round}`)]);
         await world.erase('acme');
         const sent = round + 1;
         expect(await usageByCustomer(world)).toEqual([
@@ -114,8 +106,8 @@ describe('an erasure that is repeated under another name', () => {
     await world.startAggregator();
     const byId = { externalCustomerId: null, customerId: 'cust_2' };
     await sendOf(world, environment, [
-      ...ids('a', 6).map(of('acme')),
-      ...ids('i', 3).map((id) => eventOf(id, byId)),
+      ...idsOf('a', 6).map(eventsOf('acme')),
+      ...idsOf('i', 3).map((id) => eventOf(id, byId)),
     ]);
     const { failing } = failingAt(world.clickhouse, 4, 'before');
     await expect(world.erase('acme', { clickhouse: failing })).rejects.toThrow('killed');
@@ -152,7 +144,7 @@ describe('an erasure beside', () => {
           // Every third one is an earlier one again.
           const number = index % 3 === 0 ? batch * 2 + index : batch * 4 + index;
           const customer = customers[number % 3] ?? '';
-          return of(customer)(`${customer}-${number}`);
+          return eventsOf(customer)(`${customer}-${number}`);
         });
         for (const { eventId } of events) distinct.add(eventId);
         sent += events.length;
@@ -168,7 +160,7 @@ describe('an erasure beside', () => {
     const erasedWhileSending = await erasedEvents(world);
     isSending = false;
     await sending;
-    await counted(world);
+    await whenCounted(world);
     const countOf = (customer: string): number =>
       [...distinct].filter((id) => id.startsWith(customer)).length;
     const { events, usage, duplicates } = await totals(world.clickhouse);
@@ -194,10 +186,10 @@ describe('an erasure beside', () => {
   }) => {
     const first = await world.startAggregator();
     await sendOf(world, environment, [
-      ...ids('a', 10).map(of('acme')),
-      ...ids('b', 4).map(of('bolt')),
+      ...idsOf('a', 10).map(eventsOf('acme')),
+      ...idsOf('b', 4).map(eventsOf('bolt')),
     ]);
-    await counted(world);
+    await whenCounted(world);
     await first.close();
     await createMeter(world.database, '[]');
     const jobs = createBackfillJobs(world.database);

@@ -1,9 +1,12 @@
 import { sql } from 'slonik';
+import { expect, vi } from 'vitest';
 import { z } from 'zod';
 import {
   environment,
+  eventOf,
   test as base,
   PARTITIONS,
+  WAIT,
   type World,
 } from '../../../aggregator/testing/aggregator-world.js';
 import { balanceClosedHours } from '../../../billing-api/events/reconciliation/reconcile.js';
@@ -68,7 +71,24 @@ export async function sendOf(
   );
 }
 
+/** Ids of events: `prefix-0` and on. */
+export const idsOf = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+/** Makes events of a customer from their ids. */
+export const eventsOf =
+  (externalCustomerId: string) =>
+  (id: string): UsageEvent =>
+    eventOf(id, { externalCustomerId });
+
 /** Waits until all that was sent is counted. */
+export async function whenCounted(world: World): Promise<void> {
+  await vi.waitFor(async () => {
+    expect(await isAllCounted(world)).toBe(true);
+  }, WAIT);
+}
+
+/** Whether all that was sent is counted. */
 export async function isAllCounted({ database, reader }: World): Promise<boolean> {
   const checkpoints = await readCheckpoints(database);
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
