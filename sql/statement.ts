@@ -39,13 +39,18 @@ export function parseStatement(text: string): Template {
   return { texts, names };
 }
 
+/** The text of `sql/queries/<name>.sql`, as for a session outside the pool. */
+export function queryText(name: string): string {
+  const text = readFileSync(join(projectRoot, 'sql', 'queries', `${name}.sql`), 'utf8');
+  return text.trim().replace(/;$/, '');
+}
+
 const templates = new Map<string, Template>();
 
 function loadTemplate(name: string): Template {
   const known = templates.get(name);
   if (known !== undefined) return known;
-  const text = readFileSync(join(projectRoot, 'sql', 'queries', `${name}.sql`), 'utf8');
-  const template = parseStatement(text.trim().replace(/;$/, ''));
+  const template = parseStatement(queryText(name));
   templates.set(name, template);
   return template;
 }

@@ -1,8 +1,8 @@
 /**
- * Version of the fold that this release applies, recorded with every intent. It is raised when the
- * same records, catalog and known ids would give other rows: decode, de-duplication, matching,
- * minutes and encoding all count. A release that raises it finishes what releases before began when
- * its own fold gives the same rows, or when nothing of the batch is stored; else the partition
- * halts, so such a release is rolled out as docs/operations.md 10 says.
+ * Says how this release turns records into rows. It is recorded with every batch that is begun, and
+ * raised when the same records, catalog and known ids would give other rows: through decoding,
+ * de-duplication, matching, minutes or encoding. An aggregator of a release that raises it finishes
+ * a batch of an earlier release when both give the same rows, or when none of its rows is stored.
+ * Otherwise the partition halts, so such a release is rolled out as docs/operations.md 10 says.
  */
 export const FOLD_VERSION = 3;

@@ -1,3 +1,4 @@
+import type { CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
@@ -31,7 +32,11 @@ const dayOf = (monthMs: InstantMs): string => formatInstant(monthMs).slice(0, 10
  * The instant before whose append raw events are removed, or are about to be; null while all are
  * kept. It only rises. @throws DependencyError.
  */
-export async function readRawEventsBegin({ slonik }: Database): Promise<InstantMs | null> {
+export async function readRawEventsBegin({
+  slonik,
+}: {
+  readonly slonik: Pick<CommonQueryMethods, 'one'>;
+}): Promise<InstantMs | null> {
   return (await slonik.one(rawEventsBegin())).begin_at;
 }
 

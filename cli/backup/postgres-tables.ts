@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import pg, { type Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { z } from 'zod';
+import { queryText } from '../../sql/statement.js';
 import { BackupRefused, type StoreContents, type TableContents } from './manifest.js';
 import { readTableFile, writeTableFile } from './table-file.js';
 
@@ -125,12 +126,6 @@ export async function copyPostgresIn(session: Client, directory: string): Promis
   for (const table of tables) await copyTableIn(session, table, directory);
 }
 
-const IS_COUNTED = `
-  SELECT NOT EXISTS (
-    SELECT FROM event_logs AS l CROSS JOIN event_log_bounds() AS b
-    LEFT JOIN aggregator_checkpoints AS c ON c.log = l.log_id AND c.partition = b.partition
-    WHERE b.end_offset > coalesce(c.next_offset, b.start_offset)) AS is_counted`;
-
 /** Who reads the log begins at its end. Nobody makes meters while a backup is restored. */
 const BEGIN_AT_END = `
   INSERT INTO aggregator_checkpoints (log, partition, next_offset, catalog_version, min_version)
@@ -144,11 +139,10 @@ const BEGIN_AT_END = `
  * counted, as of a log that another one has replaced, the new log begins behind them.
  */
 export async function renewEventLog(session: Client): Promise<void> {
-  const { rows } = await session.query<{ readonly is_counted: boolean }>(IS_COUNTED);
-  await session.query(
-    `SELECT trim_event_log(c.partition, c.next_offset, interval '0', 2147483647)
-     FROM aggregator_checkpoints AS c JOIN event_logs AS l ON l.log_id = c.log`,
+  const { rows } = await session.query<{ readonly records: string }>(
+    queryText('count-uncounted-records'),
   );
+  await session.query(queryText('trim-counted-records'));
   await session.query('SELECT renew_event_log_id()');
-  if (rows[0]?.is_counted === true) await session.query(BEGIN_AT_END);
+  if (rows[0]?.records === '0') await session.query(BEGIN_AT_END);
 }

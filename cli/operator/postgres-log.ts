@@ -15,10 +15,7 @@ const countUncountedRecords = statement(
 const ensureCheckpoints = statement('ensure-checkpoints', z.unknown());
 const endsOfPartitions = sql.type(z.object({ end_offset: integerColumn }))`
   SELECT end_offset FROM event_log_bounds() ORDER BY partition`;
-/** The last batch of each partition stays: it says where the log ends. */
-const removeCounted = sql.type(z.unknown())`
-  SELECT trim_event_log(c.partition, c.next_offset, interval '0', 2147483647)
-  FROM aggregator_checkpoints AS c JOIN event_logs AS l ON l.log_id = c.log`;
+const trimCounted = statement('trim-counted-records', z.unknown());
 /** Null when there is no log. */
 const renewEventLogId = sql.type(z.object({ log_id: z.string().nullable() }))`
   SELECT renew_event_log_id() AS log_id`;
@@ -101,7 +98,7 @@ export function endPostgresLog(database: Database): Promise<string> {
     const waiting = await uncounted(connection);
     if (waiting !== 0) throw stillUncounted(waiting ?? 0);
     // Nobody reads this log any more, so nobody would remove its records when their time is over.
-    await connection.query(removeCounted);
+    await connection.query(trimCounted());
     const log = await renewId(connection);
     const ends = await connection.anyFirst(endsOfPartitions);
     await connection.query(ensureCheckpoints({ log, starts: JSON.stringify(ends) }));

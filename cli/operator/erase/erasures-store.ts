@@ -1,5 +1,6 @@
 import { sql, type CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
+import { readRawEventsBegin } from '../../../aggregator/retention/expired-months.js';
 import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { createId } from '../../../runtime/ids.js';
@@ -32,7 +33,6 @@ const erasureRow = z.object({
   customer_keys: z.array(z.string()),
   bounds: boundsColumn.nullable(),
 });
-const beginRow = z.object({ begin_at: instantColumn.nullable() });
 
 /**
  * Overtakes the backfills of the environment, so that what their attempts have read is never shown;
@@ -74,9 +74,7 @@ export async function beginErasure(
           now())
         RETURNING id, started_at, customer_keys, bounds`));
     await overtakeBackfills(transaction, environment);
-    const { begin_at: eventsBeginMs } = await transaction.one(
-      sql.type(beginRow)`SELECT raw_events_begin_at() AS begin_at`,
-    );
+    const eventsBeginMs = await readRawEventsBegin({ slonik: transaction });
     const { id, started_at: startedAt, customer_keys: notedKeys, bounds } = row;
     const all = [...new Set([...keysOf(customer), ...notedKeys])];
     return {
