@@ -1,4 +1,4 @@
-import type { DatabaseTransactionConnection } from 'slonik';
+import { sql, type CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import { assertThat } from '../runtime/failure.js';
@@ -18,7 +18,7 @@ const findFirstTenant = statement(
 const insertFirstTenant = statement('insert-first-tenant', noRows);
 const insertFirstKey = statement('insert-first-key', noRows);
 
-async function findOrCreateTenant(connection: DatabaseTransactionConnection): Promise<FirstTenant> {
+async function findOrCreateTenant(connection: CommonQueryMethods): Promise<FirstTenant> {
   const found = await connection.maybeOne(findFirstTenant());
   if (found !== null) {
     const environment = { tenantId: found.tenant_id, environmentId: found.environment_id };
@@ -48,7 +48,11 @@ export async function bootstrap(
     poolSize: 1,
     role: 'owner',
   });
-  const creating = database.transaction(async (connection) => {
+  // Not slonik's `transaction`, which switches on Node's async hooks for the rest of the process:
+  // with `npm start` this is the one that serves events. An error closes the connection, which ends
+  // the transaction.
+  const creating = database.slonik.connect(async (connection) => {
+    await connection.query(sql.type(noRows)`START TRANSACTION`);
     await connection.query(lockBootstrap());
     const first = await findOrCreateTenant(connection);
     await connection.query(
@@ -60,6 +64,7 @@ export async function bootstrap(
         displayId: displayIdOf(apiKey),
       }),
     );
+    await connection.query(sql.type(noRows)`COMMIT`);
     return first;
   });
   return creating.finally(() => database.close());

@@ -64,6 +64,17 @@ async function checkWatermark(database: Database, { reader, writer }: OpenLog): 
   await isNow();
 }
 
+/** A reader that says how far the log goes, and fails the test when a record is asked for. */
+function readerOf(ends: number[]): EventLogReader {
+  const bounds = (partition: number) =>
+    Promise.resolve({ startOffset: 0, endOffset: ends[partition] ?? 0 });
+  const unwanted = (): never => {
+    throw new Error('no record may be read');
+  };
+  const identity = { logId: 'log', partitionCount: ends.length };
+  return { identity, bounds, read: unwanted, release: unwanted } as unknown as EventLogReader;
+}
+
 async function closeLog({ reader, writer }: OpenLog): Promise<void> {
   await reader.close();
   await writer.close();
@@ -74,6 +85,44 @@ describe('the watermark of a log', () => {
     const log = await openPostgres(database.url);
     await checkWatermark(database.database, log);
     await closeLog(log);
+  });
+
+  test('of a partition that lags is known without reading its records', async ({ database }) => {
+    const ends = [5, 5];
+    let nowMs = 1_000_000;
+    let openings = 0;
+    const options = {
+      database: database.database,
+      clock: { now: () => nowMs },
+      inFlightMs: IN_FLIGHT_MS,
+      openReader: () => {
+        openings += 1;
+        return Promise.resolve(reader);
+      },
+    };
+    const reader = readerOf(ends);
+    const ask = async (): Promise<number> => Number(await createLogDataUntil(options)());
+    await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 5 });
+    // Its last batch begins at 400,000; record 4 is not finished.
+    const at = { logId: 'log', partition: 1, nextOffset: 4 };
+    await finishPartition(database.database, { ...at, appendedAtMs: 400_000 });
+    expect(await ask()).toBe(400_000 - IN_FLIGHT_MS);
+
+    const read = createLogDataUntil(options);
+    await finishPartition(database.database, { ...at, nextOffset: 5 });
+    expect(await read()).toBe(1_000_000 - IN_FLIGHT_MS);
+    // Both go on, and one is finished: the other has no record from before it was last level.
+    nowMs = 1_002_000;
+    ends.fill(6);
+    await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 6 });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await read()).toBe(1_000_000 - IN_FLIGHT_MS);
+    // What is read meanwhile is for the next who asks; nobody waits.
+    await finishPartition(database.database, { ...at, nextOffset: 6 });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await read();
+    await expect.poll(read).toBe(1_002_000 - IN_FLIGHT_MS);
+    expect(openings).toBe(4);
   });
 
   test('stays at what was known when the log does not answer', async ({ database }) => {

@@ -1,11 +1,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { InstantMs } from '../../../contract/instant.js';
-import type { EventLogReader } from '../../../event-log/event-log.js';
+import type { EventLogReader, LogBounds } from '../../../event-log/event-log.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { DependencyError } from '../../../runtime/failure.js';
-import { instantColumn } from '../../../sql/columns.js';
-import { readCheckpoints } from './checkpoints.js';
+import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /** Events received before this instant are in every number that is read from now on. */
@@ -48,7 +47,9 @@ export function createPostgresDataUntil(
 
 /** A watermark stays true for ever, so an answer may be this old; it bounds what is asked. */
 const KEPT_MS = 500;
-/** How long one unfinished record may take to come from the log. */
+/** An answer so old is still given at once, while the next one is read. */
+const GIVEN_MS = 5_000;
+/** How long the first record of a partition may take to come from the log. */
 const READ_WAIT_MS = 1_000;
 
 type LogDataUntilOptions = {
@@ -75,36 +76,95 @@ async function appendedAt(
   });
 }
 
-/** The ends are read before the checkpoints, so what lies between them was appended before now. */
-async function readWatermark(options: LogDataUntilOptions): Promise<InstantMs> {
-  const { database, openReader, clock, inFlightMs } = options;
-  const reader = await openReader();
-  const { logId, partitionCount } = reader.identity;
-  let oldest = clock.now();
-  const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-  const bounds = await Promise.all(partitions.map((partition) => reader.bounds(partition)));
-  const checkpoints = await readCheckpoints(database);
-  for (const [partition, { startOffset, endOffset }] of bounds.entries()) {
-    const next = checkpoints.nextOffset(logId, partition) ?? startOffset;
-    if (next >= endOffset) continue;
-    oldest = Math.min(oldest, await appendedAt(reader, partition, next));
+const finishedRow = z.object({
+  partition: z.number().int(),
+  next_offset: integerColumn,
+  last_batch_appended_at: instantColumn.nullable(),
+});
+type Finished = z.output<typeof finishedRow>;
+
+async function readFinished(
+  { slonik }: BillingDatabase,
+  log: string,
+): Promise<ReadonlyMap<number, Finished>> {
+  const rows = await slonik.any(sql.type(finishedRow)`
+    SELECT partition, next_offset, last_batch_appended_at
+    FROM aggregator_checkpoints WHERE log = ${log}`);
+  return new Map(rows.map((row) => [row.partition, row]));
+}
+
+type PartitionState = LogBounds & {
+  readonly partition: number;
+  /** Absent for a partition that was never begun. */
+  readonly finished: Finished | undefined;
+};
+
+/**
+ * For each partition, an instant before which every record that the log appended to it is finished.
+ * A partition that lags is known by when it was last seen without a lag, or by when the log
+ * appended its last finished batch, whichever is later: what is unfinished came after both. So its
+ * records are not read, which would take as long as all its partitions together under load.
+ */
+class FinishedUntil {
+  readonly #until = new Map<number, InstantMs>();
+
+  constructor(
+    readonly reader: EventLogReader,
+    private readonly options: LogDataUntilOptions,
+  ) {}
+
+  /** The ends are read before the checkpoints: what lies between them was appended before now. */
+  async readOldest(): Promise<InstantMs> {
+    const { reader, options } = this;
+    const { logId, partitionCount } = reader.identity;
+    const now = options.clock.now();
+    const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+    const bounds = await Promise.all(partitions.map((partition) => reader.bounds(partition)));
+    const finished = await readFinished(options.database, logId);
+    const until = await Promise.all(
+      bounds.map((ends, partition) =>
+        this.#raise({ partition, ...ends, finished: finished.get(partition) }, now),
+      ),
+    );
+    return Math.min(now, ...until);
   }
-  return oldest - inFlightMs;
+
+  async #raise(
+    { partition, startOffset, endOffset, finished }: PartitionState,
+    now: InstantMs,
+  ): Promise<InstantMs> {
+    const next = finished?.next_offset ?? startOffset;
+    const known = Math.max(
+      this.#until.get(partition) ?? Number.NEGATIVE_INFINITY,
+      next >= endOffset ? now : (finished?.last_batch_appended_at ?? Number.NEGATIVE_INFINITY),
+    );
+    // Nothing of it was ever finished, so its first record says it.
+    const until = Number.isFinite(known) ? known : await appendedAt(this.reader, partition, next);
+    this.#until.set(partition, until);
+    return until;
+  }
 }
 
 /**
  * The watermark of any log, as that of the log in PostgreSQL, by the clocks of this process and of
- * the log's servers. The reader must be its own: it is moved about. When the log does not answer,
- * the last watermark is given, which still holds, or null: nobody fails for want of it.
+ * the log's servers. Nobody waits for it who can have one that is a few seconds old. When the log
+ * does not answer, the last watermark is given, which still holds, or null: nobody fails for want
+ * of it.
  */
 export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil {
   let known: { readonly until: InstantMs | null; readonly readAtMs: number } | null = null;
   let reading: Promise<InstantMs | null> | null = null;
+  let finished: FinishedUntil | null = null;
 
   const read = async (): Promise<InstantMs | null> => {
     let until = known?.until ?? null;
     try {
-      until = Math.max(await readWatermark(options), until ?? Number.NEGATIVE_INFINITY);
+      const reader = await options.openReader();
+      if (finished?.reader !== reader) finished = new FinishedUntil(reader, options);
+      until = Math.max(
+        (await finished.readOldest()) - options.inFlightMs,
+        until ?? Number.NEGATIVE_INFINITY,
+      );
     } catch (error) {
       if (!(error instanceof DependencyError)) throw error;
     }
@@ -113,12 +173,14 @@ export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil 
   };
 
   return () => {
-    if (known !== null && performance.now() - known.readAtMs < KEPT_MS) {
-      return Promise.resolve(known.until);
-    }
+    const age = known === null ? Number.POSITIVE_INFINITY : performance.now() - known.readAtMs;
+    if (known !== null && age < KEPT_MS) return Promise.resolve(known.until);
     reading ??= read().finally(() => {
       reading = null;
     });
-    return reading;
+    if (known === null || age >= GIVEN_MS) return reading;
+    // Whoever asks next is told when this reading has failed by a bug.
+    reading.catch(() => undefined);
+    return Promise.resolve(known.until);
   };
 }
