@@ -157,6 +157,11 @@ export function createMetrics(program?: ProgramName) {
       help: 'When the last reconciliation ran, in Unix time; 0 before the first',
       registers: shownBy('billing-api'),
     }),
+    meterWait: new Gauge({
+      name: 'minutebook_meter_wait_seconds',
+      help: 'For how long the oldest meter has waited to be applied to stored events; 0 when none waits',
+      registers: shownBy('billing-api'),
+    }),
     knownIds: new Gauge({
       name: 'minutebook_known_event_ids',
       help: 'Event ids in the filters of the owned partitions',

@@ -17,6 +17,8 @@ const AT_REST: ReadonlySet<string> = new Set([
   'minutebook_partitions_halted',
   'minutebook_reconciliation_difference_events',
   'minutebook_usage_drift_events',
+  // Above 0 while a meter waits: billing-api/events/reconciliation/waiting-meters.db.test.ts.
+  'minutebook_meter_wait_seconds',
   // Rises with the first month that expires: aggregator/retention/retention.db.test.ts.
   'minutebook_raw_events_begin_seconds',
 ]);

@@ -12,7 +12,7 @@ import { insertLines } from '../../testing/write-usage-minutes.js';
 import { HOUR_MS } from '../../../contract/instant.js';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { DependencyError } from '../../../runtime/failure.js';
-import { balanceClosedHours } from './reconcile.js';
+import { balanceClosedHours } from './balance-closed-hours.js';
 import { beginRecounts, recountForAWhile, sumOfDrifts } from './recount-turns.js';
 import { generationOf } from '../../testing/meter-generation.js';
 

@@ -1,24 +1,16 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { ClickHouse, ClickHouseQueries } from '../../../clickhouse/client.js';
-import { HOUR_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
+import type { ClickHouse } from '../../../clickhouse/client.js';
+import { MINUTE_MS } from '../../../contract/instant.js';
 import type { Clock } from '../../../runtime/clock.js';
 import { messageOf } from '../../../runtime/failure.js';
 import type { Log } from '../../../runtime/log.js';
 import type { Metrics } from '../../../runtime/metrics.js';
-import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
-import { boundsOf, createFinishedEvents, type HourOfEnvironment } from './finished-events.js';
-import {
-  environmentKey,
-  readAllErasedHours,
-  readErasingEnvironments,
-  readErasureClock,
-} from './erased-events.js';
+import { balanceClosedHours } from './balance-closed-hours.js';
 import { beginRecounts, recountForAWhile, sumOfDrifts } from './recount-turns.js';
+import { readLongestWait } from './waiting-meters.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 const CHECK_MS = MINUTE_MS;
-/** Closed hours of receipt that are balanced each time. */
-const HOURS_BALANCED = 3;
 const DRIFTS_LOGGED = 20;
 
 /**
@@ -30,41 +22,6 @@ const READS: ClickHouseSettings = {
   cancel_http_readonly_queries_on_client_close: 1,
   max_execution_time: 55,
 };
-
-export type Engines = {
-  readonly database: BillingDatabase;
-  readonly clickHouse: ClickHouseQueries;
-};
-
-/**
- * Events of the last closed hours, of all environments, that were decoded and are not stored, or
- * stored and not decoded: the sum of the differences without their signs, so that none hides
- * another. What is pending belongs to neither side, and an environment is left out while events of
- * it are being erased. @throws DependencyError.
- */
-export async function balanceClosedHours(engines: Engines, now: InstantMs): Promise<number> {
-  const finished = createFinishedEvents(engines.clickHouse);
-  const endMs = Math.floor(now / HOUR_MS) * HOUR_MS;
-  const hours = { startMs: endMs - HOURS_BALANCED * HOUR_MS, endMs };
-  const since = await readErasureClock(engines.database);
-  const bounds = boundsOf(await readCheckpoints(engines.database));
-  // First what was accepted: the bounds that it gives decide what of the rest is counted.
-  const accepted = await finished.accepted({ environment: null, hours, bounds });
-  const copies = await finished.storedByHour({ environment: null, hours, bounds: accepted.bounds });
-  const erased = await readAllErasedHours(engines.database, hours);
-  // Last of all: what these hold was read while events went.
-  const erasing = await readErasingEnvironments(engines.database, since);
-  const differences = new Map<string, number>();
-  const add = (of: HourOfEnvironment, events: number): void => {
-    if (erasing.has(environmentKey(of.environment))) return;
-    const key = `${environmentKey(of.environment)}|${of.hourMs}`;
-    differences.set(key, (differences.get(key) ?? 0) + events);
-  };
-  for (const hour of accepted.hours) add(hour, hour.accepted);
-  for (const hour of copies) add(hour, -hour.copies);
-  for (const hour of erased) add(hour, -hour.erased);
-  return [...differences.values()].reduce((sum, difference) => sum + Math.abs(difference), 0);
-}
 
 /**
  * Now and once a minute, compares accepted with stored events, recounts some meters, and writes the
@@ -85,6 +42,7 @@ export function startReconciliation(program: {
   const state = beginRecounts();
   const check = async (): Promise<void> => {
     const now = clock.now();
+    metrics.meterWait.set(await readLongestWait(database));
     const difference = await balanceClosedHours(engines, now);
     metrics.reconciliationDifference.set(difference);
     await recountForAWhile(engines, state, now);

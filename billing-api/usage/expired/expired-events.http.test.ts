@@ -5,7 +5,7 @@ import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import type { Database } from '../../../sql/pool.js';
-import { balanceClosedHours } from '../../events/reconciliation/reconcile.js';
+import { balanceClosedHours } from '../../events/reconciliation/balance-closed-hours.js';
 import {
   beginRecounts,
   recountForAWhile,

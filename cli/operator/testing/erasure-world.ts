@@ -9,7 +9,7 @@ import {
   WAIT,
   type World,
 } from '../../../aggregator/testing/aggregator-world.js';
-import { balanceClosedHours } from '../../../billing-api/events/reconciliation/reconcile.js';
+import { balanceClosedHours } from '../../../billing-api/events/reconciliation/balance-closed-hours.js';
 import { readCheckpoints } from '../../../billing-api/usage/watermark/checkpoints.js';
 import type { ClickHouse } from '../../../clickhouse/client.js';
 import type { Environment } from '../../../contract/environment.js';
