@@ -141,16 +141,17 @@ async function takeTurn(
 /**
  * Recounts the next parts from the stored events, for some seconds or until all meters have been
  * recounted. When a turn fails, the next one is smaller; one meter that fails by itself is left out
- * until the next round, so that the others do not wait for it. @throws DependencyError.
+ * until the next round, so that the others do not wait for it.
+ * @returns whether all meters have been recounted. @throws DependencyError.
  */
 export async function recountForAWhile(
   engines: Engines,
   state: RecountState,
   now: InstantMs,
-): Promise<void> {
+): Promise<boolean> {
   const deadline = performance.now() + MINUTE_BUDGET_MS;
   for (;;) {
     const isRoundOver = await takeTurn(engines, state, now);
-    if (isRoundOver || performance.now() > deadline) return;
+    if (isRoundOver || performance.now() > deadline) return isRoundOver;
   }
 }
