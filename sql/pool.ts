@@ -6,7 +6,6 @@ import {
   type CommonQueryMethods,
   type DatabasePool,
   type DatabaseTransactionConnection,
-  type DriverClient,
   type DriverFactory,
   type DriverTypeParser,
   type Interceptor,
@@ -15,6 +14,8 @@ import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
 import { AssertionFailed, assertThat, codeOf } from '../runtime/failure.js';
+import { beginningWithNext, enterEnvironment, startReading } from './driver/begin-with-next.js';
+import { freedWhenLost } from './driver/freed-when-lost.js';
 import { connectOutageOf, outageOf } from './outage.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 
@@ -82,57 +83,15 @@ function reportingOutages(pool: DatabasePool): DatabasePool {
   });
 }
 
-/**
- * A client whose place in the pool becomes free when its connection is lost, whatever ran on it.
- * That of slonik 47 waits for the running statement, fails with it, and stays in the pool for ever:
- * after as many losses as the pool has places, nobody gets a connection any more.
- */
-function freedWhenLost(client: DriverClient): DriverClient {
-  let hasLeft = false;
-  client.on('destroy', () => {
-    hasLeft = true;
-  });
-  const leave: (() => void)[] = [];
-  const on = (event: string, listener: () => void): unknown => {
-    if (event === 'destroy') leave.push(listener);
-    return Reflect.apply(client.on, client, [event, listener]);
-  };
-  const destroy = async (): Promise<void> => {
-    // Whoever waits for the statement is told of the error by the statement.
-    await client.destroy().catch(() => undefined);
-    if (hasLeft) return;
-    hasLeft = true;
-    for (const listener of leave) listener();
-  };
-  const release = async (): Promise<void> => {
-    try {
-      await client.release();
-    } catch (error) {
-      await destroy();
-      throw error;
-    }
-  };
-  return Object.assign({ ...client, destroy, release }, { on });
-}
-
 const createDriver: DriverFactory = async (configuration) => {
   const driver = await createPgDriverFactory()(configuration);
-  return { createClient: async () => freedWhenLost(await driver.createClient()) };
+  return {
+    createClient: async () => freedWhenLost(beginningWithNext(await driver.createClient())),
+  };
 };
 
 /** Thrown in a transaction to roll it back although nothing has failed. */
 export class Rollback extends Error {}
-
-/** Limits the rest of the transaction to one environment, by row-level security. */
-async function enterEnvironment(
-  connection: CommonQueryMethods,
-  environment: Environment,
-): Promise<void> {
-  await connection.query(sql.type(z.unknown())`
-    SELECT set_config('role', 'minutebook_app', true),
-           set_config('minutebook.tenant_id', ${environment.tenantId}, true),
-           set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
-}
 
 /** A bounded pool of connections to PostgreSQL, and the ways to run a transaction. */
 export class Database {
@@ -163,7 +122,7 @@ export class Database {
     const outcome = await this.slonik.connect(async (pooled) => {
       try {
         const result = await pooled.transaction(async (connection) => {
-          await enterEnvironment(connection, environment);
+          await connection.query(enterEnvironment(environment));
           return work(connection);
         });
         return { result };
@@ -193,9 +152,8 @@ export class Database {
       // Not `transaction`, which would need another round trip to set the isolation level. An
       // error closes the connection, which ends the transaction.
       const reading = this.slonik.connect(async (connection) => {
-        await connection.query(sql.type(z.unknown())`
-          START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
-        await enterEnvironment(connection, environment);
+        await connection.query(startReading);
+        await connection.query(enterEnvironment(environment));
         const result = await work(connection).catch(refuseWrites);
         const committed = connection.query(sql.type(z.unknown())`COMMIT`);
         resolve(result);

@@ -1,0 +1,81 @@
+import { sql, type DriverClient, type QuerySqlToken } from 'slonik';
+import { z } from 'zod';
+import type { Environment } from '../../contract/environment.js';
+import { assertThat } from '../../runtime/failure.js';
+import { JoinedQuery, type Beginning } from './joined-query.js';
+
+/** Begins a transaction that only reads, and whose statements all see the same state. */
+export const startReading = sql.type(z.unknown())`
+  START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+
+/** Limits the rest of the transaction to one environment, by row-level security. */
+export const enterEnvironment = ({ tenantId, environmentId }: Environment): QuerySqlToken =>
+  sql.type(z.unknown())`
+    SELECT set_config('role', 'minutebook_app', true),
+           set_config('minutebook.tenant_id', ${tenantId}, true),
+           set_config('minutebook.environment_id', ${environmentId}, true)`;
+
+const textOf = ({ sql: text }: QuerySqlToken): string => text.replaceAll('$slonik_', '$');
+
+/** Statements that begin a transaction. The first one is what slonik begins its own with. */
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  'START TRANSACTION',
+  textOf(startReading),
+  textOf(enterEnvironment({ tenantId: '', environmentId: '' })),
+]);
+
+type Values = Parameters<DriverClient['query']>[1];
+type Answer = Awaited<ReturnType<DriverClient['query']>>;
+
+const NO_ANSWER: Answer = { command: 'SELECT', fields: [], rowCount: 0, rows: [] };
+
+/**
+ * A client that keeps the statements with which a transaction begins and sends them together with
+ * the first one of its work. When they fail, so does that statement, and what follows it is refused
+ * until the transaction ends: nothing ever runs outside the transaction or its environment.
+ */
+export function beginningWithNext(client: DriverClient): DriverClient {
+  const kept: Beginning[] = [];
+  /** Why the transaction has not begun, while its statements could still come. */
+  let failure: { readonly error: unknown } | null = null;
+
+  const begin = async (text: string, values: Values): Promise<Answer> => {
+    const joined = new JoinedQuery(kept.splice(0), text, values ?? []);
+    try {
+      // The driver hands on what it is given, and node-postgres sends a query object as it says.
+      return await (Reflect.apply(client.query, client, [joined]) as Promise<Answer>);
+    } catch (error) {
+      if (!joined.hasBegun) failure = { error };
+      throw error;
+    }
+  };
+
+  /** Whether there was something that was never sent. */
+  const forget = (): boolean => kept.splice(0).length > 0;
+
+  const query = (text: string, values?: Values): Promise<Answer> => {
+    if (text === 'ROLLBACK') {
+      failure = null;
+      if (forget()) return Promise.resolve(NO_ANSWER);
+    }
+    if (failure !== null) return Promise.reject(failure.error);
+    if (BEGINNINGS.has(text)) {
+      kept.push({ text, values: (values ?? []).map(String) });
+      return Promise.resolve(NO_ANSWER);
+    }
+    return kept.length === 0 ? client.query(text, values) : begin(text, values);
+  };
+
+  const stream: DriverClient['stream'] = (text, values) => {
+    assertThat(kept.length === 0, 'a stream cannot be the first statement of a transaction');
+    return client.stream(text, values);
+  };
+
+  const release = (): Promise<void> => {
+    forget();
+    failure = null;
+    return client.release();
+  };
+
+  return { ...client, query, stream, release };
+}
