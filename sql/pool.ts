@@ -152,8 +152,7 @@ export class Database {
       // Not `transaction`, which would need another round trip to set the isolation level. An
       // error closes the connection, which ends the transaction.
       const reading = this.slonik.connect(async (connection) => {
-        await connection.query(startReading);
-        await connection.query(enterEnvironment(environment));
+        await connection.query(startReading(environment));
         const result = await work(connection).catch(refuseWrites);
         const committed = connection.query(sql.type(z.unknown())`COMMIT`);
         resolve(result);

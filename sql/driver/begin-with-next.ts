@@ -1,28 +1,37 @@
-import { sql, type DriverClient, type QuerySqlToken } from 'slonik';
+import { sql, type DriverClient, type FragmentSqlToken, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
 import { assertThat } from '../../runtime/failure.js';
 import { JoinedQuery, type Beginning } from './joined-query.js';
 
-/** Begins a transaction that only reads, and whose statements all see the same state. */
-export const startReading = sql.type(z.unknown())`
-  START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+const entering = ({ tenantId, environmentId }: Environment): FragmentSqlToken => sql.fragment`
+  SELECT set_config('role', 'minutebook_app', true),
+         set_config('minutebook.tenant_id', ${tenantId}, true),
+         set_config('minutebook.environment_id', ${environmentId}, true)`;
 
 /** Limits the rest of the transaction to one environment, by row-level security. */
-export const enterEnvironment = ({ tenantId, environmentId }: Environment): QuerySqlToken =>
-  sql.type(z.unknown())`
-    SELECT set_config('role', 'minutebook_app', true),
-           set_config('minutebook.tenant_id', ${tenantId}, true),
-           set_config('minutebook.environment_id', ${environmentId}, true)`;
+export const enterEnvironment = (environment: Environment): QuerySqlToken =>
+  sql.type(z.unknown())`${entering(environment)}`;
 
+/**
+ * Begins a transaction that only reads in one environment, and whose statements all see the same
+ * state. These are two statements; handing them on as one saves slonik's work for the second.
+ */
+export const startReading = (environment: Environment): QuerySqlToken => sql.type(z.unknown())`
+  START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;${entering(environment)}`;
+
+const NOWHERE = { tenantId: '', environmentId: '' };
 const textOf = ({ sql: text }: QuerySqlToken): string => text.replaceAll('$slonik_', '$');
 
-/** Statements that begin a transaction. The first one is what slonik begins its own with. */
-const BEGINNINGS: ReadonlySet<string> = new Set([
-  'START TRANSACTION',
-  textOf(startReading),
-  textOf(enterEnvironment({ tenantId: '', environmentId: '' })),
-]);
+/**
+ * What begins a transaction, each with its single statements; only the last one of them has
+ * values. The first text is what slonik begins its own transactions with.
+ */
+const BEGINNINGS: ReadonlyMap<string, readonly string[]> = new Map(
+  ['START TRANSACTION', textOf(startReading(NOWHERE)), textOf(enterEnvironment(NOWHERE))].map(
+    (text) => [text, text.split(';')],
+  ),
+);
 
 type Values = Parameters<DriverClient['query']>[1];
 type Answer = Awaited<ReturnType<DriverClient['query']>>;
@@ -59,8 +68,11 @@ export function beginningWithNext(client: DriverClient): DriverClient {
       if (forget()) return Promise.resolve(NO_ANSWER);
     }
     if (failure !== null) return Promise.reject(failure.error);
-    if (BEGINNINGS.has(text)) {
-      kept.push({ text, values: (values ?? []).map(String) });
+    const beginnings = BEGINNINGS.get(text);
+    if (beginnings !== undefined) {
+      const last = beginnings.length - 1;
+      const texts = (values ?? []).map(String);
+      kept.push(...beginnings.map((each, at) => ({ text: each, values: at < last ? [] : texts })));
       return Promise.resolve(NO_ANSWER);
     }
     return kept.length === 0 ? client.query(text, values) : begin(text, values);
