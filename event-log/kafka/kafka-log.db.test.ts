@@ -213,6 +213,25 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
+    test('a partition that was paused with much to read is read from another offset too', async ({
+      log,
+    }) => {
+      const writer = await log.openWriter();
+      // More than a process fetches ahead, so fetching is paused before all of it is there.
+      const value = 'x'.repeat(1024 * 1024);
+      for (let n = 0; n < 60; n += 1) await writer.append([{ partition: 0, key: 'k', value }]);
+      const reader = await log.openReader();
+      const readFrom = async (fromOffset: number) => {
+        const bounds = { recordsMax: 1, bytesMax: 1, waitMs: 10_000 };
+        return (await reader.read({ partition: 0, fromOffset, ...bounds })).length;
+      };
+      expect(await readFrom(0)).toBe(1);
+      // Until so much has been fetched that the partition is paused.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect(await readFrom(0)).toBe(1);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
     test('the committed offset is the one that lag tools see', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
       await writer.append([text('a'), text('b')]);

@@ -161,8 +161,13 @@ class KafkaLogReader implements EventLogReader {
   }
 
   #unassign(partition: number): void {
-    if (!this.#feeds.delete(partition)) return;
-    this.consumer.incrementalUnassign([{ topic: this.at.topic, partition }]);
+    const feed = this.#feeds.get(partition);
+    if (feed === undefined) return;
+    this.#feeds.delete(partition);
+    const at = [{ topic: this.at.topic, partition }];
+    // The driver would keep the pause, and never fetch for the next assignment.
+    if (feed.isPaused) this.consumer.resume(at);
+    this.consumer.incrementalUnassign(at);
   }
 
   /** Runs while records are handed over, so between two calls of the consumer. */
