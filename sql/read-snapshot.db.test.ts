@@ -1,10 +1,9 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { test as base } from '../load-tests/harness/fixtures.js';
-import { FaultProxy } from '../load-tests/proofs/faults/engines/fault-proxy.js';
-import { createDatabase, type Database } from './pool.js';
+import type { Database } from './pool.js';
 import { withSession } from './session.js';
+import { test } from '../load-tests/harness/disturbed-connection.js';
 
 const ENVIRONMENT = { tenantId: 'tenant_a', environmentId: 'env_1' };
 const OTHER = { tenantId: 'tenant_b', environmentId: 'env_2' };
@@ -23,17 +22,6 @@ async function readToTheEnd(database: Database) {
   await database.ping();
   return found;
 }
-
-/** A pool of one connection, and what stands between it and the server. */
-const test = base.extend<{ wire: { readonly proxy: FaultProxy; readonly pool: Database } }>({
-  wire: async ({ database: { url } }, use) => {
-    const proxy = await FaultProxy.open(Number(new URL(url).port));
-    const pool = await createDatabase(proxy.address(url), { poolSize: 1 });
-    await use({ proxy, pool });
-    await pool.close();
-    await proxy.close();
-  },
-});
 
 const sinceMs = (start: number): number => performance.now() - start;
 

@@ -1,9 +1,8 @@
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { test as base } from '../../load-tests/harness/fixtures.js';
-import { FaultProxy } from '../../load-tests/proofs/faults/engines/fault-proxy.js';
-import { createDatabase, Rollback, type Database } from '../pool.js';
+import { Rollback } from '../pool.js';
+import { test } from '../../load-tests/harness/disturbed-connection.js';
 
 const ENVIRONMENT = { tenantId: 'tenant_a', environmentId: 'env_1' };
 /** PostgreSQL takes no text with a zero character, so this one cannot be entered. */
@@ -21,17 +20,6 @@ const OUTSIDE = { role: 'minutebook_programs', tenant: '' };
 
 /** Reads and changes in the same way; both must begin as they should. */
 const KINDS = ['readSnapshot', 'asEnvironment'] as const;
-
-/** A pool of one connection, and what stands between it and the server. */
-const test = base.extend<{ wire: { readonly proxy: FaultProxy; readonly pool: Database } }>({
-  wire: async ({ database: { url } }, use) => {
-    const proxy = await FaultProxy.open(Number(new URL(url).port));
-    const pool = await createDatabase(proxy.address(url), { poolSize: 1 });
-    await use({ proxy, pool });
-    await pool.close();
-    await proxy.close();
-  },
-});
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

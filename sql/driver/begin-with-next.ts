@@ -14,8 +14,8 @@ export const enterEnvironment = (environment: Environment): QuerySqlToken =>
   sql.type(z.unknown())`${entering(environment)}`;
 
 /**
- * Begins a transaction that only reads in one environment, and whose statements all see the same
- * state. These are two statements; handing them on as one saves slonik's work for the second.
+ * Begins a transaction that reads one environment and changes nothing. All its statements see the
+ * data as they were at the first one. Two statements are given to slonik as one, to save its work.
  */
 export const startReading = (environment: Environment): QuerySqlToken => sql.type(z.unknown())`
   START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;${entering(environment)}`;
@@ -24,8 +24,8 @@ const NOWHERE = { tenantId: '', environmentId: '' };
 const textOf = ({ sql: text }: QuerySqlToken): string => text.replaceAll('$slonik_', '$');
 
 /**
- * What begins a transaction, each with its single statements; only the last one of them has
- * values. The first text is what slonik begins its own transactions with.
+ * The texts that begin a transaction, and the single statements that each consists of. Only the
+ * last statement of a text has values. `START TRANSACTION` is the one that slonik itself sends.
  */
 const BEGINNINGS: ReadonlyMap<string, readonly string[]> = new Map(
   ['START TRANSACTION', textOf(startReading(NOWHERE)), textOf(enterEnvironment(NOWHERE))].map(
@@ -39,9 +39,10 @@ type Answer = Awaited<ReturnType<DriverClient['query']>>;
 const NO_ANSWER: Answer = { command: 'SELECT', fields: [], rowCount: 0, rows: [] };
 
 /**
- * A client that keeps the statements with which a transaction begins and sends them together with
- * the first one of its work. When they fail, so does that statement, and what follows it is refused
- * until the transaction ends: nothing ever runs outside the transaction or its environment.
+ * Holds back the statements that begin a transaction until its first real statement comes, and
+ * sends all of them at once. If a beginning fails, the real statement fails with it and everything
+ * after it is refused until the transaction ends. So nothing ever runs outside its transaction, or
+ * in another environment.
  */
 export function beginningWithNext(client: DriverClient): DriverClient {
   const kept: Beginning[] = [];

@@ -16,7 +16,7 @@ export function freedWhenLost(client: DriverClient): DriverClient {
     return Reflect.apply(client.on, client, [event, listener]);
   };
   const destroy = async (): Promise<void> => {
-    // Whoever waits for the statement is told of the error by the statement.
+    // The running statement fails with this error, so its caller hears of it there.
     await client.destroy().catch(() => undefined);
     if (hasLeft) return;
     hasLeft = true;

@@ -1,6 +1,6 @@
 import { Query, type Connection, type QueryResult } from 'pg';
 
-/** A statement that begins a transaction, with its values as texts. */
+/** One of the statements that must run before a transaction's own work can, with its values. */
 export type Beginning = { readonly text: string; readonly values: readonly string[] };
 
 declare module 'pg' {
@@ -54,7 +54,7 @@ export class JoinedQuery extends Query implements PromiseLike<QueryResult> {
     return this.#unconfirmed === 0;
   }
 
-  /** So that it is awaited like the promise of an ordinary query. */
+  /** Lets callers write `await` in front of it, as they do for any other query. */
   then<Done = QueryResult, Failed = never>(
     onDone?: ((result: QueryResult) => Done | PromiseLike<Done>) | null,
     onFailed?: ((error: unknown) => Failed | PromiseLike<Failed>) | null,

@@ -13,16 +13,17 @@ import type { BillingDatabase } from '../../records/unit.js';
 /** Closed hours of receipt that are balanced each time. */
 const HOURS_BALANCED = 3;
 
+/** The stores that a reconciliation compares. */
 export type Engines = {
   readonly database: BillingDatabase;
   readonly clickHouse: ClickHouseQueries;
 };
 
 /**
- * Events of the last closed hours, of all environments, that were decoded and are not stored, or
- * stored and not decoded: the sum of the differences without their signs, so that none hides
- * another. What is pending belongs to neither side, and an environment is left out while events of
- * it are being erased. @throws DependencyError.
+ * How many events of the last closed hours are missing or too many: read from the log but not
+ * stored, or stored without having been read. Losses and surpluses are added up, so that they
+ * cannot cancel out. All environments count, except those in which events are being erased; events
+ * that still wait to be counted are no difference. @throws DependencyError.
  */
 export async function balanceClosedHours(engines: Engines, now: InstantMs): Promise<number> {
   const finished = createFinishedEvents(engines.clickHouse);

@@ -29,7 +29,7 @@ const event = (offset: number, at: string): LogEvent => ({
   place: { ...AT, offset },
 });
 
-/** All meters once, in as many turns as a busy machine needs. */
+/** Recounts every meter once. On a busy machine that takes several calls. */
 async function recountAll(
   engines: Parameters<typeof recountForAWhile>[0],
   state: ReturnType<typeof beginRecounts>,

@@ -1,7 +1,6 @@
-import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { HOUR_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
-import type { BillingDatabase } from '../../records/unit.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
+import type { Engines } from './balance-closed-hours.js';
 import { environmentKey, readErasingEnvironments, readErasureClock } from './erased-events.js';
 import { boundsOf } from './finished-events.js';
 import {
@@ -21,8 +20,6 @@ const MINUTE_BUDGET_MS = 5_000;
 /** A turn that takes longer is followed by one of fewer customers, a shorter one by one of more. */
 const TURN_LONG_MS = 2_500;
 const TURN_SHORT_MS = 500;
-
-type Engines = { readonly database: BillingDatabase; readonly clickHouse: ClickHouseQueries };
 
 /**
  * Where the recounts stand. A turn is some meters, one hour and some groups of customers, so that

@@ -111,7 +111,8 @@ describe('the watermark of a log', () => {
     const read = createLogDataUntil(options);
     await finishPartition(database.database, { ...at, nextOffset: 5 });
     expect(await read()).toBe(1_000_000 - IN_FLIGHT_MS);
-    // Both go on, and one is finished: the other has no record from before it was last level.
+    // Both get a new record, and only that of partition 0 is counted. Partition 1 had counted all
+    // of its records at 1,000,000, so what it has not counted came later.
     nowMs = 1_002_000;
     ends.fill(6);
     await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 6 });

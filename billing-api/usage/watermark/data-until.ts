@@ -49,7 +49,7 @@ export function createPostgresDataUntil(
 const KEPT_MS = 500;
 /** An answer so old is still given at once, while the next one is read. */
 const GIVEN_MS = 5_000;
-/** How long the first record of a partition may take to come from the log. */
+/** How long to wait for the log to hand over the first record of a partition. */
 const READ_WAIT_MS = 1_000;
 
 type LogDataUntilOptions = {
@@ -147,9 +147,9 @@ class FinishedUntil {
 
 /**
  * The watermark of any log, as that of the log in PostgreSQL, by the clocks of this process and of
- * the log's servers. Nobody waits for it who can have one that is a few seconds old. When the log
- * does not answer, the last watermark is given, which still holds, or null: nobody fails for want
- * of it.
+ * the log's servers. A watermark of the last few seconds is given at once, while a newer one is
+ * read. When the log does not answer, the last one known is given, which is still true, or null
+ * when there is none. So no question fails because the watermark is missing.
  */
 export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil {
   let known: { readonly until: InstantMs | null; readonly readAtMs: number } | null = null;
