@@ -1,5 +1,7 @@
 import { updateRecord } from '../records/change-record.js';
+import { isEqual } from '../records/conditions.js';
 import { createRecords } from '../records/create-record.js';
+import { findPublished } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
 import { isRefusal, Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
@@ -8,7 +10,6 @@ import {
   type IntegrationEntityBody,
   type IntegrationRow,
 } from './integration.resource.js';
-import { findIntegrations } from './integrations-store.js';
 
 const MEMBER = 'integration_entity_mapping';
 
@@ -47,7 +48,10 @@ export async function changeIntegrations(
   customerId: string,
   wanted: readonly IntegrationEntityBody[],
 ): Promise<Refusal | null> {
-  const existing = (await findIntegrations(unit.tx, [customerId])).get(customerId) ?? [];
+  const existing = await findPublished(unit, INTEGRATIONS, [
+    ...isEqual('entity_type', 'customer'),
+    ...isEqual('entity_id', customerId),
+  ]);
   for (const row of existing) {
     if (wanted.some((mapping) => isSame(row, mapping))) continue;
     const patch = { status: INTEGRATIONS.removal };

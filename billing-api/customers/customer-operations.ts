@@ -9,7 +9,7 @@ import {
   type WriteDependencies,
 } from '../records/unit.js';
 import { changeIntegrations } from './change-integrations.js';
-import { answerCustomer, type AnsweredCustomer } from './customer-answer.js';
+import { answerOf, answerWritten, type AnsweredCustomer } from './customer-answer.js';
 import { changedCustomer, newCustomer } from './customer-rules.js';
 import { changeCustomerTaxes, createTaxedCustomer } from './customer-taxes.js';
 import {
@@ -17,7 +17,7 @@ import {
   type ChangeCustomerBody,
   type CreateCustomerBody,
 } from './customer.resource.js';
-import { findNamedCustomer, type CustomerName } from './named-customer.js';
+import { findAnsweredCustomer, findNamedCustomer, type CustomerName } from './named-customer.js';
 
 /** POST /customers. */
 export async function createCustomer(
@@ -31,7 +31,7 @@ export async function createCustomer(
     const customer = await createTaxedCustomer(unit, wanted.customer, wanted.taxes);
     if (isRefusal(customer)) return customer;
     const refusal = await changeIntegrations(unit, customer.id, wanted.integrations);
-    return refusal ?? answerCustomer(unit, customer);
+    return refusal ?? answerWritten(unit, customer);
   });
 }
 
@@ -42,7 +42,7 @@ export function readCustomer(
   name: CustomerName,
 ): Promise<AnsweredCustomer | Refusal> {
   return readUnit(dependencies, caller.environment, async (unit) =>
-    answerCustomer(unit, await findNamedCustomer(unit, name)),
+    answerOf(await findAnsweredCustomer(unit, name)),
   );
 }
 
@@ -73,6 +73,6 @@ export async function changeCustomer(
       return refusal ?? (await changeCustomerTaxes(unit, id, taxes)) ?? members;
     };
     const customer = await changeRecord(unit, CUSTOMERS, { target: { id, isExpected }, change });
-    return answerCustomer(unit, customer);
+    return answerWritten(unit, customer);
   });
 }

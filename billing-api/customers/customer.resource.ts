@@ -1,11 +1,10 @@
 import { nullable, recordVersion, text } from '../records/columns.js';
 import type { MetadataDto, PaginationDto, RecordDto, SearchBody } from '../records/record-dto.js';
-import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
+import { defineResource, recordToDto, withReadColumn, type RecordOf } from '../records/resource.js';
 import {
-  integrationToDto,
+  INTEGRATIONS_OF_CUSTOMER,
   type IntegrationDto,
   type IntegrationEntityBody,
-  type IntegrationsByCustomer,
 } from './integration.resource.js';
 import type { TaxRateOverrideBody } from '../taxes/tax-overrides.js';
 
@@ -32,6 +31,14 @@ export const CUSTOMERS = defineResource({
   announces: 'all',
 });
 export type CustomerRow = RecordOf<typeof CUSTOMERS>;
+
+/** Customers as they are answered, with what they are called at other providers. */
+export const ANSWERED_CUSTOMERS = withReadColumn(
+  CUSTOMERS,
+  'integrations',
+  INTEGRATIONS_OF_CUSTOMER,
+);
+export type AnsweredCustomerRow = RecordOf<typeof ANSWERED_CUSTOMERS>;
 
 /**
  * @example {"external_id": "acme", "name": "Acme Ltd", "email": "billing@acme.example",
@@ -119,7 +126,7 @@ export interface CustomerDto extends RecordDto {
   address_postal_code: string | null;
   address_country: string | null;
   timezone: string | null;
-  integrations: IntegrationDto[];
+  integrations: readonly IntegrationDto[];
 }
 
 export interface CustomerListDto {
@@ -138,7 +145,6 @@ export interface SearchCustomersBody extends SearchBody {
   metadata?: MetadataDto;
 }
 
-export function customerToDto(row: CustomerRow, integrations: IntegrationsByCustomer): CustomerDto {
-  const own = integrations.get(row.id) ?? [];
-  return { ...recordToDto(CUSTOMERS, row), integrations: own.map(integrationToDto) };
+export function customerToDto(row: AnsweredCustomerRow): CustomerDto {
+  return recordToDto(ANSWERED_CUSTOMERS, row);
 }

@@ -1,4 +1,7 @@
-import { oneOf, text } from '../records/columns.js';
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { oneOf, text, type Column } from '../records/columns.js';
+import { isOfEnvironment } from '../records/conditions.js';
 import type { DateTime, MetadataDto, RecordStatusDto } from '../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
 
@@ -43,9 +46,6 @@ export interface IntegrationDto {
   updated_by: string | null;
 }
 
-/** By the id of the customer, in the order of their types. */
-export type IntegrationsByCustomer = ReadonlyMap<string, readonly IntegrationRow[]>;
-
 export function integrationToDto(row: IntegrationRow): IntegrationDto {
   const answer = recordToDto(INTEGRATIONS, row);
   return {
@@ -62,3 +62,24 @@ export function integrationToDto(row: IntegrationRow): IntegrationDto {
     updated_by: answer.updated_by,
   };
 }
+
+const column: Column<readonly IntegrationRow[], readonly IntegrationDto[]> = {
+  schema: z.array(INTEGRATIONS.row),
+  comparison: null,
+  toJson: (rows) => rows,
+  toAnswer: (rows) => rows.map(integrationToDto),
+};
+
+/** The published mappings of a customer, in the order of their types, read with the customer. */
+export const INTEGRATIONS_OF_CUSTOMER = {
+  column,
+  // Instants in JSON would be texts; a row has them as milliseconds.
+  expression: sql.fragment`
+    SELECT coalesce(jsonb_agg(to_jsonb(mapping) || jsonb_build_object(
+      'created_at', (extract(epoch FROM mapping.created_at) * 1000)::bigint,
+      'updated_at', (extract(epoch FROM mapping.updated_at) * 1000)::bigint
+    ) ORDER BY provider_type), '[]')
+    FROM integration_mappings AS mapping
+    WHERE entity_type = 'customer' AND entity_id = customers.id AND mapping.status = 'published'
+      AND ${isOfEnvironment}`,
+};

@@ -1,20 +1,44 @@
-import { readRecord } from '../records/find-record.js';
+import { isEqual } from '../records/conditions.js';
+import { findPublished, readRecord } from '../records/find-record.js';
 import { invalid, notFound, type Refusal } from '../records/refusal.js';
+import type { Resource, RowOf } from '../records/resource.js';
 import type { ReadUnit } from '../records/unit.js';
-import { findCustomerByExternalId } from './customers-store.js';
-import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  CUSTOMERS,
+  type AnsweredCustomerRow,
+  type CustomerRow,
+} from './customer.resource.js';
 
 /** A customer is named by its id, or by the caller's own id of it. */
 export type CustomerName = { readonly id: string } | { readonly externalId: string };
 
+type CustomerColumns = (typeof CUSTOMERS)['columns'];
+
+async function find<C extends CustomerColumns>(
+  unit: ReadUnit,
+  resource: Resource<C>,
+  name: CustomerName,
+): Promise<RowOf<C> | Refusal> {
+  if ('id' in name) return readRecord(unit, resource, name.id);
+  const found = await findPublished(unit, resource, isEqual('external_id', name.externalId));
+  return found[0] ?? notFound('customer', name.externalId);
+}
+
 /** By id whatever its status; by external id the published one. */
-export async function findNamedCustomer(
+export function findNamedCustomer(
   unit: ReadUnit,
   name: CustomerName,
 ): Promise<CustomerRow | Refusal> {
-  if ('id' in name) return readRecord(unit, CUSTOMERS, name.id);
-  const customer = await findCustomerByExternalId(unit.tx, name.externalId);
-  return customer ?? notFound('customer', name.externalId);
+  return find(unit, CUSTOMERS, name);
+}
+
+/** As `findNamedCustomer`, with everything that an answer tells of the customer. */
+export function findAnsweredCustomer(
+  unit: ReadUnit,
+  name: CustomerName,
+): Promise<AnsweredCustomerRow | Refusal> {
+  return find(unit, ANSWERED_CUSTOMERS, name);
 }
 
 /** The members of a request that name a customer. */

@@ -4,12 +4,11 @@ import { isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchRecords } from '../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../records/unit.js';
 import {
-  CUSTOMERS,
+  ANSWERED_CUSTOMERS,
   customerToDto,
   type CustomerListDto,
   type SearchCustomersBody,
 } from './customer.resource.js';
-import { findIntegrations } from './integrations-store.js';
 
 /** POST /customers/search. */
 export function searchCustomers(
@@ -25,10 +24,7 @@ export function searchCustomers(
     ...hasMetadata(body.metadata),
   ];
   return readUnit(dependencies, caller.environment, async (unit) => {
-    const page = await searchRecords(unit, CUSTOMERS, { request: body, conditions });
-    if (isRefusal(page)) return page;
-    const ids = page.items.map(({ id }) => id);
-    const integrations = await findIntegrations(unit.tx, ids);
-    return pageToDto(page, (row) => customerToDto(row, integrations));
+    const page = await searchRecords(unit, ANSWERED_CUSTOMERS, { request: body, conditions });
+    return isRefusal(page) ? page : pageToDto(page, customerToDto);
   });
 }

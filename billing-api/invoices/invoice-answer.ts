@@ -60,7 +60,7 @@ export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage |
     billing_period: subscription.billing_period,
     billing_sequence: null,
     customer_id: subscription.customer_id,
-    customer: customerToDto(customer, related.integrations),
+    customer: customerToDto(customer),
     subscription_id: subscription.id,
     subscription: subscriptionToDto(subscription, plan),
     subscription_customer_id: subscription.customer_id,

@@ -19,7 +19,7 @@ function select<C extends Columns>(
   { where, lock }: { readonly where: FragmentSqlToken; readonly lock: FragmentSqlToken },
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
-    SELECT * FROM ${sql.identifier([resource.table])}
+    SELECT ${resource.selected} FROM ${sql.identifier([resource.table])}
     WHERE ${where} AND ${isOfScope(resource)} ORDER BY id ${lock}`);
 }
 
@@ -69,7 +69,7 @@ export async function findPublished<C extends Columns>(
   conditions: Conditions<ColumnName<C>>,
 ): Promise<readonly RowOf<C>[]> {
   return tx.any(sql.type(resource.row)`
-    SELECT * FROM ${sql.identifier([resource.table])}
+    SELECT ${resource.selected} FROM ${sql.identifier([resource.table])}
     WHERE ${allOf([...isPublished, ...conditions])} AND ${isOfScope(resource)}
     ORDER BY created_at, id`);
 }

@@ -1,3 +1,4 @@
+import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import {
   recordColumns,
@@ -92,6 +93,8 @@ export type Resource<C extends Columns = Columns> = Required<Declaration<C>> & {
   /** Checks a row of the table. */
   readonly row: z.ZodType<RowOf<C>, z.ZodTypeDef, unknown>;
   readonly allColumns: Columns;
+  /** What a SELECT of the table reads. */
+  readonly selected: FragmentSqlToken;
   /** What filters and sorts can name. */
   readonly members: MemberTypes;
 };
@@ -127,10 +130,32 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     scope: 'environment',
     ...declaration,
     allColumns,
+    selected: sql.fragment`*`,
     // The type of a row follows from the columns, which TypeScript cannot see through the loop.
     row: z.object(Object.fromEntries(schemas)) as unknown as Resource<C>['row'],
     members: Object.fromEntries(members),
   };
+}
+
+/** A column that is no part of the table: an expression that names the table gives its value. */
+type ReadColumn<Value, Answer> = {
+  readonly column: Column<Value, Answer>;
+  readonly expression: FragmentSqlToken;
+};
+
+/**
+ * The resource with one more column, which one statement reads together with the record, such as a
+ * list of what belongs to it. Only for reading: nothing can be written by it.
+ */
+export function withReadColumn<C extends Columns, const Name extends string, Value, Answer>(
+  resource: Resource<C>,
+  name: Name,
+  { column, expression }: ReadColumn<Value, Answer>,
+): Resource<C & Readonly<Record<Name, Column<Value, Answer>>>> {
+  return {
+    ...defineResource({ ...resource, columns: { ...resource.columns, [name]: column } }),
+    selected: sql.fragment`*, (${expression}) AS ${sql.identifier([name])}`,
+  } as unknown as Resource<C & Readonly<Record<Name, Column<Value, Answer>>>>;
 }
 
 /** The row type of a resource: `RecordOf<typeof PLANS>`. */

@@ -175,7 +175,7 @@ async function findPage<C extends Columns>(
   const table = sql.identifier([resource.table]);
   const { limit, offset } = command;
   const items = await unit.tx.any(sql.type(resource.row)`
-    SELECT * FROM ${table} WHERE ${where} AND ${isOfScope(resource)}
+    SELECT ${resource.selected} FROM ${table} WHERE ${where} AND ${isOfScope(resource)}
     ORDER BY ${orderSql(resource, command)}
     LIMIT ${limit} OFFSET ${offset}`);
   const page = { limit, offset, itemCount: items.length };

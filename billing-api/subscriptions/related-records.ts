@@ -2,9 +2,7 @@ import type { AttachedCoupon } from '../coupons/coupon-association.resource.js';
 import { findAttachedCoupons } from '../coupons/coupons-store.js';
 import type { CreditGrantRow } from '../credit-grants/credit-grant.resource.js';
 import { findCreditGrantsOf } from '../credit-grants/credit-grants-store.js';
-import { CUSTOMERS, type CustomerRow } from '../customers/customer.resource.js';
-import type { IntegrationsByCustomer } from '../customers/integration.resource.js';
-import { findIntegrations } from '../customers/integrations-store.js';
+import { ANSWERED_CUSTOMERS, type AnsweredCustomerRow } from '../customers/customer.resource.js';
 import { findRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
@@ -12,9 +10,7 @@ import type { SubscriptionRow } from './subscription.resource.js';
 
 /** Everything that belongs to subscriptions. */
 export type RelatedRecords = LineRecords & {
-  readonly customers: ReadonlyMap<string, CustomerRow>;
-  /** Those of the customers. */
-  readonly integrations: IntegrationsByCustomer;
+  readonly customers: ReadonlyMap<string, AnsweredCustomerRow>;
   /** Oldest first. */
   readonly coupons: readonly AttachedCoupon[];
   readonly creditGrants: readonly CreditGrantRow[];
@@ -29,8 +25,7 @@ export async function findRelatedRecords(
   const customerIds = rows.map((row) => row.customer_id);
   return {
     ...(await findLineRecords(transaction, rows)),
-    customers: await findRecords(unit, CUSTOMERS, customerIds),
-    integrations: await findIntegrations(transaction, customerIds),
+    customers: await findRecords(unit, ANSWERED_CUSTOMERS, customerIds),
     coupons: await findAttachedCoupons(unit, ids),
     creditGrants: await findCreditGrantsOf(transaction, 'subscription_id', ids),
   };

@@ -1,6 +1,8 @@
-import { expandCustomer } from '../customers/customer-answer.js';
+import { findAnsweredCustomer } from '../customers/named-customer.js';
+import { customerToDto } from '../customers/customer.resource.js';
 import { payloadOf } from '../records/recorded-change.js';
 import { recordToDto } from '../records/resource.js';
+import { isRefusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
 
@@ -33,8 +35,9 @@ const ANNOUNCED = [
 /** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
 export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
   const answer = recordToDto(SUBSCRIPTIONS, row);
-  const customerOf = await expandCustomer(unit, [row]);
-  const subscription = { ...payloadOf(ANNOUNCED, answer), customer: customerOf(row) };
+  const found = await findAnsweredCustomer(unit, { id: row.customer_id });
+  const customer = isRefusal(found) ? null : customerToDto(found);
+  const subscription = { ...payloadOf(ANNOUNCED, answer), customer };
   unit.events.push({
     name: 'subscription.created',
     entityType: 'subscription',

@@ -4,8 +4,11 @@ import {
   couponAssociationToDto,
   type CouponAssociationDto,
 } from '../coupons/coupon-association.resource.js';
-import { expandCustomer } from '../customers/customer-answer.js';
-import { customerToDto, type CustomerDto } from '../customers/customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  customerToDto,
+  type CustomerDto,
+} from '../customers/customer.resource.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
 import type { PauseDto, PhaseDto, StoredInvoiceDto } from '../records/unsupported-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
@@ -39,7 +42,7 @@ export interface SubscriptionListDto {
 }
 
 export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionExpansionsDto> = {
-  customer: expandCustomer,
+  customer: refersTo('customer_id', ANSWERED_CUSTOMERS, customerToDto),
   plan: refersTo('plan_id', PLANS, planToDto),
 };
 
@@ -52,7 +55,7 @@ export function loadedSubscriptionToDto({
   const plan = related.plans.get(row.plan_id);
   return {
     ...subscriptionToDto(row, plan),
-    customer: customer === undefined ? null : customerToDto(customer, related.integrations),
+    customer: customer === undefined ? null : customerToDto(customer),
     plan: plan === undefined ? null : planToDto(plan),
     line_items: related.lineItems.map((item) =>
       lineItemToDto(item, related.prices.get(item.price_id), related.symbols),

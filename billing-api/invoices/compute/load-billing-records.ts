@@ -1,6 +1,6 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
-import type { CustomerRow } from '../../customers/customer.resource.js';
+import type { AnsweredCustomerRow } from '../../customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -13,7 +13,7 @@ import type { InvoiceQuery } from './invoice-query.js';
 
 /** What an invoice needs of PostgreSQL beside its subscription. */
 export type BillingRecords = {
-  readonly customer: CustomerRow;
+  readonly customer: AnsweredCustomerRow;
   readonly metering: Metering;
   readonly entitlements: readonly EntitlementSource[];
   /** Of every level, whether or not they count (docs/domain.md 15). */

@@ -53,11 +53,15 @@ const KINDS_OF_MEMBER = new Map<string, readonly string[]>(
   }),
 );
 
+/** How often the oldest name of a kind is drawn: it was made with the others that belong to it. */
+const SHARE_OF_OLDEST = 0.25;
+
 const ID = /^([a-z]+(?:_[a-z]+)?)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Ids and keys by their kind. */
 export class KnownNames {
   readonly #byKind = new Map<string, string[]>();
+  readonly #oldest = new Map<string, string>();
   readonly #ignored: ReadonlySet<string>;
 
   /** @param ignored kinds, and single names, that are never taken */
@@ -67,6 +71,7 @@ export class KnownNames {
 
   add(kind: string, name: string): void {
     if (this.#ignored.has(kind) || this.#ignored.has(name)) return;
+    if (!this.#oldest.has(kind)) this.#oldest.set(kind, name);
     const names = this.#byKind.get(kind) ?? [];
     if (!names.includes(name)) names.push(name);
     // Recent ones, so that records are also found again after others have been archived.
@@ -87,8 +92,13 @@ export class KnownNames {
   draw(random: SeededRandom, member: string): string | null {
     const kinds = KINDS_OF_MEMBER.get(member.replace(/ids$/, 'id').replace(/keys$/, 'key'));
     if (kinds === undefined) return null;
-    const names = this.#byKind.get(random.pick(kinds)) ?? [];
-    return names.length === 0 ? null : random.pick(names);
+    const kind = random.pick(kinds);
+    const oldest = this.#oldest.get(kind);
+    if (oldest === undefined) return null;
+    // So that a plan is often drawn with its own prices, and a subscription of both can be made.
+    return random.chance(SHARE_OF_OLDEST)
+      ? oldest
+      : random.pick(this.#byKind.get(kind) ?? [oldest]);
   }
 
   addAll(others: KnownNames): void {

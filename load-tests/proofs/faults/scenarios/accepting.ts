@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { readTotals } from '../checks/read-stores.js';
 import type { World } from '../world/world.js';
 import { asBulks, asSingles, eventsOf, inWorld, send, until, type Scenario } from './scenario.js';
 import { REQUESTS } from './requests.js';
@@ -17,6 +18,15 @@ async function quickLog(world: World): Promise<void> {
   if (log === 'kafka') engines.kafka.broker?.thaw();
   else await engines.postgresProxy.calm();
 }
+
+/** Together more than twice the bytes that an aggregator fetches ahead of its batches. */
+const BACKLOG_EVENTS = 30_000;
+const FILLER_CHARACTERS = 2_000;
+const OUTAGE_MS = 6_000;
+const BEGIN_TIMEOUT_MS = 60_000;
+
+const hasBegun = async ({ clickhouse }: World): Promise<boolean> =>
+  (await readTotals(clickhouse)).markers > 0;
 
 /** What must be true once a client has been answered. */
 export const ACCEPTING: readonly Scenario[] = [
@@ -104,6 +114,30 @@ export const ACCEPTING: readonly Scenario[] = [
         const awayMs = bench.isLong ? 60_000 : 3_000;
         // Ends when every event is accepted, and fails when one is not.
         await send(world, asSingles(eventsOf(300, 1_000), awayMs));
+        await clickhouse.start();
+      }),
+  },
+  {
+    name: 'a backlog beyond what is read ahead, ClickHouse lost meanwhile: all of it is read',
+    isCalm: false,
+    isAboutLog: true,
+    run: (bench) =>
+      inWorld(bench, {}, async (world, { expect }) => {
+        const { clickhouse } = world.options.engines;
+        const properties = { method: 'GET', filler: 'x'.repeat(FILLER_CHARACTERS) };
+        await world.startIngest();
+        await send(
+          world,
+          asBulks(
+            eventsOf(BACKLOG_EVENTS, 0, () => ({ properties })),
+            500,
+          ),
+        );
+        world.startAggregator();
+        expect(await until(() => hasBegun(world), BEGIN_TIMEOUT_MS), 'nothing has been counted');
+        await clickhouse.kill();
+        // Steps fail meanwhile, so that partitions are taken anew.
+        await delay(OUTAGE_MS);
         await clickhouse.start();
       }),
   },
