@@ -82,6 +82,28 @@ describe('backfills in Postgres', () => {
     });
   });
 
+  test('of archived meters wait for those of published ones', async ({ world }) => {
+    const { database } = world;
+    const meter = (id: string, status: string) => run`
+      INSERT INTO meters (id, tenant_id, environment_id, name, event_name, filters, aggregation_type,
+        reset_usage, version, read_version, metadata, status, created_at, updated_at)
+      VALUES (${id}, 't', 'e', ${id}, 'call', '[]', 'COUNT', 'BILLING_PERIOD', 1, 0, '{}', ${status},
+        now(), now())`;
+    await ownerOf(database).query(run`INSERT INTO tenants (id, name) VALUES ('t', 'T')`);
+    await ownerOf(database).query(run`
+      INSERT INTO environments (id, tenant_id, name, type) VALUES ('e', 't', 'E', 'production')`);
+    await ownerOf(database).query(meter('m1', 'archived'));
+    await ownerOf(database).query(meter('m2', 'published'));
+    await database.asEnvironment({ tenantId: 't', environmentId: 'e' }, (transaction) =>
+      transaction.query(run`
+        SELECT activate_meter_version('m2', 1, 't', 'e', 'call', '[]', ${JSON.stringify(AGGREGATION)}::jsonb)`),
+    );
+    await finishBatch(world);
+    expect((await claimed(world)).meterId).toBe('m2');
+    expect((await claimed(world)).meterId).toBe('m1');
+    expect(await world.jobs.claim()).toBeNull();
+  });
+
   test('are claimed by one process at a time, and by another when its heartbeats stop', async ({
     world,
   }) => {
