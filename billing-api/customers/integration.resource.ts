@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { oneOf, text, type Column } from '../records/columns.js';
+import { oneOf, text } from '../records/columns.js';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { DateTime, MetadataDto, RecordStatusDto } from '../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../records/resource.js';
@@ -63,11 +63,11 @@ export function integrationToDto(row: IntegrationRow): IntegrationDto {
   };
 }
 
-const column: Column<readonly IntegrationRow[], readonly IntegrationDto[]> = {
+const column = {
   schema: z.array(INTEGRATIONS.row),
   comparison: null,
-  toJson: (rows) => rows,
-  toAnswer: (rows) => rows.map(integrationToDto),
+  toAnswer: (rows: readonly IntegrationRow[]): readonly IntegrationDto[] =>
+    rows.map(integrationToDto),
 };
 
 /** The published mappings of a customer, in the order of their types, read with the customer. */

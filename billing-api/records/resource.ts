@@ -139,21 +139,26 @@ export function defineResource<const C extends Columns>(declaration: Declaration
 
 /** A column that is no part of the table: an expression that names the table gives its value. */
 type ReadColumn<Value, Answer> = {
-  readonly column: Column<Value, Answer>;
+  readonly column: Omit<Column<Value, Answer>, 'toJson'>;
   readonly expression: FragmentSqlToken;
 };
 
 /**
  * The resource with one more column, which one statement reads together with the record, such as a
- * list of what belongs to it. Only for reading: nothing can be written by it.
+ * list of what belongs to it. Only for reading: writing such a column throws.
  */
 export function withReadColumn<C extends Columns, const Name extends string, Value, Answer>(
   resource: Resource<C>,
   name: Name,
   { column, expression }: ReadColumn<Value, Answer>,
 ): Resource<C & Readonly<Record<Name, Column<Value, Answer>>>> {
+  const toJson = (): never => {
+    throw new Error(`${name} is only read with a ${resource.name}, never written`);
+  };
+  const columns = { ...resource.columns, [name]: { ...column, toJson } };
+  // TypeScript does not see which key a computed name adds.
   return {
-    ...defineResource({ ...resource, columns: { ...resource.columns, [name]: column } }),
+    ...defineResource({ ...resource, columns }),
     selected: sql.fragment`*, (${expression}) AS ${sql.identifier([name])}`,
   } as unknown as Resource<C & Readonly<Record<Name, Column<Value, Answer>>>>;
 }
