@@ -70,6 +70,7 @@ function serverConfig(directory: string, port: number): string {
   <mark_cache_size>134217728</mark_cache_size>
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <background_pool_size>2</background_pool_size>
+  <background_schedule_pool_size>8</background_schedule_pool_size>
   <timezone>UTC</timezone>
 </clickhouse>
 `;
