@@ -21,9 +21,9 @@ export type Engines = {
 
 /**
  * How many events of the last closed hours are missing or too many: read from the log but not
- * stored, or stored without having been read. Losses and surpluses are added up, so that they
- * cannot cancel out. All environments count, except those in which events are being erased; events
- * that still wait to be counted are no difference. @throws DependencyError.
+ * stored, or stored without having been read. An hour with one event too few and another with one
+ * too many are a difference of 2, not of 0. Environments in which events are being erased are left
+ * out; events that still wait to be counted are no difference. @throws DependencyError.
  */
 export async function balanceClosedHours(engines: Engines, now: InstantMs): Promise<number> {
   const finished = createFinishedEvents(engines.clickHouse);

@@ -17,9 +17,10 @@ const HOURS = 6;
 const METERS_MAX = 50;
 /** How long the turns of a minute may take: what is left goes on in the next one. */
 const MINUTE_BUDGET_MS = 5_000;
-/** A turn that takes longer is followed by one of fewer customers, a shorter one by one of more. */
-const TURN_LONG_MS = 2_500;
-const TURN_SHORT_MS = 500;
+/** As many customers are in a turn as take about so long, going by the turn before. */
+const TURN_AIM_MS = 3_000;
+/** In the first turn of an hour, which tells how much is in it. */
+const GROUPS_FIRST = 4;
 
 /**
  * Where the recounts stand. A turn is some meters, one hour and some groups of customers, so that
@@ -34,7 +35,7 @@ export type RecountState = {
   hour: number;
   /** The first of the next groups. */
   group: number;
-  /** Groups of a turn: as many as take seconds. */
+  /** Groups of the next turn. */
   groupsMax: number;
   /** Where the last recount of each meter, hour and group found a difference. */
   drifts: readonly Drift[];
@@ -42,7 +43,7 @@ export type RecountState = {
 
 export function beginRecounts(): RecountState {
   const at = { behindId: '', hour: 0, group: 0 };
-  return { ...at, metersMax: METERS_MAX, groupsMax: CUSTOMER_GROUPS, drifts: [] };
+  return { ...at, metersMax: METERS_MAX, groupsMax: GROUPS_FIRST, drifts: [] };
 }
 
 /** Events too many or too few, of all meters so far. */
@@ -58,10 +59,16 @@ function partOf({ hour, group, groupsMax }: RecountState, now: InstantMs): Recou
   return { minutes, groups: [group, Math.min(group + groupsMax, CUSTOMER_GROUPS)] };
 }
 
+/** An hour may hold very much more than the one before it. */
+function enterHour(state: RecountState, hour: number): void {
+  state.hour = hour;
+  state.group = 0;
+  state.groupsMax = GROUPS_FIRST;
+}
+
 /** Goes on with the next meters. @returns whether the round of all meters is over. */
 function leaveMeters(state: RecountState, lastId: string | null): boolean {
-  state.group = 0;
-  state.hour = 0;
+  enterHour(state, 0);
   state.behindId = lastId ?? '';
   state.metersMax = Math.min(METERS_MAX, 2 * state.metersMax);
   return lastId === null;
@@ -72,8 +79,7 @@ function advance(state: RecountState, groupsTo: number, lastId: string | null): 
   if (lastId === null) return leaveMeters(state, lastId);
   state.group = groupsTo;
   if (groupsTo < CUSTOMER_GROUPS) return false;
-  state.group = 0;
-  state.hour += 1;
+  enterHour(state, state.hour + 1);
   return state.hour < HOURS ? false : leaveMeters(state, lastId);
 }
 
@@ -84,9 +90,9 @@ function shrink(state: RecountState, lastId: string | null): void {
   else leaveMeters(state, lastId);
 }
 
-function adapt(state: RecountState, tookMs: number): void {
-  if (tookMs > TURN_LONG_MS) state.groupsMax = Math.max(1, Math.floor(state.groupsMax / 2));
-  if (tookMs < TURN_SHORT_MS) state.groupsMax = Math.min(CUSTOMER_GROUPS, 2 * state.groupsMax);
+function adapt(state: RecountState, groups: number, tookMs: number): void {
+  const wanted = Math.floor((groups * TURN_AIM_MS) / tookMs);
+  state.groupsMax = Math.min(CUSTOMER_GROUPS, Math.max(1, wanted));
 }
 
 type Recounted = RecountPart & {
@@ -131,7 +137,7 @@ async function takeTurn(
     shrink(state, lastId);
     throw error;
   }
-  adapt(state, performance.now() - startedAt);
+  adapt(state, groups[1] - groups[0], performance.now() - startedAt);
   return advance(state, groups[1], lastId);
 }
 
