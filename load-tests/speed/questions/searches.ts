@@ -10,7 +10,7 @@ import { writeResults } from './write-results.js';
 /**
  * How long a search takes among many records, beside the same statements in plain SQL and beside
  * a request for one record, in turns:
- * `npm run measure -- searches [--customers 1000000] [--prices 50000] [--calls 200]`. Every answer
+ * `npm run measure -- searches [--customers 1000000] [--prices 50000] [--calls 1000]`. Every answer
  * of the service must have the ids and the total of the plain statements.
  */
 const WARM_UP_CALLS = 20;
@@ -262,7 +262,7 @@ async function main(): Promise<void> {
     options: {
       customers: { type: 'string', default: '1000000' },
       prices: { type: 'string', default: '50000' },
-      calls: { type: 'string', default: '200' },
+      calls: { type: 'string', default: '1000' },
     },
   });
   const [customers, prices] = [Number(values.customers), Number(values.prices)];
