@@ -32,7 +32,7 @@ export const CUSTOMERS = defineResource({
 });
 export type CustomerRow = RecordOf<typeof CUSTOMERS>;
 
-/** Customers as they are answered, with what they are called at other providers. */
+/** Customers as they are answered, with their ids at other providers. */
 export const ANSWERED_CUSTOMERS = withReadColumn(
   CUSTOMERS,
   'integrations',
@@ -73,7 +73,7 @@ export interface CreateCustomerBody {
    * @maxItems 100
    */
   tax_rate_overrides?: TaxRateOverrideBody[];
-  /** What the customer is called at other providers. @maxItems 100 */
+  /** The customer's ids at other providers. @maxItems 100 */
   integration_entity_mapping?: IntegrationEntityBody[];
 }
 

@@ -15,7 +15,8 @@ export const enterEnvironment = (environment: Environment): QuerySqlToken =>
 
 /**
  * Begins a transaction that reads one environment and changes nothing. All its statements see the
- * data as they were at the first one. Two statements are given to slonik as one, to save its work.
+ * data as they were at the first one. It is two statements in one text, so that slonik prepares,
+ * logs and checks only one.
  */
 export const startReading = (environment: Environment): QuerySqlToken => sql.type(z.unknown())`
   START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;${entering(environment)}`;

@@ -147,9 +147,9 @@ class FinishedUntil {
 
 /**
  * The watermark of any log, as that of the log in PostgreSQL, by the clocks of this process and of
- * the log's servers. A watermark of the last few seconds is given at once, while a newer one is
- * read. When the log does not answer, the last one known is given, which is still true, or null
- * when there is none. So no question fails because the watermark is missing.
+ * the log's servers. One that was read in the last few seconds is answered at once, and a newer one
+ * is read meanwhile. When the log does not answer, the last one known is answered, which is still
+ * true, or null when there is none. So no question fails because the watermark is missing.
  */
 export function createLogDataUntil(options: LogDataUntilOptions): ReadDataUntil {
   let known: { readonly until: InstantMs | null; readonly readAtMs: number } | null = null;
