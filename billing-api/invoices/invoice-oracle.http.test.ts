@@ -182,7 +182,10 @@ function randomWorld(seed: number): World {
     adjustments: drawAdjustments(random, lines.length),
     addons: drawAddons(
       random,
-      lines.map(({ entitlement }) => entitlement !== null),
+      lines.map(({ entitlement, narrowed }) => ({
+        isEntitled: entitlement !== null,
+        isNarrowed: narrowed,
+      })),
     ),
   };
 }

@@ -29,17 +29,19 @@ export type DrawnAddon = {
   readonly entitlement: { readonly line: number; readonly limit: string | null } | null;
 };
 
-/** @param entitled whether the line of the plan with this index has an entitlement */
+/** A line of the plan: whether it has an entitlement, and whether its price has filter values. */
+type PlanLine = { readonly isEntitled: boolean; readonly isNarrowed: boolean };
+
 export function drawAddons(
   random: SeededRandom,
-  entitled: readonly boolean[],
+  lines: readonly PlanLine[],
 ): readonly DrawnAddon[] {
-  const linesWith = (isEntitled: boolean): readonly number[] =>
-    entitled.flatMap((has, line) => (has === isEntitled ? [line] : []));
-  const entitledLines = linesWith(true);
-  // docs/domain.md 9.3 says how lines that count different events share an allowance. It leaves
-  // open how two do that count the same events at the same time, of which one begins later.
-  const meteredLines = linesWith(false);
+  const linesWhere = (isWanted: (line: PlanLine) => boolean): readonly number[] =>
+    lines.flatMap((line, index) => (isWanted(line) ? [index] : []));
+  const entitledLines = linesWhere(({ isEntitled }) => isEntitled);
+  // Lines that count different events, begin at different times and share an allowance: the oracle
+  // does not draw them (its README says what it leaves out).
+  const meteredLines = linesWhere(({ isEntitled, isNarrowed }) => !(isEntitled && isNarrowed));
   return Array.from({ length: random.below(3) }, (): DrawnAddon => {
     const hasEntitlement = entitledLines.length > 0 && random.chance(0.6);
     return {

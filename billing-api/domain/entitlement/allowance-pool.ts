@@ -3,7 +3,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 
 /** A line that shares the allowance of a reset window: its events, its time, the usage before. */
 export type PoolDraw = {
-  /** Equal for lines that count the same events, where one line may replace another in time. */
+  /** Equal for lines that count the same events. */
   readonly stream: string;
   /** The usage window of the line. */
   readonly line: Interval;
@@ -11,16 +11,14 @@ export type PoolDraw = {
   readonly before: Decimal;
 };
 
+/** The usage of one set of events in the reset window, up to an instant. */
 type Stream = { readonly untilMs: InstantMs; readonly used: Decimal };
 
 /**
- * One reset window of an allowance that several lines may share (docs/domain.md 10.2): the usage so
- * far, in total and for each set of events, including the usage before the first line.
+ * One reset window of an allowance that several lines may share (docs/domain.md 10.2). Lines that
+ * count the same events are one stream, so that an event is in it once.
  */
-export type AllowancePool = {
-  readonly used: Decimal;
-  readonly streams: ReadonlyMap<string, Stream>;
-};
+export type AllowancePool = { readonly streams: ReadonlyMap<string, Stream> };
 
 /** Before the first line: for each set of events, the usage before the earliest line of it. */
 export function openPool(draws: readonly PoolDraw[]): AllowancePool {
@@ -29,36 +27,33 @@ export function openPool(draws: readonly PoolDraw[]): AllowancePool {
     const untilMs = streams.get(stream)?.untilMs ?? Infinity;
     if (line.startMs < untilMs) streams.set(stream, { untilMs: line.startMs, used: before });
   }
-  const used = [...streams.values()].reduce((sum, stream) => sum.plus(stream.used), ZERO);
-  return { used, streams };
-}
-
-/** Before a line; adds the usage between an earlier line of the same events and this one. */
-export function poolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
-  const stream = pool.streams.get(draw.stream);
-  if (stream === undefined || draw.line.startMs < stream.untilMs) return pool;
-  return { ...pool, used: pool.used.plus(draw.before).minus(stream.used) };
+  return { streams };
 }
 
 /**
- * Before a line of a meter that never resets. Its usage contains all of the history, also that of
- * lines which have ended, so only lines that exist at the same time share with it.
+ * What has been used before a line: its own events before it begins, and those of all others as
+ * far as the lines before it have counted them.
  */
-export function lifetimePoolBefore(pool: AllowancePool, draw: PoolDraw): AllowancePool {
-  const streams = new Map(
-    [...pool.streams].filter(([, { untilMs }]) => untilMs > draw.line.startMs),
-  );
-  const used = [...streams.values()].reduce((sum, stream) => sum.plus(stream.used), ZERO);
-  return { used, streams };
+export function usedBefore({ streams }: AllowancePool, { stream, before }: PoolDraw): Decimal {
+  const others = [...streams].filter(([name]) => name !== stream);
+  return others.reduce((sum, [, { used }]) => sum.plus(used), before);
 }
 
-/** After a line: its usage is added. */
+/**
+ * The same for a line of a meter that never resets. Its usage contains all of the history, also
+ * that of lines which have ended, so only lines that exist at the same time share with it.
+ */
+export function lifetimeUsedBefore({ streams }: AllowancePool, draw: PoolDraw): Decimal {
+  const existing = [...streams].filter(([, { untilMs }]) => untilMs > draw.line.startMs);
+  return usedBefore({ streams: new Map(existing) }, draw);
+}
+
+/** After a line: its events are counted to its end, or as far as an earlier line counted them. */
 export function poolAfter(pool: AllowancePool, draw: PoolDraw, usage: Decimal): AllowancePool {
+  const counted = pool.streams.get(draw.stream);
+  if (counted !== undefined && counted.untilMs > draw.line.endMs) return pool;
   const stream = { untilMs: draw.line.endMs, used: draw.before.plus(usage) };
-  return {
-    used: pool.used.plus(usage),
-    streams: new Map(pool.streams).set(draw.stream, stream),
-  };
+  return { streams: new Map(pool.streams).set(draw.stream, stream) };
 }
 
 /** The part of a limit that is not used; 0 when more is used. */

@@ -194,6 +194,42 @@ describe('lines that share an allowance (10.2)', () => {
     expect(billed({ ...old, window: first }, { ...successor, window: rest })).toEqual(['0', '2']);
   });
 
+  describe('lines of the same events at the same time', () => {
+    const rest = daysOf('2026-01-10', 22);
+    /** A line beside that of the plan: of 12 events, 5 happened before it begins. */
+    const later = (limit: string): UsedLine => {
+      const used: [Interval, string] = [daysOf('2026-01-01', 9), '5'];
+      const own: Reset = { window: JANUARY, used, until: [JANUARY, '12'] };
+      return { ...line(limit, '7', [own]), window: rest };
+    };
+    const plan = (limit: string): UsedLine =>
+      line(limit, '12', [{ window: JANUARY, until: [JANUARY, '12'] }]);
+
+    it('are free on all of them, or billed on all of them', () => {
+      expect(billed(plan('12'), later('12'))).toEqual(['0', '0']);
+      expect(billed(later('8'), plan('8'))).toEqual(['4', '4']);
+      expect(billed(plan('3'), later('3'))).toEqual(['9', '7']);
+      expect(billed(plan('8'), plan('8'))).toEqual(['4', '4']);
+    });
+
+    it('leave the same to a line of other events, however far each of them goes', () => {
+      const used: [Interval, string] = [daysOf('2026-01-01', 9), '5'];
+      const until: [Interval, string] = [daysOf('2026-01-01', 12), '8'];
+      const three = line('20', '3', [{ window: JANUARY, used, until }]);
+      const shorter = { ...three, window: daysOf('2026-01-10', 3) };
+      const other: UsedLine = {
+        ...line('20', '10', [{ window: JANUARY, until: [JANUARY, '10'] }]),
+        ...{ stream: 'other', window: daysOf('2026-01-20', 12) },
+      };
+      expect(billed(plan('20'), shorter, other)).toEqual(['0', '0', '2']);
+    });
+
+    it('of a meter that never resets, too', () => {
+      const [first, second] = [line('10', '12', []), line('10', '12', [])];
+      expect(billed(first, { ...second, window: rest })).toEqual(['2', '2']);
+    });
+  });
+
   it('usage between two lines of the same events uses it up as well', () => {
     const [first, last] = [daysOf('2026-01-01', 10), daysOf('2026-01-20', 12)];
     const old: UsedLine = {

@@ -5,10 +5,10 @@ import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import {
   billedOf,
   freeOf,
-  lifetimePoolBefore,
+  lifetimeUsedBefore,
   openPool,
   poolAfter,
-  poolBefore,
+  usedBefore,
   type AllowancePool,
   type PoolDraw,
 } from './allowance-pool.js';
@@ -93,18 +93,18 @@ function walk(
   const bills = resetWindowsOf(line).map((reset): WindowBill => {
     const { window } = reset;
     const draw = drawOf(line, reset);
-    const before = reset === ALL_TIME ? lifetimePoolBefore : poolBefore;
-    const pool = before(pools.get(window.startMs) ?? openPool([draw]), draw);
-    const free = freeOf(line.limit, pool.used);
+    const pool = pools.get(window.startMs) ?? openPool([draw]);
+    const used = (reset === ALL_TIME ? lifetimeUsedBefore : usedBefore)(pool, draw);
+    const free = freeOf(line.limit, used);
     const usage = usageOf(reset, { before: draw.before, free });
     pools.set(window.startMs, poolAfter(pool, draw, usage));
     return {
-      billed: billedOf(line.limit, pool.used, usage),
+      billed: billedOf(line.limit, used, usage),
       trace: {
         startMs: finite(window.startMs),
         endMs: finite(window.endMs),
-        usedBefore: pool.used,
-        usedUntil: pool.used.plus(usage),
+        usedBefore: used,
+        usedUntil: used.plus(usage),
         free,
       },
     };
@@ -163,9 +163,9 @@ function billLine(line: UsedLine, pools: Pools): BilledUsage {
 /**
  * The part of each line's usage that is billed (docs/domain.md 10.2). Lines of one meter share its
  * allowance: a line that begins earlier takes from it first, then it goes by line order. Usage
- * beyond an allowance is billed in the reset window in which it happened. When a line follows
- * another that counts the same events, the usage of the earlier one has already used up its part of
- * the allowance, also when the later one was created first.
+ * beyond an allowance is billed in the reset window in which it happened. Lines that count the same
+ * events take once for each of them: when one follows another, what was used before it has used up
+ * its part, and when both exist at the same time, an event is free or billed on both alike.
  */
 export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsage[] {
   const meterIds = new Set(lines.map(({ meterId }) => meterId));

@@ -96,6 +96,26 @@ describe('allowances (10.2)', () => {
     ]);
   });
 
+  test('lines of the same events take once for each of them', () => {
+    const start = Date.parse('2026-01-10T00:00Z');
+    const two = [usageItem('plan'), usageItem('addon', { start, createdAt: 1 })];
+    const events = calls(['2026-01-02T00:00Z', '5'], ['2026-01-20T00:00Z', '7']);
+    const under = (limit: string, given = two) =>
+      billed(invoiceOf({ items: given, events, features: [feature(source('plan', { limit }))] }));
+    expect(under('12')).toEqual([
+      ['12', '0.00', '12'],
+      ['7', '0.00', '7'],
+    ]);
+    expect(under('8')).toEqual([
+      ['12', '4.00', '8'],
+      ['7', '4.00', '3'],
+    ]);
+    expect(under('8', [usageItem('plan'), usageItem('more', { createdAt: 1 })])).toEqual([
+      ['12', '4.00', '8'],
+      ['12', '4.00', '8'],
+    ]);
+  });
+
   test('a greatest value is not divided: it belongs where its bucket begins', () => {
     const weekly = (type: 'MAX' | 'SUM') =>
       new Map([['meter', { ...plainMeter, type, bucketSize: 'WEEK' as const }]]);

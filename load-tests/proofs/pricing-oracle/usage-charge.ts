@@ -102,15 +102,23 @@ export function usageMoney({ item }: ChosenLine<UsageItem>, remaining: Remaining
   return sum(values.map(({ value }) => chargeFor(item.price, value)));
 }
 
-/** Lines of one meter over one usage window share an allowance (docs/domain.md 9.3). */
+/**
+ * Lines of one meter over one usage window share an allowance. Those that count the same events
+ * take it once, together: an event is free or billed on all of them (docs/domain.md 9.3, 10.2).
+ */
 function chargesSharing(subscription: Subscription, lines: SharingLines): readonly UsageCharge[] {
-  const [first] = lines;
+  const filterOf = ({ item }: ChosenLine<UsageItem>): string => JSON.stringify(item.filterValues);
+  const filters = [...new Set(lines.map(filterOf))];
+  const one = (filter: string) => lines.find((line) => filterOf(line) === filter);
+  const sharing = filters.flatMap((filter) => one(filter) ?? []);
+  const [first] = sharing;
   if (first === undefined) return [];
   const { meterId } = first.item;
   const allowance = allowanceOf(subscription.features, { meterId, end: first.covered.end });
-  const allowed = allowedLines(subscription, lines);
+  const allowed = allowedLines(subscription, sharing);
   const remaining = remainingUnder(subscription, allowed, allowance);
-  return lines.flatMap((line, index) => {
+  return lines.flatMap((line) => {
+    const index = filters.indexOf(filterOf(line));
     const [own, left] = [allowed[index], remaining[index]];
     if (own === undefined || left === undefined) return [];
     const quantity = quantityIn(own.measured, own.window);

@@ -27,10 +27,16 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     'pools.set(window.startMs, poolAfter(pool, draw, usage));',
     '',
   ]),
-  mutation(['a replaced line is counted twice', '10.2'], 'entitlement/allowance-pool.ts', [
-    'used: pool.used.plus(draw.before).minus(stream.used)',
-    'used: pool.used.plus(draw.before)',
-  ]),
+  mutation(
+    ['lines of the same events take for each of them twice', '10.2'],
+    'entitlement/allowance-pool.ts',
+    ['filter(([name]) => name !== stream)', 'filter(([name]) => name.length + stream.length >= 0)'],
+  ),
+  mutation(
+    ['a line that ends earlier forgets what one of the same events used', '10.2'],
+    'entitlement/allowance-pool.ts',
+    ['if (counted !== undefined && counted.untilMs > draw.line.endMs) return pool;', ''],
+  ),
   mutation(
     ['buckets use an allowance up as they were read', '10.2'],
     'entitlement/bucket-order.ts',

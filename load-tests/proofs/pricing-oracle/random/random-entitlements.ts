@@ -61,20 +61,23 @@ function withParents(
   });
 }
 
-/** Whether items that exist at the same time begin and end together. */
-function shareTheirLife(items: readonly UsageItem[]): boolean {
+const filterOf = ({ filterValues }: UsageItem): string => JSON.stringify(filterValues);
+
+/** Whether items that exist at the same time count the same events, or begin and end together. */
+function shareEventsOrLife(items: readonly UsageItem[]): boolean {
   const endOfItem = ({ end }: UsageItem): number => end ?? Infinity;
   return items.every((item) =>
     items.every((other) => {
       const overlaps = item.start < endOfItem(other) && other.start < endOfItem(item);
-      return !overlaps || (item.start === other.start && item.end === other.end);
+      const areOneLife = item.start === other.start && item.end === other.end;
+      return !overlaps || filterOf(item) === filterOf(other) || areOneLife;
     }),
   );
 }
 
 /** What an item and its successors used can be told and added up, whatever they count. */
 function addsUpOverLineages({ meter, items }: Metered): boolean {
-  const filters = new Set(items.map(({ filterValues }) => JSON.stringify(filterValues)));
+  const filters = new Set(items.map(filterOf));
   const isAlike =
     filters.size === 1 || items.every(({ predecessorIds }) => predecessorIds.length === 0);
   return isAlike || ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'].includes(meter.type);
@@ -108,7 +111,7 @@ export function randomFeatures(
 ): readonly Feature[] {
   const { meterId, items } = metered;
   if (!random.chance(outline.theme.entitled)) return [];
-  if (!shareTheirLife(items) || !addsUpOverLineages(metered)) return [];
+  if (!shareEventsOrLife(items) || !addsUpOverLineages(metered)) return [];
   if (random.chance(outline.theme.plainlyEntitled)) return [plainFeature(random, outline, meterId)];
   const count = random.chance(0.2) ? 2 : 1;
   const { length } = outline.subscription;

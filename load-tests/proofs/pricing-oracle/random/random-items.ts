@@ -188,6 +188,11 @@ function randomItems(
 ): readonly UsageItem[] {
   const first = randomUsage(random, outline, meterId);
   if (random.chance(0.2) && addsUp(meter)) return randomFamily(random, outline, first);
+  if (random.chance(0.15)) {
+    // Another price of the same events, as an addon may bring one later.
+    const { filterValues } = first;
+    return [first, { ...randomUsage(random, outline, meterId), filterValues }];
+  }
   if (!random.chance(outline.theme.lineage)) return [first];
   const handovers = randomHandovers(random, outline, first);
   return randomLineage(random, outline, { first, handovers });
