@@ -22,6 +22,16 @@ type Append = {
   readonly reject: (error: unknown) => void;
 };
 
+export type GroupOptions = {
+  /** What waits here, and in other queues that are given the same one. */
+  readonly usage?: QueueUsage;
+  /** What comes until it resolves is part of the group; the end of a turn when absent. */
+  readonly turn?: () => Promise<void>;
+};
+
+/** Requests that arrive together are handled in one turn of the event loop, and share a commit. */
+const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Late appends are looked for at this interval, so a time-out can be noticed this much later. */
 const SWEEP_MS = 100;
 
@@ -50,17 +60,21 @@ export class GroupCommit {
   #running: Promise<void> | null = null;
   #isClosed = false;
   #sweep: NodeJS.Timeout | null = null;
+  readonly #usage: QueueUsage;
+  readonly #turn: () => Promise<void>;
 
   /**
    * @param commit makes the records durable. If it throws, records may be in the log nevertheless.
    *   It must end by itself within about `appendTimeoutMs`.
-   * @param usage what waits here, and in other queues that are given the same one.
    */
   constructor(
     private readonly commit: (records: readonly AppendRequest[]) => Promise<void>,
     private readonly limits: GroupLimits,
-    private readonly usage: QueueUsage = { records: 0, bytes: 0 },
-  ) {}
+    { usage = { records: 0, bytes: 0 }, turn = endOfTurn }: GroupOptions = {},
+  ) {
+    this.#usage = usage;
+    this.#turn = turn;
+  }
 
   /**
    * Resolves when the records are durable.
@@ -71,10 +85,10 @@ export class GroupCommit {
     if (records.length === 0) return Promise.resolve();
     const bytes = bytesOf(records);
     if (this.#isFull(records.length, bytes)) {
-      return Promise.reject(logOutage(`the queue is full: ${this.usage.records} records wait`));
+      return Promise.reject(logOutage(`the queue is full: ${this.#usage.records} records wait`));
     }
-    this.usage.records += records.length;
-    this.usage.bytes += bytes;
+    this.#usage.records += records.length;
+    this.#usage.bytes += bytes;
     const deadlineMs = performance.now() + this.limits.appendTimeoutMs;
     return new Promise((resolve, reject) => {
       this.#queue.push({ records, bytes, deadlineMs, resolve, reject });
@@ -92,8 +106,8 @@ export class GroupCommit {
   #isFull(records: number, bytes: number): boolean {
     if (this.#queue.length === 0) return false;
     return (
-      this.usage.records + records > this.limits.queueRecordsMax ||
-      this.usage.bytes + bytes > this.limits.queueBytesMax
+      this.#usage.records + records > this.limits.queueRecordsMax ||
+      this.#usage.bytes + bytes > this.limits.queueBytesMax
     );
   }
 
@@ -101,10 +115,8 @@ export class GroupCommit {
     this.#sweep = setInterval(() => {
       this.#rejectLate();
     }, SWEEP_MS);
-    // Requests that arrive together are handled in one turn of the event loop. Waiting for its end
-    // lets them share the first commit.
-    await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.length > 0) {
+      await this.#turn();
       const group = this.#take();
       this.#committing = group;
       await this.#commitGroup(group);
@@ -142,8 +154,8 @@ export class GroupCommit {
     const taken = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
     for (const append of taken) {
-      this.usage.records -= append.records.length;
-      this.usage.bytes -= append.bytes;
+      this.#usage.records -= append.records.length;
+      this.#usage.bytes -= append.bytes;
     }
     return taken;
   }

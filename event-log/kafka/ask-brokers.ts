@@ -17,7 +17,7 @@ type AdminClient = typeof kafkaClient;
 /** A request over an open connection. */
 type Ask<T> = (connection: kafkaClient.Connection, client: AdminClient) => Promise<T>;
 
-const CLIENT_ID = 'minutebook';
+export const CLIENT_ID = 'minutebook';
 
 /** The addresses in `host:port,host:port`. An IPv6 address stands in brackets. */
 export function brokerAddresses(
@@ -31,7 +31,7 @@ export function brokerAddresses(
 }
 
 /** The answer also when it reports errors: they stand in it, beside what they are about. */
-async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> {
+export async function answerOf<T>(answer: Promise<T>, client: AdminClient): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -14,6 +14,8 @@ export type TopicDescription = {
     readonly replicas: number;
     /** Whether every partition has a leader. A new topic needs a moment until it has. */
     readonly isReady: boolean;
+    /** Where the leader of each partition is reached, as `host:port`; null for one without. */
+    readonly leaders: readonly (string | null)[];
   } | null;
 };
 
@@ -27,6 +29,24 @@ export function topicIdOf(uuid: string): string {
 function refusal(code: number, message: string | null, doing: string): Error {
   const text = message ?? `the broker answers with error ${code}`;
   return kafkaFailureOf(Object.assign(new Error(text), { code }), doing);
+}
+
+type Partition = { readonly partitionIndex: number; readonly leaderId: number };
+type Broker = { readonly nodeId: number; readonly host: string; readonly port: number };
+
+function leadersOf(
+  partitions: readonly Partition[],
+  brokers: readonly Broker[],
+): readonly (string | null)[] {
+  const textOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+  const addressOf = new Map(
+    brokers.map(({ nodeId, host, port }) => [nodeId, `${textOf(host)}:${port}`]),
+  );
+  const leaders: (string | null)[] = partitions.map(() => null);
+  for (const { partitionIndex, leaderId } of partitions) {
+    leaders[partitionIndex] = addressOf.get(leaderId) ?? null;
+  }
+  return leaders;
 }
 
 /**
@@ -52,6 +72,7 @@ export async function describeTopic(at: TopicAccess, timeoutMs: number): Promise
       partitionCount: partitions.length,
       replicas: Math.min(...partitions.map(({ replicaNodes }) => replicaNodes.length)),
       isReady: error === 0 && partitions.every(({ leaderId }) => leaderId >= 0),
+      leaders: leadersOf(partitions, answer.brokers),
     },
   };
 }

@@ -161,6 +161,34 @@ describe.skipIf(kafka === null)(title, () => {
     });
   });
 
+  describe('a writer', () => {
+    test('acknowledges nothing that goes to a topic that was made anew', async ({ log }) => {
+      const writer = await log.openWriter();
+      await writer.append([text('a')]);
+      await log.recreate();
+      await (await log.openWriter()).close();
+      for (const value of ['b', 'c']) {
+        await expect(writer.append([text(value)])).rejects.toThrow('its id changed');
+      }
+      await writer.close();
+    });
+
+    test('writes records that are large together to a topic with the usual limit', async ({
+      log,
+    }) => {
+      await withAdmin(brokers, (admin, done) => {
+        const config = { 'message.timestamp.type': 'LogAppendTime' };
+        const topic = { topic: log.topic, num_partitions: 4, replication_factor: 1, config };
+        admin.createTopic(topic, 10_000, done);
+      });
+      const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
+      const values = ['a', 'b', 'c'].map((letter) => letter.repeat(440 * 1024));
+      await writer.append(values.map((value) => text(value)));
+      expect(valuesOf(await readAll(reader, { count: 3 }))).toEqual(values);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+  });
+
   describe('records', () => {
     test('places keys as the murmur2_random partitioner of Kafka clients does', async ({ log }) => {
       const writer = await log.openWriter();

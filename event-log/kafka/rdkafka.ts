@@ -18,8 +18,6 @@ export type RdKafkaMessage = {
   readonly timestamp?: number;
 };
 
-export type DeliveryReport = { readonly opaque?: unknown };
-
 type Client = {
   connect(options: { readonly timeout: number }, done: Done<unknown>): void;
   getMetadata(
@@ -29,7 +27,8 @@ type Client = {
   on(event: 'event.error', listener: (error: RdKafkaError) => void): void;
 };
 
-export type RdKafkaProducer = Client & {
+/** Only tests write with the driver, as another program would. */
+type RdKafkaProducer = Client & {
   produce(
     topic: string,
     partition: number,
@@ -38,13 +37,7 @@ export type RdKafkaProducer = Client & {
     timestamp: number | null,
     opaque: unknown,
   ): void;
-  poll(): void;
-  flush(timeoutMs: number, done: (error: RdKafkaError | null) => void): void;
   disconnect(timeoutMs: number, done: () => void): void;
-  on(
-    event: 'delivery-report',
-    listener: (error: RdKafkaError | null, report: DeliveryReport) => void,
-  ): void;
 };
 
 export type RdKafkaConsumer = Client & {

@@ -1,5 +1,4 @@
 import { AGGREGATOR_GROUP } from '../../contract/topics.js';
-import { DependencyError } from '../../runtime/failure.js';
 import {
   OffsetOutOfRange,
   type EventLogReader,
@@ -16,7 +15,7 @@ import { ConsumerPump } from './pump.js';
 import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
 import { driverSecurity } from './security.js';
 import { CONSUMER_TOPIC_SETTINGS, consumerSettings } from './settings.js';
-import { kafkaLogId, openKafkaTopic, type KafkaTopic } from './topic.js';
+import { assertSameLog, openKafkaTopic, type KafkaTopic } from './topic.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 3_000;
@@ -207,14 +206,7 @@ class KafkaLogReader implements EventLogReader {
   async #checkIdentity(): Promise<void> {
     const nowMs = performance.now();
     if (!this.#isSuspicious && nowMs - this.#identityCheckedAtMs < CHECK_INTERVAL_MS) return;
-    const found = await describeTopic(this.at, QUERY_TIMEOUT_MS);
-    const logId = kafkaLogId(found.clusterId, found.topic?.topicId ?? 'none');
-    if (logId !== this.identity.logId) {
-      throw new DependencyError(
-        `event log in Kafka: its id changed from ${this.identity.logId} to ${logId}: restart the program`,
-        { dependency: 'event-log', isRetryable: false },
-      );
-    }
+    assertSameLog(this.identity.logId, await describeTopic(this.at, QUERY_TIMEOUT_MS));
     this.#identityCheckedAtMs = nowMs;
   }
 }

@@ -1,12 +1,5 @@
 import { RECORD_BYTES_MAX } from '../event-log.js';
-import { RECORD_OVERHEAD_BYTES } from './topic.js';
 
-/** The driver reports a time-out of a record up to this much later. */
-const TIMEOUT_SLACK_MS = 1_500;
-const PRODUCE_TIMEOUT_MIN_MS = 1_000;
-/** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
-const QUEUE_KBYTES = 64 * 1024;
-const QUEUE_RECORDS = 100_000;
 /** What the driver fetches ahead, for all partitions of a reader together. */
 const PREFETCH_KBYTES = 16 * 1024;
 const PREFETCH_RECORDS = 20_000;
@@ -33,37 +26,6 @@ function connection({ brokers, security }: DriverAccess, clientId: string): Sett
     'topic.metadata.refresh.interval.ms': 60_000,
     // Errors report what happens to brokers; log lines of the driver would not be JSON.
     log_level: 0,
-  };
-}
-
-/**
- * Settings of the producer. A retry of the driver neither duplicates nor reorders records, and the
- * memory of the driver is bounded.
- */
-export function producerSettings(access: DriverAccess): Settings {
-  return {
-    ...connection(access, 'minutebook-ingest'),
-    'enable.idempotence': true,
-    'allow.auto.create.topics': false,
-    'message.max.bytes': RECORD_BYTES_MAX + RECORD_OVERHEAD_BYTES,
-    'queue.buffering.max.kbytes': QUEUE_KBYTES,
-    'queue.buffering.max.messages': QUEUE_RECORDS,
-    // A record holds a whole group already, so waiting for more would only delay it.
-    'linger.ms': 0,
-    'compression.codec': 'lz4',
-    dr_cb: true,
-  };
-}
-
-/**
- * Topic settings of the producer, which the driver ignores among the settings above. A record is
- * acknowledged only when all in-sync replicas have it, and a record that cannot be stored fails
- * before the caller's own time-out.
- */
-export function producerTopicSettings(produceTimeoutMs: number): Settings {
-  return {
-    acks: 'all',
-    'message.timeout.ms': Math.max(PRODUCE_TIMEOUT_MIN_MS, produceTimeoutMs - TIMEOUT_SLACK_MS),
   };
 }
 

@@ -110,9 +110,22 @@ async function problemsOf(
 }
 
 /** The log id of a topic: the ids of cluster and topic, in the alphabet of log ids. */
-export function kafkaLogId(clusterId: string, topicId: string): string {
+function kafkaLogId(clusterId: string, topicId: string): string {
   const cluster = clusterId.replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 36);
   return `k-${cluster}-${topicId}`;
+}
+
+/**
+ * Checks that the topic is still the log that was opened.
+ * @throws DependencyError, which no retry overcomes, when it was deleted or made anew.
+ */
+export function assertSameLog(expected: string, found: TopicDescription): void {
+  const logId = kafkaLogId(found.clusterId, found.topic?.topicId ?? 'none');
+  if (logId === expected) return;
+  throw new DependencyError(
+    `event log in Kafka: its id changed from ${expected} to ${logId}: restart the program`,
+    { dependency: 'event-log', isRetryable: false },
+  );
 }
 
 /**

@@ -19,14 +19,17 @@ function createSlowWriter() {
   const writer = new KafkaLogWriter(
     { logId: 'log', partitionCount: 2 },
     {
-      deliver: (delivered) =>
+      deliver: (records) =>
         new Promise((resolve, reject) => {
+          const [first = record('')] = records;
+          const value = records.map((delivered) => delivered.value).join(' ');
           const end = (error?: Error): void => {
             if (error === undefined) resolve();
             else reject(error);
           };
-          sent.push({ ...delivered, end });
+          sent.push({ ...first, value, end });
         }),
+      turn: () => Promise.resolve(),
       ping: () => Promise.resolve(),
       close: () => Promise.resolve(),
     },
@@ -116,14 +119,59 @@ describe('the writer of the log in Kafka', () => {
     await spared;
   });
 
-  test('a large record is delivered as it is', async () => {
+  test('a large record is delivered as it is, beside the others of its append', async () => {
     const { writer, sent, delivered } = createSlowWriter();
     const large = 'x'.repeat(70_000);
     const append = writer.append([record(large), record('small')]);
     (await delivered(0)).end();
-    (await delivered(1)).end();
     await append;
-    expect(sent.map(({ value }) => value.length)).toEqual([large.length, 5]);
+    expect(sent.map(({ value }) => value)).toEqual([`${large} small`]);
+  });
+
+  test('delivers a large append of a partition as several batches, one after the other', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    // With its key, which is the same, each has 302 KiB: three are a little too large for a batch.
+    const values = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(151 * 1024));
+    let isDone = false;
+    const append = writer.append(values.map((value) => record(value))).then(() => {
+      isDone = true;
+    });
+    for (const [index, letters] of [
+      [0, 'a b'],
+      [1, 'c d'],
+      [2, 'e'],
+    ] as const) {
+      const { value, end } = await delivered(index);
+      const delivery = value.split(' ').map(([letter]) => letter);
+      expect(delivery.join(' ')).toBe(letters);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(sent).toHaveLength(index + 1);
+      expect(isDone).toBe(false);
+      end();
+    }
+    await append;
+  });
+
+  test('delivers a record that is larger than a batch alone, in its place', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const large = 'x'.repeat(1024 * 1024);
+    const append = writer.append(['a', 'b', large, 'c', 'd'].map((value) => record(value)));
+    for (const index of [0, 1, 2]) (await delivered(index)).end();
+    await append;
+    expect(sent.map(({ value }) => value)).toEqual(['a b', large, 'c d']);
+  });
+
+  test('delivers nothing behind a batch that failed', async () => {
+    const { writer, sent, delivered } = createSlowWriter();
+    const half = 'x'.repeat(600 * 1024);
+    const append = writer.append([record(half), record(half)]);
+    const failed = expect(append).rejects.toThrow(DependencyError);
+    (await delivered(0)).end(new Error('not enough replicas'));
+    await failed;
+    const next = writer.append([record('next')]);
+    (await delivered(1)).end();
+    await next;
+    expect(sent[1]?.value).toBe('next');
   });
 
   test('refuses a whole append when too many bytes wait, and takes it when there is room', async () => {

@@ -6,11 +6,9 @@ import {
 } from '../event-log.js';
 import { byPartition } from '../by-partition.js';
 import { bytesOf, GroupCommit, logOutage, type QueueUsage } from '../group-commit.js';
-import { closedFailure, Deliveries } from './deliveries.js';
-import { kafkaFailureOf } from './kafka-failure.js';
-import { loadRdKafka, type RdKafkaProducer } from './rdkafka.js';
-import { driverSecurity } from './security.js';
-import { producerSettings, producerTopicSettings } from './settings.js';
+import { BrokerConnections } from './broker-connections.js';
+import { closedFailure, Producer } from './producer.js';
+import { loadRdKafka } from './rdkafka.js';
 import { openKafkaTopic, type KafkaTopic } from './topic.js';
 
 /** How the log is opened for writing. */
@@ -21,16 +19,32 @@ export type KafkaWriterOptions = KafkaTopic & {
   readonly mergeValues?: (values: readonly string[]) => string;
 };
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /**
  * A merged record has no more events than a bulk request may have, since the rows that one record
  * makes must fit into one insert (docs/architecture.md 3.4), and the shortest event is 29 bytes.
  */
 export const GROUP_BYTES_MAX = 28 * 1024;
 const GROUP_RECORDS_MAX = 250;
+/** A larger record is a batch of its own. */
+const BATCH_BYTES_MAX = 900 * 1024;
 /** What ingest may hold in memory while the log is slow. Beyond it, ingest answers 503. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUE_RECORDS_MAX = 100_000;
+
+function batchesOf(records: readonly AppendRequest[]): readonly (readonly AppendRequest[])[] {
+  const batches: AppendRequest[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const size = bytesOf([record]);
+    if (bytes + size > BATCH_BYTES_MAX) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)?.push(record);
+    bytes += size;
+  }
+  return batches;
+}
 
 /**
  * Each partition has one group of records under way, and what comes meanwhile forms its next group:
@@ -43,7 +57,7 @@ export class KafkaLogWriter implements EventLogWriter {
 
   constructor(
     readonly identity: LogIdentity,
-    private readonly deliveries: Pick<Deliveries, 'deliver' | 'ping' | 'close'>,
+    private readonly producer: Pick<Producer, 'turn' | 'deliver' | 'ping' | 'close'>,
     private readonly options: Pick<KafkaWriterOptions, 'produceTimeoutMs' | 'mergeValues'>,
   ) {
     const limits = {
@@ -57,7 +71,11 @@ export class KafkaLogWriter implements EventLogWriter {
     const commit = (records: readonly AppendRequest[]): Promise<void> => this.#commit(records);
     this.#partitions = Array.from(
       { length: identity.partitionCount },
-      () => new GroupCommit(commit, limits, this.#waiting),
+      (_none, partition) =>
+        new GroupCommit(commit, limits, {
+          usage: this.#waiting,
+          turn: () => this.producer.turn(partition),
+        }),
     );
   }
 
@@ -76,7 +94,7 @@ export class KafkaLogWriter implements EventLogWriter {
   }
 
   ping(): Promise<void> {
-    return this.deliveries.ping();
+    return this.producer.ping();
   }
 
   close(): Promise<void> {
@@ -86,7 +104,7 @@ export class KafkaLogWriter implements EventLogWriter {
 
   async #close(): Promise<void> {
     await Promise.all(this.#partitions.map((partition) => partition.close()));
-    await this.deliveries.close();
+    await this.producer.close();
   }
 
   #appendTo(partition: number, records: readonly AppendRequest[]): Promise<void> {
@@ -104,10 +122,17 @@ export class KafkaLogWriter implements EventLogWriter {
   }
 
   /** Delivers the records of one partition, as one record when they are small together. */
-  async #commit(records: readonly AppendRequest[]): Promise<void> {
+  #commit(records: readonly AppendRequest[]): Promise<void> {
     const merged = this.#merge(records);
-    if (merged !== null) return this.deliveries.deliver(merged);
-    await Promise.all(records.map((record) => this.deliveries.deliver(record)));
+    return this.#deliver(merged === null ? records : [merged]);
+  }
+
+  /**
+   * In the order of the records, one batch after the other: topics that others made bound the size
+   * of a batch, by default at a megabyte.
+   */
+  async #deliver(records: readonly AppendRequest[]): Promise<void> {
+    for (const batch of batchesOf(records)) await this.producer.deliver(batch);
   }
 
   #merge(records: readonly AppendRequest[]): AppendRequest | null {
@@ -119,22 +144,6 @@ export class KafkaLogWriter implements EventLogWriter {
   }
 }
 
-async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProducer> {
-  const { brokers, produceTimeoutMs } = options;
-  const rdkafka = await loadRdKafka();
-  const security = driverSecurity(options.security, rdkafka.features);
-  const producer = new rdkafka.Producer(
-    producerSettings({ brokers, security }),
-    producerTopicSettings(produceTimeoutMs),
-  );
-  return new Promise((resolve, reject) => {
-    producer.connect({ timeout: CONNECT_TIMEOUT_MS }, (error) => {
-      if (error) reject(kafkaFailureOf(error, 'the producer could not connect'));
-      else resolve(producer);
-    });
-  });
-}
-
 /**
  * Opens the log in Kafka for writing, and creates its topic when there is none.
  * @throws ConfigError when the driver is missing or the topic cannot serve as the log.
@@ -143,8 +152,9 @@ async function connectProducer(options: KafkaWriterOptions): Promise<RdKafkaProd
 export async function openKafkaWriter(options: KafkaWriterOptions): Promise<EventLogWriter> {
   const rdkafka = await loadRdKafka();
   const identity = await openKafkaTopic(rdkafka, options);
-  const connect = (): Promise<RdKafkaProducer> => connectProducer(options);
-  const { topic, produceTimeoutMs } = options;
-  const deliveries = new Deliveries(await connect(), { topic, produceTimeoutMs, connect });
-  return new KafkaLogWriter(identity, deliveries, options);
+  const { logId } = identity;
+  // Loaded when it is needed, because that takes time and memory (D-017).
+  const client = await import('@platformatic/kafka');
+  const connections = new BrokerConnections(client, { ...options, logId });
+  return new KafkaLogWriter(identity, new Producer(connections, options), options);
 }
