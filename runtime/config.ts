@@ -152,7 +152,7 @@ export const SETTINGS = {
   MINUTEBOOK_FLUSH_DELAY_MS: {
     schema: count.default(200),
     means:
-      'the least time from one flush of an aggregator to the next; a flush writes the batches of all its partitions',
+      'the least time from one flush of an aggregator to the next, up to four times as long on a busy machine; a flush writes the batches of all its partitions',
   },
   MINUTEBOOK_BATCH_EVENTS_MAX: {
     schema: count.max(200_000).default(40_000),

@@ -91,7 +91,7 @@ describe('a process', () => {
     await Promise.all(waits);
   });
 
-  it('does not let records wait again that have waited while others were written', async () => {
+  it('does not wait after a flush that took longer than four flush delays', async () => {
     const { wait, bring, begun, finish } = process(2);
     void wait(0);
     void wait(1);
@@ -99,10 +99,30 @@ describe('a process', () => {
     bring(0);
     await pass(0);
     bring(1);
-    await pass(500);
+    await pass(900);
     expect(begun).toEqual([[0]]);
     finish();
     await pass(0);
+    expect(begun).toEqual([[0], [1]]);
+  });
+
+  it.for([
+    ['took half of the flush delay: the delay', 100, 200],
+    ['took longer: three times what it took beyond a quarter of the delay', 150, 300],
+    ['took very long: four flush delays', 700, 800],
+  ] as const)('waits after a flush that %s', async ([, tookMs, pauseMs]) => {
+    const { wait, bring, begun, finish } = process(2);
+    void wait(0);
+    void wait(1);
+    await pass(0);
+    bring(0);
+    await pass(0);
+    bring(1);
+    await pass(tookMs);
+    finish();
+    await pass(pauseMs - tookMs - 1);
+    expect(begun).toEqual([[0]]);
+    await pass(1);
     expect(begun).toEqual([[0], [1]]);
   });
 

@@ -34,13 +34,26 @@ export type FlusherSources = {
 };
 
 /**
+ * Where the machine is busy, flushes take long. Then they become fewer and larger, since an insert
+ * costs about the same whatever it holds: from the beginning of one to that of the next there are
+ * at least so many times what it took …
+ */
+const TIMES_TAKEN = 3;
+/** … beyond this part of the flush delay, … */
+const EASY_PART = 1 / 4;
+/** … but at most so many flush delays. */
+const FLUSH_DELAYS_MAX = 4;
+
+/**
  * Decides when the partitions of a process write their batches: all that have records, together, at
- * the flush delay after the flush before. So few inserts serve many partitions, and no record waits
- * that has waited while others were written. A partition without room for more does not wait.
+ * the flush delay after the flush before, or later when that one took long. So few inserts serve
+ * many partitions, and no record waits that has waited while others were written. A partition
+ * without room for more does not wait.
  */
 export class Flusher {
   readonly #waiting = new Map<number, Waiting>();
-  #lastMs = Number.NEGATIVE_INFINITY;
+  /** When the next flush may begin. */
+  #nextMs = Number.NEGATIVE_INFINITY;
   #isBusy = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -73,20 +86,29 @@ export class Flusher {
     const ready = [...this.#waiting.values()].filter(({ ahead }) => ahead.isReady);
     if (this.#isBusy || ready.length === 0) return;
     const isUrgent = ready.some(({ ahead }) => ahead.isFull);
-    const dueMs = isUrgent ? 0 : this.#lastMs + this.sources.flushDelayMs - performance.now();
+    const dueMs = isUrgent ? 0 : this.#nextMs - performance.now();
     this.#timer = setTimeout(() => void this.#flush(), Math.max(0, dueMs));
   }
 
   async #flush(): Promise<void> {
     this.#timer = null;
     this.#isBusy = true;
-    this.#lastMs = performance.now();
+    const beganMs = performance.now();
     const ready = [...this.#waiting.values()].filter(({ ahead }) => ahead.isReady);
     await Promise.all(ready.map(({ ahead }) => ahead.refresh()));
     const flush = await this.#begin(ready.filter((waiting) => this.#isStillWaiting(waiting)));
     await flush?.ended;
+    this.#nextMs = beganMs + this.#pauseAfter(performance.now() - beganMs);
     this.#isBusy = false;
     this.reconsider();
+  }
+
+  /** From the beginning of a flush that took so long to that of the next one. */
+  #pauseAfter(tookMs: number): number {
+    const { flushDelayMs } = this.sources;
+    const longMs = tookMs - EASY_PART * flushDelayMs;
+    const pauseMs = Math.max(flushDelayMs, TIMES_TAKEN * longMs);
+    return Math.min(pauseMs, FLUSH_DELAYS_MAX * flushDelayMs);
   }
 
   #isStillWaiting(waiting: Waiting): boolean {
