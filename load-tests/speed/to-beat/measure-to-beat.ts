@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { obtainKafka } from '../../harness/kafka.js';
 import { saturateWarm } from '../load/drive.js';
 import { startYardstick } from '../load/start-yardstick.js';
@@ -24,12 +27,16 @@ async function measureBare(seconds: number): Promise<BareTurn> {
 }
 
 /** The product on this log; a reason where no broker can be had. */
-async function measureLog(log: LogName, sizes: Sizes): Promise<ProductTurn | string> {
-  if (log === 'PostgreSQL') return measureProduct({}, sizes);
+async function measureLog(
+  log: LogName,
+  sizes: Sizes,
+  folder: string,
+): Promise<ProductTurn | string> {
+  if (log === 'PostgreSQL') return measureProduct({}, sizes, folder);
   const { kafka, skipReason } = await obtainKafka();
   if (kafka === null) return skipReason;
   try {
-    return await measureProduct({ KAFKA_BROKERS: kafka.brokers }, sizes);
+    return await measureProduct({ KAFKA_BROKERS: kafka.brokers }, sizes, folder);
   } finally {
     await kafka.stop();
   }
@@ -37,7 +44,11 @@ async function measureLog(log: LogName, sizes: Sizes): Promise<ProductTurn | str
 
 type Measured = { readonly rounds: Round[]; readonly notes: string[] };
 
-async function measureRounds(options: SpeedOptions, progress: Progress): Promise<Measured> {
+async function measureRounds(
+  options: SpeedOptions,
+  progress: Progress,
+  folder: string,
+): Promise<Measured> {
   const measured: Measured = { rounds: [], notes: [] };
   const sizes = { ...SIZES, seconds: options.seconds, storedEvents: options.storedEvents };
   const steps = options.rounds * (1 + LOGS.length);
@@ -53,7 +64,7 @@ async function measureRounds(options: SpeedOptions, progress: Progress): Promise
     // Who comes first changes with the round, so that no log always has the warmer machine.
     for (const log of number % 2 === 1 ? LOGS : LOGS.toReversed()) {
       say(`round ${number}: log in ${log}`);
-      const turn = await measureLog(log, sizes);
+      const turn = await measureLog(log, sizes, folder);
       if (typeof turn === 'string') measured.notes.push(`log in ${log}: not measured, ${turn}`);
       else {
         products.set(log, turn);
@@ -70,7 +81,10 @@ async function measureRounds(options: SpeedOptions, progress: Progress): Promise
  * logs in turns, several rounds. Each turn of the product starts fresh, with engines of its own.
  */
 export const measureToBeat: Measurement = async (options, progress) => {
-  const { rounds, notes } = await measureRounds(options, progress);
+  const folder = await mkdtemp(join(tmpdir(), 'minutebook-speed-'));
+  const { rounds, notes } = await measureRounds(options, progress, folder).finally(() =>
+    rm(folder, { recursive: true, force: true }),
+  );
   const logs = LOGS.filter((log) => rounds.some(({ products }) => products.has(log)));
   const accepted = rounds.flatMap(({ products }) => [...products.values()]);
   const events = accepted.reduce((sum, turn) => sum + turn.accepted, 0);
