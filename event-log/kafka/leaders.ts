@@ -14,6 +14,8 @@ export type LeadersEvents = {
 export class Leaders {
   #known: readonly (Leader | null)[] = [];
   #isStale = true;
+  /** How often they were forgotten: an answer to a question of before is about another topic. */
+  #forgotten = 0;
   #isAsking = false;
   #askedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
@@ -40,6 +42,7 @@ export class Leaders {
   forget(): void {
     this.#known = [];
     this.#isStale = true;
+    this.#forgotten += 1;
   }
 
   /** Asks when what is known is doubted or old, and not too often. */
@@ -64,8 +67,10 @@ export class Leaders {
   async #ask(): Promise<void> {
     this.#isAsking = true;
     this.#isStale = false;
+    const forgotten = this.#forgotten;
     try {
-      this.#known = await this.cluster.leaders();
+      const leaders = await this.cluster.leaders();
+      if (forgotten === this.#forgotten) this.#known = leaders;
       this.#end();
       this.events.onAnswer();
     } catch (error) {

@@ -218,4 +218,44 @@ describe('leaders', () => {
     for (const { answer } of requests) answer();
     await Promise.all(others);
   });
+
+  test('that were forgotten are not taken from an answer to a question of before', async () => {
+    let answerMs = 0;
+    const leaders = (): Promise<readonly Leader[]> =>
+      new Promise((resolve) => setTimeout(() => resolve(LEADERS), answerMs));
+    const { append, requests } = createSteeredProducer({ leaders });
+    const lastTo = (leader: Leader) => requests.filter(({ at }) => at === leader).at(-1);
+    const first = append(0, ['of the log']);
+    await soon();
+    await soon();
+    lastTo('a')?.answer();
+    await first;
+    await pass(5 * RETRY_MS);
+    answerMs = RETRY_MS + 5;
+    const appended = append(0, ['x']);
+    void append(2, ['y']);
+    await soon();
+    await soon();
+    lastTo('b')?.answer({ 2: 6 });
+    await pass(5);
+    lastTo('a')?.answer({}, { 0: 0 });
+    answerMs = 10 * RETRY_MS;
+    await pass(3 * RETRY_MS);
+    lastTo('a')?.answer({}, { 0: 1 });
+    await pass(2);
+    expect(await stateOf(appended)).toBe('open');
+  });
+
+  test('are asked for again after a delivery that ended without an answer', async () => {
+    const { append, lead, lines } = createSteeredProducer();
+    void append(0, ['1']);
+    await soon();
+    lead(['b', 'a', 'b', 'b']);
+    await pass(LONGEST_MS);
+    for (const value of ['2', '3']) {
+      void append(0, [value]);
+      await pass(LONGEST_MS);
+    }
+    expect(lines().map((line) => line.slice(0, 1))).toEqual(['a', 'b', 'b']);
+  });
 });

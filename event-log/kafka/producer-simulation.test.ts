@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { drawSeed } from '../../load-tests/harness/draw-seed.js';
 import { createSeededRandom } from '../../load-tests/harness/seeded-random.js';
 import { messageOf } from '../../runtime/failure.js';
-import { simulateProducer, wrongIn, type SimulatedRun } from '../testing/simulate-producer.js';
+import {
+  simulateProducer,
+  wrongIn,
+  type SimulatedRun,
+  type SimulationOptions,
+} from '../testing/simulate-producer.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -18,10 +23,10 @@ describe('the producer under faults', () => {
   const FAULTS_MIN = 5;
 
   /** @throws Error that names the seed when something is wrong. */
-  async function simulate(seed: number, isRemade = false): Promise<SimulatedRun> {
+  async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulatedRun> {
     vi.clearAllTimers();
     const draws = createSeededRandom(seed);
-    const run = await simulateProducer(seed, draws, isRemade).catch((error: unknown) => {
+    const run = await simulateProducer(seed, draws, options).catch((error: unknown) => {
       throw new Error(`seed ${seed}: ${messageOf(error)}`, { cause: error });
     });
     const wrong = wrongIn(run).slice(0, 3);
@@ -31,11 +36,11 @@ describe('the producer under faults', () => {
 
   async function simulateFrom(
     firstSeed: number,
-    isRemade = false,
+    options: SimulationOptions = {},
   ): Promise<readonly SimulatedRun[]> {
     const runs: SimulatedRun[] = [];
     for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
-      runs.push(await simulate(seed, isRemade));
+      runs.push(await simulate(seed, options));
     }
     return runs;
   }
@@ -57,8 +62,17 @@ describe('the producer under faults', () => {
     }
   });
 
+  test('finds what is lost where brokers give an id twice', async () => {
+    const found: string[] = [];
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const run = simulate(seed, { givesIdsTwice: true });
+      await run.catch((error: unknown) => found.push(messageOf(error)));
+    }
+    expect(found.filter((text) => text.includes('acknowledged and lost'))).not.toEqual([]);
+  });
+
   test(`acknowledges nothing of a topic that was made anew, from ${freshSeed} on`, async () => {
-    const runs = await simulateFrom(freshSeed, true);
+    const runs = await simulateFrom(freshSeed, { isRemade: true });
     const elsewhere = runs.filter(({ recordsElsewhere }) => (recordsElsewhere ?? 0) > 0);
     expect(elsewhere.length).toBeGreaterThan(SEEDS / 2);
   });

@@ -83,14 +83,16 @@ export class Producer {
    * @throws DependencyError when they were not acknowledged in time; the log may have them
    *   nevertheless.
    */
-  deliver(records: readonly AppendRequest[]): Promise<void> {
+  deliver(
+    records: readonly AppendRequest[],
+    deadlineMs = performance.now() + this.options.produceTimeoutMs,
+  ): Promise<void> {
     const [first] = records;
     if (first === undefined) return Promise.resolve();
     const { partition } = first;
     assertThat(!this.#open.has(partition), `partition ${partition} has a batch under way`);
     if (this.#isClosed) return Promise.reject(closedFailure());
     return new Promise((resolve, reject) => {
-      const deadlineMs = performance.now() + this.options.produceTimeoutMs;
       const batch = new ProducerBatch(records, deadlineMs, (failure) => {
         this.#open.delete(partition);
         if (failure === null) resolve();
@@ -202,7 +204,7 @@ export class Producer {
 
   /** Never rejects. */
   async #send(lane: Lane): Promise<void> {
-    const batches = this.#isClosed ? [] : this.#batchesFor(lane.leader);
+    const batches = this.#batchesFor(lane.leader);
     for (const batch of batches) batch.sentTo = lane.leader;
     try {
       if (batches.length > 0) await this.#produce(lane.leader, batches);
@@ -301,8 +303,10 @@ export class Producer {
     for (const batch of [...this.#open.values()]) {
       if (batch.deadlineMs > nowMs) continue;
       this.#giveUp(batch, batch.lastFailure ?? logOutage('no acknowledgement came in time'));
+      if (batch.sentTo === null) continue;
       // Else what waits for this broker would wait for the answer.
-      if (batch.sentTo !== null) this.cluster.disconnect(batch.sentTo);
+      this.cluster.disconnect(batch.sentTo);
+      this.#leaders.doubt();
     }
     if (this.#open.size > 0 || this.#sweep === null) return;
     clearInterval(this.#sweep);

@@ -132,7 +132,8 @@ export class KafkaLogWriter implements EventLogWriter {
    * of a batch, by default at a megabyte.
    */
   async #deliver(records: readonly AppendRequest[]): Promise<void> {
-    for (const batch of batchesOf(records)) await this.producer.deliver(batch);
+    const deadlineMs = performance.now() + this.options.produceTimeoutMs;
+    for (const batch of batchesOf(records)) await this.producer.deliver(batch, deadlineMs);
   }
 
   #merge(records: readonly AppendRequest[]): AppendRequest | null {

@@ -20,6 +20,16 @@ export type SimulatedRun = {
   readonly hasRecovered: boolean;
 };
 
+export type SimulationOptions = {
+  /**
+   * The topic is deleted and made anew, as soon as the offsets of all partitions are known; never
+   * in a run that does not come so far.
+   */
+  readonly isRemade?: boolean;
+  /** Brokers break the rule on which the producer rests, so that records must be lost. */
+  readonly givesIdsTwice?: boolean;
+};
+
 const PARTITIONS = 4;
 const LEADERS = ['a:1', 'b:1'];
 const APPENDS = 300;
@@ -78,10 +88,10 @@ async function ended<T>(work: Promise<T>): Promise<T> {
 /** A producer that notes how its deliveries end. */
 function watched(producer: Producer) {
   const notes = { givenUp: 0, longestMs: 0 };
-  const deliver = async (records: readonly AppendRequest[]): Promise<void> => {
+  const deliver = async (records: readonly AppendRequest[], deadlineMs?: number): Promise<void> => {
     const begunMs = performance.now();
     try {
-      await producer.deliver(records);
+      await producer.deliver(records, deadlineMs);
     } catch (error) {
       notes.givenUp += 1;
       throw error;
@@ -148,17 +158,16 @@ function areOffsetsKnown({ logs }: SimulatedBrokers, given: readonly Given[]): b
 
 /**
  * Appends under faults, which the seed and its draws determine. The test has set the clock.
- * @param isRemade the topic is deleted and made anew, as soon as the offsets of all partitions are
- *   known; never in a run that does not come so far.
  */
 export async function simulateProducer(
   seed: number,
   draws: Draws,
-  isRemade = false,
+  { isRemade = false, givesIdsTwice = false }: SimulationOptions = {},
 ): Promise<SimulatedRun> {
   const faults = FAULTS[seed % FAULTS.length] ?? NO_FAULT;
   const brokers = new SimulatedBrokers(draws, {
     ...{ faults, leaders: LEADERS, partitionCount: PARTITIONS, requestTimeoutMs: TIMEOUT_MS },
+    givesIdsTwice,
   });
   const { producer, notes } = watched(new Producer(brokers, OPTIONS));
   const writer = createWriter(producer, draws.chance(0.7));

@@ -21,6 +21,8 @@ export type BrokersOptions = {
   readonly partitionCount: number;
   /** After this time a client stops waiting for an answer. */
   readonly requestTimeoutMs: number;
+  /** Every producer gets the same id. */
+  readonly givesIdsTwice: boolean;
   /** How likely each kind of fault is, each time that it could happen. */
   readonly faults: {
     /** A request or its answer is lost, or the request arrives late. */
@@ -142,7 +144,8 @@ export class SimulatedBrokers implements ProduceCluster {
       const slownessMs = isSlow ? this.draws.between(1, 2 * this.options.requestTimeoutMs) : 0;
       later(this.#serviceMs(at) + slownessMs, () => {
         this.seen.ids += 1;
-        answer({ producerId: BigInt(this.seen.ids), producerEpoch: 0 });
+        const { givesIdsTwice } = this.options;
+        answer({ producerId: givesIdsTwice ? 1n : BigInt(this.seen.ids), producerEpoch: 0 });
       });
     });
   }
