@@ -8,10 +8,11 @@ const FETCH = { kind: 'fetch', from: 0, catalogVersionMin: 1 } as const;
 
 const NEVER = new AbortController().signal;
 
-const recordAt = (offset: number): DecodedRecord => ({
+const recordAt = (offset: number, events: number): DecodedRecord => ({
   offset,
   appendedAtMs: 0,
-  candidates: [],
+  // Flushes count the events and look at none of them.
+  candidates: Array.from({ length: events }),
   deadLetter: null,
 });
 
@@ -19,6 +20,7 @@ const recordAt = (offset: number): DecodedRecord => ({
 class Records {
   isReady = false;
   isFull = false;
+  events = 1;
   failure: Error | null = null;
   seek = (): Promise<void> => Promise.resolve();
   refresh = (): Promise<void> => Promise.resolve();
@@ -26,7 +28,7 @@ class Records {
     this.isReady = false;
     this.isFull = false;
     if (this.failure !== null) throw this.failure;
-    return [recordAt(7)];
+    return [recordAt(7, this.events)];
   };
 }
 
@@ -96,7 +98,7 @@ describe('a process', () => {
     void wait(0);
     void wait(1);
     await pass(0);
-    bring(0);
+    bring(0, { events: 1_000 });
     await pass(0);
     bring(1);
     await pass(900);
@@ -107,15 +109,16 @@ describe('a process', () => {
   });
 
   it.for([
-    ['took half of the flush delay: the delay', 100, 200],
-    ['took longer: three times what it took beyond a quarter of the delay', 150, 300],
-    ['took very long: four flush delays', 700, 800],
-  ] as const)('waits after a flush that %s', async ([, tookMs, pauseMs]) => {
+    ['of few events: the delay', 999, 190, 200],
+    ['that took half of the flush delay: the delay', 1_000, 100, 200],
+    ['that took longer: three times what it took beyond a quarter of it', 1_000, 150, 300],
+    ['that took very long: four flush delays', 1_000, 700, 800],
+  ] as const)('waits after a flush %s', async ([, events, tookMs, pauseMs]) => {
     const { wait, bring, begun, finish } = process(2);
     void wait(0);
     void wait(1);
     await pass(0);
-    bring(0);
+    bring(0, { events });
     await pass(0);
     bring(1);
     await pass(tookMs);

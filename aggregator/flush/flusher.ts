@@ -27,16 +27,26 @@ export type NextBatch = {
 
 type Taken = { readonly waiting: Waiting; readonly records: readonly DecodedRecord[] };
 
+function eventsOf(taken: readonly Taken[]): number {
+  let events = 0;
+  for (const { records } of taken) for (const record of records) events += record.candidates.length;
+  return events;
+}
+
+type Begun = { readonly flush: Flush; readonly events: number };
+
 export type FlusherSources = {
   readonly catalog: Pick<CatalogReader, 'latest'>;
   readonly flushDelayMs: number;
   readonly writeTogether: WriteTogether;
 };
 
+/** A flush of at least so many events shows that more come than a quiet machine has to count. */
+const MANY_EVENTS = 1_000;
 /**
- * Where the machine is busy, flushes take long. Then they become fewer and larger, since an insert
- * costs about the same whatever it holds: from the beginning of one to that of the next there are
- * at least so many times what it took …
+ * Where many events come and the machine is busy, flushes take long. Then they become fewer and
+ * larger, since an insert costs about the same whatever it holds: from the beginning of one to that
+ * of the next there are at least so many times what it took …
  */
 const TIMES_TAKEN = 3;
 /** … beyond this part of the flush delay, … */
@@ -96,16 +106,18 @@ export class Flusher {
     const beganMs = performance.now();
     const ready = [...this.#waiting.values()].filter(({ ahead }) => ahead.isReady);
     await Promise.all(ready.map(({ ahead }) => ahead.refresh()));
-    const flush = await this.#begin(ready.filter((waiting) => this.#isStillWaiting(waiting)));
-    await flush?.ended;
-    this.#nextMs = beganMs + this.#pauseAfter(performance.now() - beganMs);
+    const begun = await this.#begin(ready.filter((waiting) => this.#isStillWaiting(waiting)));
+    await begun?.flush.ended;
+    const tookMs = performance.now() - beganMs;
+    this.#nextMs = beganMs + this.#pauseAfter(tookMs, begun?.events ?? 0);
     this.#isBusy = false;
     this.reconsider();
   }
 
   /** From the beginning of a flush that took so long to that of the next one. */
-  #pauseAfter(tookMs: number): number {
+  #pauseAfter(tookMs: number, events: number): number {
     const { flushDelayMs } = this.sources;
+    if (events < MANY_EVENTS) return flushDelayMs;
     const longMs = tookMs - EASY_PART * flushDelayMs;
     const pauseMs = Math.max(flushDelayMs, TIMES_TAKEN * longMs);
     return Math.min(pauseMs, FLUSH_DELAYS_MAX * flushDelayMs);
@@ -119,7 +131,7 @@ export class Flusher {
    * The catalog is read after the records, so that every event is matched with a catalog that is no
    * older than its arrival.
    */
-  async #begin(ready: readonly Waiting[]): Promise<Flush | null> {
+  async #begin(ready: readonly Waiting[]): Promise<Begun | null> {
     const taken = ready.flatMap((waiting) => this.#take(waiting));
     if (taken.length === 0) return null;
     try {
@@ -128,7 +140,7 @@ export class Flusher {
       const partitions = taken.map(({ waiting }) => waiting.partition);
       const flush = new Flush(partitions, this.sources.writeTogether);
       for (const { waiting, records } of taken) waiting.resolve({ records, catalog, flush });
-      return flush;
+      return { flush, events: eventsOf(taken) };
     } catch (error) {
       for (const { waiting } of taken) waiting.reject(error);
       return null;

@@ -47,8 +47,8 @@ function batchesOf(records: readonly AppendRequest[]): readonly (readonly Append
 }
 
 /**
- * Each partition has one group of records under way, and what comes meanwhile forms its next group:
- * partitions do not wait for each other, and fewer, larger requests reach the broker.
+ * Each partition has one group of records under way, and what comes meanwhile forms its next group.
+ * The groups of all partitions of a broker travel together; brokers do not wait for each other.
  */
 export class KafkaLogWriter implements EventLogWriter {
   readonly #waiting: QueueUsage = { records: 0, bytes: 0 };
