@@ -80,6 +80,7 @@ export class Producer {
   /**
    * Resolves when the records, all of one partition, are acknowledged. The caller waits for the end
    * of one call before the next one for the same partition.
+   * @param deadlineMs when they fail, by the clock of `performance.now()`.
    * @throws DependencyError when they were not acknowledged in time; the log may have them
    *   nevertheless.
    */
