@@ -114,7 +114,7 @@ export class Flusher {
     this.reconsider();
   }
 
-  /** From the beginning of a flush that took so long to that of the next one. */
+  /** How long after the beginning of one flush the next may begin, when the one took so long. */
   #pauseAfter(tookMs: number, events: number): number {
     const { flushDelayMs } = this.sources;
     if (events < MANY_EVENTS) return flushDelayMs;

@@ -43,6 +43,13 @@ export async function answerOf<T>(answer: Promise<T>, client: AdminClient): Prom
 type Question<T> = { readonly client: AdminClient; readonly ask: Ask<T> };
 type Address = ReturnType<typeof brokerAddresses>[number];
 
+/** Ends a connection and its timers at once: a broker that hangs answers no orderly end. */
+export function endConnection(connection: kafkaClient.Connection): void {
+  connection.close(() => undefined);
+  // There is no socket before the address has been found to be one.
+  (connection.socket as typeof connection.socket | undefined)?.destroy();
+}
+
 async function askBroker<T>(
   { client, ask }: Question<T>,
   { host, port }: Address,
@@ -55,9 +62,7 @@ async function askBroker<T>(
     await connection.connect(host, port);
     return await answerOf(ask(connection, client), client);
   } finally {
-    // Ends its timers, too. A broker that hangs would not answer an orderly end.
-    connection.close(() => undefined);
-    connection.socket.destroy();
+    endConnection(connection);
   }
 }
 

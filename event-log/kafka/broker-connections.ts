@@ -1,9 +1,15 @@
 import type * as kafkaClient from '@platformatic/kafka';
 import { DependencyError } from '../../runtime/failure.js';
-import { answerOf, brokerAddresses, CLIENT_ID, type BrokerAccess } from './ask-brokers.js';
+import {
+  answerOf,
+  brokerAddresses,
+  CLIENT_ID,
+  endConnection,
+  type BrokerAccess,
+} from './ask-brokers.js';
 import { connectionProblem } from './connection-problem.js';
 import { describeTopic } from './describe-topic.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
+import { KAFKA_ERROR, kafkaRefusalOf } from './kafka-failure.js';
 import type {
   Leader,
   NumberedRecords,
@@ -77,9 +83,7 @@ export class BrokerConnections implements ProduceCluster {
     const asked = api.async(connection, null, this.#answerMs, producerId, producerEpoch);
     const { errorCode, ...given } = await answerOf(asked, this.client);
     if (errorCode === 0) return given;
-    const error = new Error(`the broker answers with error ${errorCode}`);
-    const doing = 'no producer id was given';
-    throw kafkaFailureOf(Object.assign(error, { code: errorCode }), doing);
+    throw kafkaRefusalOf(errorCode, 'no producer id was given');
   }
 
   async produce(
@@ -170,13 +174,6 @@ async function connected(
   return connection;
 }
 
-function endConnection(connection: kafkaClient.Connection): void {
-  // Ends its timers, too. A broker that hangs would not answer an orderly end.
-  connection.close(() => undefined);
-  // There is no socket before the address has been found to be one.
-  (connection.socket as typeof connection.socket | undefined)?.destroy();
-}
-
 function unusable(broker: Leader, reason: string, isRetryable: boolean): DependencyError {
   return new DependencyError(`event log in Kafka: the broker ${broker} cannot be used: ${reason}`, {
     ...{ dependency: 'event-log', isRetryable },
@@ -184,6 +181,5 @@ function unusable(broker: Leader, reason: string, isRetryable: boolean): Depende
 }
 
 function missingTopic(name: string): DependencyError {
-  const error = new Error('the brokers do not know it');
-  return kafkaFailureOf(Object.assign(error, { code: KAFKA_ERROR.unknownTopic }), `topic ${name}`);
+  return kafkaRefusalOf(KAFKA_ERROR.unknownTopic, `topic ${name}`, 'the brokers do not know it');
 }

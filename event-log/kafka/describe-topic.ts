@@ -1,5 +1,5 @@
 import { askBrokers, type BrokerAccess } from './ask-brokers.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
+import { KAFKA_ERROR, kafkaRefusalOf } from './kafka-failure.js';
 
 /** A description of the cluster and one topic. */
 export type TopicDescription = {
@@ -24,11 +24,6 @@ type TopicAccess = BrokerAccess & { readonly topic: string };
 /** The id of a topic as it stands in log ids, which is how the tools of Kafka print it. */
 export function topicIdOf(uuid: string): string {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
-}
-
-function refusal(code: number, message: string | null, doing: string): Error {
-  const text = message ?? `the broker answers with error ${code}`;
-  return kafkaFailureOf(Object.assign(new Error(text), { code }), doing);
 }
 
 type Partition = { readonly partitionIndex: number; readonly leaderId: number };
@@ -63,7 +58,7 @@ export async function describeTopic(at: TopicAccess, timeoutMs: number): Promise
   const error = topic?.errorCode ?? KAFKA_ERROR.unknownTopic;
   if (topic === undefined || error === KAFKA_ERROR.unknownTopic) return { ...cluster, topic: null };
   if (error !== 0 && error !== KAFKA_ERROR.noLeader)
-    throw refusal(error, null, `topic ${at.topic}`);
+    throw kafkaRefusalOf(error, `topic ${at.topic}`);
   const { partitions } = topic;
   return {
     ...cluster,
@@ -95,7 +90,7 @@ export async function topicSettings(
   const code = result?.errorCode ?? -1;
   if (code === KAFKA_ERROR.unknownTopic) return null;
   if (result === undefined || code !== 0) {
-    throw refusal(code, result?.errorMessage ?? null, `settings of topic ${at.topic}`);
+    throw kafkaRefusalOf(code, `settings of topic ${at.topic}`, result?.errorMessage ?? undefined);
   }
   return new Map(result.configs.map(({ name, value }) => [name, value ?? null]));
 }

@@ -39,3 +39,12 @@ export function kafkaFailureOf(error: unknown, doing: string): DependencyError {
     cause: error,
   });
 }
+
+/** What a broker refuses with an error code of the protocol. */
+export function kafkaRefusalOf(
+  code: number,
+  doing: string,
+  message = `the broker answers with error ${code}`,
+): DependencyError {
+  return kafkaFailureOf(Object.assign(new Error(message), { code }), doing);
+}

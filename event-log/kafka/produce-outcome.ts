@@ -1,6 +1,6 @@
 import type { DependencyError } from '../../runtime/failure.js';
 import { logOutage } from '../group-commit.js';
-import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
+import { KAFKA_ERROR, kafkaRefusalOf } from './kafka-failure.js';
 
 /**
  * What follows from the answer to a batch. `again`: it is sent again under its numbers.
@@ -46,6 +46,5 @@ export function failureOfCode(code: number | null): DependencyError {
     code === KAFKA_ERROR.recordTooLarge
       ? 'a record is larger than max.message.bytes of the topic allows'
       : 'a record was not acknowledged';
-  const error = new Error(`the broker answers with error ${code}`);
-  return kafkaFailureOf(Object.assign(error, { code }), doing);
+  return kafkaRefusalOf(code, doing);
 }

@@ -18,7 +18,7 @@ import { KafkaLogWriter } from './writer.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** So many records that a batch may have them, though there is only one to look at. */
+/** Stands for as many records as a test names; only the first can be looked at. */
 function countlessRecords(count: number): readonly AppendRequest[] {
   const only = record(0, 'many');
   const records = [only];

@@ -157,7 +157,7 @@ function areOffsetsKnown({ logs }: SimulatedBrokers, given: readonly Given[]): b
 }
 
 /**
- * Appends under faults, which the seed and its draws determine. The test has set the clock.
+ * Appends values while faults happen; the seed decides everything. The test has set the clock.
  */
 export async function simulateProducer(
   seed: number,
