@@ -13,7 +13,6 @@ import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
 import { createReadiness } from '../runtime/readiness.js';
-import { outageOf } from '../sql/outage.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { Aggregator } from './aggregator.js';
 import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
@@ -48,7 +47,6 @@ const {
   ],
   // Nobody sends it requests: others take its partitions as soon as it gives them up.
   defaults: { MINUTEBOOK_METRICS_PORT: METRICS_PORT, MINUTEBOOK_STOP_DELAY_MS: '0' },
-  explain: outageOf,
 });
 
 async function run(): Promise<never> {

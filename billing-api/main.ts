@@ -18,7 +18,6 @@ import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
 import { createReadiness, type Readiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
-import { outageOf } from '../sql/outage.js';
 import { startKeyUses } from '../sql/key-uses.js';
 import type { Database } from '../sql/pool.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
@@ -48,7 +47,6 @@ const { config, log, lifecycle } = openProgram('billing-api', {
     ...OPERATIONS_SETTINGS,
   ],
   defaults: DEFAULTS,
-  explain: outageOf,
 });
 
 type Opened = {

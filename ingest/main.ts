@@ -4,7 +4,6 @@ import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { openProgram } from '../runtime/program.js';
-import { outageOf } from '../sql/outage.js';
 import { openIngest } from './open-ingest.js';
 
 const { config, log, lifecycle } = openProgram('ingest', {
@@ -20,7 +19,6 @@ const { config, log, lifecycle } = openProgram('ingest', {
     'MINUTEBOOK_PROXY_COUNT',
     'MINUTEBOOK_BILLING_API_URL',
   ],
-  explain: outageOf,
 });
 
 /** Ingest as a separate program; `npm start` opens the same in its own process. */

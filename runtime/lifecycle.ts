@@ -91,12 +91,7 @@ export function endProgram(error: unknown, log: Log): never {
   process.exit(1);
 }
 
-/**
- * Ends the program in that way when an error reaches none of our code. This is a bug, or an outage
- * that a library reports to nobody: slonik 47 asks for types on a connection of its own when a pool
- * opens, and a server that shuts down at this moment would end the process with a bare stack.
- * `explain` turns such an outage into a DependencyError.
- */
-export function endOnUncaughtErrors(log: Log, explain: (error: unknown) => unknown): void {
-  process.on('uncaughtException', (error) => endProgram(explain(error), log));
+/** Ends the program in that way when an error reaches none of our code, which is a bug. */
+export function endOnUncaughtErrors(log: Log): void {
+  process.on('uncaughtException', (error) => endProgram(error, log));
 }

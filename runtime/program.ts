@@ -16,17 +16,15 @@ export type Program<Names extends SettingName> = {
  * when the program that started it ends. A setting that cannot be used ends it with status 1 and
  * one line in the log.
  * @param defaults of this program alone.
- * @param explain turns what a library reports to nobody into a DependencyError.
  */
 export function openProgram<Names extends SettingName>(
   name: ProgramName,
   settings: {
     readonly names: readonly Names[];
     readonly defaults?: { readonly [Name in Names | CommonSetting]?: string };
-    readonly explain: (error: unknown) => unknown;
   },
 ): Program<Names> {
-  const { names, defaults = {}, explain } = settings;
+  const { names, defaults = {} } = settings;
   try {
     const config = readConfig<Names | CommonSetting>(
       [...names, 'MINUTEBOOK_LOG_LEVEL', 'MINUTEBOOK_STOP_DELAY_MS'],
@@ -36,7 +34,7 @@ export function openProgram<Names extends SettingName>(
     const log = createLog(name, config.MINUTEBOOK_LOG_LEVEL);
     const lifecycle = new Lifecycle(log);
     lifecycle.closeOnSignals(config.MINUTEBOOK_STOP_DELAY_MS);
-    endOnUncaughtErrors(log, explain);
+    endOnUncaughtErrors(log);
     process.on('disconnect', () => void lifecycle.close().then(() => process.exit(0)));
     return { config, log, lifecycle };
   } catch (error) {

@@ -15,39 +15,50 @@ const SHUT_DOWN =
   'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
 
 /**
- * A server that accepts every client and is shut down before the first statement. It sends all of
- * this at once, so that the client reads of the end before a statement can wait for its answer.
+ * A server that accepts every client and is gone before the first statement. It sends its last
+ * words at once, so that the client reads of the end before a statement can wait for its answer.
  */
-async function startDyingServer(): Promise<Server> {
-  const greeting = Buffer.concat([
+async function startDyingServer(lastWords: Buffer): Promise<Server> {
+  const greeting = [
     message('R', Buffer.from([0, 0, 0, 0])),
     message('Z', Buffer.from('I')),
-    message('E', Buffer.from(SHUT_DOWN)),
-  ]);
+    lastWords,
+  ];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.once('data', () => socket.end(greeting));
+    socket.once('data', () => socket.end(Buffer.concat(greeting)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-describe('a PostgreSQL that shuts down while a pool opens', () => {
+const DEATHS = [
+  {
+    how: 'says that it shuts down',
+    lastWords: message('E', Buffer.from(SHUT_DOWN)),
+    error: 'PostgreSQL: terminating connection due to administrator command',
+  },
+  {
+    how: 'is cut off without a word',
+    lastWords: Buffer.alloc(0),
+    error: 'PostgreSQL: Connection terminated unexpectedly',
+  },
+];
+
+describe.for(DEATHS)('a PostgreSQL that $how while a pool opens', ({ lastWords, error }) => {
   test.for(['ingest', 'aggregator', 'billing-api'] as const)(
     'ends %s with one line that names it',
     async (program) => {
-      const server = await startDyingServer();
+      const server = await startDyingServer(lastWords);
       const { port } = server.address() as AddressInfo;
       const url = `postgres://a:b@127.0.0.1:${port}/c`;
       const { status, lines } = await endOfProgram(program, { DATABASE_URL: url });
       server.close();
       expect(status).toBe(1);
       expect(lines).toHaveLength(1);
-      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-        level: 60,
-        msg: 'stopped',
-        error: 'PostgreSQL: terminating connection due to administrator command',
-      });
+      const said = JSON.parse(lines[0] ?? '') as object;
+      expect(said).toMatchObject({ level: 60, msg: 'stopped', error });
+      expect(said).not.toHaveProperty('stack');
     },
   );
 });

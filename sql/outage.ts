@@ -1,22 +1,10 @@
-import {
-  BackendTerminatedError,
-  BackendTerminatedUnexpectedlyError,
-  ConnectionError,
-  IdleTransactionTimeoutError,
-  StatementTimeoutError,
-} from 'slonik';
+import { BackendTerminatedError, ConnectionError } from 'slonik';
 import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
 import { outageOfState } from './sql-state.js';
 
 const NETWORK_CODE = /^(ECONN[A-Z]*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-const OUTAGE_CLASSES = [
-  BackendTerminatedError,
-  BackendTerminatedUnexpectedlyError,
-  ConnectionError,
-  IdleTransactionTimeoutError,
-  StatementTimeoutError,
-] as const;
+const OUTAGE_CLASSES = [BackendTerminatedError, ConnectionError] as const;
 
 /** The error and its causes, outermost first; bounded, because causes could form a circle. */
 export function chainOf(error: unknown): readonly unknown[] {

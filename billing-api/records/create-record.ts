@@ -1,4 +1,5 @@
-import { sql, UniqueIntegrityConstraintViolationError, type FragmentSqlToken } from 'slonik';
+import { DatabaseError } from 'pg';
+import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { allOf, isEqual, isOfEnvironment } from './conditions.js';
 import { assertPresent, assertThat } from '../../runtime/failure.js';
@@ -24,6 +25,9 @@ import type { Unit } from './unit.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** SQLSTATE of a row that a unique index refuses. */
+const UNIQUE_VIOLATION = '23505';
+
 /**
  * What a violated unique index means to the caller: the 409 that names the member. The transaction
  * is aborted by it, so whoever gets this refusal must end the unit with it.
@@ -33,7 +37,7 @@ export function uniqueRefusal(
   resource: Pick<Resource, 'name' | 'unique'>,
   error: unknown,
 ): Refusal {
-  if (!(error instanceof UniqueIntegrityConstraintViolationError)) throw error;
+  if (!(error instanceof DatabaseError) || error.code !== UNIQUE_VIOLATION) throw error;
   const member = resource.unique[error.constraint ?? ''];
   if (member === undefined) throw error;
   return alreadyExists(resource.name, member);

@@ -12,7 +12,6 @@ import { readConfig, required } from '../../../runtime/config.js';
 import { endOnUncaughtErrors, endProgram } from '../../../runtime/lifecycle.js';
 import { createLog } from '../../../runtime/log.js';
 import { createMetrics } from '../../../runtime/metrics.js';
-import { outageOf } from '../../../sql/outage.js';
 import { createDatabase } from '../../../sql/pool.js';
 
 /**
@@ -69,7 +68,7 @@ const config = readConfig(
 );
 
 const logger = createLog('crashing', config.MINUTEBOOK_LOG_LEVEL);
-endOnUncaughtErrors(logger, outageOf);
+endOnUncaughtErrors(logger);
 
 const blockRows = stopPoint['block-rows'];
 
