@@ -35,7 +35,7 @@ export class Tally {
   count = 0;
   lost = 0;
   double = 0;
-  /** Those with any problem, without loss or double included. */
+  /** Those with any problem; one that was not consumed in time is among them. */
   wrong = 0;
 
   constructor(
@@ -51,7 +51,7 @@ export class Tally {
   }
 
   get line(): string {
-    const wrong = this.wrong === 0 ? '' : `, ${this.wrong} with a wrong figure`;
+    const wrong = this.wrong === 0 ? '' : `, ${this.wrong} wrong or not settled`;
     const sums = `${this.count} ${this.noun}, ${this.lost} lost, ${this.double} double`;
     return `${sums}${wrong} (${this.log} log)`;
   }

@@ -59,6 +59,13 @@ async function checkRun(
   return { verdict: await computeVerdict(world), unsettled };
 }
 
+/** What is missing before the log is consumed may only be late, so it is no loss. */
+function judge(verdict: Verdict, unsettled: string | null): Verdict {
+  if (unsettled === null) return verdict;
+  const late = `${verdict.lost} events and usages are not there yet`;
+  return { ...verdict, lost: 0, problems: [unsettled, late, ...verdict.problems] };
+}
+
 async function performRun(
   world: World,
   options: RunOptions,
@@ -81,13 +88,13 @@ async function performRun(
     await restoreEngines(world);
     const { verdict, unsettled } = await checkRun(world, supervisor, options);
     const seen = await sampler.stop();
-    const problems = [...(unsettled === null ? [] : [unsettled]), ...verdict.problems];
-    problems.push(...seen.problems);
+    const judged = judge(verdict, unsettled);
+    const problems = [...judged.problems, ...seen.problems];
     return {
       aggregators,
       unknownOutcomes: world.ledger.unknownOutcomes,
       samples: seen.samples,
-      verdict: { ...verdict, problems },
+      verdict: { ...judged, problems },
       evidence:
         problems.length === 0 ? null : await keepEvidence(world, `${options.log}-${options.seed}`),
     };
