@@ -58,9 +58,11 @@ function openClient(
 function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolClient {
   /** Why no statement can run on it any more. */
   let loss: Error | null = null;
+  let hasEnded = false;
   client.on('error', (error) => {
     loss ??= error;
-    events.emit('error', new BackendTerminatedError(error));
+    // slonik listens no longer once it has ended the connection.
+    if (!hasEnded) events.emit('error', new BackendTerminatedError(error));
   });
   client.on('notice', ({ message }) => {
     if (message !== undefined) events.emit('notice', { message });
@@ -84,9 +86,10 @@ function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolCli
       // The server can have said goodbye together with its welcome.
       if (loss !== null) throw loss;
     },
-    end: () => {
+    end: async () => {
       loss ??= new Error('The connection was closed while a statement ran.');
-      return client.end();
+      await client.end();
+      hasEnded = true;
     },
     query,
     stream: () => {
