@@ -1,4 +1,3 @@
-import { types } from 'pg';
 import {
   createPool,
   SchemaValidationError,
@@ -7,6 +6,7 @@ import {
   type DatabasePool,
   type DatabaseTransactionConnection,
   type DriverFactory,
+  type DriverTypeParser,
   type Interceptor,
 } from 'slonik';
 import { z } from 'zod';
@@ -15,9 +15,10 @@ import type { InstantMs } from '../contract/instant.js';
 import { AssertionFailed, assertThat, codeOf } from '../runtime/failure.js';
 import { beginningWithNext, enterEnvironment, startReading } from './driver/begin-with-next.js';
 import { freedWhenLost } from './driver/freed-when-lost.js';
-import { postgresDriver, type TypeParser } from './driver/postgres-driver.js';
+import { postgresDriver } from './driver/postgres-driver.js';
 import { connectOutageOf, outageOf } from './outage.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
+import { withSession } from './session.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longer than any statement should take, so that a stuck one does not keep its connection. */
@@ -50,13 +51,9 @@ const asText = (text: string): string => text;
  * numeric, int8, date, timestamp and interval stay text, so that no digit is lost. timestamptz
  * becomes milliseconds since 1970 (InstantMs), the exact precision of timestamptz(3).
  */
-const TYPE_PARSERS: readonly TypeParser[] = [
-  { oid: types.builtins.NUMERIC, arrayOid: 1231, parse: asText },
-  { oid: types.builtins.INT8, arrayOid: 1016, parse: asText },
-  { oid: types.builtins.DATE, arrayOid: 1182, parse: asText },
-  { oid: types.builtins.TIMESTAMP, arrayOid: 1115, parse: asText },
-  { oid: types.builtins.INTERVAL, arrayOid: 1187, parse: asText },
-  { oid: types.builtins.TIMESTAMPTZ, arrayOid: 1185, parse: instantFromText },
+const TYPE_PARSERS: readonly DriverTypeParser[] = [
+  ...['numeric', 'int8', 'date', 'timestamp', 'interval'].map((name) => ({ name, parse: asText })),
+  { name: 'timestamptz', parse: instantFromText },
 ];
 
 /** Checks every row against the schema of its statement; a row that does not match is a bug. */
@@ -88,7 +85,7 @@ function reportingOutages(pool: DatabasePool): DatabasePool {
 }
 
 const createDriver: DriverFactory = async (configuration) => {
-  const driver = await postgresDriver(TYPE_PARSERS)(configuration);
+  const driver = await postgresDriver(configuration);
   return {
     createClient: async () => freedWhenLost(beginningWithNext(await driver.createClient())),
   };
@@ -207,6 +204,8 @@ export async function createDatabase(
   const role = options.role === 'owner' ? '' : PROGRAMS_OPTION;
   try {
     const address = withServerOptions(url, `${SESSION_SETTINGS} ${role}`.trim());
+    // Tries once whether the server lets us in. slonik would only try at the first statement.
+    await withSession(address, () => Promise.resolve());
     const pool = await createPool(address, {
       maximumPoolSize: options.poolSize,
       connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -217,16 +216,9 @@ export async function createDatabase(
       // end with their transaction, and sessions with a state are outside the pool (session.ts).
       resetConnection: () => Promise.resolve(),
       driverFactory: createDriver,
-      typeParsers: [],
+      typeParsers: TYPE_PARSERS,
       interceptors: [validateRows],
     });
-    // Opens the first connection, which the next statement uses.
-    await pool
-      .connect(() => Promise.resolve())
-      .catch(async (error: unknown) => {
-        await pool.end();
-        throw error;
-      });
     // An idle connection that the server drops is replaced at the next use. Without a listener the
     // error event would end the process.
     pool.on('error', () => undefined);

@@ -5,31 +5,41 @@ import {
   type DriverClientEventEmitter,
   type DriverConfiguration,
 } from 'slonik';
-import { AssertionFailed, assertThat, codeOf } from '../../runtime/failure.js';
-
-/** How the text of a column becomes its value. `oid` and `arrayOid` are those of pg_type. */
-export type TypeParser = {
-  readonly oid: number;
-  readonly arrayOid: number;
-  readonly parse: (text: string) => unknown;
-};
+import { AssertionFailed, assertPresent, codeOf } from '../../runtime/failure.js';
 
 type Setup = Parameters<typeof createDriverFactory>[0];
 type PoolClient = Awaited<ReturnType<Awaited<ReturnType<Setup>>['createPoolClient']>>;
 type Answer = Awaited<ReturnType<PoolClient['query']>>;
 
+/** SQLSTATE of a statement whose server is being shut down. */
 const SHUT_DOWN = '57P01';
 
-/** The number of the type text[]. */
-const TEXT_ARRAY = 1009 as Parameters<typeof types.getTypeParser>[0];
-const textsOf = types.getTypeParser(TEXT_ARRAY) as (text: string) => (string | null)[];
+type TypeNumber = Parameters<typeof types.getTypeParser>[0];
 
-/** For node-postgres: our parsers, and its own for every other type. */
-function typesFor(parsers: readonly TypeParser[]): { getTypeParser: typeof types.getTypeParser } {
+/**
+ * The numbers (`pg_type.oid`) of a type and of its arrays. Those of built-in types are the same on
+ * every server; node-postgres has no names for arrays.
+ */
+const NUMBERS: ReadonlyMap<string, readonly [type: TypeNumber, arrays: number]> = new Map([
+  ['numeric', [types.builtins.NUMERIC, 1231]],
+  ['int8', [types.builtins.INT8, 1016]],
+  ['date', [types.builtins.DATE, 1182]],
+  ['timestamp', [types.builtins.TIMESTAMP, 1115]],
+  ['interval', [types.builtins.INTERVAL, 1187]],
+  ['timestamptz', [types.builtins.TIMESTAMPTZ, 1185]],
+]);
+const TEXT_ARRAY = 1009 as TypeNumber;
+const textsOf = types.getTypeParser(TEXT_ARRAY) as (array: string) => (string | null)[];
+
+type Types = { readonly getTypeParser: typeof types.getTypeParser };
+
+/** For node-postgres: the given parsers, and its own for every other type. */
+function typesFor(parsers: DriverConfiguration['typeParsers']): Types {
   const known = new Map<number, (text: string) => unknown>();
-  for (const { oid, arrayOid, parse } of parsers) {
-    known.set(oid, parse);
-    known.set(arrayOid, (array) =>
+  for (const { name, parse } of parsers) {
+    const [type, arrays] = assertPresent(NUMBERS.get(name), `the number of type ${name}`);
+    known.set(type, parse);
+    known.set(arrays, (array) =>
       textsOf(array).map((text) => (text === null ? null : parse(text))),
     );
   }
@@ -39,10 +49,7 @@ function typesFor(parsers: readonly TypeParser[]): { getTypeParser: typeof types
 const milliseconds = (given: number | 'DISABLE_TIMEOUT'): number =>
   given === 'DISABLE_TIMEOUT' ? 0 : given;
 
-function openClient(
-  configuration: DriverConfiguration,
-  parsers: ReturnType<typeof typesFor>,
-): Client {
+function openClient(configuration: DriverConfiguration, parsers: Types): Client {
   return new Client({
     connectionString: configuration.connectionUri,
     connectionTimeoutMillis: milliseconds(configuration.connectionTimeout),
@@ -61,7 +68,8 @@ function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolCli
   let hasEnded = false;
   client.on('error', (error) => {
     loss ??= error;
-    // slonik listens no longer once it has ended the connection.
+    // After the end of the connection slonik no longer listens, and an error event that nobody
+    // listens to ends the process.
     if (!hasEnded) events.emit('error', new BackendTerminatedError(error));
   });
   client.on('notice', ({ message }) => {
@@ -73,8 +81,8 @@ function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolCli
       const named = fields.map(({ name, dataTypeID }) => ({ name, dataTypeId: dataTypeID }));
       return { command: command as Answer['command'], fields: named, rowCount, rows };
     } catch (error) {
-      // slonik sends no ROLLBACK after this one. What ended the connection says more than a
-      // statement that finds it ended.
+      // The first error of a lost connection says why it was lost; later ones only say that it is.
+      // After a BackendTerminatedError slonik does not try to roll back, which could only fail.
       if (loss !== null) throw new BackendTerminatedError(loss);
       if (codeOf(error) === SHUT_DOWN) throw new BackendTerminatedError(error as Error);
       throw error;
@@ -99,18 +107,15 @@ function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolCli
 }
 
 /**
- * Connects slonik with node-postgres. Its own `@slonik/pg-driver` asks the server for the numbers
- * of types, on a connection whose loss it reports to nobody, which ends the process; the numbers of
- * built-in types never change.
+ * Lets slonik work with PostgreSQL through node-postgres. It takes the place of
+ * `@slonik/pg-driver`, which asks the server for the numbers of types when a pool opens. Nobody
+ * listens to the errors of the connection that it uses for that, so the loss of this connection
+ * ended the whole process.
  */
-export const postgresDriver = (
-  parsers: readonly TypeParser[],
-): ReturnType<typeof createDriverFactory> =>
-  createDriverFactory(({ driverConfiguration }) => {
-    assertThat(driverConfiguration.typeParsers.length === 0, 'types are parsed by our own driver');
-    const ours = typesFor(parsers);
-    return Promise.resolve({
-      createPoolClient: ({ clientEventEmitter }) =>
-        Promise.resolve(poolClientOf(openClient(driverConfiguration, ours), clientEventEmitter)),
-    });
+export const postgresDriver = createDriverFactory(({ driverConfiguration }) => {
+  const parsers = typesFor(driverConfiguration.typeParsers);
+  return Promise.resolve({
+    createPoolClient: ({ clientEventEmitter }) =>
+      Promise.resolve(poolClientOf(openClient(driverConfiguration, parsers), clientEventEmitter)),
   });
+});
