@@ -3,14 +3,18 @@ import type { Verdict } from './checks/verdict.js';
 import type { LogKind } from './engines/fault-engines.js';
 import type { RunReport } from './random/random-run.js';
 
+function whatIsWrong({ verdict: { lost, double }, isSettled }: RunReport): string {
+  if (isSettled) return `WRONG: ${lost} lost, ${double} double`;
+  return `NOT SETTLED: ${lost} missing so far, ${double} double`;
+}
+
 /** One line a run: seed, what went wrong, what became of the events. */
 export function lineOfRun(report: RunReport): string {
-  const { counts, lost, double, problems } = report.verdict;
+  const { counts, problems } = report.verdict;
   const balance =
     `${counts.accepted}+${counts.landedUnknown} accepted = ${counts.counted} counted + ` +
     `${counts.unmatched} unmatched + ${counts.duplicates} duplicate`;
-  const verdict =
-    problems.length === 0 ? pc.green('exact') : pc.red(`WRONG: ${lost} lost, ${double} double`);
+  const verdict = problems.length === 0 ? pc.green('exact') : pc.red(whatIsWrong(report));
   return [
     `${report.log} seed ${report.seed}`,
     verdict,
@@ -35,7 +39,7 @@ export class Tally {
   count = 0;
   lost = 0;
   double = 0;
-  /** Those with any problem; one that was not consumed in time is among them. */
+  /** Those with any problem, also without anything lost or double, and those not settled. */
   wrong = 0;
 
   constructor(

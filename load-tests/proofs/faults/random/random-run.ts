@@ -30,6 +30,8 @@ export type RunReport = {
   readonly samples: number;
   readonly seconds: number;
   readonly verdict: Verdict;
+  /** Whether the log was read to its end in time. Otherwise what is missing may only be late. */
+  readonly isSettled: boolean;
   /** File with what the programs said, when something is wrong. */
   readonly evidence: string | null;
 };
@@ -59,13 +61,6 @@ async function checkRun(
   return { verdict: await computeVerdict(world), unsettled };
 }
 
-/** What is missing before the log is consumed may only be late, so it is no loss. */
-function judge(verdict: Verdict, unsettled: string | null): Verdict {
-  if (unsettled === null) return verdict;
-  const late = `${verdict.lost} events and usages are not there yet`;
-  return { ...verdict, lost: 0, problems: [unsettled, late, ...verdict.problems] };
-}
-
 async function performRun(
   world: World,
   options: RunOptions,
@@ -88,13 +83,14 @@ async function performRun(
     await restoreEngines(world);
     const { verdict, unsettled } = await checkRun(world, supervisor, options);
     const seen = await sampler.stop();
-    const judged = judge(verdict, unsettled);
-    const problems = [...judged.problems, ...seen.problems];
+    const problems = [...(unsettled === null ? [] : [unsettled]), ...verdict.problems];
+    problems.push(...seen.problems);
     return {
       aggregators,
       unknownOutcomes: world.ledger.unknownOutcomes,
       samples: seen.samples,
-      verdict: { ...judged, problems },
+      verdict: { ...verdict, problems },
+      isSettled: unsettled === null,
       evidence:
         problems.length === 0 ? null : await keepEvidence(world, `${options.log}-${options.seed}`),
     };
