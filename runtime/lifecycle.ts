@@ -91,7 +91,7 @@ export function endProgram(error: unknown, log: Log): never {
   process.exit(1);
 }
 
-/** Ends the program in that way when an error reaches none of our code, which is a bug. */
+/** Does what `endProgram` does with an error that no part of the program caught: that is a bug. */
 export function endOnUncaughtErrors(log: Log): void {
   process.on('uncaughtException', (error) => endProgram(error, log));
 }

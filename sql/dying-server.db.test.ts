@@ -15,14 +15,14 @@ const SHUT_DOWN =
   'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
 
 /**
- * A server that accepts every client and is gone before the first statement. It sends its last
- * words at once, so that the client reads of the end before a statement can wait for its answer.
+ * A server that lets every client in and is gone before the first statement. Its welcome and its
+ * last message arrive together, so the client learns of the end before it can ask anything.
  */
-async function startDyingServer(lastWords: Buffer): Promise<Server> {
+async function startDyingServer(lastMessage: Buffer): Promise<Server> {
   const greeting = [
     message('R', Buffer.from([0, 0, 0, 0])),
     message('Z', Buffer.from('I')),
-    lastWords,
+    lastMessage,
   ];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -35,21 +35,21 @@ async function startDyingServer(lastWords: Buffer): Promise<Server> {
 const DEATHS = [
   {
     how: 'says that it shuts down',
-    lastWords: message('E', Buffer.from(SHUT_DOWN)),
+    lastMessage: message('E', Buffer.from(SHUT_DOWN)),
     error: 'PostgreSQL: terminating connection due to administrator command',
   },
   {
     how: 'is cut off without a word',
-    lastWords: Buffer.alloc(0),
+    lastMessage: Buffer.alloc(0),
     error: 'PostgreSQL: Connection terminated unexpectedly',
   },
 ];
 
-describe.for(DEATHS)('a PostgreSQL that $how while a pool opens', ({ lastWords, error }) => {
+describe.for(DEATHS)('a PostgreSQL that $how while a pool opens', ({ lastMessage, error }) => {
   test.for(['ingest', 'aggregator', 'billing-api'] as const)(
     'ends %s with one line that names it',
     async (program) => {
-      const server = await startDyingServer(lastWords);
+      const server = await startDyingServer(lastMessage);
       const { port } = server.address() as AddressInfo;
       const url = `postgres://a:b@127.0.0.1:${port}/c`;
       const { status, lines } = await endOfProgram(program, { DATABASE_URL: url });

@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal;
 const recordAt = (offset: number, events: number): DecodedRecord => ({
   offset,
   appendedAtMs: 0,
-  // Flushes count the events and look at none of them.
+  // A flusher only counts the events and never reads one, so places without events will do.
   candidates: Array.from({ length: events }),
   deadLetter: null,
 });

@@ -43,10 +43,13 @@ export async function answerOf<T>(answer: Promise<T>, client: AdminClient): Prom
 type Question<T> = { readonly client: AdminClient; readonly ask: Ask<T> };
 type Address = ReturnType<typeof brokerAddresses>[number];
 
-/** Ends a connection and its timers at once: a broker that hangs answers no orderly end. */
+/**
+ * Closes a connection at once and stops its timers. It does not wait for the broker to agree, since
+ * a broker that hangs never would.
+ */
 export function endConnection(connection: kafkaClient.Connection): void {
   connection.close(() => undefined);
-  // There is no socket before the address has been found to be one.
+  // A connection to an address that could not be used never got a socket.
   (connection.socket as typeof connection.socket | undefined)?.destroy();
 }
 

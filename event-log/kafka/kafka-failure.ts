@@ -40,7 +40,10 @@ export function kafkaFailureOf(error: unknown, doing: string): DependencyError {
   });
 }
 
-/** What a broker refuses with an error code of the protocol. */
+/**
+ * The failure to throw when a broker answers with an error code of Kafka's protocol.
+ * @param doing what could not be done, in words.
+ */
 export function kafkaRefusalOf(
   code: number,
   doing: string,

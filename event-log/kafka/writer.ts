@@ -47,8 +47,9 @@ function batchesOf(records: readonly AppendRequest[]): readonly (readonly Append
 }
 
 /**
- * Each partition has one group of records under way, and what comes meanwhile forms its next group.
- * The groups of all partitions of a broker travel together; brokers do not wait for each other.
+ * Each partition sends one group of records at a time, and what comes meanwhile forms its next
+ * group. One request carries the groups of all partitions that a broker leads; a request to one
+ * broker does not wait for an answer of another.
  */
 export class KafkaLogWriter implements EventLogWriter {
   readonly #waiting: QueueUsage = { records: 0, bytes: 0 };
