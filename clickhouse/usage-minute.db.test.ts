@@ -82,6 +82,26 @@ describe('usage_minute_v1', () => {
     expect(await least()).toBe('0');
   });
 
+  test('finds everybody with usage of one meter without reading the others', async ({
+    clickhouse,
+  }) => {
+    const { client } = clickhouse;
+    // 2,000 customers with 40 meters each.
+    await client.command(`INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key,
+      meter_id, generation, minute, event_count)
+      SELECT 't', 'e', concat('e:', toString(intDiv(number, 40))), concat('m', toString(number % 40)), 1,
+        toDateTime64(60 * number, 0, 'UTC'), 1
+      FROM numbers(80000)`);
+    const [estimate] = await client.query(
+      `EXPLAIN ESTIMATE SELECT sum(event_count) FROM usage_minute_v1
+       WHERE tenant_id = 't' AND environment_id = 'e' AND meter_id = 'm7'`,
+      {},
+      z.object({ rows: z.coerce.number() }),
+    );
+    // Its own 2,000, and what shares granules of 2,048 with them.
+    expect(estimate?.rows).toBeLessThanOrEqual(3 * 2_048);
+  });
+
   test('keeps what counts alone, whatever the other columns hold', async ({ clickhouse }) => {
     const { client } = clickhouse;
     const count = `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id,

@@ -133,6 +133,6 @@ export function previewLines(invoice: ShownInvoice): readonly string[] {
     '',
     until === null
       ? 'It is not known yet up to when all events are included.'
-      : `Events that were received before ${until} are included.`,
+      : `All events that were received before ${until} are included, and perhaps later ones.`,
   ];
 }

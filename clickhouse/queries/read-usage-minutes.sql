@@ -8,7 +8,7 @@
 --          them (constants as keys would cost a third more), and $groupBy$ the same as a clause; $values$ the merged values that
 --          the type needs, and $columns$ the columns of the answer (answer-columns.ts), of which those that another branch needs
 --          are empty and read no column of the table; $rowsMax$ more slots than an answer may hold.
--- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
+-- Index:   usage_minute_v1 by tenant, environment, meter, customer, generation, minute: no join, no function around a key.
 SELECT
   $columns$
 FROM

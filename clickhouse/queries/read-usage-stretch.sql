@@ -4,7 +4,7 @@
 -- Grain:   one row per generation of a meter, or one in all for a branch with one query, and what the query splits by; none
 --          without minutes (empty_result_for_aggregation_by_empty_set).
 -- Params:  as in read-usage-minutes.sql; $columns$ merges the values itself.
--- Index:   usage_minute_v1 by tenant, environment, customer, meter, generation, minute: no join, no function around a key.
+-- Index:   usage_minute_v1 by tenant, environment, meter, customer, generation, minute: no join, no function around a key.
 SELECT
   $columns$
 FROM usage_minute_v1 AS u

@@ -2,7 +2,7 @@
 -- Grain:   one row per meter, hour of the events and one of 64 groups of customers, so that errors cannot cancel out easily.
 -- Params:  meters: JSON [{number, tenant_id, environment_id, meter_id, generations}]; fromMs, toMs: whole minutes; groupsFrom, groupsTo:
 --          which of the groups of customers, the last one left out.
--- Index:   usage_minute_v1 by tenant and environment; by minute within each customer, meter and generation.
+-- Index:   usage_minute_v1 by tenant, environment and meter; by minute within each customer and generation.
 SELECT wanted.number AS number, intDiv(toInt64(u.minute), 3600) * 3600000 AS hour_ms,
   cityHash64(u.customer_key) % 64 AS customers, sum(u.event_count) AS counted
 FROM usage_minute_v1 AS u
@@ -16,7 +16,7 @@ INNER JOIN
   AND u.meter_id = wanted.meter_id AND u.generation = wanted.generation
 WHERE u.minute >= toDateTime64(intDiv({fromMs:Int64}, 1000), 0, 'UTC')
   AND u.minute < toDateTime64(intDiv({toMs:Int64}, 1000), 0, 'UTC')
-  -- Before the join, which takes ten times as long for a row as this (35 million rows, 50 of 314 meters: 9 s instead of 77).
+  -- Before the join, which takes ten times as long for a row as this, and for the index, which the join does not use.
   AND (u.tenant_id, u.environment_id, u.meter_id) IN
     (SELECT tupleElement(n, 'tenant_id'), tupleElement(n, 'environment_id'), tupleElement(n, 'meter_id')
      FROM (SELECT arrayJoin(JSONExtract({meters:String}, 'Array(Tuple(tenant_id String, environment_id String, meter_id String))')) AS n))

@@ -4,7 +4,7 @@
 -- Params:  tenantId, environmentId; isAnyTenant: of everybody, for the reconciliation; fromMs, toMs: whole hours; bounds: JSON [{log_id, log_partition,
 --          next_offset}] of every partition: batches that end at or below next_offset are finished. Rows of earlier releases
 --          name their batch as start:end, and count only when it is finished.
--- Index:   usage_minute_v1 by tenant, environment, customer ('' stands first), meter, generation, minute. Read once, so that all rows are of
+-- Index:   usage_minute_v1 by tenant, environment, meter, customer (''), generation, minute. Read once, so that all rows are of
 --          one moment: a batch of the answer is whole, and so is every batch before it.
 SELECT tenant_id, environment_id, hour_ms, log_id, log_partition, sum(event_count) AS accepted,
   max(counted_below) AS counted_below

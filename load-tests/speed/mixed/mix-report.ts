@@ -144,7 +144,7 @@ function notesOf(result: JudgedRun, plan: JudgedPlan): readonly string[] {
   const half =
     measured === null
       ? 'as asked'
-      : `half of what the machine does from the first send until all are visible (${grouped(measured.single)}/s as singles, ${grouped(measured.bulk)}/s in bulk)`;
+      : `half of what the machine does of this load from the first send until all are visible (${grouped(measured)}/s)`;
   const cpu = [...watch.cpuSeconds].map(([part, seconds]) => `${part} ${seconds.toFixed(0)}`);
   return [
     `${plan.minutes} minutes at ${rate} events a second, ${half}; ${100 * plan.singlesShare} % of them as singles, the others ${BULK_EVENTS} a request; 2 % repeats, a third of these with another payload; 5 % late by 1 to 27 days; 0.5 % of unknown customers; 1 % without a meter.`,

@@ -23,12 +23,10 @@ export type MixPlan = {
   readonly onProgress: (fraction: number, text: string) => void;
 };
 
-/** What the machine reached before the run, first send to all visible; null when not measured. */
-type Measured = { readonly single: number; readonly bulk: number };
-
 export type MixResult = {
   readonly eventsPerSecond: number;
-  readonly measured: Measured | null;
+  /** Events a second that the machine did before the run; null when that was not measured. */
+  readonly measured: number | null;
   readonly offered: Readonly<Record<Kind, Offered>>;
   readonly statuses: ReadonlyMap<number, number>;
   readonly latencies: MinuteLatencies;
@@ -42,7 +40,8 @@ export type MixResult = {
   readonly watch: MachineWatch;
 };
 
-const MEASURE_SECONDS = 5;
+const WARM_SECONDS = 10;
+const MEASURE_SECONDS = 30;
 /** Timestamps of the events before the run are as if so many came in a second. */
 const PACE_BEFORE = 20_000;
 /** Part of the machine's rate at which the load runs. */
@@ -58,31 +57,42 @@ type World = {
   readonly wrong: string[];
 };
 
-/** Events a second of one kind, from the first send until all are visible. */
-async function measureKind(world: World, kind: Kind): Promise<number> {
-  const { sender, books } = world;
-  const before = books.books.totals.accepted;
-  const startedAt = performance.now();
-  await sender.saturate(kind, MEASURE_SECONDS);
-  const tooMany = await whenVisible(books, DRAIN_TIMEOUT_MS);
-  if (tooMany > 0) world.wrong.push(`before the run: an answer had ${tooMany} requests too many`);
-  const seconds = (performance.now() - startedAt) / 1_000;
-  return (books.books.totals.accepted - before) / seconds;
-}
-
-async function measureMachine(world: World): Promise<Measured> {
-  world.plan.onProgress(0.02, 'measuring the rate of the machine');
-  // One second before, so that what is measured is warm.
-  await world.sender.saturate('single', 1);
-  return { single: await measureKind(world, 'single'), bulk: await measureKind(world, 'bulk') };
+/** Does the work while the others run. One that fails ends the work, and its error is thrown. */
+async function beside<T>(
+  others: readonly ((signal: AbortSignal) => Promise<void>)[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const running = Promise.all(others.map((other) => other(over.signal)));
+  running.catch(() => over.abort());
+  const result = await work(over.signal).finally(() => over.abort());
+  await running;
+  return result;
 }
 
 /**
- * Events a second of a load of which this share is sent one by one, and the rest in bulk, by the
- * measured rate of each kind.
+ * Events a second that the machine does of this very load, meters that change and questions
+ * included, from the first send until all are visible.
  */
-function mixedRate({ single, bulk }: Measured, singlesShare: number): number {
-  return 1 / (singlesShare / single + (1 - singlesShare) / bulk);
+async function measureMachine({ plan, sender, books, wrong }: World): Promise<number> {
+  plan.onProgress(0.01, 'measuring the rate of the machine');
+  const questions = new UsageQuestions({ ...books, onAnswer: () => undefined });
+  const others = [
+    (signal: AbortSignal) => questions.run(signal),
+    (signal: AbortSignal) => books.changes.run(plan.meterSeconds, signal),
+  ];
+  const rate = await beside(others, async () => {
+    await sender.saturate(plan.singlesShare, WARM_SECONDS);
+    const before = books.books.totals.accepted;
+    const startedAt = performance.now();
+    await sender.saturate(plan.singlesShare, MEASURE_SECONDS);
+    const tooMany = await whenVisible(books, DRAIN_TIMEOUT_MS);
+    if (tooMany > 0) wrong.push(`before the run: an answer had ${tooMany} requests too many`);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    return (books.books.totals.accepted - before) / seconds;
+  });
+  wrong.push(...questions.wrong);
+  return rate;
 }
 
 async function sendBoth(
@@ -142,16 +152,12 @@ async function runLoad({ world, clickhouse, latencies, eventsPerSecond }: Load) 
       plan.onProgress(Math.min(0.95, minute / plan.minutes), text);
     },
   });
-  const over = new AbortController();
-  const beside = Promise.all([
-    questions.run(over.signal),
-    books.changes.run(plan.meterSeconds, over.signal),
-    watch.run(over.signal),
-  ]);
-  // One that fails ends the sending, too; the error is thrown below.
-  beside.catch(() => over.abort());
-  const offered = await sendBoth(world, eventsPerSecond, over.signal).finally(() => over.abort());
-  await beside;
+  const others = [
+    (signal: AbortSignal) => questions.run(signal),
+    (signal: AbortSignal) => books.changes.run(plan.meterSeconds, signal),
+    (signal: AbortSignal) => watch.run(signal),
+  ];
+  const offered = await beside(others, (signal) => sendBoth(world, eventsPerSecond, signal));
   const failures = [...books.changes.failures, ...watch.failures];
   return { offered, behind, watch, failures, wrongAnswers: [...world.wrong, ...questions.wrong] };
 }
@@ -171,10 +177,7 @@ export async function runMix(
   sender.setPace(PACE_BEFORE, Date.now());
   const measured = plan.eventsPerSecond === null ? await measureMachine(world) : null;
   isMeasuring = false;
-  const eventsPerSecond =
-    measured === null
-      ? (plan.eventsPerSecond ?? 0)
-      : OF_MACHINE * mixedRate(measured, plan.singlesShare);
+  const eventsPerSecond = measured === null ? (plan.eventsPerSecond ?? 0) : OF_MACHINE * measured;
   sender.setPace(eventsPerSecond, Date.now());
   const loaded = await runLoad({ world, clickhouse, latencies, eventsPerSecond });
   plan.onProgress(0.96, 'waiting until all are counted');

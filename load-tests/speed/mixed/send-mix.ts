@@ -44,13 +44,20 @@ export class MixSender {
     this.#paces.push({ from: this.#nextSlot, startMs, msPerEvent: 1_000 / eventsPerSecond });
   }
 
-  /** As fast as answers come. Returns when everything is accepted. */
-  async saturate(kind: Kind, seconds: number): Promise<void> {
+  /**
+   * As fast as answers come: each connection sends a bulk request, then the singles that belong to
+   * it. Returns when everything is accepted.
+   */
+  async saturate(singlesShare: number, seconds: number): Promise<void> {
     const endsAt = performance.now() + 1_000 * seconds;
-    const send = async (): Promise<void> => {
+    const round = 1 + Math.round((BULK_EVENTS * singlesShare) / (1 - singlesShare));
+    const send = async (index: number): Promise<void> => {
       let connection = await this.#open();
-      while (performance.now() < endsAt) {
-        const { bytes, onStatus } = this.#request(this.#take(kind));
+      // Not all in step, so that bulk requests do not come all at once.
+      for (let turn = index; performance.now() < endsAt; turn += 1) {
+        const { bytes, onStatus } = this.#request(
+          this.#take(turn % round === 0 ? 'bulk' : 'single'),
+        );
         const sentAt = performance.now();
         const status = await new Promise<number>((resolve) => connection.send(bytes, resolve));
         onStatus(status, sentAt);
@@ -58,7 +65,7 @@ export class MixSender {
       }
       connection.close();
     };
-    await Promise.all(Array.from({ length: CONNECTIONS[kind] }, send));
+    await Promise.all(Array.from({ length: CONNECTIONS.single }, (_, index) => send(index)));
     await this.settle();
   }
 

@@ -20,8 +20,8 @@ import { verdictOf, type Section } from '../section.js';
  * repeats, late events, meters that are made, changed and archived, and questions about usage. At
  * the end all books are compared, and memory, parts and log lines are judged.
  * `npm run measure -- mixed-load [--minutes 60] [--log postgres|kafka] [--rate EVENTS_A_SECOND]
- * [--singles 0.2] [--meter-seconds 5]`. Without --rate it measures the machine for some seconds and
- * takes half of that. Ends with status 1 when anything is not as it must be.
+ * [--singles 0.2] [--meter-seconds 5]`. Without --rate it runs the load as fast as the machine can
+ * for half a minute and takes half of that. Ends with status 1 when anything is not as it must be.
  */
 const { values } = parseArgs({
   options: {
