@@ -8,6 +8,7 @@ import { encodeDeltas } from '../fold/encode-rows.js';
 import { hashText } from '../../runtime/hash-text.js';
 import { BACKFILL_INSERT } from '../write/insert-statements.js';
 import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
+import { countPage } from './count-page.js';
 import { pagesOf, type EventPage } from './event-pages.js';
 import { readTallies, type PlacedTally } from './read-tallies.js';
 
@@ -58,11 +59,17 @@ async function writeBlock(
   });
 }
 
-/** Applies the meter to the events of one page; returns how many matched. */
-async function backfillPage(
+type OnePage = {
+  readonly rule: ValueRule;
+  readonly page: EventPage;
+  readonly signal: AbortSignal;
+};
+
+/** Applies a meter whose values are read from texts to one page; returns how many matched. */
+async function addUpPage(
   clickhouse: ClickHouse,
   attempt: BackfillAttempt,
-  of: { readonly rule: ValueRule; readonly page: EventPage; readonly signal: AbortSignal },
+  of: OnePage,
 ): Promise<number> {
   let eventsMatched = 0;
   let block = emptyBlock();
@@ -79,6 +86,17 @@ async function backfillPage(
   of.signal.throwIfAborted();
   await writeBlock(clickhouse, attempt, block);
   return eventsMatched;
+}
+
+/** Applies the meter to the events of one page; returns how many matched. */
+function backfillPage(
+  clickhouse: ClickHouse,
+  attempt: BackfillAttempt,
+  of: OnePage,
+): Promise<number> {
+  return AGGREGATIONS[of.rule.type].counts === 'event'
+    ? countPage(clickhouse, attempt, of.page)
+    : addUpPage(clickhouse, attempt, of);
 }
 
 /**

@@ -3,11 +3,11 @@ import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { ValueRule } from '../../contract/event-value.js';
 import { MINUTE_MS, type InstantMs } from '../../contract/instant.js';
-import type { MeterFilter } from '../../contract/meter.js';
 import type { EventTally } from '../../contract/minute-values.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
+import { matchingEvents } from './matching-events.js';
 
 /** Events of one customer, minute, source and group that have the same value texts. */
 export type PlacedTally = {
@@ -46,25 +46,6 @@ const tallyRow = z
     }),
   );
 
-/**
- * `meterMatches` (contract/meter.ts) in SQL: each filter's property exists and its text is listed.
- */
-function filterCondition(filters: readonly MeterFilter[]): {
-  readonly text: string;
-  readonly parameters: QueryParameters;
-} {
-  const parameters: Record<string, string | readonly string[]> = {};
-  const conditions = filters.map(({ key, values }, index) => {
-    parameters[`key_${index}`] = key;
-    parameters[`values_${index}`] = values;
-    return (
-      `mapContains(properties, {key_${index}:String}) AND ` +
-      `has({values_${index}:Array(String)}, properties[{key_${index}:String}])`
-    );
-  });
-  return { text: ['1', ...conditions].join(' AND '), parameters };
-}
-
 /** The texts from which the value is computed, in the order of the rule. */
 function textsExpression({ properties }: ValueRule): string {
   const texts = properties.map(
@@ -75,8 +56,6 @@ function textsExpression({ properties }: ValueRule): string {
   return `CAST([${texts.join(', ')}], 'Array(Nullable(String))')`;
 }
 
-/** Minutes as numbers: toStartOfMinute is a DateTime, which ends in 2106. */
-const MINUTE = `intDiv(toUnixTimestamp64Milli(timestamp), ${MINUTE_MS})`;
 const LATEST_PLACE = `max((toUnixTimestamp64Milli(timestamp), toUnixTimestamp64Milli(received_at),
   event_id))`;
 /** For meters that do not need the latest event: its id takes more memory than all the rest. */
@@ -93,25 +72,21 @@ export function readTallies(
   of: { readonly rule: ValueRule; readonly page: EventPage },
 ): AsyncGenerator<readonly PlacedTally[]> {
   const { rule, page } = of;
-  const { groupBy } = attempt.aggregation;
   const { values } = AGGREGATIONS[rule.type];
-  const filter = filterCondition(attempt.filters);
+  const events = matchingEvents(attempt, page);
   const texts = rule.properties.map((property, index) => [`text_${index}`, property] as const);
   const parameters: QueryParameters = {
-    ...page.parameters,
-    ...filter.parameters,
+    ...events.parameters,
     ...Object.fromEntries(texts),
-    group_by: groupBy ?? '',
   };
   const select = `SELECT customer_key, minute, toString(grouped.source), group_text,
       texts, events, time_sum_ms, place.1, place.2, place.3
     FROM (
-      SELECT customer_key, ${MINUTE} AS minute, source,
-        ${groupBy === null ? "''" : 'properties[{group_by:String}]'} AS group_text,
+      SELECT customer_key, ${events.minute} AS minute, source, ${events.groupText} AS group_text,
         ${textsExpression(rule)} AS texts, count() AS events,
         sum(toUnixTimestamp64Milli(timestamp) % ${MINUTE_MS}) AS time_sum_ms,
         ${values.includes('latest') ? LATEST_PLACE : NO_PLACE} AS place
-      FROM events_v1 WHERE ${page.condition} AND ${filter.text}
+      ${events.from}
       GROUP BY customer_key, minute, source, group_text, texts
     ) AS grouped
     SETTINGS max_bytes_before_external_group_by = 268435456`;

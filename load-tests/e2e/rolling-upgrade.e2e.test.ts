@@ -13,7 +13,7 @@ import { test } from '../harness/fixtures.js';
 import { runVerb, runVerbOf } from '../harness/run-verb.js';
 import { unpackRelease } from '../releases/kept-release.js';
 import { CustomersOfUpgrade } from './upgrade/customers-of-upgrade.js';
-import { PROGRAMS, ReleasePrograms } from './upgrade/release-programs.js';
+import { ReleasePrograms } from './upgrade/release-programs.js';
 
 /** The release before this one. */
 const BEFORE = '0.1.0';
@@ -60,22 +60,35 @@ describe(`release ${BEFORE} and this one on one set of stores`, () => {
       customers.begin();
       await customers.sentMore(EVENTS_EACH_PHASE);
 
-      // 1. The stores, by the verb of the new release; and what releases after it may add.
+      // 1. The stores, by the verb of the new release. One of its files copies rows, so that the
+      // aggregators are stopped first; events go on being accepted.
+      const early = await runVerb(servers, 'migrate');
+      expect([early.status, early.said]).toEqual([
+        1,
+        expect.stringContaining('0006_usage_by_meter.sql copies rows, and 1 of the aggregators'),
+      ]);
+      await programs.stop(old.aggregator);
       const migrated = await runVerb(servers, 'migrate');
-      expect([migrated.status, migrated.said]).toEqual([0, expect.stringMatching(/^PostgreSQL /)]);
+      expect([migrated.status, migrated.said]).toEqual([
+        0,
+        expect.stringContaining('ClickHouse now has'),
+      ]);
       await migrateDatabase(emptyDatabaseUrl, await withMadeUp('sql', made));
       const folder = await withMadeUp('clickhouse', made);
       await migrateClickHouse(emptyClickHouseUrl, emptyDatabaseUrl, folder);
       await customers.sentMore(EVENTS_EACH_PHASE);
       await expect
         .poll(() => programs.readiness(), { timeout: 30_000, interval: 500 })
-        .toEqual(PROGRAMS.map((name) => `before ${name}: 200`));
+        .toEqual(['before ingest: 200', 'before billing-api: 200']);
 
-      // 2. Aggregators of both, then of the new release alone; then billing-api, and ingest last.
+      // 2. The aggregator of the new release beside one of the release before, as when no file
+      // copies rows; then alone; then billing-api, and ingest last.
+      const second = await programs.start('before', 'aggregator');
+      await programs.waitUntilOwning(second);
       const aggregator = await programs.start('this', 'aggregator');
       await programs.waitUntilOwning(aggregator);
       await customers.sentMore(EVENTS_EACH_PHASE);
-      await programs.stop(old.aggregator);
+      await programs.stop(second);
       await programs.start('this', 'billing-api');
       await customers.sentMore(EVENTS_EACH_PHASE);
       await programs.start('this', 'ingest');

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startProgram, waitUntilReady, type StartedProgram } from '../../harness/start-program.js';
 
-export const PROGRAMS = ['ingest', 'aggregator', 'billing-api'] as const;
+const PROGRAMS = ['ingest', 'aggregator', 'billing-api'] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 export type Release = 'before' | 'this';
 
