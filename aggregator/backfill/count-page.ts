@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { MINUTE_MS } from '../../contract/instant.js';
+import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
@@ -27,7 +28,8 @@ export async function countPage(
   const { from, minute, groupText, parameters } = matchingEvents(attempt, page);
   const select = `SELECT count() AS matched ${from}`;
   const [row] = await clickhouse.query(select, parameters, matchedRow);
-  if (row === undefined || row.matched === 0) return 0;
+  const { matched } = assertPresent(row, 'the row of a SELECT of one aggregate');
+  if (matched === 0) return 0;
   await clickhouse.command(
     `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id, generation,
        minute, source, group_key, event_count)
@@ -45,5 +47,5 @@ export async function countPage(
     { ...parameters, meter_id: meterId, generation },
     `mb:backfill:${meterId}:${generation}:${randomUUID()}`,
   );
-  return row.matched;
+  return matched;
 }

@@ -34,6 +34,7 @@ function filterCondition(filters: readonly MeterFilter[]): {
   return { text: ['1', ...conditions].join(' AND '), parameters };
 }
 
+/** The events of the page that the attempt's meter counts, as parts of a statement. */
 export function matchingEvents(attempt: BackfillAttempt, page: EventPage): MatchingEvents {
   const { groupBy } = attempt.aggregation;
   const filter = filterCondition(attempt.filters);
