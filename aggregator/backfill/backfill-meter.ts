@@ -1,92 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { AGGREGATIONS } from '../../contract/aggregation.js';
-import { compileValueRule, type ValueRule } from '../../contract/event-value.js';
-import { addTally, createUsageCell } from '../../contract/usage-cell.js';
-import type { UsageMinute } from '../../contract/usage-minute.js';
-import { encodeDeltas } from '../fold/encode-rows.js';
+import { compileValueRule } from '../../contract/event-value.js';
 import { hashText } from '../../runtime/hash-text.js';
-import { BACKFILL_INSERT } from '../write/insert-statements.js';
+import { addUpPage, type OnePage } from './add-up-page.js';
 import type { BackfillAttempt, BackfillResult, BackfillWatch } from './backfill-jobs.js';
 import { countPage } from './count-page.js';
-import { pagesOf, type EventPage } from './event-pages.js';
-import { readTallies, type PlacedTally } from './read-tallies.js';
+import { pagesOf } from './event-pages.js';
 
 /** Events read at a time: about a second of work, so that no request reaches its time-out. */
 const PAGE_EVENTS = 250_000;
-/** Memory for the cells of one insert, roughly. The table merges rows of one minute. */
-const BLOCK_BYTES_MAX = 24 * 1024 * 1024;
-const CELL_BYTES = 400;
-const HASH_BYTES = 100;
-
-/** Cells that are not written yet. */
-type Block = { readonly cells: Map<string, UsageMinute>; bytes: number };
-
-function emptyBlock(): Block {
-  return { cells: new Map(), bytes: 0 };
-}
-
-function addToBlock(
-  block: Block,
-  of: { readonly attempt: BackfillAttempt; readonly rule: ValueRule },
-  placed: PlacedTally,
-): void {
-  const { attempt: meter, rule } = of;
-  const { customerKey, minuteMs, source, groupKey, tally } = placed;
-  const lengths = `${customerKey.length}|${source.length}`;
-  const key = `${minuteMs}|${lengths}|${customerKey}${source}${groupKey}`;
-  let delta = block.cells.get(key);
-  if (delta === undefined) {
-    const cell = createUsageCell(rule.type);
-    delta = { meter, customerKey, minuteMs, source, groupKey, cell };
-    block.cells.set(key, delta);
-    block.bytes += CELL_BYTES + 4 * key.length;
-  }
-  addTally(delta.cell, rule, tally);
-  if (AGGREGATIONS[rule.type].values.includes('uniques')) block.bytes += HASH_BYTES;
-}
-
-async function writeBlock(
-  clickhouse: ClickHouse,
-  { meterId, generation }: BackfillAttempt,
-  block: Block,
-): Promise<void> {
-  if (block.cells.size === 0) return;
-  await clickhouse.insertText({
-    query: BACKFILL_INSERT,
-    body: encodeDeltas([...block.cells.values()]).text,
-    queryId: `mb:backfill:${meterId}:${generation}:${randomUUID()}`,
-  });
-}
-
-type OnePage = {
-  readonly rule: ValueRule;
-  readonly page: EventPage;
-  readonly signal: AbortSignal;
-};
-
-/** Applies a meter whose values are read from texts to one page; returns how many matched. */
-async function addUpPage(
-  clickhouse: ClickHouse,
-  attempt: BackfillAttempt,
-  of: OnePage,
-): Promise<number> {
-  let eventsMatched = 0;
-  let block = emptyBlock();
-  for await (const tallies of readTallies(clickhouse, attempt, of)) {
-    for (const placed of tallies) {
-      addToBlock(block, { attempt, rule: of.rule }, placed);
-      eventsMatched += placed.tally.count;
-    }
-    if (block.bytes < BLOCK_BYTES_MAX) continue;
-    of.signal.throwIfAborted();
-    await writeBlock(clickhouse, attempt, block);
-    block = emptyBlock();
-  }
-  of.signal.throwIfAborted();
-  await writeBlock(clickhouse, attempt, block);
-  return eventsMatched;
-}
 
 /** Applies the meter to the events of one page; returns how many matched. */
 function backfillPage(
