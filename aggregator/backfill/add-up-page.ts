@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { ValueRule } from '../../contract/event-value.js';
@@ -8,6 +7,7 @@ import { encodeDeltas } from '../fold/encode-rows.js';
 import { BACKFILL_INSERT } from '../write/insert-statements.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
+import { backfillQueryId } from './matching-events.js';
 import { readTallies, type PlacedTally } from './read-tallies.js';
 
 /** Memory for the cells of one insert, roughly. The table merges rows of one minute. */
@@ -44,14 +44,14 @@ function addToBlock(
 
 async function writeBlock(
   clickhouse: ClickHouse,
-  { meterId, generation }: BackfillAttempt,
+  attempt: BackfillAttempt,
   block: Block,
 ): Promise<void> {
   if (block.cells.size === 0) return;
   await clickhouse.insertText({
     query: BACKFILL_INSERT,
     body: encodeDeltas([...block.cells.values()]).text,
-    queryId: `mb:backfill:${meterId}:${generation}:${randomUUID()}`,
+    queryId: backfillQueryId(attempt),
   });
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { MINUTE_MS } from '../../contract/instant.js';
@@ -6,7 +5,7 @@ import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
-import { matchingEvents } from './matching-events.js';
+import { backfillQueryId, GROUPING_SETTING, matchingEvents } from './matching-events.js';
 
 /** Rows of one part: a row of this table is wide in memory, whatever of it is filled. */
 const PART_ROWS = 65_536;
@@ -14,10 +13,11 @@ const PART_ROWS = 65_536;
 const matchedRow = z.object({ matched: integerColumn });
 
 /**
- * Applies a meter that counts events to one page, inside ClickHouse: no value has to be read from
- * a text, so no event and no minute passes through this process.
- * @returns how many events matched. @throws DependencyError when ClickHouse fails or the outcome is
- * unknown; the attempt's rows are read only when the attempt is completed.
+ * Counts the events of one page on a meter of type COUNT. ClickHouse does it alone: such a meter
+ * needs no value of an event, so the events and minutes need not pass through this process.
+ * @returns how many events matched.
+ * @throws DependencyError when ClickHouse fails, or when it is unknown whether the rows were
+ * written. That does no harm: nobody reads them before the attempt is completed.
  */
 export async function countPage(
   clickhouse: ClickHouse,
@@ -34,7 +34,7 @@ export async function countPage(
     `INSERT INTO usage_minute_v1 (tenant_id, environment_id, customer_key, meter_id, generation,
        minute, source, group_key, event_count)
      SETTINGS min_insert_block_size_rows = ${PART_ROWS}, max_threads = 1, max_insert_threads = 1,
-       max_bytes_before_external_group_by = 268435456
+       ${GROUPING_SETTING}
      SELECT {tenant_id:String}, {environment_id:String}, customer_key, {meter_id:String},
        {generation:UInt64}, toDateTime64(${MINUTE_MS / 1000} * minute_number, 0, 'UTC'), source,
        group_text, events
@@ -45,7 +45,7 @@ export async function countPage(
        GROUP BY customer_key, minute_number, source, group_text
      )`,
     { ...parameters, meter_id: meterId, generation },
-    `mb:backfill:${meterId}:${generation}:${randomUUID()}`,
+    backfillQueryId(attempt),
   );
   return matched;
 }

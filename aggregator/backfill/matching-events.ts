@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { QueryParameters } from '../../clickhouse/client.js';
 import { MINUTE_MS } from '../../contract/instant.js';
 import type { MeterFilter } from '../../contract/meter.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
 
-/** The events of a page that count on a meter, in SQL. */
+/** Groups take so much memory, in bytes, before ClickHouse moves them to its disk. */
+export const GROUPING_SETTING = 'max_bytes_before_external_group_by = 268435456';
+
+/** Pieces of SQL that choose the events of a page that the meter counts, and group them. */
 export type MatchingEvents = {
   /** `FROM … WHERE …`. */
   readonly from: string;
@@ -44,4 +48,9 @@ export function matchingEvents(attempt: BackfillAttempt, page: EventPage): Match
     groupText: groupBy === null ? "''" : 'properties[{group_by:String}]',
     parameters: { ...page.parameters, ...filter.parameters, group_by: groupBy ?? '' },
   };
+}
+
+/** The name under which an insert of the attempt runs in ClickHouse. */
+export function backfillQueryId({ meterId, generation }: BackfillAttempt): string {
+  return `mb:backfill:${meterId}:${generation}:${randomUUID()}`;
 }

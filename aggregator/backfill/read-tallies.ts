@@ -7,7 +7,7 @@ import type { EventTally } from '../../contract/minute-values.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { BackfillAttempt } from './backfill-jobs.js';
 import type { EventPage } from './event-pages.js';
-import { matchingEvents } from './matching-events.js';
+import { GROUPING_SETTING, matchingEvents } from './matching-events.js';
 
 /** Events of one customer, minute, source and group that have the same value texts. */
 export type PlacedTally = {
@@ -89,6 +89,6 @@ export function readTallies(
       ${events.from}
       GROUP BY customer_key, minute, source, group_text, texts
     ) AS grouped
-    SETTINGS max_bytes_before_external_group_by = 268435456`;
+    SETTINGS ${GROUPING_SETTING}`;
   return clickhouse.streamRows(select, parameters, tallyRow);
 }
