@@ -57,9 +57,19 @@ type World = {
   readonly wrong: string[];
 };
 
+type Beside = (signal: AbortSignal) => Promise<void>;
+
+/** What goes on while events are sent: questions about usage, and meters that change. */
+function askAndChange({ plan, books }: World, questions: UsageQuestions): readonly Beside[] {
+  return [
+    (signal) => questions.run(signal),
+    (signal) => books.changes.run(plan.meterSeconds, signal),
+  ];
+}
+
 /** Does the work while the others run. One that fails ends the work, and its error is thrown. */
 async function beside<T>(
-  others: readonly ((signal: AbortSignal) => Promise<void>)[],
+  others: readonly Beside[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
@@ -74,14 +84,11 @@ async function beside<T>(
  * Events a second that the machine does of this very load, meters that change and questions
  * included, from the first send until all are visible.
  */
-async function measureMachine({ plan, sender, books, wrong }: World): Promise<number> {
+async function measureMachine(world: World): Promise<number> {
+  const { plan, sender, books, wrong } = world;
   plan.onProgress(0.01, 'measuring the rate of the machine');
   const questions = new UsageQuestions({ ...books, onAnswer: () => undefined });
-  const others = [
-    (signal: AbortSignal) => questions.run(signal),
-    (signal: AbortSignal) => books.changes.run(plan.meterSeconds, signal),
-  ];
-  const rate = await beside(others, async () => {
+  const rate = await beside(askAndChange(world, questions), async () => {
     await sender.saturate(plan.singlesShare, WARM_SECONDS);
     const before = books.books.totals.accepted;
     const startedAt = performance.now();
@@ -152,11 +159,7 @@ async function runLoad({ world, clickhouse, latencies, eventsPerSecond }: Load) 
       plan.onProgress(Math.min(0.95, minute / plan.minutes), text);
     },
   });
-  const others = [
-    (signal: AbortSignal) => questions.run(signal),
-    (signal: AbortSignal) => books.changes.run(plan.meterSeconds, signal),
-    (signal: AbortSignal) => watch.run(signal),
-  ];
+  const others = [...askAndChange(world, questions), (signal: AbortSignal) => watch.run(signal)];
   const offered = await beside(others, (signal) => sendBoth(world, eventsPerSecond, signal));
   const failures = [...books.changes.failures, ...watch.failures];
   return { offered, behind, watch, failures, wrongAnswers: [...world.wrong, ...questions.wrong] };
