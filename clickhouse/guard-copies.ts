@@ -17,17 +17,13 @@ export function copiesRows(statements: readonly string[]): boolean {
   return statements.some((statement) => COPIES.test(statement.replaceAll(COMMENTS, '').trim()));
 }
 
-/**
- * Locks what an aggregator must change before it writes, until the transaction ends: one that
- * starts meanwhile waits. @throws MigrationRefused while an aggregator lives.
- * @param work what copies rows, as the refusal names it.
- */
-export async function keepOwnersOut(session: Client, work: string): Promise<void> {
-  const tables = await session.query(
-    `SELECT FROM pg_class WHERE oid = to_regclass('aggregator_checkpoints')`,
-  );
-  if (tables.rowCount === 0) return;
-  await session.query('LOCK TABLE aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE');
+async function hasTable(session: Client, table: string): Promise<boolean> {
+  const found = await session.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [table]);
+  return found.rowCount !== 0;
+}
+
+/** @throws MigrationRefused. */
+async function refuseWhileAggregatorsLive(session: Client, work: string): Promise<void> {
   const alive = await session.query(
     'SELECT FROM aggregator_members WHERE heartbeat_at >= now() - make_interval(secs => $1)',
     [MEMBER_ALIVE_SECONDS],
@@ -38,6 +34,45 @@ export async function keepOwnersOut(session: Client, work: string): Promise<void
       'meanwhile would be lost. Stop every aggregator, wait ' +
       `${MEMBER_ALIVE_SECONDS} seconds and run the command again.`,
   );
+}
+
+/**
+ * Overtakes the backfills of processes that were paused or cut off, as another attempt would: they
+ * may go on to write, but what they write is never shown. It is committed before anything is
+ * copied, so that it holds even if the session is lost.
+ */
+async function overtakeBackfills(session: Client): Promise<void> {
+  await session.query(
+    `UPDATE meter_backfills SET attempts = attempts + 1, claimed_until = NULL
+     WHERE status = 'running' AND claimed_until IS NOT NULL`,
+  );
+}
+
+/** @throws MigrationRefused when an attempt began after the others were overtaken. */
+async function refuseWhileBackfilling(session: Client, work: string): Promise<void> {
+  const begun = await session.query(
+    "SELECT FROM meter_backfills WHERE status = 'running' AND claimed_until IS NOT NULL",
+  );
+  if (begun.rowCount === 0) return;
+  throw new MigrationRefused(
+    `${work} copies rows, and the backfill of a meter began meanwhile: an aggregator was paused and ` +
+      'goes on. Stop every aggregator, and run the command again.',
+  );
+}
+
+/**
+ * Locks what an aggregator must change before it writes, until the transaction ends: one that
+ * starts meanwhile waits. The order of the locks is that of sql/migrations/0005_meter_versions.sql.
+ * @throws MigrationRefused while an aggregator lives.
+ * @param work what copies rows, as the refusal names it.
+ */
+export async function keepOwnersOut(session: Client, work: string): Promise<void> {
+  if (!(await hasTable(session, 'aggregator_checkpoints'))) return;
+  await session.query(
+    `LOCK TABLE meter_backfills, aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE`,
+  );
+  await refuseWhileAggregatorsLive(session, work);
+  await refuseWhileBackfilling(session, work);
 }
 
 /**
@@ -70,10 +105,17 @@ async function endInserts(clickhouse: ClickHouse): Promise<void> {
   await endQueries(clickhouse, { condition, parameters: {} });
 }
 
+/** @throws MigrationRefused while an aggregator lives, whose backfills must not be disturbed. */
+async function endPausedBackfills(session: Client, work: string): Promise<void> {
+  if (!(await hasTable(session, 'aggregator_checkpoints'))) return;
+  await refuseWhileAggregatorsLive(session, work);
+  await overtakeBackfills(session);
+}
+
 /**
  * Copies rows so that no aggregator can write meanwhile (docs/architecture.md 3.4): none may live,
- * none can take a partition before the end, and what is still on its way is refused. Without a
- * session the caller must be the only one.
+ * none can take a partition or begin a backfill before the end, and what is still on its way is
+ * refused or never shown. Without a session the caller must be the only one.
  * @param work what copies rows, as the refusal names it: `migration 0003_ids.sql`, `a backup`.
  * @throws MigrationRefused while an aggregator lives, or an erasure is not finished.
  */
@@ -84,6 +126,7 @@ export async function withoutOwners<T>(
 ): Promise<T> {
   const { session, clickhouse } = engines;
   if (session === null) return copy();
+  await endPausedBackfills(session, work);
   await session.query('BEGIN');
   try {
     await session.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
