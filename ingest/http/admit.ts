@@ -118,19 +118,16 @@ function admitWithin(caller: EventCaller, rate: RateState | null): Admission {
 function admitCaller(
   caller: EventCaller | Admission,
   { rateLimit }: AdmissionDependencies,
-): Admission | Promise<Admission> {
+): Admission {
   if ('kind' in caller) return caller;
-  const rate = rateLimit.take(environmentName(caller.environment));
-  return rate instanceof Promise
-    ? rate.then((state) => admitWithin(caller, state))
-    : admitWithin(caller, rate);
+  return admitWithin(caller, rateLimit.take(environmentName(caller.environment)));
 }
 
 /**
  * Admits a request whose API key is valid (docs/http.md 1.2), whose environment is within its quota
  * (1.10), and whose caller may write events. A request counts towards the quota before the roles
- * are checked, so that callers who may not write are limited as well. A promise only where
- * something must be awaited.
+ * are checked, so that callers who may not write are limited as well. A promise only where the key
+ * must be looked up.
  */
 export function admit(
   request: IncomingMessage,
