@@ -9,6 +9,7 @@ import { REQUESTS } from './requests.js';
 import {
   asBulks,
   asSingles,
+  countFirstBatch,
   eventsOf,
   inWorld,
   send,
@@ -59,6 +60,7 @@ async function crashOnce(world: World, stopPoint: StopPoint, notes: Notes): Prom
 function crashAtSteps(bench: Bench): Promise<Verdict> {
   return inWorld(bench, { partitions: 1 }, async (world, notes) => {
     await world.startIngest();
+    await countFirstBatch(world, bench, notes);
     let index = 0;
     for (const stopPoint of bench.isLong ? everyCrash() : CRASHES_OF_SHORT_FORM) {
       await send(world, asBulks(chunkOf(index)));

@@ -6,6 +6,7 @@ import type { World } from '../world/world.js';
 import {
   asBulks,
   asSingles,
+  countFirstBatch,
   eventsOf,
   inWorld,
   send,
@@ -39,6 +40,7 @@ function whileOwned(
     run: (bench) =>
       inWorld(bench, ONE, async (world, notes) => {
         await world.startIngest();
+        await countFirstBatch(world, bench, notes);
         await send(world, asBulks(eventsOf(60, 0)));
         await happens(world, notes, bench);
         await send(world, asBulks(eventsOf(20, 100)));

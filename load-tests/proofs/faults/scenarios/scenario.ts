@@ -87,6 +87,18 @@ export async function playScenario(scenario: Scenario, bench: Bench): Promise<Ve
   return { ...verdict, problems: [...verdict.problems, problem] };
 }
 
+/**
+ * Lets an aggregator count a few events and end. What comes then has a batch before it, without
+ * which several rules have nothing to protect.
+ */
+export async function countFirstBatch(world: World, bench: Bench, notes: Notes): Promise<void> {
+  await send(world, asBulks(eventsOf(20, 900)));
+  const aggregator = world.startAggregator();
+  const unsettled = await settle(world, bench.settleTimeoutMs);
+  notes.expect(unsettled === null, `the first batch: ${unsettled ?? ''}`);
+  await aggregator.stop();
+}
+
 export type EventShape = Partial<EventBody>;
 
 /** Plain events of the first environment, numbered from `first`; each matches three meters. */
