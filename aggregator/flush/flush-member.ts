@@ -1,6 +1,7 @@
 import type { ReadAhead } from '../gather/read-ahead.js';
-import type { Command, Outcome } from '../protocol/state.js';
-import type { Flush, Performance, SharedCommand, WriteTogether } from './flush.js';
+import type { OutcomeOf } from '../protocol/expected-outcomes.js';
+import type { CommandOf } from '../protocol/state.js';
+import type { Flush, SharedCommand, SharedPerformance, WriteTogether } from './flush.js';
 import type { Flusher } from './flusher.js';
 
 type Sources = {
@@ -12,7 +13,7 @@ type Sources = {
   readonly signal: AbortSignal;
 };
 
-const UNKNOWN: Performance = { outcome: { kind: 'unknown' }, cause: null };
+const UNKNOWN = { outcome: { kind: 'unknown' }, cause: null } as const;
 
 /** The part that one partition takes in the flushes of its process. */
 export class FlushMember {
@@ -27,7 +28,7 @@ export class FlushMember {
   }
 
   /** Waits for the records of the next batch; unknown when the partition is given up meanwhile. */
-  async fetch(command: Extract<Command, { kind: 'fetch' }>): Promise<Outcome> {
+  async fetch(command: CommandOf<'fetch'>): Promise<OutcomeOf<'fetch'>> {
     const { flusher, signal } = this.sources;
     this.leave();
     const next = await flusher.next(this.sources, command, signal);
@@ -38,7 +39,7 @@ export class FlushMember {
   }
 
   /** Performs a command with the partitions of the flush, or alone when it is part of none. */
-  async write(command: SharedCommand): Promise<Performance> {
+  async write(command: SharedCommand): Promise<SharedPerformance> {
     const { partition, writeTogether } = this.sources;
     if (this.#flush !== null) return this.#flush.write(partition, command);
     const performed = await writeTogether([{ partition, command }]);

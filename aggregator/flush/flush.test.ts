@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch, Outcome } from '../protocol/state.js';
-import { Flush, type Performance, type SharedCommand, type Writing } from './flush.js';
+import type { Batch } from '../protocol/state.js';
+import { Flush, type SharedCommand, type SharedPerformance, type Writing } from './flush.js';
 
 const intent = { end: 1, catalogVersion: 1, foldVersion: 1, digest: '' };
 const INTEND: SharedCommand = { kind: 'intend', epoch: 1, start: 0, intent, isReplacement: false };
@@ -21,11 +21,14 @@ const nameOf = ({ partition, command }: Writing): string =>
   `${partition} ${command.kind === 'insert' ? command.tables.join('+') : command.kind}`;
 
 /** A flush that notes what was done together. */
-function notedFlush(partitions: readonly number[], outcomeOf?: (writing: Writing) => Outcome) {
+function notedFlush(
+  partitions: readonly number[],
+  outcomeOf?: (writing: Writing) => SharedPerformance['outcome'],
+) {
   const together: string[][] = [];
   const flush = new Flush(partitions, (writings) => {
     together.push(writings.map(nameOf));
-    const performed = writings.map((writing): [number, Performance] => [
+    const performed = writings.map((writing): [number, SharedPerformance] => [
       writing.partition,
       { outcome: outcomeOf?.(writing) ?? { kind: 'written' }, cause: null },
     ]);

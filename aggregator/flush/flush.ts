@@ -1,10 +1,9 @@
 import { INSERT_STAGES } from '../fold/batch-tables.js';
-import type { Command, Outcome } from '../protocol/state.js';
-
-type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
+import type { OutcomeOf } from '../protocol/expected-outcomes.js';
+import type { Command, CommandOf, Outcome } from '../protocol/state.js';
 
 /** What the batches of a flush do together. */
-export type SharedCommand = Of<'intend' | 'insert' | 'finish'>;
+export type SharedCommand = CommandOf<'intend' | 'insert' | 'finish'>;
 
 export function isShared(command: Command): command is SharedCommand {
   const { kind } = command;
@@ -15,7 +14,11 @@ export function isShared(command: Command): command is SharedCommand {
 export type Writing = { readonly partition: number; readonly command: SharedCommand };
 
 /** What came of a command; the cause of an unknown outcome is null when nothing failed. */
-export type Performance = { readonly outcome: Outcome; readonly cause: Error | null };
+export type Performance<Of extends Outcome = Outcome> = {
+  readonly outcome: Of;
+  readonly cause: Error | null;
+};
+export type SharedPerformance = Performance<OutcomeOf<SharedCommand['kind']>>;
 
 /**
  * Performs commands of one kind (inserts: of one stage) for several partitions at once.
@@ -23,7 +26,7 @@ export type Performance = { readonly outcome: Outcome; readonly cause: Error | n
  */
 export type WriteTogether = (
   writings: readonly Writing[],
-) => Promise<ReadonlyMap<number, Performance>>;
+) => Promise<ReadonlyMap<number, SharedPerformance>>;
 
 /** The order in which the batches of a flush go: intent, the stages of inserts, finish. */
 function rankOf(command: SharedCommand): number {
@@ -35,7 +38,7 @@ function rankOf(command: SharedCommand): number {
 
 type Waiting = {
   readonly writing: Writing;
-  readonly resolve: (performance: Performance) => void;
+  readonly resolve: (performance: SharedPerformance) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -63,7 +66,7 @@ export class Flush {
   }
 
   /** Waits for the other partitions and performs a command with theirs. */
-  write(partition: number, command: SharedCommand): Promise<Performance> {
+  write(partition: number, command: SharedCommand): Promise<SharedPerformance> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(partition, { writing: { partition, command }, resolve, reject });
       this.#goOn();

@@ -1,35 +1,38 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
-import type { Command } from '../protocol/state.js';
+import type { OutcomeOf, UnknownOutcome } from '../protocol/expected-outcomes.js';
+import type { CommandOf } from '../protocol/state.js';
 import { divideBatches, insertBatches, type BatchToWrite } from '../write/insert-batches.js';
 import type { CheckpointStore } from '../ownership/checkpoint-store.js';
 import type { Performance, Writing, WriteTogether } from './flush.js';
 
 type Stores = { readonly checkpoints: CheckpointStore; readonly clickhouse: ClickHouse };
 
-type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
-
 /** The commands of one kind, each with its partition. */
 function commandsOf<Kind extends Writing['command']['kind']>(
   writings: readonly Writing[],
   kind: Kind,
-): readonly (Of<Kind> & { readonly partition: number })[] {
+): readonly (CommandOf<Kind> & { readonly partition: number })[] {
   return writings.flatMap(({ partition, command }) =>
-    command.kind === kind ? [{ ...(command as Of<Kind>), partition }] : [],
+    command.kind === kind ? [{ ...(command as CommandOf<Kind>), partition }] : [],
   );
 }
 
+type Unknown = Performance<UnknownOutcome>;
+type Inserted = Performance<OutcomeOf<'insert'>>;
+type Updated = Performance<OutcomeOf<'intend' | 'finish'>>;
+
 /** @throws errors that are no outages. */
-function unknownAfter(error: unknown): Performance {
+function unknownAfter(error: unknown): Unknown {
   if (error instanceof DependencyError) return { outcome: { kind: 'unknown' }, cause: error };
   throw error;
 }
 
-const INSERTED: Performance = { outcome: { kind: 'inserted' }, cause: null };
+const INSERTED: Inserted = { outcome: { kind: 'inserted' }, cause: null };
 
 /** Nothing was written, but only one of the partitions need be lost: each asks by a new take. */
-const REFUSED_TOGETHER: Performance = {
+const REFUSED_TOGETHER: Unknown = {
   outcome: { kind: 'unknown' },
   cause: new DependencyError(
     'an insert for several partitions was refused, since another process has taken one of them',
@@ -41,7 +44,7 @@ async function insertOnce(
   { clickhouse }: Stores,
   table: BatchTable,
   batches: readonly BatchToWrite[],
-): Promise<Performance> {
+): Promise<Inserted> {
   try {
     const { outcome } = await insertBatches(clickhouse, table, batches);
     if (outcome === 'inserted') return INSERTED;
@@ -55,7 +58,7 @@ async function insertOnce(
 const SEVERITY = ['inserted', 'fenced', 'unknown'];
 
 /** The less certain of the outcomes of two inserts. */
-export function lessCertain(one: Performance, other: Performance): Performance {
+export function lessCertain<P extends Performance>(one: P, other: P): P {
   const [rank, otherRank] = [one, other].map(({ outcome }) => SEVERITY.indexOf(outcome.kind));
   return (rank ?? 0) >= (otherRank ?? 0) ? one : other;
 }
@@ -63,8 +66,8 @@ export function lessCertain(one: Performance, other: Performance): Performance {
 /** Sends the inserts of all tables side by side, and waits until the last has ended. */
 async function insertAll(
   stores: Stores,
-  commands: readonly (Of<'insert'> & { readonly partition: number })[],
-): Promise<ReadonlyMap<number, Performance>> {
+  commands: readonly (CommandOf<'insert'> & { readonly partition: number })[],
+): Promise<ReadonlyMap<number, Inserted>> {
   const performed = new Map(commands.map(({ partition }) => [partition, INSERTED]));
   const bounds = { rowsMax: stores.clickhouse.blockRowsMax };
   const inserts = BATCH_TABLES.flatMap((table) => {
@@ -87,7 +90,7 @@ async function writtenOrRefused(
   { checkpoints }: Stores,
   partition: number,
   written: ReadonlySet<number>,
-): Promise<Performance> {
+): Promise<Updated> {
   if (written.has(partition)) return { outcome: { kind: 'written' }, cause: null };
   try {
     const checkpoint = await checkpoints.read(partition);
@@ -101,7 +104,7 @@ async function updateAll(
   stores: Stores,
   partitions: readonly number[],
   update: () => Promise<ReadonlySet<number>>,
-): Promise<ReadonlyMap<number, Performance>> {
+): Promise<ReadonlyMap<number, Updated>> {
   const answer = await update().catch(unknownAfter);
   const performed = partitions.map(async (partition) => {
     const own = 'outcome' in answer ? answer : await writtenOrRefused(stores, partition, answer);

@@ -1,5 +1,6 @@
 import type { EventLogReader } from '../../event-log/event-log.js';
-import type { Command, Outcome } from '../protocol/state.js';
+import type { OutcomeOf } from '../protocol/expected-outcomes.js';
+import type { CommandOf } from '../protocol/state.js';
 import type { CatalogReader } from './catalog.js';
 import { DecodedRecords } from './decoded-records.js';
 
@@ -19,8 +20,8 @@ const READ_BYTES_MAX = 16 * 1024 * 1024;
 /** Reads the batch of an intent again: exactly its records, with the catalog version it names. */
 export async function refetchBatch(
   { partition, log, catalog, signal }: Sources,
-  { from, intent }: Extract<Command, { kind: 'refetch' }>,
-): Promise<Outcome> {
+  { from, intent }: CommandOf<'refetch'>,
+): Promise<OutcomeOf<'refetch'>> {
   const gathered = new DecodedRecords(from);
   let hasMore = true;
   while (hasMore && gathered.end < intent.end && !signal.aborted) {

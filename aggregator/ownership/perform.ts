@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { OffsetOutOfRange, type EventLogReader } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import type { IdFilter, Warming } from '../dedup/id-filter.js';
-import type { Command, Inspection, MachineSettings, Outcome } from '../protocol/state.js';
+import type { OutcomeOf } from '../protocol/expected-outcomes.js';
+import type { CommandOf, Inspection, Performed } from '../protocol/state.js';
 import type { IdLookUps } from '../write/id-look-ups.js';
 import type { UsageWriter } from '../write/usage-writer.js';
 import type { CheckpointStore } from './checkpoint-store.js';
@@ -29,27 +29,14 @@ export type PartitionDependencies = {
   readonly signal: AbortSignal;
 };
 
-/** 64 hexadecimal digits; the digest of an intent. */
-export const digestAfter: MachineSettings['digestAfter'] = (texts) => {
-  const begun = createHash('sha256');
-  for (const text of texts) begun.update(text);
-  return (following) => {
-    const sum = begun.copy();
-    for (const text of following) sum.update(text);
-    return sum.digest('hex');
-  };
-};
-
-/** All commands except those that end a run. */
-export type Performed = Exclude<Command, { readonly kind: 'halt' | 'step_down' }>;
-type Of<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
+type Alone = Exclude<Performed, SharedCommand>['kind'];
 
 async function take({
   checkpoints,
   writer,
   partition,
   member,
-}: PartitionDependencies): Promise<Outcome> {
+}: PartitionDependencies): Promise<OutcomeOf<'take'>> {
   await member.stop();
   const gate = await writer.gate();
   const checkpoint = await checkpoints.take(partition, gate);
@@ -59,8 +46,8 @@ async function take({
 
 async function inspect(
   { log, writer, checkpoints, partition }: PartitionDependencies,
-  { checkpoint }: Of<'inspect'>,
-): Promise<Outcome> {
+  { checkpoint }: CommandOf<'inspect'>,
+): Promise<OutcomeOf<'inspect'>> {
   const bounds = await log.bounds(partition);
   const found = await writer.inspect(checkpoint);
   const inspection: Inspection = {
@@ -74,8 +61,8 @@ async function inspect(
 
 async function warm(
   { filter, signal, onWarm }: PartitionDependencies,
-  { below }: Of<'warm_filter'>,
-): Promise<Outcome> {
+  { below }: CommandOf<'warm_filter'>,
+): Promise<OutcomeOf<'warm_filter'>> {
   const startedAtMs = performance.now();
   const how = await filter.warm(below, signal);
   if (how === null) return { kind: 'unknown' };
@@ -85,8 +72,8 @@ async function warm(
 
 async function lookUp(
   { filter, lookUps, partition }: PartitionDependencies,
-  { below, appendedAtMs, ...command }: Of<'look_up'>,
-): Promise<Outcome> {
+  { below, appendedAtMs, ...command }: CommandOf<'look_up'>,
+): Promise<OutcomeOf<'look_up'>> {
   const idHashes = filter.perhapsKnown(command.idHashes);
   const seen = await lookUps.find({ partition, idHashes, below, appendedAtMs });
   return { kind: 'looked_up', seen };
@@ -94,53 +81,60 @@ async function lookUp(
 
 async function checkPresence(
   { writer }: PartitionDependencies,
-  { range, appendedAtMs }: Of<'check_presence'>,
-): Promise<Outcome> {
+  { range, appendedAtMs }: CommandOf<'check_presence'>,
+): Promise<OutcomeOf<'check_presence'>> {
   return { kind: 'presence', presence: await writer.presence(range, appendedAtMs) };
 }
 
 function remember(
   { filter, signal, member }: PartitionDependencies,
-  { batch }: Of<'remember'>,
-): void {
+  { batch }: CommandOf<'remember'>,
+): Promise<OutcomeOf<'remember'>> {
   member.leave();
   filter.remember(batch.summary.idHashes, batch.range.end, signal);
+  return Promise.resolve({ kind: 'remembered' });
 }
 
-// One case for each command; the compiler checks that none is missing.
-// eslint-disable-next-line complexity
-async function performAlone(
+/** For each command, what performs it: with its own outcomes, or it does not compile. */
+const PERFORMERS: {
+  readonly [Kind in Alone]: (
+    to: PartitionDependencies,
+    command: CommandOf<Kind>,
+  ) => Promise<OutcomeOf<Kind>>;
+} = {
+  take,
+  raise_gate: async ({ writer }, { epoch }) => ({
+    kind: 'gate_raised',
+    highestEpoch: await writer.raiseGate(epoch),
+  }),
+  drain: async ({ writer }) => {
+    await writer.drain();
+    return { kind: 'drained' };
+  },
+  inspect,
+  warm_filter: warm,
+  fetch: ({ member }, command) => member.fetch(command),
+  refetch: refetchBatch,
+  look_up: lookUp,
+  check_presence: checkPresence,
+  load_catalog: async ({ catalog }, { versionMin }) => ({
+    kind: 'catalog_loaded',
+    catalog: await catalog.latest(versionMin),
+  }),
+  reread: async ({ checkpoints, partition }) => ({
+    kind: 'reread',
+    checkpoint: await checkpoints.read(partition),
+  }),
+  remember,
+};
+
+/** `kind` is that of the command; by it the compiler finds the command's own outcomes. */
+function performAlone<Kind extends Alone>(
   to: PartitionDependencies,
-  command: Exclude<Performed, SharedCommand>,
-): Promise<Outcome> {
-  switch (command.kind) {
-    case 'take':
-      return take(to);
-    case 'raise_gate':
-      return { kind: 'gate_raised', highestEpoch: await to.writer.raiseGate(command.epoch) };
-    case 'drain':
-      await to.writer.drain();
-      return { kind: 'drained' };
-    case 'inspect':
-      return inspect(to, command);
-    case 'warm_filter':
-      return warm(to, command);
-    case 'fetch':
-      return to.member.fetch(command);
-    case 'refetch':
-      return refetchBatch(to, command);
-    case 'look_up':
-      return lookUp(to, command);
-    case 'check_presence':
-      return checkPresence(to, command);
-    case 'load_catalog':
-      return { kind: 'catalog_loaded', catalog: await to.catalog.latest(command.versionMin) };
-    case 'reread':
-      return { kind: 'reread', checkpoint: await to.checkpoints.read(to.partition) };
-    case 'remember':
-      remember(to, command);
-      return { kind: 'remembered' };
-  }
+  kind: Kind,
+  command: CommandOf<Kind>,
+): Promise<OutcomeOf<Kind>> {
+  return PERFORMERS[kind](to, command);
 }
 
 /**
@@ -150,7 +144,7 @@ async function performAlone(
 export async function perform(to: PartitionDependencies, command: Performed): Promise<Performance> {
   try {
     if (isShared(command)) return await to.member.write(command);
-    return { outcome: await performAlone(to, command), cause: null };
+    return { outcome: await performAlone(to, command.kind, command), cause: null };
   } catch (error) {
     if (error instanceof OffsetOutOfRange) {
       const { offset, bounds } = error;

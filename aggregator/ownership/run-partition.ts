@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyError, messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
@@ -8,12 +9,13 @@ import type {
   Batch,
   Command,
   HaltReason,
+  Performed,
   State,
   Step,
   MachineSettings,
 } from '../protocol/state.js';
 import { FIRST_STEP } from '../protocol/steps.js';
-import { digestAfter, perform, type PartitionDependencies, type Performed } from './perform.js';
+import { perform, type PartitionDependencies } from './perform.js';
 import type { Performance } from '../flush/flush.js';
 import { lessCertain } from '../flush/write-together.js';
 
@@ -232,6 +234,17 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
     await run.member.stop();
   }
 }
+
+/** The digest of an intent. */
+const digestAfter: MachineSettings['digestAfter'] = (texts) => {
+  const begun = createHash('sha256');
+  for (const text of texts) begun.update(text);
+  return (following) => {
+    const sum = begun.copy();
+    for (const text of following) sum.update(text);
+    return sum.digest('hex');
+  };
+};
 
 /** The settings of the next step: a partition's share of the process changes with the others. */
 function settingsOf(run: PartitionRun): MachineSettings {

@@ -1,50 +1,52 @@
-import type { Outcome, State } from './state.js';
+import { AssertionFailed } from '../../runtime/failure.js';
+import { COMMAND_IN, type Outcome, type Performed, type Phase } from './state.js';
 
-type Phase = State['phase'];
+type Kind = Performed['kind'];
 
 /**
- * The outcomes that the command of each phase can have. Every command can also end without an
- * answer, so `unknown` is expected everywhere.
+ * The answers that each command can have. Its code returns no others (ownership/perform.ts), and
+ * the code of each phase says what follows from every one of them: both are typed by this table.
+ * Every command can also end without an answer, so `unknown` is expected of all.
  */
-const EXPECTED = {
-  taking: ['taken', 'fenced'],
-  gating: ['gate_raised'],
-  draining: ['drained'],
-  inspecting: ['inspected'],
-  warming: ['filter_warm'],
-  fetching: ['fetched', 'not_in_log'],
-  refetching: ['fetched', 'not_in_log'],
-  looking_up: ['looked_up'],
-  checking_presence: ['presence'],
-  intending: ['written', 'refused'],
-  rereading_intent: ['reread'],
-  loading_catalog: ['catalog_loaded'],
-  inserting: ['inserted', 'fenced'],
-  finishing: ['written', 'refused'],
-  rereading_finish: ['reread'],
-  remembering: ['remembered'],
-  confirming_halt: ['reread'],
-  halted: [],
-  lost: [],
-} as const satisfies Readonly<Record<Phase, readonly Outcome['kind'][]>>;
+const ANSWERS = {
+  take: ['taken', 'fenced'],
+  raise_gate: ['gate_raised'],
+  drain: ['drained'],
+  inspect: ['inspected'],
+  warm_filter: ['filter_warm'],
+  fetch: ['fetched', 'not_in_log'],
+  refetch: ['fetched', 'not_in_log'],
+  look_up: ['looked_up'],
+  check_presence: ['presence'],
+  load_catalog: ['catalog_loaded'],
+  intend: ['written', 'refused'],
+  insert: ['inserted', 'fenced'],
+  finish: ['written', 'refused'],
+  reread: ['reread'],
+  remember: ['remembered'],
+} as const satisfies Readonly<Record<Kind, readonly Outcome['kind'][]>>;
 
-type Unknown = Extract<Outcome, { kind: 'unknown' }>;
-type Answer<In extends Phase> = Extract<Outcome, { kind: (typeof EXPECTED)[In][number] }>;
+export type UnknownOutcome = Extract<Outcome, { readonly kind: 'unknown' }>;
+/** What can come of a command. */
+export type OutcomeOf<Of extends Kind> =
+  Extract<Outcome, { readonly kind: (typeof ANSWERS)[Of][number] }> | UnknownOutcome;
 
-/** The state in a phase. */
-export type StateIn<In extends Phase> = Extract<State, { readonly phase: In }>;
+/** The phases in which a command is performed. */
+type Active = Exclude<Phase, 'halted' | 'lost'>;
 /** What can come of the command of a phase. */
-export type OutcomeIn<In extends Phase> = Answer<In> | Unknown;
+export type OutcomeIn<In extends Active> = OutcomeOf<(typeof COMMAND_IN)[In]>;
 
-function isAnswer<In extends Phase>(phase: In, outcome: Outcome): outcome is Answer<In> {
-  const kinds: readonly Outcome['kind'][] = EXPECTED[phase];
-  return kinds.includes(outcome.kind);
+function isOutcomeIn<In extends Active>(phase: In, outcome: Outcome): outcome is OutcomeIn<In> {
+  const answers: readonly Outcome['kind'][] = ANSWERS[COMMAND_IN[phase]];
+  return outcome.kind === 'unknown' || answers.includes(outcome.kind);
 }
 
 /**
- * The outcome, for the code of its phase. One that the command of the phase cannot have tells
- * nothing about that command: its outcome is unknown.
+ * The outcome, for the code of its phase.
+ * @throws AssertionFailed for one that the command of the phase cannot have: a bug. Taking the
+ *   partition again would hide it, since the same code would give the same outcome again.
  */
-export function outcomeIn<In extends Phase>(phase: In, outcome: Outcome): OutcomeIn<In> {
-  return isAnswer(phase, outcome) ? outcome : { kind: 'unknown' };
+export function outcomeIn<In extends Active>(phase: In, outcome: Outcome): OutcomeIn<In> {
+  if (isOutcomeIn(phase, outcome)) return outcome;
+  throw new AssertionFailed(`${COMMAND_IN[phase]} cannot have the outcome ${outcome.kind}`);
 }

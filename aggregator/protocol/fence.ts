@@ -1,7 +1,7 @@
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { checkInspection } from './check-inspection.js';
-import type { OutcomeIn, StateIn } from './expected-outcomes.js';
-import type { Checkpoint, Step } from './state.js';
+import type { OutcomeIn } from './expected-outcomes.js';
+import type { Checkpoint, StateIn, Step } from './state.js';
 import { fetchNext, FIRST_STEP, halt, LOST } from './steps.js';
 
 // From the take until no insert of an older epoch can start or is still running, and the stores

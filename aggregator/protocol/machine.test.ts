@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { COUNT_EVENTS } from '../../contract/aggregation.js';
 import { encodeEventRecord } from '../../contract/usage-event.js';
+import { AssertionFailed } from '../../runtime/failure.js';
 import { decodeRecord } from '../fold/candidate.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { indexMeters } from '../fold/meter-index.js';
@@ -131,25 +132,37 @@ describe('the outcome of a command', () => {
   const row = { ...checkpoint, nextOffset: 2, lastBatch: batch };
   const agreed = inspected(row, { rowsBeyond: 0, lastBatch: PRESENT });
 
+  const outcomes: readonly Outcome[] = [...agreed, { kind: 'filter_warm' }];
+
   it.each([0, 1, 2, 3, 4, 5])(
     'is followed by taking the partition again when it is unknown, after %i steps',
     (steps) => {
-      const outcomes: readonly Outcome[] = [...agreed, { kind: 'filter_warm' }];
       const step = after(...outcomes.slice(0, steps));
       expect(nextStep(settings, step.state, { kind: 'unknown' })).toEqual(FIRST_STEP);
     },
   );
 
-  it('is as good as unknown when it answers another command', () => {
-    expect(after(...agreed, { kind: 'inserted' })).toEqual(FIRST_STEP);
-    expect(after(...agreed, { kind: 'fenced' })).toEqual(FIRST_STEP);
-  });
+  it.each([0, 1, 2, 3, 4, 5])(
+    'is a bug, and no reason to take the partition again, when only other commands have it, after %i steps',
+    (steps) => {
+      const { state } = after(...outcomes.slice(0, steps));
+      for (const outcome of outcomes.toSpliced(steps, 1)) {
+        expect(() => nextStep(settings, state, outcome)).toThrow(AssertionFailed);
+      }
+    },
+  );
 
-  it('changes nothing once the partition is lost', () => {
-    const lost = after({ kind: 'fenced' });
-    expect(lost.command).toEqual({ kind: 'step_down' });
-    expect(nextStep(settings, lost.state, { kind: 'taken', checkpoint })).toEqual(lost);
-  });
+  it.each<Outcome>([{ kind: 'taken', checkpoint }, { kind: 'unknown' }])(
+    'is a bug once the partition is lost or halted: $kind',
+    (outcome) => {
+      const lost = after({ kind: 'fenced' });
+      expect(lost.command).toEqual({ kind: 'step_down' });
+      const halted = { phase: 'halted', reason: 'digest_mismatch' } as const;
+      for (const state of [lost.state, halted]) {
+        expect(() => nextStep(settings, state, outcome)).toThrow(AssertionFailed);
+      }
+    },
+  );
 });
 
 describe('an intent that was refused', () => {

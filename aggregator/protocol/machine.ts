@@ -1,3 +1,4 @@
+import { AssertionFailed } from '../../runtime/failure.js';
 import { outcomeIn } from './expected-outcomes.js';
 import {
   onConfirmingHalt,
@@ -15,7 +16,6 @@ import {
   onRefetching,
 } from './prepare.js';
 import type { MachineSettings, Outcome, State, Step } from './state.js';
-import { LOST } from './steps.js';
 import {
   onFinishing,
   onInserting,
@@ -40,6 +40,7 @@ import {
  *
  * Each phase says what follows from each outcome that its command can have, an unknown one among
  * them; the compiler checks that none is missing.
+ * @throws AssertionFailed for an outcome that the command of the phase cannot have.
  */
 // One case for each phase.
 // eslint-disable-next-line complexity
@@ -81,6 +82,8 @@ export function nextStep(settings: MachineSettings, state: State, outcome: Outco
       return onConfirmingHalt(state, outcomeIn(state.phase, outcome));
     case 'halted':
     case 'lost':
-      return { ...LOST, state };
+      throw new AssertionFailed(
+        `an outcome (${outcome.kind}) of a partition that is ${state.phase}`,
+      );
   }
 }

@@ -9,7 +9,7 @@ import {
 import { FOLD_VERSION } from '../fold/fold-version.js';
 import { countsTheSame } from '../fold/refold-batch.js';
 import { reasonNotInLog } from './check-inspection.js';
-import type { OutcomeIn, StateIn } from './expected-outcomes.js';
+import type { OutcomeIn } from './expected-outcomes.js';
 import type {
   BatchFacts,
   Catalog,
@@ -18,6 +18,7 @@ import type {
   Intent,
   MachineSettings,
   Outcome,
+  StateIn,
   Step,
 } from './state.js';
 import { fetchNext, FIRST_STEP, halt } from './steps.js';

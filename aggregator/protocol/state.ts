@@ -145,6 +145,10 @@ export type Command =
   | { readonly kind: 'halt'; readonly reason: HaltReason }
   | { readonly kind: 'step_down' };
 
+export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
+/** The commands that have an outcome: all but those that end a run. */
+export type Performed = Exclude<Command, CommandOf<'halt' | 'step_down'>>;
+
 /**
  * What happened. `unknown` stands for every answer that leaves the outcome open: time-out, reset,
  * error.
@@ -260,8 +264,40 @@ export type State =
   | { readonly phase: 'halted'; readonly reason: HaltReason }
   | { readonly phase: 'lost' };
 
+export type Phase = State['phase'];
+/** The state in a phase. */
+export type StateIn<In extends Phase> = Extract<State, { readonly phase: In }>;
+
+/** The command that is under way in each phase. */
+export const COMMAND_IN = {
+  taking: 'take',
+  gating: 'raise_gate',
+  draining: 'drain',
+  inspecting: 'inspect',
+  warming: 'warm_filter',
+  fetching: 'fetch',
+  refetching: 'refetch',
+  looking_up: 'look_up',
+  checking_presence: 'check_presence',
+  intending: 'intend',
+  rereading_intent: 'reread',
+  loading_catalog: 'load_catalog',
+  inserting: 'insert',
+  finishing: 'finish',
+  rereading_finish: 'reread',
+  remembering: 'remember',
+  confirming_halt: 'reread',
+  halted: 'halt',
+  lost: 'step_down',
+} as const satisfies Readonly<Record<Phase, Command['kind']>>;
+
 /** The next state and what to do in it. */
-export type Step = { readonly state: State; readonly command: Command };
+export type Step = {
+  readonly [In in Phase]: {
+    readonly state: StateIn<In>;
+    readonly command: CommandOf<(typeof COMMAND_IN)[In]>;
+  };
+}[Phase];
 
 /** Constants of the machine of one partition. */
 export type MachineSettings = BatchBounds &

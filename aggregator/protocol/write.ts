@@ -1,7 +1,7 @@
 import { BATCH_TABLES, INSERT_STAGES, type BatchTable } from '../fold/batch-tables.js';
 import { FOLD_VERSION } from '../fold/fold-version.js';
-import type { OutcomeIn, StateIn } from './expected-outcomes.js';
-import type { Batch, BatchFacts, Checkpoint, Intent, Step } from './state.js';
+import type { OutcomeIn } from './expected-outcomes.js';
+import type { Batch, BatchFacts, Checkpoint, Intent, StateIn, Step } from './state.js';
 import { catalogVersionMinOf, fetchNext, FIRST_STEP, LOST } from './steps.js';
 
 // From the intent to the finish.

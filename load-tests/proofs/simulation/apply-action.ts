@@ -12,6 +12,7 @@ import {
   withItem,
   withoutItem,
   type Budget,
+  type Owner,
   type PartitionWorld,
   type Request,
   type World,
@@ -46,6 +47,13 @@ function restore(partition: PartitionWorld): PartitionWorld | null {
   return { ...partition, row: partition.rowBefore, rowBefore: null };
 }
 
+/** Whether the owner performs a command: not while inserts answer for it, nor after its end. */
+function canFail(owner: Owner | undefined): boolean {
+  if (owner === undefined || owner.inserting !== null) return false;
+  const { kind } = owner.step.command;
+  return kind !== 'halt' && kind !== 'step_down';
+}
+
 // One case for each action; the compiler checks that none is missing.
 // eslint-disable-next-line complexity
 function onPartition(
@@ -59,7 +67,7 @@ function onPartition(
     case 'read':
       return read(around, partition, action);
     case 'fail':
-      if ((partition.owners[action.owner]?.inserting ?? null) !== null) return null;
+      if (!canFail(partition.owners[action.owner])) return null;
       return tell(around, partition, { owner: action.owner, outcome: { kind: 'unknown' } });
     case 'lose':
       return loseReply(around, partition, action.owner);

@@ -38,7 +38,8 @@ const oneStage: Machine = (settings, state, outcome) => {
   }
   const step = nextStep(settings, state, outcome);
   if (step.state.phase !== 'inserting' || step.command.kind !== 'insert') return step;
-  return { ...step, command: { ...step.command, tables: step.state.remaining } };
+  const { state: inserting, command } = step;
+  return { state: inserting, command: { ...command, tables: inserting.remaining } };
 };
 
 /** Finishes a batch that was only intended, and inserts it afterwards. */
