@@ -8,8 +8,9 @@ import {
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
+import { DependencyError } from '../../runtime/failure.js';
 import { createLog } from '../../runtime/log.js';
-import { createMetrics } from '../../runtime/metrics.js';
+import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { createProcessFlushes } from '../flush/process-flushes.js';
 import { createCatalogReader } from '../gather/catalog.js';
 import { IdFilterCache } from '../dedup/id-filter-cache.js';
@@ -184,6 +185,51 @@ describe('an owner whose log does not have the next offset', () => {
       close: () => reader.close(),
     };
     expect(await runPartition(owner.run({ log }))).toEqual({ halted: reason });
+  });
+});
+
+async function takesAfterUnknown({ partitionTakes }: Metrics): Promise<number> {
+  const { values } = await partitionTakes.get();
+  return values.find(({ labels }) => labels.reason === 'unknown_outcome')?.value ?? 0;
+}
+
+describe('an owner whose look-up of ids fails', () => {
+  // A read is tried four times. The first take is not counted, since nothing had failed.
+  test.for([
+    ['goes on under its epoch while a try is left', { failures: 3, isRetryable: true, takes: 0 }],
+    ['takes the partition again after the last try', { failures: 4, isRetryable: true, takes: 1 }],
+    [
+      'takes it again at once when no retry can help',
+      { failures: 1, isRetryable: false, takes: 1 },
+    ],
+  ] as const)('%s', async ([, { failures, isRetryable, takes }], { world }) => {
+    const owner = world.member('a');
+    await owner.membership.claim(ALL);
+    const stop = new AbortController();
+    const common = owner.run({ signal: stop.signal });
+    let lookUps = 0;
+    const run = owner.run({
+      signal: stop.signal,
+      retryDelayMs: () => 1,
+      lookUps: {
+        find: (question) => {
+          lookUps += 1;
+          if (lookUps > failures) return common.lookUps.find(question);
+          const facts = { dependency: 'clickhouse', isRetryable } as const;
+          return Promise.reject(new DependencyError('no answer', facts));
+        },
+      },
+    });
+    const running = runPartition(run);
+    await world.writer.append([{ partition: 0, key: 'k', value: EVENT }]);
+    await vi.waitFor(async () => {
+      expect((await run.checkpoints.read(0)).nextOffset).toBe(1);
+    }, WAIT);
+    stop.abort();
+    expect(await running).toBe('released');
+    expect(lookUps).toBe(failures + 1);
+    expect((await run.checkpoints.read(0)).epoch).toBe(1 + takes);
+    expect(await takesAfterUnknown(run.metrics)).toBe(takes);
   });
 });
 
