@@ -190,6 +190,8 @@ export class Aggregator {
       })
       .finally(() => {
         this.#owned.delete(partition);
+        // Its next owner shows it, and alerts add up the lags of all processes.
+        this.dependencies.metrics.partitionLag.remove({ partition: String(partition) });
       });
     this.#owned.set(partition, { stop, ended, filter });
   }
@@ -264,6 +266,8 @@ export class Aggregator {
     try {
       for (const partition of this.#owned.keys()) {
         const { endOffset } = await log.bounds(partition);
+        // Meanwhile it may have been given up.
+        if (!this.#owned.has(partition)) continue;
         const lag = Math.max(0, endOffset - (nextOffsets[partition] ?? 0));
         metrics.partitionLag.set({ partition: String(partition) }, lag);
       }

@@ -9,7 +9,7 @@ import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { ownerOf } from '../../load-tests/harness/owner.js';
 import { createLog } from '../../runtime/log.js';
-import { createMetrics } from '../../runtime/metrics.js';
+import { createMetrics, type Metrics } from '../../runtime/metrics.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
@@ -29,6 +29,7 @@ export type World = {
   readonly startAggregator: (
     injectFailure?: InjectFailure,
     log?: EventLogReader,
+    metrics?: Metrics,
   ) => Promise<Aggregator>;
 };
 
@@ -44,13 +45,17 @@ export const test = base.extend<{ readonly world: World }>({
     });
     const reader = await openPostgresReader({ url, retentionMs: 3_600_000 });
     const aggregators: Aggregator[] = [];
-    const startAggregator: World['startAggregator'] = async (injectFailure, log = reader) => {
+    const startAggregator: World['startAggregator'] = async (
+      injectFailure,
+      log = reader,
+      metrics = createMetrics(),
+    ) => {
       const aggregator = new Aggregator({
         database,
         clickhouse: client,
         log,
         logger: createLog('test', 'silent'),
-        metrics: createMetrics(),
+        metrics,
         limits: { eventsMax: EVENTS_MAX, flushDelayMs: 20 },
         ...(injectFailure === undefined ? {} : { injectFailure, retryDelayMs: () => 1 }),
       });
