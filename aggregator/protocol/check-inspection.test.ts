@@ -48,3 +48,25 @@ describe('the last batch at a take', () => {
     expect(reasonOf(6, MARCH)).toBe(null);
   });
 });
+
+describe('the log at a take', () => {
+  const finished = checkpoint(MARCH);
+  const intent = { end: 60, catalogVersion: 1, foldVersion: 1, digest: 'digest' };
+  const intended: Checkpoint = { ...finished, intent };
+
+  it.each([
+    ['begins and ends at the checkpoint', finished, { logStart: 50, logEnd: 50 }, null],
+    ['ends before it', finished, { logStart: 0, logEnd: 49 }, 'log_shorter_than_checkpoint'],
+    ['begins behind it', finished, { logStart: 51, logEnd: 80 }, 'log_start_beyond_checkpoint'],
+    ['ends at an intended batch', intended, { logStart: 50, logEnd: 60 }, null],
+    ['ends inside of it', intended, { logStart: 0, logEnd: 59 }, 'log_shorter_than_checkpoint'],
+    ['begins inside of it', intended, { logStart: 51, logEnd: 60 }, 'log_start_beyond_checkpoint'],
+  ] as const)('%s: read on, or halted', (...[, row, bounds, reason]) => {
+    expect(checkInspection(row, { ...inspection({}, null), ...bounds })).toBe(reason);
+  });
+
+  it('halts the partition when there are rows beyond the checkpoint', () => {
+    const beyond = { ...inspection({}, null), rowsBeyond: 1 };
+    expect(checkInspection(finished, beyond)).toBe('rows_beyond_checkpoint');
+  });
+});

@@ -358,9 +358,9 @@ describe('a delivery', () => {
     await soon();
     const waiting = append(1, ['waiting']);
     await producer.close();
-    for (const one of [sent, waiting, producer.deliver([record(2, 'later')])]) {
-      await expect(one).rejects.toThrow('closed');
-    }
+    const all = [sent, waiting, producer.deliver([record(2, 'later')])];
+    expect(await Promise.all(all.map(stateOf))).toEqual(['failed', 'failed', 'failed']);
+    for (const one of all) await expect(one).rejects.toThrow('closed');
     await pass(10 * TIMEOUT_MS);
     expect(vi.getTimerCount()).toBe(0);
   });

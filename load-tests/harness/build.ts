@@ -4,8 +4,9 @@ import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { projectRoot } from '../../runtime/project.js';
 
-/** Its modification time is the start of the last build of this file. */
-const STAMP = join(projectRoot, 'dist', '.built-for-tests');
+/** Its modification time is the start of the last build of this file; below the project. */
+export const BUILD_STAMP = join('dist', '.built-for-tests');
+const STAMP = join(projectRoot, BUILD_STAMP);
 
 const ENGINE_FOLDERS = ['contract', 'runtime', 'sql', 'clickhouse'] as const;
 const PROGRAM_FOLDERS = [

@@ -1,20 +1,21 @@
 import { parseArgs } from 'node:util';
 import { startFaultEngines, type LogKind } from '../faults/engines/fault-engines.js';
 import { createEventPathTrial } from './event-path/event-path-trial.js';
+import { createGuardTrial } from './guards/guard-trial.js';
 import { createOracleTrial } from './oracles/oracle-trial.js';
 import { createPricingTrial } from './pricing/pricing-trial.js';
 import { createSimulationTrial } from './simulation/simulation-trial.js';
 import { tryMutations, type MutationTally } from './try-mutations.js';
 
 /**
- * `npm run mutations -- --of event-path|simulation|pricing|oracles [--only TEXT]
+ * `npm run mutations -- --of event-path|guards|simulation|pricing|oracles [--only TEXT]
  * [--log postgres|kafka] [--cases 1000]`: breaks one rule at a time and shows which named guard
  * notices. Ends with status 1 when a mutation was not caught, or when its mutant is broken and so
  * proves nothing; of the oracles, when they notice fewer than nine in ten.
  */
 const { values } = parseArgs({
   options: {
-    of: { type: 'string', default: 'event-path,simulation,pricing,oracles' },
+    of: { type: 'string', default: 'event-path,guards,simulation,pricing,oracles' },
     only: { type: 'string', default: '' },
     log: { type: 'string', default: 'postgres' },
     cases: { type: 'string', default: '1000' },
@@ -62,6 +63,7 @@ const SIMULATION = createSimulationTrial(SIMULATION_EFFORT);
 /** Each tells whether enough was noticed. */
 const TRIALS: ReadonlyMap<string, () => Promise<boolean>> = new Map([
   ['event-path', () => tryEventPath(values.log === 'kafka' ? 'kafka' : 'postgres')],
+  ['guards', async () => isComplete(await tryMutations(createGuardTrial(), values.only))],
   ['simulation', async () => isComplete(await tryMutations(SIMULATION, values.only))],
   ['pricing', async () => isComplete(await tryMutations(createPricingTrial(), values.only))],
   ['oracles', tryOracles],

@@ -74,3 +74,17 @@ export function makeMutatedCopy(paths: readonly string[], edits: readonly Edit[]
     throw error;
   }
 }
+
+/** Does work in a mutated copy, which is removed afterwards. @throws the same errors. */
+export async function inMutatedCopy<T>(
+  paths: readonly string[],
+  edits: readonly Edit[],
+  work: (root: string) => Promise<T>,
+): Promise<T> {
+  const copy = makeMutatedCopy(paths, edits);
+  try {
+    return await work(copy.root);
+  } finally {
+    copy.remove();
+  }
+}

@@ -64,6 +64,7 @@ function programs(sizes: NightlySizes, seed: number): readonly Described[] {
     ],
     ['scenarios-postgres', 'long form of all', scenarios('postgres')],
     ['scenarios-kafka', 'long form of all', scenarios('kafka')],
+    ['mutations-guards', 'all', mutations('guards')],
     ['mutations-simulation', 'all', mutations('simulation')],
     ['mutations-pricing', 'all', mutations('pricing')],
     ['mutations-oracles', 'the pricing ones, of the oracles alone', mutations('oracles')],

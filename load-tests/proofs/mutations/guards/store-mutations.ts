@@ -1,0 +1,76 @@
+import { guardMutation, type GuardMutation } from './guard-mutation.js';
+
+const CLIENT = 'clickhouse/client.ts';
+const CLIENT_TEST = 'clickhouse/client.db.test.ts';
+const APPENDED_FROM = 'aggregator/write/appended-from.ts';
+const WRITER_TEST = 'aggregator/write/usage-writer.db.test.ts';
+
+/** Guards of ClickHouse and PostgreSQL, and of the requests that bring their rows. */
+export const STORE_MUTATIONS: readonly GuardMutation[] = [
+  guardMutation(
+    'a migration that copies rows does not keep owners out',
+    'aggregator/copying-migration.db.test.ts',
+    ['clickhouse/migrate.ts', 'await (copiesRows(statements)', 'await (statements.length < 0'],
+  ),
+  guardMutation(
+    'a migration that puts tables in the place of others is not taken for one that copies',
+    'clickhouse/guard-copies.test.ts',
+    ['clickhouse/guard-copies.ts', '|RENAME\\s+TABLE|', '|'],
+  ),
+  guardMutation('an insert with more rows than a block is sent', CLIENT_TEST, [
+    CLIENT,
+    'rows <= this.blockRowsMax',
+    'rows >= 0',
+  ]),
+  guardMutation('the blocks of an insert are as large as the server likes', CLIENT_TEST, [
+    CLIENT,
+    `    max_insert_block_size_bytes: '0',
+    input_format_max_block_size_bytes: '0',
+    use_strict_insert_block_limits: 0,
+`,
+    '',
+  ]),
+  guardMutation('the inspection reads every month', WRITER_TEST, [
+    APPENDED_FROM,
+    'return Math.max(0, (Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS);',
+    'return 0;',
+  ]),
+  guardMutation('the inspection leaves no day for clocks that differ', WRITER_TEST, [
+    APPENDED_FROM,
+    '(Math.floor(appendedAtMs / DAY_MS) - 1) * DAY_MS',
+    'Math.floor(appendedAtMs / DAY_MS) * DAY_MS',
+  ]),
+  guardMutation('a batch of unknown age is looked for in the newest months only', WRITER_TEST, [
+    APPENDED_FROM,
+    'if (appendedAtMs === null) return 0;',
+    'if (appendedAtMs === null) return Date.now();',
+  ]),
+  guardMutation('a node that only reads is not taken for an outage', 'sql/outage.test.ts', [
+    'sql/sql-state.ts',
+    '(08...|25006|40...',
+    '(08...|40...',
+  ]),
+  guardMutation(
+    'checkpoints are as durable as the server defaults to',
+    'aggregator/ownership/durable-checkpoints.db.test.ts',
+    [
+      'sql/migrations/0015_durable_checkpoints.sql',
+      "IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN",
+      'IF false THEN',
+    ],
+  ),
+  guardMutation(
+    'backfills of archived meters are made in the order in which they came',
+    'aggregator/backfill/backfill-jobs.db.test.ts',
+    ['sql/migrations', "AND meters.status <> 'published')", "AND meters.status = 'none')"],
+  ),
+  guardMutation(
+    'the body of a request whose client has left is waited for',
+    'runtime/http/read-body.test.ts',
+    [
+      'runtime/http/read-body.ts',
+      'if (request.destroyed)',
+      'if (request.destroyed && options.bytesMax < 0)',
+    ],
+  ),
+];
