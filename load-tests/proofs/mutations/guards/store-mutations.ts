@@ -2,6 +2,7 @@ import { guardMutation, type GuardMutation } from './guard-mutation.js';
 
 const CLIENT = 'clickhouse/client.ts';
 const CLIENT_TEST = 'clickhouse/client.db.test.ts';
+const COPIED_MEANWHILE_TEST = 'aggregator/backfill/copied-meanwhile.db.test.ts';
 const APPENDED_FROM = 'aggregator/write/appended-from.ts';
 const WRITER_TEST = 'aggregator/write/usage-writer.db.test.ts';
 
@@ -17,6 +18,18 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
     'clickhouse/guard-copies.test.ts',
     ['clickhouse/guard-copies.ts', '|RENAME\\s+TABLE|', '|'],
   ),
+  guardMutation(
+    // Held twice: one that was not overtaken would be noticed, and the copy refused.
+    'the backfill of a paused aggregator goes on while rows are copied',
+    COPIED_MEANWHILE_TEST,
+    ['clickhouse/guard-copies.ts', '  await overtakeBackfills(session);', ''],
+    ['clickhouse/guard-copies.ts', '  await refuseWhileBackfilling(session, work);', ''],
+  ),
+  guardMutation('a backfill may begin while rows are copied', COPIED_MEANWHILE_TEST, [
+    'clickhouse/guard-copies.ts',
+    'LOCK TABLE meter_backfills, aggregator_members',
+    'LOCK TABLE aggregator_members',
+  ]),
   guardMutation('an insert with more rows than a block is sent', CLIENT_TEST, [
     CLIENT,
     'rows <= this.blockRowsMax',
