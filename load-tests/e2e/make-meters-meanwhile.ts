@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'slonik';
 import { z } from 'zod';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
-import { openPostgresWriter } from '../../event-log/postgres/writer.js';
+import type { EventLogWriter } from '../../event-log/event-log.js';
+import { EVENT_LOG_SETTINGS, openEventLogWriter } from '../../event-log/open-log.js';
+import { readConfig } from '../../runtime/config.js';
 import { integerColumn } from '../../sql/columns.js';
 import {
   startAggregatorProcess,
@@ -18,30 +20,42 @@ export type MetersMeanwhile = {
   readonly metersPerSecond: number;
   /** Meters of other tenants that exist before. */
   readonly metersBefore: number;
+  /** Settings that name the log; none for the log in PostgreSQL. */
+  readonly log: Readonly<Record<string, string>>;
 };
 
+/** How much of what was planned had begun before the time was over. */
+export type Offered = { readonly planned: number; readonly begunInTime: number };
+
+/** Of each tenant, the different counts that its meters give: one, when all count the same. */
+type Counts = { readonly busy: readonly number[]; readonly maker: readonly number[] };
+
 export type Observed = {
+  readonly partitions: number;
   readonly events: number;
   readonly metersMade: number;
-  /** Of each tenant, what its first meter counts. */
-  readonly counted: { readonly busy: number; readonly maker: number };
-  readonly expected: { readonly busy: number; readonly maker: number };
+  readonly offered: { readonly appends: Offered; readonly meters: Offered };
+  readonly counted: Counts;
+  readonly expected: Counts;
+  /** Since the sending began, until nothing was left. */
+  readonly lags: readonly (readonly [seconds: number, lagSeconds: number])[];
   /**
-   * The greatest age of a record that was not finished yet, over all partitions. Each partition has
-   * records of all tenants, so no tenant's lag is greater.
+   * The greatest age of a record that was not finished yet, since it was durable, over all
+   * partitions. Each partition has records of all tenants, so no tenant's lag is greater.
    */
   readonly lagSecondsMax: number;
 };
 
 type Tenant = { readonly tenantId: string; readonly environmentId: string };
 
-const PARTITIONS = 4;
 const APPENDS_PER_SECOND = 20;
 /** Every so many appends are events of the tenant that makes the meters. */
 const MAKER_EVERY = 20;
 const BUSY: Tenant = { tenantId: 'tenant_busy', environmentId: 'env_1' };
 const MAKER: Tenant = { tenantId: 'tenant_maker', environmentId: 'env_2' };
 const LAG_POLL_MS = 50;
+/** Seldom, since questions would take from what they wait for. */
+const COUNT_POLL_MS = 500;
 
 async function makeMeter({ database }: AggregatorWorld, of: Tenant, meterId: string) {
   await database.asEnvironment(of, (connection) =>
@@ -77,115 +91,176 @@ function eventsOf(at: number, count: number): readonly UsageEvent[] {
 async function atRate(
   rate: { readonly perSecond: number; readonly seconds: number },
   work: (index: number) => Promise<void>,
-): Promise<void> {
+): Promise<Offered> {
   const startedAtMs = performance.now();
-  for (let index = 0; index < rate.perSecond * rate.seconds; index += 1) {
+  const planned = rate.perSecond * rate.seconds;
+  let begunInTime = 0;
+  for (let index = 0; index < planned; index += 1) {
     const dueMs = startedAtMs + (index * 1_000) / rate.perSecond;
     await delay(Math.max(0, dueMs - performance.now()));
+    if (performance.now() <= startedAtMs + rate.seconds * 1_000) begunInTime += 1;
     await work(index);
   }
+  return { planned, begunInTime };
 }
 
 /** When the record of each offset was durable; each append has one record for each partition. */
-type Flow = { readonly appendedAtMs: number[]; busy: number; maker: number };
+type Flow = {
+  readonly partitions: number;
+  readonly appendedAtMs: number[];
+  busy: number;
+  maker: number;
+};
+type Run = {
+  readonly world: AggregatorWorld;
+  readonly writer: EventLogWriter;
+  readonly flow: Flow;
+};
 
-async function sendEvents(world: AggregatorWorld, plan: MetersMeanwhile, flow: Flow) {
-  const writer = await openPostgresWriter({
-    url: world.databaseUrl,
-    partitionCount: PARTITIONS,
-    produceTimeoutMs: 60_000,
-  });
-  const each = Math.round(plan.eventsPerSecond / APPENDS_PER_SECOND / PARTITIONS);
+function openWriter({ databaseUrl }: AggregatorWorld, log: MetersMeanwhile['log']) {
+  const settings = { ...log, MINUTEBOOK_PRODUCE_TIMEOUT_MS: '60000' };
+  const config = { ...readConfig(EVENT_LOG_SETTINGS, settings), DATABASE_URL: databaseUrl };
+  // Without merging, since the offsets say which append a record is of.
+  return openEventLogWriter(config, false);
+}
+
+/** Events a second of the busy tenant, dealt out to its records as evenly as whole numbers can. */
+function createBusyCount(eventsPerSecond: number, partitions: number): () => number {
+  const makerRecords = (APPENDS_PER_SECOND / MAKER_EVERY) * partitions;
+  const busyRecords = APPENDS_PER_SECOND * partitions - makerRecords;
+  const each = (eventsPerSecond - makerRecords) / busyRecords;
+  let records = 0;
+  return () => {
+    records += 1;
+    return Math.floor(records * each) - Math.floor((records - 1) * each);
+  };
+}
+
+async function sendEvents({ writer, flow }: Run, plan: MetersMeanwhile): Promise<Offered> {
+  const busyCount = createBusyCount(plan.eventsPerSecond, flow.partitions);
   const rate = { perSecond: APPENDS_PER_SECOND, seconds: plan.seconds };
-  await atRate(rate, async (index) => {
+  return atRate(rate, async (index) => {
     const isMaker = index % MAKER_EVERY === 0;
     const environment = isMaker ? MAKER : BUSY;
-    const count = isMaker ? 1 : each;
-    const records = Array.from({ length: PARTITIONS }, (_, partition) => {
-      const events = eventsOf(flow.appendedAtMs.length * PARTITIONS + partition, count);
+    const records = Array.from({ length: flow.partitions }, (_, partition) => {
+      const at = flow.appendedAtMs.length * flow.partitions + partition;
+      const events = eventsOf(at, isMaker ? 1 : busyCount());
+      flow[isMaker ? 'maker' : 'busy'] += events.length;
       const value = encodeEventRecord({ environment, receivedAtMs: Date.now(), events });
       return { partition, key: `p${partition}`, value };
     });
     await writer.append(records);
     flow.appendedAtMs.push(performance.now());
-    flow[isMaker ? 'maker' : 'busy'] += count * PARTITIONS;
   });
-  await writer.close();
 }
 
-const positionRow = z.object({ next_offset: integerColumn });
+const positionRow = z.object({ partition: z.number(), next_offset: integerColumn });
 
 /** The age of the oldest record that is not finished; null when all are. */
-async function lagMs({ database }: AggregatorWorld, { appendedAtMs }: Flow) {
+async function lagMs({ database }: AggregatorWorld, { partitions, appendedAtMs }: Flow) {
   const askedAtMs = performance.now();
   const rows = await database.slonik.any(
-    sql.type(positionRow)`SELECT next_offset FROM aggregator_checkpoints`,
+    sql.type(positionRow)`SELECT partition, next_offset FROM aggregator_checkpoints`,
   );
-  const ages = rows.flatMap(({ next_offset: next }) => {
-    const at = appendedAtMs[next];
+  const nextOffsets = new Map(rows.map((row) => [row.partition, row.next_offset]));
+  const ages = Array.from({ length: partitions }, (_, partition) => {
+    const at = appendedAtMs[nextOffsets.get(partition) ?? 0];
     return at === undefined ? [] : [askedAtMs - at];
-  });
+  }).flat();
   return ages.length === 0 ? null : Math.max(0, ...ages);
 }
 
-const countRow = z.object({ total: z.coerce.number() });
+/** Samples the lag until all is sent and nothing is left. */
+async function watchLag({ world, flow }: Run, allSent: AbortSignal): Promise<Observed['lags']> {
+  const startedAtMs = performance.now();
+  const lags: (readonly [number, number])[] = [];
+  for (;;) {
+    const isLast = allSent.aborted;
+    const lag = await lagMs(world, flow);
+    lags.push([(performance.now() - startedAtMs) / 1_000, (lag ?? 0) / 1_000]);
+    if (isLast && lag === null) return lags;
+    await delay(LAG_POLL_MS);
+  }
+}
 
-/** What readers of a meter see; null while it is still being applied to stored events. */
-async function countOf(world: AggregatorWorld, meterId: string): Promise<number | null> {
-  const generations = await ownerOf({ url: world.databaseUrl }).oneFirst(
-    sql.type(z.object({ generations: z.string() }))`
-      SELECT array_to_string(read_generations, ',') AS generations
-      FROM meter_versions WHERE meter_id = ${meterId}`,
-  );
-  if (generations === '') return null;
-  const [row] = await world.clickhouse.query(
-    `SELECT sum(event_count) AS total FROM usage_minute_v1
-     WHERE meter_id = {meterId:String} AND has({generations:Array(UInt64)}, generation)`,
-    { meterId, generations: generations.split(',').map(Number) },
+const meterRow = z.object({ meter_id: z.string(), generations: z.string() });
+const countRow = z.object({ meter_id: z.string(), generation: z.string(), total: integerColumn });
+
+/**
+ * The different counts that readers of a tenant's meters see; null while one of them is still being
+ * applied to stored events.
+ */
+async function countsOf(world: AggregatorWorld, { tenantId }: Tenant) {
+  const meters = await ownerOf({ url: world.databaseUrl }).any(sql.type(meterRow)`
+    SELECT meter_id, array_to_string(read_generations, ',') AS generations
+    FROM meter_versions WHERE tenant_id = ${tenantId}`);
+  if (meters.some(({ generations }) => generations === '')) return null;
+  const rows = await world.clickhouse.query(
+    `SELECT meter_id, toString(generation) AS generation, sum(event_count) AS total
+     FROM usage_minute_v1 WHERE tenant_id = {tenantId:String} GROUP BY meter_id, generation`,
+    { tenantId },
     countRow,
   );
-  return row?.total ?? 0;
+  const totals = meters.map(({ meter_id: meterId, generations }) =>
+    rows
+      .filter((row) => row.meter_id === meterId)
+      .filter(({ generation }) => generations.split(',').includes(generation))
+      .reduce((sum, { total }) => sum + total, 0),
+  );
+  return [...new Set(totals)];
+}
+
+/** Sends events and makes meters at their rates, and samples the lag meanwhile. */
+async function flowAndMake(run: Run, plan: MetersMeanwhile) {
+  const { metersPerSecond: perSecond, seconds } = plan;
+  const allSent = new AbortController();
+  const flowing = Promise.all([
+    sendEvents(run, plan),
+    atRate({ perSecond, seconds }, (index) => makeMeter(run.world, MAKER, `made-${index}`)),
+  ]).finally(() => allSent.abort());
+  const [[appends, meters], lags] = await Promise.all([flowing, watchLag(run, allSent.signal)]);
+  return { offered: { appends, meters }, lags };
 }
 
 async function observe(world: AggregatorWorld, plan: MetersMeanwhile): Promise<Observed> {
   await storeMeters(world, plan.metersBefore);
   await makeMeter(world, BUSY, 'busy');
-  await startAggregatorProcess(world, {
-    MINUTEBOOK_LOG_PARTITIONS: String(PARTITIONS),
-  });
-  const flow: Flow = { appendedAtMs: [], busy: 0, maker: 0 };
-  // The first batch reads all meters, which is not what is measured here.
-  await sendEvents(world, { ...plan, seconds: 1, eventsPerSecond: 400 }, flow);
-  await until('the first events', async () => ((await lagMs(world, flow)) === null ? true : null));
-  let isOver = false;
-  let lagMsMax = 0;
-  let metersMade = 0;
-  const flowing = (async () => {
-    const sending = sendEvents(world, plan, flow);
-    const making = atRate({ perSecond: plan.metersPerSecond, seconds: plan.seconds }, async () => {
-      await makeMeter(world, MAKER, `made-${metersMade}`);
-      metersMade += 1;
-    });
-    await Promise.all([sending, making]);
-    isOver = true;
-  })();
-  for (let lag: number | null = 0; !isOver || lag !== null; lag = await lagMs(world, flow)) {
-    lagMsMax = Math.max(lagMsMax, lag ?? 0);
-    await delay(LAG_POLL_MS);
+  const writer = await openWriter(world, plan.log);
+  try {
+    const { partitionCount: partitions } = writer.identity;
+    await startAggregatorProcess(world, plan.log);
+    const flow: Flow = { partitions, appendedAtMs: [], busy: 0, maker: 0 };
+    const run = { world, writer, flow };
+    // The first batch reads all meters, which is not what is measured here.
+    await sendEvents(run, { ...plan, seconds: 1, eventsPerSecond: 400 });
+    await until('the first events', async () =>
+      (await lagMs(world, flow)) === null ? true : null,
+    );
+    const { offered, lags } = await flowAndMake(run, plan);
+    const counted = {
+      busy: await until('the busy tenant', () => countsOf(world, BUSY), COUNT_POLL_MS),
+      maker: await until('the meters made', () => countsOf(world, MAKER), COUNT_POLL_MS),
+    };
+    return {
+      ...{ partitions, offered, lags, counted },
+      events: flow.busy + flow.maker,
+      metersMade: offered.meters.planned,
+      expected: {
+        busy: [flow.busy],
+        maker: offered.meters.planned === 0 ? [] : [flow.maker],
+      },
+      lagSecondsMax: Math.max(...lags.map(([, lag]) => lag)),
+    };
+  } finally {
+    await writer.close();
   }
-  await flowing;
-  const counted = {
-    busy: await until('the count of the busy tenant', () => countOf(world, 'busy')),
-    maker: await until('the first meter that was made', () => countOf(world, 'made-0')),
-  };
-  const expected = { busy: flow.busy, maker: flow.maker };
-  const events = flow.busy + flow.maker;
-  return { events, metersMade, counted, expected, lagSecondsMax: lagMsMax / 1_000 };
 }
 
 /**
- * Makes meters while events of two tenants flow into one aggregator with four partitions, and
- * observes how far it is behind.
+ * Makes meters while events of two tenants flow into one aggregator, and observes how far it is
+ * behind. Events are appended to the log as ingest does it, without HTTP, and meters are made as
+ * billing-api does it, by the same function of the database. The log has as many partitions as a
+ * new one has by itself.
  */
 export function makeMetersMeanwhile(plan: MetersMeanwhile): Promise<Observed> {
   return withAggregatorWorld(async (world) => {

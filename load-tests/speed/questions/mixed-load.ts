@@ -2,18 +2,16 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tableLines } from '../../../cli/demo/tables.js';
 import { projectRoot } from '../../../runtime/project.js';
-import { obtainKafka } from '../../harness/kafka.js';
-import { machineFacts } from '../../harness/machine-facts.js';
 import { openEmbeddedStore } from '../embedded-store.js';
 import { readEngineLogs } from '../mixed/engine-logs.js';
 import { LogLines } from '../mixed/log-lines.js';
 import { mixSection } from '../mixed/mix-report.js';
 import { runMix, type MixPlan } from '../mixed/run-mix.js';
+import { onLog } from '../on-log.js';
 import { startProduct } from '../programs.js';
-import { writeReport } from '../report/write-report.js';
-import { verdictOf, type Section } from '../section.js';
+import { reportSection } from '../report/report-section.js';
+import type { Section } from '../section.js';
 
 /**
  * A long mixed load on the whole product, as `npm start` runs it: singles and bulk at a fixed rate,
@@ -32,9 +30,6 @@ const { values } = parseArgs({
     'meter-seconds': { type: 'string', default: '5' },
   },
 });
-if (values.log !== 'postgres' && values.log !== 'kafka') {
-  throw new Error('--log takes postgres or kafka');
-}
 const plan: MixPlan = {
   minutes: Number(values.minutes),
   eventsPerSecond: values.rate === undefined ? null : Number(values.rate),
@@ -64,26 +59,5 @@ async function measure(settings: Readonly<Record<string, string>>): Promise<Sect
   }
 }
 
-async function measureOnLog(): Promise<Section> {
-  if (values.log === 'postgres') return measure({});
-  const { kafka, skipReason } = await obtainKafka();
-  if (kafka === null) throw new Error(`no Kafka: ${skipReason}`);
-  try {
-    return await measure({ KAFKA_BROKERS: kafka.brokers });
-  } finally {
-    await kafka.stop();
-  }
-}
-
-const section = await measureOnLog();
-const name = `mixed-load-${values.log}`;
-const madeAt = new Date().toISOString();
-const page = await writeReport({ name, madeAt, facts: machineFacts(), sections: [section] });
-for (const note of section.notes) console.log(note);
-const rows = section.findings.map((found) => [
-  `${found.id}: ${found.what}`,
-  ...[found.value, found.target, verdictOf(found)],
-]);
-for (const line of tableLines(['', 'value', 'target', ''], rows)) console.log(line);
-console.log(`report: ${page}`);
-process.exitCode = section.findings.every(({ isReached }) => isReached !== false) ? 0 : 1;
+const section = await onLog(values.log, measure);
+await reportSection(`mixed-load-${values.log}`, section);

@@ -1,0 +1,21 @@
+import { tableLines } from '../../../cli/demo/tables.js';
+import { machineFacts } from '../../harness/machine-facts.js';
+import { verdictOf, type Section } from '../section.js';
+import { writeReport } from './write-report.js';
+
+/**
+ * Writes the page of a measurement that is one section, and prints its notes and figures. The
+ * process will end with status 1 when a figure is not as it must be.
+ */
+export async function reportSection(name: string, section: Section): Promise<void> {
+  const madeAt = new Date().toISOString();
+  const page = await writeReport({ name, madeAt, facts: machineFacts(), sections: [section] });
+  for (const note of section.notes) console.log(note);
+  const rows = section.findings.map((found) => [
+    `${found.id}: ${found.what}`,
+    ...[found.value, found.target, verdictOf(found)],
+  ]);
+  for (const line of tableLines(['', 'value', 'target', ''], rows)) console.log(line);
+  console.log(`report: ${page}`);
+  process.exitCode = section.findings.every(({ isReached }) => isReached !== false) ? 0 : 1;
+}
