@@ -8,12 +8,8 @@ import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 import type { Catalog } from '../protocol/state.js';
 import { CatalogIndex, type MeterChange } from './catalog-index.js';
+import { createNewestVersion } from './newest-version.js';
 
-/**
- * How old the newest catalog may be; the poll reads one indexed row. A batch with an older one is
- * refused and folded twice, which ten new meters a second would do to most batches at 500 ms.
- */
-const POLL_MS = 100;
 /** Recovery sometimes needs an older version. A version never changes. */
 const VERSIONS_KEPT = 8;
 /**
@@ -24,7 +20,6 @@ const PAGE_ROWS = 50;
 /** From a version that is further away than this, the meters are all read again. */
 const DISTANCE_MAX = 5_000;
 
-const versionRow = z.object({ version: integerColumn });
 const meterRow = z.object({
   meter_id: z.string(),
   version: z.number(),
@@ -36,7 +31,6 @@ const meterRow = z.object({
   generation: integerColumn,
 });
 
-const latestVersion = statement('latest-catalog-version', versionRow);
 const pageMetersOfCatalog = statement('page-meters-of-catalog', meterRow);
 const changesOfCatalog = statement(
   'changes-of-catalog',
@@ -106,8 +100,7 @@ export function createCatalogReader(database: Pool, now: () => number) {
   const catalogs = new LRUCache<number, HeldCatalog>({ max: VERSIONS_KEPT });
   // Each partition waits for one version at most, so the queue is short.
   const queue = new PQueue({ concurrency: 1 });
-  let latest = { version: 0, readAtMs: Number.NEGATIVE_INFINITY };
-  let asking: Promise<void> | null = null;
+  const newest = createNewestVersion(database, now);
 
   /** The held catalog from which the fewest versions lead to this one. */
   function nearest(version: number): HeldCatalog | null {
@@ -136,30 +129,16 @@ export function createCatalogReader(database: Pool, now: () => number) {
     return catalogs.get(version) ?? (await queue.add(() => read(version)));
   }
 
-  async function ask(): Promise<void> {
-    const readAtMs = now();
-    const { version } = await database.slonik.one(latestVersion());
-    if (version >= latest.version) latest = { version, readAtMs };
-  }
-
-  /** The partitions of a process ask together: an answer that is under way serves all of them. */
-  function askTogether(): Promise<void> {
-    asking ??= ask().finally(() => {
-      asking = null;
-    });
-    return asking;
-  }
-
   return {
     /** The catalog of a version. @throws DependencyError. */
     load,
     /** The newest catalog, at most a tenth of a second old and never older than `versionMin`. */
-    latest: async (versionMin: number): Promise<Catalog> => {
-      if (now() - latest.readAtMs > POLL_MS || latest.version < versionMin) await askTogether();
-      // An answer that was under way may be older than the meter that refused the intent.
-      if (latest.version < versionMin) await askTogether();
-      return load(latest.version);
-    },
+    latest: async (versionMin: number): Promise<Catalog> => load(await newest.read(versionMin)),
+    /**
+     * The newest catalog, and for half a second no newer one is made: for a batch that was refused
+     * again and again, since meters changed while it was folded.
+     */
+    held: async (versionMin: number): Promise<Catalog> => load(await newest.hold(versionMin)),
   };
 }
 

@@ -117,9 +117,9 @@ const PERFORMERS: {
   refetch: refetchBatch,
   look_up: lookUp,
   check_presence: checkPresence,
-  load_catalog: async ({ catalog }, { versionMin }) => ({
+  load_catalog: async ({ catalog }, { versionMin, isToBeHeld }) => ({
     kind: 'catalog_loaded',
-    catalog: await catalog.latest(versionMin),
+    catalog: await (isToBeHeld ? catalog.held(versionMin) : catalog.latest(versionMin)),
   }),
   reread: async ({ checkpoints, partition }) => ({
     kind: 'reread',

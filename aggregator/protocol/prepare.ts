@@ -162,11 +162,11 @@ function foldAgain(
   catalog: Catalog,
 ): Step {
   const newer = { ...facts.draft, catalog };
+  const refusals = facts.refusals + 1;
   if (countsTheSame(facts.fold.kept, { from: facts.draft.catalog.meters, to: catalog.meters })) {
     const same = { ...batch, catalogVersion: catalog.version };
-    return intend(checkpoint, same, { ...facts, draft: newer });
+    return intend(checkpoint, same, { ...facts, draft: newer, refusals });
   }
-  const refusals = facts.refusals + 1;
   const wanted = refusals > REFUSALS_OF_WHOLE_MAX ? firstHalf(newer) : newer;
   // More meters make more rows, which must fit into one insert again.
   const draft = draftBatch(wanted.records, catalog, settings) ?? wanted;

@@ -116,7 +116,12 @@ export type Command =
       readonly appendedAtMs: InstantMs;
     }
   /** Reads the newest catalog, and none that is older than this version. */
-  | { readonly kind: 'load_catalog'; readonly versionMin: number }
+  | {
+      readonly kind: 'load_catalog';
+      readonly versionMin: number;
+      /** Whether meters shall not change for a moment, since the batch was refused before. */
+      readonly isToBeHeld: boolean;
+    }
   | {
       readonly kind: 'intend';
       readonly epoch: number;

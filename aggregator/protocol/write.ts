@@ -81,7 +81,11 @@ function remember(checkpoint: Checkpoint, batch: Batch): Step {
 function loadCatalog(checkpoint: Checkpoint, batch: Batch, facts: BatchFacts): Step {
   return {
     state: { phase: 'loading_catalog', checkpoint, batch, facts },
-    command: { kind: 'load_catalog', versionMin: catalogVersionMinOf(checkpoint) },
+    command: {
+      kind: 'load_catalog',
+      versionMin: catalogVersionMinOf(checkpoint),
+      isToBeHeld: facts.refusals > 0,
+    },
   };
 }
 

@@ -22,4 +22,5 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
   '0028_event_retention.sql': {
     addedColumns: { meter_backfills: { counts_from: null, raw_events_begin: null } },
   },
+  '0031_held_catalog.sql': { addedColumns: { catalog_counter: { held_until: null } } },
 };

@@ -129,4 +129,12 @@ const LOGS: readonly GuardMutation[] = [
 ];
 
 /** Guards of the aggregator. */
-export const OWNER_MUTATIONS: readonly GuardMutation[] = [...BATCHES, ...LOGS];
+export const OWNER_MUTATIONS: readonly GuardMutation[] = [
+  ...BATCHES,
+  ...LOGS,
+  guardMutation(
+    'a batch is refused for as long as meters are made',
+    'aggregator/meters-without-pause.db.test.ts',
+    ['aggregator/protocol/write.ts', 'isToBeHeld: facts.refusals > 0', 'isToBeHeld: false'],
+  ),
+];
