@@ -5,6 +5,8 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 /** What a run of tests found. */
 export type TestFindings = {
   readonly passed: number;
+  /** Such as those on Kafka, where there is none. */
+  readonly skipped: number;
   /** Files that could not be loaded, and errors outside of tests. */
   readonly loadErrors: readonly string[];
   readonly failures: readonly {
@@ -37,12 +39,14 @@ class FindingsReporter implements Reporter {
     const loadErrors = errors.map(({ message }) => message);
     const failures: TestFindings['failures'][number][] = [];
     let passed = 0;
+    let skipped = 0;
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId);
       loadErrors.push(...module.errors().map(({ message }) => `${file}: ${message}`));
       for (const test of module.children.allTests()) {
         const { state, errors: thrown } = test.result();
         if (state === 'passed') passed += 1;
+        if (state === 'skipped') skipped += 1;
         if (state !== 'failed') continue;
         failures.push({
           test: `${file}: ${test.fullName}`,
@@ -51,7 +55,7 @@ class FindingsReporter implements Reporter {
         });
       }
     }
-    const findings: TestFindings = { passed, loadErrors, failures };
+    const findings: TestFindings = { passed, skipped, loadErrors, failures };
     writeFileSync(process.env['MINUTEBOOK_FINDINGS'] ?? 'findings.json', JSON.stringify(findings));
   }
 }

@@ -28,7 +28,7 @@ const REQUEST_END_MS = 60;
 /** A split insert starts only when the server has read 256 KiB of it. */
 const SPLIT_BYTES = 400 * 1024;
 /** How much of a request that is cut arrives. */
-const CUT_SHARE = 0.8;
+const CUT_SHARE = 0.95;
 
 function earlyBytes(kind: Disturbance['kind'], bytes: Buffer): Buffer {
   if (kind === 'split') return bytes.subarray(0, SPLIT_BYTES);
@@ -105,12 +105,14 @@ class Link {
     const gathered = await this.#gather();
     const bytes = kind === 'split' || kind === 'cut' ? inSmallChunks(gathered) : gathered;
     const early = earlyBytes(kind, bytes);
-    this.server.write(early);
     if (kind === 'cut') {
+      // A large request takes seconds to arrive.
+      await new Promise((resolve) => this.server.write(early, resolve));
       await delay(holdMs);
       this.destroy();
       return;
     }
+    this.server.write(early);
     if (kind !== 'slow') {
       // What was written has to arrive before the sender knows that it failed.
       if (early.length > 0) await delay(REQUEST_END_MS);

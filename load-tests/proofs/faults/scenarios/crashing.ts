@@ -71,36 +71,42 @@ function crashAtSteps(bench: Bench): Promise<Verdict> {
   });
 }
 
-const BLOCK_METERS = Array.from({ length: 30 }, (_, index): UsageMeter => ({
-  meterId: `block_meter_${index}`,
-  environment: 0,
-  eventName: 'api.request',
-  filters: [],
-  aggregation: 'COUNT',
-}));
+const blockMeters = (count: number): readonly UsageMeter[] =>
+  Array.from({ length: count }, (_, index) => ({
+    meterId: `block_meter_${index}`,
+    environment: 0,
+    eventName: 'api.request',
+    filters: [],
+    aggregation: 'COUNT',
+  }));
 /** A customer of its own for every event, so that every event makes a usage row on every meter. */
 const ownCustomer = (index: number): EventShape => ({ external_customer_id: `customer ${index}` });
-/** How long the server has to write what came of an insert. */
-const CUT_AFTER_MS = 1_500;
 const CUT_WITHIN_MS = 120_000;
 
 /**
- * More usage than one block holds, and the owner dies while it sends it. The long form needs the
- * real block of 1,048,449 rows; the short form makes it small.
+ * More usage than two blocks hold: ClickHouse makes a block visible when it has read the next one
+ * as a whole. The long form has two blocks of 1,048,449 rows before the cut; in the short form
+ * blocks are small. A bulk request is one record, which is never cut. The server has `holdMs` to
+ * write what came.
  */
+const LONG_FORM = { events: 40_000, meters: 60, bulkEvents: 1_000, holdMs: 15_000 };
+const SHORT_FORM = { events: 400, meters: 30, bulkEvents: 50, holdMs: 1_500 };
+const SMALL_BLOCK_ROWS = 4_000;
+/** Millions of rows are folded and written twice. */
+const LONG_SETTLE_TIMEOUT_MS = 240_000;
+
+/** The owner dies while it sends its insert of usage. */
 function dieInUsageInsert(bench: Bench): Promise<Verdict> {
-  const events = bench.isLong ? 40_000 : 400;
-  // A bulk request is one record, which is never cut.
-  const bulkEvents = bench.isLong ? 1_000 : 50;
+  const { events, meters, bulkEvents, holdMs } = bench.isLong ? LONG_FORM : SHORT_FORM;
   const start = (world: World): Program =>
-    bench.isLong ? world.startAggregator() : world.startAggregatorWithBlocks(4_000);
-  const shape = { partitions: 1, flushDelayMs: 3_000, meters: BLOCK_METERS };
-  return inWorld(bench, shape, async (world, { expect }) => {
+    bench.isLong ? world.startAggregator() : world.startAggregatorWithBlocks(SMALL_BLOCK_ROWS);
+  const shape = { partitions: 1, flushDelayMs: 3_000, meters: blockMeters(meters) };
+  const settled = bench.isLong ? { ...bench, settleTimeoutMs: LONG_SETTLE_TIMEOUT_MS } : bench;
+  return inWorld(settled, shape, async (world, { expect }) => {
     const { clickhouseProxy } = world.options.engines;
     await world.startIngest();
     await send(world, asBulks(eventsOf(events, 0, ownCustomer), bulkEvents));
-    const match = REQUESTS.insertUsage;
-    clickhouseProxy.disturb({ kind: 'cut', match, times: 1, holdMs: CUT_AFTER_MS });
+    clickhouseProxy.disturb({ kind: 'cut', match: REQUESTS.insertUsage, times: 1, holdMs });
     const owner = start(world);
     expect(await until(() => clickhouseProxy.isSpent, CUT_WITHIN_MS), 'no insert was cut');
     await clickhouseProxy.calm();

@@ -2,7 +2,7 @@ import { projectRoot } from '../../../../runtime/project.js';
 import { SCENARIOS } from '../../faults/scenarios/all-scenarios.js';
 import { playScenario, type Bench, type Scenario } from '../../faults/scenarios/scenario.js';
 import { startProblem } from '../../faults/world/start-problem.js';
-import { makeMutatedCopy } from '../mutated-copy.js';
+import { inMutatedCopy } from '../mutated-copy.js';
 import type { MutationOutcome, MutationTrial } from '../mutation.js';
 import { AUDIT_MUTATIONS } from './audit-mutations.js';
 import { EDGE_MUTATIONS } from './edge-mutations.js';
@@ -47,33 +47,28 @@ async function play(scenario: Scenario, bench: Bench): Promise<MutationOutcome> 
 
 /** Mutations of the real build, each tried against the scenario that must notice. */
 export function createEventPathTrial(ground: Ground): MutationTrial<EventPathMutation> {
-  const benchOf = (buildRoot: string): Bench => ({
+  const benchOf = (buildRoot: string, isLong = false): Bench => ({
     ...ground,
-    buildRoot,
-    isLong: false,
-    settleTimeoutMs: SETTLE_TIMEOUT_MS,
+    ...{ buildRoot, isLong, settleTimeoutMs: SETTLE_TIMEOUT_MS },
   });
-  const controls = new Map<Scenario, Promise<string | null>>();
-  const control = async (scenario: Scenario): Promise<string | null> => {
-    const outcome = await play(scenario, benchOf(projectRoot));
+  const controls = new Map<string, Promise<string | null>>();
+  const control = async (scenario: Scenario, isLong?: true): Promise<string | null> => {
+    const outcome = await play(scenario, benchOf(projectRoot, isLong));
     if (outcome.kind === 'missed') return null;
     return outcome.kind === 'caught' ? outcome.finding : outcome.why;
   };
   return {
-    mutations: EVENT_PATH_MUTATIONS,
+    mutations: EVENT_PATH_MUTATIONS.filter(({ onlyOn = ground.log }) => onlyOn === ground.log),
     control: (mutation) => {
       const scenario = scenarioOf(mutation);
-      const known = controls.get(scenario) ?? control(scenario);
-      controls.set(scenario, known);
+      const key = `${scenario.name} ${String(mutation.isLong)}`;
+      const known = controls.get(key) ?? control(scenario, mutation.isLong);
+      controls.set(key, known);
       return known;
     },
-    run: async (mutation) => {
-      const copy = makeMutatedCopy(COPIED, mutation.edits);
-      try {
-        return await play(scenarioOf(mutation), benchOf(copy.root));
-      } finally {
-        copy.remove();
-      }
-    },
+    run: (mutation) =>
+      inMutatedCopy(COPIED, mutation.edits, (root) =>
+        play(scenarioOf(mutation), benchOf(root, mutation.isLong)),
+      ),
   };
 }

@@ -193,6 +193,32 @@ export const PROTOCOL_MUTATIONS: readonly EventPathMutation[] = [
     ],
   },
   {
+    // At the size of real blocks, where the characters of the rows would cut the batch as well. The
+    // first read of Kafka returns a part of what is there, and the insert that is cut is smaller.
+    name: 'batches that are cut neither by rows nor by characters, of more than a real block',
+    scenario: 'consumer killed in the middle of its insert of usage',
+    isLong: true,
+    onlyOn: 'postgres',
+    edits: [
+      {
+        path: 'dist/aggregator/fold/cut-batch.js',
+        from: ' || Math.max(events, usageRows) > rowsMax',
+        to: '',
+      },
+      {
+        path: 'dist/aggregator/fold/cut-batch.js',
+        from: 'isFull || characters > charactersMax || isNextDay',
+        to: 'isFull || isNextDay',
+      },
+      {
+        path: 'dist/aggregator/protocol/build-batch.js',
+        from: 'rows > insertRowsMax || charactersOfDeltas(deltas) > insertCharactersMax',
+        to: 'rows < 0',
+      },
+      { path: CLIENT, from: 'rows <= this.blockRowsMax', to: 'rows >= 0' },
+    ],
+  },
+  {
     name: 'ids remembered before the write',
     scenario: 'consumer that failed to write has not seen the ids',
     edits: [

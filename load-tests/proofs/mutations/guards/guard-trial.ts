@@ -47,10 +47,15 @@ function runIn(mutation: GuardMutation, edits: readonly Edit[]): Promise<TestFin
   });
 }
 
-/** A copy whose migrations fail has no tests that could notice. */
+/** Tests that did not run cannot notice: migrations of the copy failed, or there is no Kafka. */
 function outcomeOfRun(found: TestFindings): MutationOutcome {
-  const count = found.passed + found.failures.length + found.loadErrors.length;
-  return count === 0 ? { kind: 'broken', why: 'no test ran' } : outcomeOf(found);
+  const { passed, skipped, failures, loadErrors } = found;
+  if (passed + failures.length + loadErrors.length === 0) {
+    return { kind: 'broken', why: 'no test ran' };
+  }
+  const outcome = outcomeOf(found);
+  if (outcome.kind !== 'missed' || skipped === 0) return outcome;
+  return { kind: 'broken', why: `${skipped} tests were skipped, and no other notices` };
 }
 
 /** Mutations of guards, each tried against the one file of tests that must notice. */
