@@ -72,14 +72,22 @@ export const EDGE_MUTATIONS: readonly EventPathMutation[] = [
     scenario: 'new meter applied within two seconds',
     edits: [
       {
-        path: 'dist/aggregator/gather/catalog.js',
+        path: 'dist/aggregator/gather/newest-version.js',
         from: 'now() - latest.readAtMs > POLL_MS || latest.version < versionMin',
         to: 'now() - latest.readAtMs > 120_000',
       },
       {
-        path: 'dist/aggregator/gather/catalog.js',
-        from: 'if (latest.version < versionMin)',
-        to: 'if (latest.version < 0)',
+        path: 'dist/aggregator/gather/newest-version.js',
+        from: `refused the intent.
+            if (latest.version < versionMin)`,
+        to: `refused the intent.
+            if (latest.version < 0)`,
+      },
+      // A batch that is refused twice would read the newest catalog, too.
+      {
+        path: 'dist/aggregator/protocol/write.js',
+        from: 'isToBeHeld: facts.refusals > 0',
+        to: 'isToBeHeld: false',
       },
     ],
   },
