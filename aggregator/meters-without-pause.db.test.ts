@@ -1,10 +1,7 @@
 import { Client } from 'pg';
 import { describe, expect, vi } from 'vitest';
-import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse/client.js';
-import { integerColumn } from '../sql/columns.js';
 import type { InjectFailure } from './ownership/run-partition.js';
-import { environment, eventOf, send, test } from './testing/aggregator-world.js';
+import { environment, eventOf, send, test, totals } from './testing/aggregator-world.js';
 
 /** More than are made while the test runs. */
 const METERS = 1_000_000;
@@ -42,12 +39,6 @@ async function makeMeters(url: string): Promise<{ end: () => Promise<void> }> {
   };
 }
 
-async function storedEvents(clickhouse: ClickHouse): Promise<number> {
-  const select = 'SELECT count() AS count FROM events_v1';
-  const [row] = await clickhouse.query(select, {}, z.object({ count: integerColumn }));
-  return row?.count ?? 0;
-}
-
 /** Counts, for each batch, how often its intent was refused. */
 function watchRefusals() {
   const refusals = new Map<number, number>();
@@ -69,13 +60,13 @@ describe('meters that are made without a pause', () => {
     const refusals = watchRefusals();
     await world.startAggregator(refusals.watch);
     await send(world.writer, [eventOf('before')]);
-    await vi.waitFor(async () => expect(await storedEvents(world.clickhouse)).toBe(1), 20_000);
+    await vi.waitFor(async () => expect((await totals(world.clickhouse)).events).toBe(1), 20_000);
     const making = await makeMeters(url);
     try {
       for (const batch of Array(10).keys()) {
         await send(world.writer, [eventOf(`meanwhile-${batch}`)]);
         const wait = { timeout: 15_000, interval: 50 };
-        const stored = async () => expect(await storedEvents(world.clickhouse)).toBe(2 + batch);
+        const stored = async () => expect((await totals(world.clickhouse)).events).toBe(2 + batch);
         await vi.waitFor(stored, wait);
       }
     } finally {

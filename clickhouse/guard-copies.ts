@@ -17,8 +17,11 @@ export function copiesRows(statements: readonly string[]): boolean {
   return statements.some((statement) => COPIES.test(statement.replaceAll(COMMENTS, '').trim()));
 }
 
-async function hasTable(session: Client, table: string): Promise<boolean> {
-  const found = await session.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [table]);
+/** Whether aggregators can work with this database: its tables have been made. */
+async function hasCheckpoints(session: Client): Promise<boolean> {
+  const found = await session.query(
+    `SELECT FROM pg_class WHERE oid = to_regclass('aggregator_checkpoints')`,
+  );
   return found.rowCount !== 0;
 }
 
@@ -39,7 +42,7 @@ async function refuseWhileAggregatorsLive(session: Client, work: string): Promis
 /**
  * Overtakes the backfills of processes that were paused or cut off, as another attempt would: they
  * may go on to write, but what they write is never shown. It is committed before anything is
- * copied, so that it holds even if the session is lost.
+ * copied, so that it holds even if this connection breaks off later.
  */
 async function overtakeBackfills(session: Client): Promise<void> {
   await session.query(
@@ -67,9 +70,9 @@ async function refuseWhileBackfilling(session: Client, work: string): Promise<vo
  * @param work what copies rows, as the refusal names it.
  */
 export async function keepOwnersOut(session: Client, work: string): Promise<void> {
-  if (!(await hasTable(session, 'aggregator_checkpoints'))) return;
+  if (!(await hasCheckpoints(session))) return;
   await session.query(
-    `LOCK TABLE meter_backfills, aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE`,
+    'LOCK TABLE meter_backfills, aggregator_members, aggregator_checkpoints IN EXCLUSIVE MODE',
   );
   await refuseWhileAggregatorsLive(session, work);
   await refuseWhileBackfilling(session, work);
@@ -107,7 +110,7 @@ async function endInserts(clickhouse: ClickHouse): Promise<void> {
 
 /** @throws MigrationRefused while an aggregator lives, whose backfills must not be disturbed. */
 async function endPausedBackfills(session: Client, work: string): Promise<void> {
-  if (!(await hasTable(session, 'aggregator_checkpoints'))) return;
+  if (!(await hasCheckpoints(session))) return;
   await refuseWhileAggregatorsLive(session, work);
   await overtakeBackfills(session);
 }

@@ -64,8 +64,9 @@ export type OnePage = {
 
 /**
  * Applies a meter whose values are read from texts to one page.
- * @returns how many events matched. @throws DependencyError when ClickHouse fails or an outcome is
- * unknown; the reason of the signal when it aborts.
+ * @returns how many events matched.
+ * @throws DependencyError when ClickHouse fails, or when it is unknown whether rows were written;
+ * the reason that the signal gives when it ends the work.
  */
 export async function addUpPage(
   clickhouse: ClickHouse,

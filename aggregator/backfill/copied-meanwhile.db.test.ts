@@ -8,7 +8,8 @@ import { withoutOwners } from '../../clickhouse/guard-copies.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { ownerOf } from '../../load-tests/harness/owner.js';
 import { MigrationRefused } from '../../runtime/migrations.js';
-import { integerColumn } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+import { readUsage } from '../testing/aggregator-world.js';
 import { createBackfillJobs, type BackfillAttempt, type BackfillJobs } from './backfill-jobs.js';
 import { backfillMeter } from './backfill-meter.js';
 
@@ -19,11 +20,10 @@ const COPYING = `CREATE TABLE usage_copy AS usage_minute_v1;
 const EXCHANGING = 'EXCHANGE TABLES usage_copy AND usage_minute_v1';
 
 type World = {
+  readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly jobs: BackfillJobs;
   readonly session: Client;
-  /** Events that the meter counts as its readers see it. */
-  readonly visibleCount: () => Promise<number>;
 };
 
 /** A COUNT meter that is to be applied to three stored events; no aggregator runs. */
@@ -46,16 +46,7 @@ const test = base.extend<{ readonly world: World }>({
     );
     const session = new Client({ connectionString: url });
     await session.connect();
-    const visibleCount = async (): Promise<number> => {
-      const generations = sql.type(z.object({ read: z.array(z.string()) }))`
-        SELECT coalesce(read_generations, '{}')::text[] AS read FROM meter_versions`;
-      const { read } = await ownerOf(database).one(generations);
-      const select = `SELECT sum(event_count) AS count FROM usage_minute_v1
-        WHERE meter_id = 'm1' AND has({read:Array(String)}, toString(generation))`;
-      const [row] = await client.query(select, { read }, z.object({ count: integerColumn }));
-      return row?.count ?? 0;
-    };
-    await use({ clickhouse: client, jobs: createBackfillJobs(database), session, visibleCount });
+    await use({ database, clickhouse: client, jobs: createBackfillJobs(database), session });
     await session.end();
   },
 });
@@ -93,7 +84,7 @@ describe('the backfill of a process that was paused while rows were copied', () 
     });
     expect(await Promise.all(completions)).toEqual([false]);
     expect(await carryOut(world, await claimed(world))).toBe(true);
-    expect(await world.visibleCount()).toBe(EVENTS);
+    expect(await readUsage(world)).toBe(EVENTS);
   });
 
   test('does not begin before the copy is in its place', async ({ world }) => {
@@ -106,7 +97,7 @@ describe('the backfill of a process that was paused while rows were copied', () 
     const [attempt] = await Promise.all(claims);
     if (attempt === undefined) throw new Error('no claim was made');
     expect(await carryOut(world, attempt)).toBe(true);
-    expect(await world.visibleCount()).toBe(EVENTS);
+    expect(await readUsage(world)).toBe(EVENTS);
   });
 
   test('makes the copy wait for another try when it began in between', async ({ world }) => {

@@ -135,8 +135,8 @@ export function createCatalogReader(database: Pool, now: () => number) {
     /** The newest catalog, at most a tenth of a second old and never older than `versionMin`. */
     latest: async (versionMin: number): Promise<Catalog> => load(await newest.read(versionMin)),
     /**
-     * The newest catalog, and for half a second no newer one is made: for a batch that was refused
-     * again and again, since meters changed while it was folded.
+     * The newest catalog, and for half a second nobody begins to change a meter. For a batch that
+     * was refused again and again, because meters changed while its events were added up.
      */
     held: async (versionMin: number): Promise<Catalog> => load(await newest.hold(versionMin)),
   };

@@ -12,7 +12,7 @@ async function shownBy({ partitionLag }: Metrics): Promise<readonly string[]> {
   return values.map(({ labels }) => String(labels.partition)).sort();
 }
 
-/** A log whose bounds are answered only when `answer` is called, once `hold` was. */
+/** A log that, after `hold`, tells nobody where it begins and ends until `answer` is called. */
 function holdBounds(reader: EventLogReader) {
   let held: Promise<void> | null = null;
   let answer = (): void => undefined;

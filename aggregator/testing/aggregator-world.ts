@@ -162,7 +162,10 @@ export async function eventsOfPartition(
 export const WAIT = { timeout: 50_000, interval: 100 };
 
 /** What a reader sees: the generations that the pointer of the meter names. */
-export async function readUsage(world: World, meterId = 'm1'): Promise<number> {
+export async function readUsage(
+  world: Pick<World, 'database' | 'clickhouse'>,
+  meterId = 'm1',
+): Promise<number> {
   const pointer = await ownerOf(world.database).one(
     sql.type(z.object({ generations: z.array(z.string()) }))`
       SELECT read_generations::text[] AS generations FROM meter_versions WHERE meter_id = ${meterId}`,

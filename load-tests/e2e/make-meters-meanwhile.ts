@@ -20,11 +20,11 @@ export type MetersMeanwhile = {
   readonly metersPerSecond: number;
   /** Meters of other tenants that exist before. */
   readonly metersBefore: number;
-  /** Settings that name the log; none for the log in PostgreSQL. */
+  /** Settings that choose the log: the brokers of Kafka, or none for the log in PostgreSQL. */
   readonly log: Readonly<Record<string, string>>;
 };
 
-/** How much of what was planned had begun before the time was over. */
+/** How many appends or meters were planned, and how many of them began in time. */
 export type Offered = { readonly planned: number; readonly begunInTime: number };
 
 /** Of each tenant, the different counts that its meters give: one, when all count the same. */
@@ -231,7 +231,7 @@ async function observe(world: AggregatorWorld, plan: MetersMeanwhile): Promise<O
     await startAggregatorProcess(world, plan.log);
     const flow: Flow = { partitions, appendedAtMs: [], busy: 0, maker: 0 };
     const run = { world, writer, flow };
-    // The first batch reads all meters, which is not what is measured here.
+    // The first batch also loads all meters, which takes long once: it is over before we measure.
     await sendEvents(run, { ...plan, seconds: 1, eventsPerSecond: 400 });
     await until('the first events', async () =>
       (await lagMs(world, flow)) === null ? true : null,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { projectRoot } from '../../runtime/project.js';
 
-/** Its modification time is the start of the last build of this file; below the project. */
+/** A file of the project that is written anew for each build: its time says when that one began. */
 export const BUILD_STAMP = join('dist', '.built-for-tests');
 const STAMP = join(projectRoot, BUILD_STAMP);
 

@@ -12,7 +12,7 @@ import { measurePurePricing } from './pure-pricing.js';
 import { writeReport } from './report/write-report.js';
 import {
   grouped,
-  verdictOf,
+  figureRow,
   type Measurement,
   type Section,
   type SpeedOptions,
@@ -102,9 +102,7 @@ const madeAt = new Date().toISOString();
 const page = await writeReport({ name: values.name, madeAt, facts, sections });
 console.log(`sizes of P3 and P5: ${sizes}`);
 for (const section of sections) for (const note of section.notes) console.log(note);
-const rows = sections
-  .flatMap((section) => section.findings)
-  .map((found) => [`${found.id}: ${found.what}`, found.value, found.target, verdictOf(found)]);
+const rows = sections.flatMap((section) => section.findings).map((found) => figureRow(found));
 for (const text of tableLines(['figure', 'value', 'target', ''], rows)) console.log(text);
 for (const { table } of sections) {
   if (table === undefined) continue;

@@ -90,3 +90,8 @@ export function verdictOf({ isReached }: Pick<Finding, 'isReached'>): string {
   if (isReached === null) return '';
   return isReached ? 'reached' : 'missed';
 }
+
+/** A figure as a row of a printed table: what it is, its value, its target, the verdict. */
+export function figureRow(found: Finding): readonly string[] {
+  return [`${found.id}: ${found.what}`, found.value, found.target, verdictOf(found)];
+}

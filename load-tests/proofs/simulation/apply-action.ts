@@ -47,7 +47,10 @@ function restore(partition: PartitionWorld): PartitionWorld | null {
   return { ...partition, row: partition.rowBefore, rowBefore: null };
 }
 
-/** Whether the owner performs a command: not while inserts answer for it, nor after its end. */
+/**
+ * Whether a command of the owner can fail now. While it waits for inserts, these are what can fail;
+ * and one that has ended has no command left.
+ */
 function canFail(owner: Owner | undefined): boolean {
   if (owner === undefined || owner.inserting !== null) return false;
   const { kind } = owner.step.command;

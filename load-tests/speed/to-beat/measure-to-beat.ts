@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { obtainKafka } from '../../harness/kafka.js';
 import { saturateWarm } from '../load/drive.js';
 import { startYardstick } from '../load/start-yardstick.js';
+import { withKafka } from '../on-log.js';
 import { grouped, type Measurement, type Progress, type SpeedOptions } from '../section.js';
 import { LOGS, type BareTurn, type LogName, type ProductTurn, type Round } from './figures.js';
 import { BULK, measureProduct, SINGLE, type Sizes } from './product-turn.js';
@@ -33,13 +33,10 @@ async function measureLog(
   folder: string,
 ): Promise<ProductTurn | string> {
   if (log === 'PostgreSQL') return measureProduct({}, sizes, folder);
-  const { kafka, skipReason } = await obtainKafka();
-  if (kafka === null) return skipReason;
-  try {
-    return await measureProduct({ KAFKA_BROKERS: kafka.brokers }, sizes, folder);
-  } finally {
-    await kafka.stop();
-  }
+  return withKafka<ProductTurn | string>(
+    (settings) => measureProduct(settings, sizes, folder),
+    (skipReason) => skipReason,
+  );
 }
 
 type Measured = { readonly rounds: Round[]; readonly notes: string[] };
