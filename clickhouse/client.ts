@@ -32,8 +32,8 @@ export type TextInsert = {
   /** `INSERT … FORMAT JSONCompactEachRow` or another format of one line a row. */
   readonly query: string;
   readonly parameters?: QueryParameters;
-  /** The rows in that format, a line each, in one text or several; any size. */
-  readonly body: string | readonly string[];
+  /** The rows in that format, a line each; any size. */
+  readonly body: string | readonly Buffer[];
   readonly queryId: string;
 };
 
@@ -81,11 +81,14 @@ function oneBlock(rowsMax: number): ClickHouseSettings {
   };
 }
 
+const LINE_END = 10;
+
 /** Line ends inside of values are escaped. */
-function linesOf(text: string): number {
+function linesOf(bytes: Buffer): number {
   let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
-  return text === '' || text.endsWith('\n') ? lines : lines + 1;
+  let next = bytes.indexOf(LINE_END);
+  for (; next >= 0; next = bytes.indexOf(LINE_END, next + 1)) lines += 1;
+  return bytes.length === 0 || bytes.at(-1) === LINE_END ? lines : lines + 1;
 }
 
 function checked<Row extends z.ZodTypeAny>(rows: readonly unknown[], row: Row): z.output<Row>[] {
@@ -237,8 +240,8 @@ export class ClickHouse {
    * AssertionFailed, before anything is sent, for more rows than one block holds.
    */
   async insertText(insert: TextInsert): Promise<InsertOutcome> {
-    const texts = typeof insert.body === 'string' ? [insert.body] : insert.body;
-    const rows = texts.reduce((sum, text) => sum + linesOf(text), 0);
+    const parts = typeof insert.body === 'string' ? [Buffer.from(insert.body)] : insert.body;
+    const rows = parts.reduce((sum, part) => sum + linesOf(part), 0);
     assertThat(
       rows <= this.blockRowsMax,
       `${rows} rows fit into one block of ${this.blockRowsMax}`,
@@ -248,7 +251,7 @@ export class ClickHouse {
         query: insert.query,
         query_params: { ...insert.parameters },
         query_id: insert.queryId,
-        values: Readable.from(texts, { objectMode: false }),
+        values: Readable.from(parts, { objectMode: false }),
         clickhouse_settings: oneBlock(this.blockRowsMax),
       });
       await drainEmpty(result.stream);

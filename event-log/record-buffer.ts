@@ -1,39 +1,38 @@
 import type { LogRecord, ReadRequest } from './event-log.js';
 
 /**
- * Records of one partition that were fetched and not read yet, ascending without gaps. A fetch may
- * give more records than a read asks for; the next read gets the rest.
+ * What was fetched of one partition and not read yet, ascending without gaps. A fetch may give more
+ * records than a read asks for; the next read gets the rest.
  */
-export class RecordBuffer {
-  #records: readonly LogRecord[] = [];
-  #position = 0;
+export class RecordBuffer<Fetched extends { readonly offset: number }> {
+  #fetched: readonly Fetched[] = [];
+
+  /** `recordOf` makes a record of what was fetched, when it is read. */
+  constructor(private readonly recordOf: (fetched: Fetched) => LogRecord) {}
 
   /** Offset of the first buffered record, or null when there is none. */
   get firstOffset(): number | null {
-    return this.#records[this.#position]?.offset ?? null;
+    return this.#fetched[0]?.offset ?? null;
   }
 
-  /** Appends fetched records. */
-  add(records: readonly LogRecord[]): void {
-    const left = this.#records.slice(this.#position);
-    this.#records = left.length === 0 ? records : [...left, ...records];
-    this.#position = 0;
+  add(fetched: readonly Fetched[]): void {
+    this.#fetched = this.#fetched.length === 0 ? fetched : [...this.#fetched, ...fetched];
   }
 
   /** Moves records into `read` until its bounds are reached or none is left. */
   moveTo(read: BoundedRead): void {
-    for (;;) {
-      const record = this.#records[this.#position];
-      if (record === undefined || read.isFull) break;
-      read.add(record);
-      this.#position += 1;
+    let moved = 0;
+    for (const each of this.#fetched) {
+      if (read.isFull) break;
+      read.add(this.recordOf(each));
+      moved += 1;
     }
-    if (this.#position === this.#records.length) this.clear();
+    // What was read is let go of at once: it may be long until the buffer is empty.
+    this.#fetched = this.#fetched.slice(moved);
   }
 
   clear(): void {
-    this.#records = [];
-    this.#position = 0;
+    this.#fetched = [];
   }
 }
 

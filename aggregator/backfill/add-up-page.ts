@@ -50,7 +50,7 @@ async function writeBlock(
   if (block.cells.size === 0) return;
   await clickhouse.insertText({
     query: BACKFILL_INSERT,
-    body: encodeDeltas([...block.cells.values()]).text,
+    body: [encodeDeltas([...block.cells.values()]).bytes],
     queryId: backfillQueryId(attempt),
   });
 }

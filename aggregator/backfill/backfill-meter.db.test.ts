@@ -139,7 +139,7 @@ function cellsOf(client: ClickHouse, from: number): Promise<unknown[]> {
 
 async function insertLive(client: ClickHouse, deltas: readonly UsageDelta[]): Promise<void> {
   if (deltas.length === 0) return;
-  const body = encodeDeltas(deltas).text;
+  const body = [encodeDeltas(deltas).bytes];
   await client.insertText({ query: BACKFILL_INSERT, body, queryId: `test:${randomUUID()}` });
 }
 

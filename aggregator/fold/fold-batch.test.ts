@@ -7,7 +7,7 @@ import { mergeRecords } from '../../contract/records/record-parts.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { decodeRecord, type Candidate, type DecodedRecord } from './candidate.js';
 import { batchLength } from './cut-batch.js';
-import { digestTexts, encodeBatch } from './encode-rows.js';
+import { digestParts, encodeBatch, type DigestPart } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
 import { indexMeters } from './meter-index.js';
 import type { StoredId } from './separate-duplicates.js';
@@ -203,9 +203,9 @@ describe('foldBatch', () => {
 
   it('yields the same bytes for the same records', () => {
     const records = [recordOf(0, [base, { ...base, eventId: 'b' }]), recordOf(1, [base])];
-    const texts = (): readonly string[] =>
-      digestTexts(encodeBatch(range, foldBatch(records, new Map(), meters)));
-    expect(texts()).toEqual(texts());
+    const parts = (): readonly DigestPart[] =>
+      digestParts(encodeBatch(range, foldBatch(records, new Map(), meters)));
+    expect(parts()).toEqual(parts());
   });
 });
 
@@ -225,7 +225,7 @@ describe('values', () => {
   ): unknown[][] {
     const index = indexMeters([valued(aggregation)], hashText);
     const { usage } = encodeBatch(range, foldBatch([recordOf(0, events)], new Map(), index));
-    const lines = usage.text.split('\n').slice(0, -1);
+    const lines = usage.bytes.toString().split('\n').slice(0, -1);
     expect(lines).toHaveLength(usage.rows);
     return lines.slice(0, -2).map((line): unknown[] => JSON.parse(line));
   }
@@ -314,7 +314,8 @@ describe('the count of accepted events', () => {
       recordOf(3, []),
     ];
     const { usage } = encodeBatch(range, foldBatch(records, new Map(), meters));
-    expect(usage.text.split('\n').filter((line) => line.includes('#accepted'))).toEqual([
+    const lines = usage.bytes.toString().split('\n');
+    expect(lines.filter((line) => line.includes('#accepted'))).toEqual([
       `["t1","e1","","#accepted",0,0,"log:0","",2,${UP_TO_100}]`,
       `["t1","e1","","#accepted",0,3600,"log:0","",1,${UP_TO_100}]`,
       `["t2","e1","","#accepted",0,0,"log:0","",1,${UP_TO_100}]`,
@@ -325,10 +326,10 @@ describe('the count of accepted events', () => {
 describe('encodeBatch', () => {
   it('ends usage with the marker of its range, also when nothing is counted', () => {
     const encoded = encodeBatch(range, foldBatch([], new Map(), meters));
-    expect(encoded.usage).toEqual({
-      rows: 1,
-      text: '["","","","#batch",0,0,"log:0","",100,0,"1","0","100",[0,0,"","0"],[],"0"]\n',
-    });
+    expect(encoded.usage.rows).toBe(1);
+    expect(encoded.usage.bytes.toString()).toBe(
+      '["","","","#batch",0,0,"log:0","",100,0,"1","0","100",[0,0,"","0"],[],"0"]\n',
+    );
     expect([encoded.events.rows, encoded.ids.rows, encoded.duplicates.rows]).toEqual([0, 0, 0]);
   });
 });

@@ -8,7 +8,7 @@ import {
 import type { MeterDefinition } from '../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../contract/usage-event.js';
 import { decodeRecord } from './candidate.js';
-import { digestTexts, encodeBatch } from './encode-rows.js';
+import { digestParts, encodeBatch } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
 import { FOLD_VERSION } from './fold-version.js';
 import { indexMeters } from './meter-index.js';
@@ -114,7 +114,7 @@ it('writes the same bytes as long as the fold version is the same', () => {
   );
   const range = { logId: 'log', partition: 0, start: 0, end: VALUES.length };
   const folded = foldBatch(records, new Map(), indexMeters(METERS, hashText));
-  const texts = digestTexts(encodeBatch(range, folded));
+  const parts = digestParts(encodeBatch(range, folded));
   expect(folded.duplicates.map(({ isConflict }) => isConflict)).toEqual([true, false]);
-  expect(sha256(texts.join(''))).toBe(DIGESTS[FOLD_VERSION]);
+  expect(sha256(parts.join(''))).toBe(DIGESTS[FOLD_VERSION]);
 });

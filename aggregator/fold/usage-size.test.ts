@@ -63,7 +63,8 @@ describe('the usage of a record', () => {
         const { usage } = encodeBatch(range, folded);
         const { rows, characters } = createUsageSizer(index)(record);
         expect(usage.rows).toBeLessThanOrEqual(rows + 1);
-        expect(usage.text.length).toBeLessThanOrEqual(characters + MINUTE_CHARACTERS_MAX);
+        const { length } = usage.bytes.toString();
+        expect(length).toBeLessThanOrEqual(characters + MINUTE_CHARACTERS_MAX);
         expect(charactersOfDeltas(folded.deltas)).toBeLessThanOrEqual(characters);
         const ofRecord = usageCharactersOf(valueOf(events), events.length);
         expect(characters).toBeLessThanOrEqual(MINUTE_CHARACTERS_MAX + meters.length * ofRecord);

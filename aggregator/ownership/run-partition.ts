@@ -151,6 +151,9 @@ async function performPatiently(run: PartitionRun, command: Performed): Promise<
   }
 }
 
+/** Where a run stands. */
+type Place = { progress: Progress };
+
 type Progress = {
   readonly step: Step;
   readonly failures: number;
@@ -164,14 +167,11 @@ function startsBatch(command: Command): boolean {
   return command.kind === 'intend' || command.kind === 'refetch';
 }
 
-async function performStep(
-  run: PartitionRun,
-  settings: MachineSettings,
-  progress: Progress,
-): Promise<Progress> {
+async function performStep(run: PartitionRun, settings: MachineSettings, at: Place): Promise<void> {
+  const { progress } = at;
   const { step, failures } = progress;
   const { state, command } = step;
-  if (command.kind === 'halt' || command.kind === 'step_down') return progress;
+  if (command.kind === 'halt' || command.kind === 'step_down') return;
   const { outcome, cause } = await performPatiently(run, command);
   if (outcome.kind === 'unknown') {
     // Without a cause nothing failed: the partition is being given up.
@@ -185,7 +185,8 @@ async function performStep(
     }
     await waitBeforeRetry(run, failures);
     const retry = nextStep(settings, state, outcome);
-    return { ...progress, step: retry, failures: failures + 1 };
+    at.progress = { ...progress, step: retry, failures: failures + 1 };
+    return;
   }
   if (outcome.kind === 'not_in_log') {
     const facts = { partition: run.partition, error: messageOf(cause) };
@@ -196,7 +197,7 @@ async function performStep(
     await announceFinish(run, command.batch);
   }
   const isWorking = command.kind === 'remember' || command.kind === 'fetch';
-  return {
+  at.progress = {
     ...progress,
     step: nextStep(settings, state, outcome),
     failures: isWorking ? 0 : failures,
@@ -205,7 +206,8 @@ async function performStep(
 }
 
 /** How the run ends, if it ends here. */
-async function endOf(run: PartitionRun, { step, epoch }: Progress): Promise<RunEnd | null> {
+async function endOf(run: PartitionRun, { progress }: Place): Promise<RunEnd | null> {
+  const { step, epoch } = progress;
   const { state, command } = step;
   if (run.signal.aborted && LEAVABLE.has(state.phase)) return 'released';
   if (command.kind === 'step_down') return 'lost';
@@ -236,12 +238,12 @@ export async function runPartition(run: PartitionRun): Promise<RunEnd> {
 }
 
 /** The digest of an intent. */
-const digestAfter: MachineSettings['digestAfter'] = (texts) => {
+const digestAfter: MachineSettings['digestAfter'] = (parts) => {
   const begun = createHash('sha256');
-  for (const text of texts) begun.update(text);
+  for (const part of parts) begun.update(part);
   return (following) => {
     const sum = begun.copy();
-    for (const text of following) sum.update(text);
+    for (const part of following) sum.update(part);
     return sum.digest('hex');
   };
 };
@@ -259,17 +261,28 @@ function settingsOf(run: PartitionRun): MachineSettings {
   };
 }
 
+/** Notes the epoch that the state knows. */
+function noteEpoch(run: PartitionRun, at: Place): void {
+  const { state } = at.progress.step;
+  if (!('checkpoint' in state)) return;
+  const { epoch } = state.checkpoint;
+  at.progress = { ...at.progress, epoch };
+  run.metrics.partitionEpoch.set({ partition: String(run.partition) }, epoch);
+}
+
+/**
+ * Nothing here but `at` may know a state. What a variable of a function that waits for ever held
+ * when V8 compiled it may stay alive as long as the function: a whole batch of each partition
+ * (docs/measurements/memory.md).
+ */
 async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
-  const label = { partition: String(run.partition) };
-  let progress: Progress = { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0 };
+  const at: Place = {
+    progress: { step: FIRST_STEP, failures: 0, intendedAtMs: 0, epoch: 0 },
+  };
   for (;;) {
-    const end = await endOf(run, progress);
+    const end = await endOf(run, at);
     if (end !== null) return end;
-    const { state } = progress.step;
-    if ('checkpoint' in state) {
-      progress = { ...progress, epoch: state.checkpoint.epoch };
-      run.metrics.partitionEpoch.set(label, progress.epoch);
-    }
-    progress = await performStep(run, settingsOf(run), progress);
+    noteEpoch(run, at);
+    await performStep(run, settingsOf(run), at);
   }
 }

@@ -2,7 +2,7 @@ import type { InstantMs } from '../../contract/instant.js';
 import { BATCH_TABLES } from '../fold/batch-tables.js';
 import { batchLength, type BatchBounds, type InsertBounds } from '../fold/cut-batch.js';
 import type { DecodedRecord } from '../fold/candidate.js';
-import { digestTexts } from '../fold/encode-rows.js';
+import { digestParts } from '../fold/encode-rows.js';
 import { foldBatch, type FoldedBatch } from '../fold/fold-batch.js';
 import { keepFold, refold } from '../fold/refold-batch.js';
 import { summarizeBatch } from '../fold/summarize-batch.js';
@@ -60,7 +60,7 @@ function batchOf(draft: Draft, { kept, digestWith }: BatchFold): Batch {
     ...{ range, encoded, catalogVersion: draft.catalog.version },
     appendedAtMs: appendedAtMsOf(draft),
     summary: summarizeBatch(folded),
-    digest: digestWith(digestTexts(encoded, ['usage'])),
+    digest: digestWith(digestParts(encoded, ['usage'])),
   };
 }
 
@@ -92,7 +92,7 @@ export function buildBatch(
   const folded = foldBatch(draft.records, seen, draft.catalog.meters);
   if (isTooLarge(folded, settings)) return 'batch_too_large';
   const kept = keepFold(range, folded);
-  const digestWith = digestAfter(digestTexts(kept.encoded, TABLES_OF_RECORDS));
+  const digestWith = digestAfter(digestParts(kept.encoded, TABLES_OF_RECORDS));
   const fold = { kept, digestWith };
   return { batch: batchOf(draft, fold), fold };
 }

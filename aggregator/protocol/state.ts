@@ -2,7 +2,7 @@ import type { InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from '../fold/candidate.js';
 import type { BatchRange, BatchTable } from '../fold/batch-tables.js';
 import type { BatchBounds, InsertBounds } from '../fold/cut-batch.js';
-import type { EncodedBatch } from '../fold/encode-rows.js';
+import type { DigestPart, EncodedBatch } from '../fold/encode-rows.js';
 import type { MeterIndex } from '../fold/meter-index.js';
 import type { KeptFold } from '../fold/refold-batch.js';
 import type { StoredId } from '../fold/separate-duplicates.js';
@@ -197,7 +197,7 @@ export type Draft = {
 /** What a newer catalog changes only in part, and the digest that begins with what it keeps. */
 export type BatchFold = {
   readonly kept: KeptFold;
-  readonly digestWith: (texts: readonly string[]) => string;
+  readonly digestWith: (parts: readonly DigestPart[]) => string;
 };
 
 export type FoldedDraft = { readonly batch: Batch; readonly fold: BatchFold };
@@ -310,8 +310,10 @@ export type MachineSettings = BatchBounds &
     readonly logId: string;
     readonly partition: number;
     /**
-     * 64 hexadecimal digits of a cryptographic hash, of texts and what follows them: the first ones
+     * 64 hexadecimal digits of a cryptographic hash, of parts and what follows them: the first ones
      * are read once, whatever may follow.
      */
-    readonly digestAfter: (texts: readonly string[]) => (following: readonly string[]) => string;
+    readonly digestAfter: (
+      parts: readonly DigestPart[],
+    ) => (following: readonly DigestPart[]) => string;
   };

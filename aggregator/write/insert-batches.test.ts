@@ -3,12 +3,12 @@ import { DAY_MS } from '../../contract/instant.js';
 import type { Batch } from '../protocol/state.js';
 import { divideBatches } from './insert-batches.js';
 
-const NOTHING = { rows: 0, text: '' };
+const NOTHING = { rows: 0, bytes: Buffer.alloc(0) };
 
-/** A batch with so many rows of events, each two characters long. */
+/** A batch with so many rows of events, each two bytes long. */
 function batchOf(partition: number, rows: number, appendDay = 1) {
   const encoded = {
-    ...{ events: { rows, text: '1\n'.repeat(rows) }, ids: NOTHING, usage: NOTHING },
+    ...{ events: { rows, bytes: Buffer.from('1\n'.repeat(rows)) }, ids: NOTHING, usage: NOTHING },
     ...{ duplicates: NOTHING, deadLetters: NOTHING },
   };
   const batch: Batch = {
@@ -35,9 +35,9 @@ describe('the batches of a flush', () => {
     expect(partitionsOf(divideBatches(batches, 'events', { rowsMax: 9 }))).toEqual([[0], [1]]);
   });
 
-  it('fit up to a number of characters, where a single batch may have more', () => {
+  it('fit up to a number of bytes, where a single batch may have more', () => {
     const batches = [batchOf(0, 2), batchOf(1, 2), batchOf(2, 8), batchOf(3, 1)];
-    const bounds = { rowsMax: 100, charactersMax: 8 };
+    const bounds = { rowsMax: 100, bytesMax: 8 };
     expect(partitionsOf(divideBatches(batches, 'events', bounds))).toEqual([[0, 1], [2], [3]]);
     const small = [batchOf(0, 3), batchOf(1, 2), batchOf(2, 1)];
     expect(partitionsOf(divideBatches(small, 'events', bounds))).toEqual([[0, 2], [1]]);

@@ -11,10 +11,10 @@ export type BatchToWrite<Of = Batch> = { readonly epoch: number; readonly batch:
 type EncodedRange = Pick<Batch, 'range' | 'encoded'>;
 
 /**
- * Characters of the texts of one insert; a single batch may have more. Larger inserts cost the
+ * Bytes of the rows of one insert; a single batch may have more. Larger inserts cost the
  * server no less, and hold up the inserts beside them.
  */
-const INSERT_CHARACTERS_MAX = 64 * 1024 * 1024;
+const INSERT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How the ids of all inserts of a log begin. */
 export function queryPrefixOf(logId: string): string {
@@ -33,13 +33,13 @@ function queryIdOf(logId: string, batches: readonly BatchToWrite<EncodedRange>[]
 }
 
 /** How much one insert may hold. */
-export type InsertBounds = { readonly rowsMax: number; readonly charactersMax?: number };
+export type InsertBounds = { readonly rowsMax: number; readonly bytesMax?: number };
 
 type PlannedInsert = {
   readonly batches: BatchToWrite[];
   readonly appendDay: number;
   rows: number;
-  characters: number;
+  size: number;
 };
 
 /**
@@ -49,23 +49,22 @@ type PlannedInsert = {
 export function divideBatches(
   batches: readonly BatchToWrite[],
   table: BatchTable,
-  { rowsMax, charactersMax = INSERT_CHARACTERS_MAX }: InsertBounds,
+  { rowsMax, bytesMax = INSERT_BYTES_MAX }: InsertBounds,
 ): readonly (readonly BatchToWrite[])[] {
   const inserts: PlannedInsert[] = [];
   for (const toWrite of batches) {
     const { appendedAtMs, encoded } = toWrite.batch;
     const appendDay = Math.floor(appendedAtMs / DAY_MS);
-    const { rows, text } = encoded[table];
-    const characters = text.length;
+    const { rows, bytes } = encoded[table];
     const fits = (insert: PlannedInsert): boolean =>
       insert.appendDay === appendDay &&
       insert.rows + rows <= rowsMax &&
-      insert.characters + characters <= charactersMax;
-    const insert = inserts.find(fits) ?? { batches: [], appendDay, rows: 0, characters: 0 };
+      insert.size + bytes.length <= bytesMax;
+    const insert = inserts.find(fits) ?? { batches: [], appendDay, rows: 0, size: 0 };
     if (insert.batches.length === 0) inserts.push(insert);
     insert.batches.push(toWrite);
     insert.rows += rows;
-    insert.characters += characters;
+    insert.size += bytes.length;
   }
   return inserts.map((insert) => insert.batches);
 }
@@ -89,7 +88,7 @@ export function insertBatches(
       gate_partitions: batches.map(({ batch }) => batch.range.partition),
       gate_epochs: batches.map(({ epoch }) => epoch),
     },
-    body: batches.map(({ batch }) => batch.encoded[table].text),
+    body: batches.map(({ batch }) => batch.encoded[table].bytes),
     queryId: queryIdOf(logId, batches),
   });
 }

@@ -47,7 +47,7 @@ describe('feed of a partition', () => {
   test('partitions share what a process may hold, down to a mebibyte each', () => {
     const MEBIBYTE = 1024 * 1024;
     expect([1, 12, 24, 100].map((count) => fetchedBytesOf(count) / MEBIBYTE)).toEqual([
-      24, 2, 1, 1,
+      12, 1, 1, 1,
     ]);
   });
 

@@ -2,13 +2,13 @@ import type { LogRecord, ReadRequest } from '../event-log.js';
 import { BoundedRead, RecordBuffer } from '../record-buffer.js';
 import type { RdKafkaMessage } from './rdkafka.js';
 
-const FETCHED_BYTES_MAX = 24 * 1024 * 1024;
+const FETCHED_BYTES_MAX = 12 * 1024 * 1024;
 /** A share is not made smaller than this, because a pause throws away what was prefetched. */
 const FETCHED_BYTES_MIN = 1024 * 1024;
 
 /**
- * Bytes of records that each of so many partitions of a process may have fetched before they are
- * read. They share what a process may hold, so that many partitions take no more memory than few.
+ * Bytes of records that each of a log's so many partitions may have fetched before they are read.
+ * They share what a process may hold, so that many partitions take no more memory than few.
  */
 export function fetchedBytesOf(partitions: number): number {
   return Math.max(FETCHED_BYTES_MIN, FETCHED_BYTES_MAX / Math.max(1, partitions));
@@ -16,7 +16,8 @@ export function fetchedBytesOf(partitions: number): number {
 
 /** The records of one partition that were fetched and not read yet. */
 export class PartitionFeed {
-  readonly #buffer = new RecordBuffer();
+  /** Bytes as they were fetched: as texts they would lie in the heap, which grows by a multiple. */
+  readonly #buffer = new RecordBuffer(recordOf);
   #bufferedBytes = 0;
   #wake: (() => void) | null = null;
   /** Whether fetching is stopped until the buffer has shrunk. */
@@ -52,7 +53,7 @@ export class PartitionFeed {
     const last = fresh.at(-1);
     if (last === undefined) return;
     this.fetchOffset = last.offset + 1;
-    this.#buffer.add(fresh.map(recordOf));
+    this.#buffer.add(fresh.map(fetchedOf));
     for (const { value } of fresh) this.#bufferedBytes += value?.length ?? 0;
     this.checkedAtMs = performance.now();
     this.#wake?.();
@@ -92,7 +93,13 @@ export class PartitionFeed {
   }
 }
 
+type Fetched = Omit<LogRecord, 'value'> & { readonly value: Buffer | null };
+
 /** Every record of the topic has LogAppendTime, which is checked when the log is opened. */
-function recordOf({ offset, timestamp = 0, value }: RdKafkaMessage): LogRecord {
-  return { offset, appendedAtMs: timestamp, value: value?.toString('utf8') ?? '' };
+function fetchedOf({ offset, timestamp = 0, value }: RdKafkaMessage): Fetched {
+  return { offset, appendedAtMs: timestamp, value };
+}
+
+function recordOf({ offset, appendedAtMs, value }: Fetched): LogRecord {
+  return { offset, appendedAtMs, value: value?.toString('utf8') ?? '' };
 }

@@ -69,22 +69,25 @@ export class ConsumerPump {
     for (;;) {
       for (const command of this.#commands.splice(0)) command();
       if (this.#isClosed || !this.target.isWanted()) return;
-      this.#drainRecords = drainAfter(await this.#consume(this.#drainRecords));
+      this.#drainRecords = await this.#consume(this.#drainRecords);
     }
   }
 
-  /** Waits for one record, or takes those that are there already. */
-  #consume(recordsMax: number): Promise<readonly RdKafkaMessage[]> {
+  /**
+   * Waits for one record, or takes those that are there already. @returns how many to take next;
+   * not the records, since the loop might keep the last ones it saw alive (run-partition.ts).
+   */
+  #consume(recordsMax: number): Promise<number> {
     this.consumer.setDefaultConsumeTimeout(recordsMax > 0 ? DRAIN_WAIT_MS : FIRST_WAIT_MS);
     return new Promise((resolve) => {
       this.consumer.consume(Math.max(1, recordsMax), (error, messages) => {
         if (error) {
           this.target.onError(error);
-          setTimeout(resolve, ERROR_DELAY_MS, []);
+          setTimeout(resolve, ERROR_DELAY_MS, 0);
           return;
         }
         if (messages.length > 0) this.target.onMessages(messages);
-        resolve(messages);
+        resolve(drainAfter(messages));
       });
     });
   }

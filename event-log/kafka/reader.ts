@@ -31,12 +31,15 @@ class KafkaLogReader implements EventLogReader {
   #isSuspicious = false;
   #identityCheckedAtMs = performance.now();
   #closing: Promise<void> | null = null;
+  readonly #fetchedBytesMax: number;
 
   constructor(
     readonly identity: LogIdentity,
     private readonly consumer: RdKafkaConsumer,
     private readonly at: KafkaTopic,
   ) {
+    // Of all partitions, not of those that are read so far: the first would take the share of all.
+    this.#fetchedBytesMax = fetchedBytesOf(identity.partitionCount);
     this.#pump = new ConsumerPump(consumer, {
       onMessages: (messages) => {
         this.#deliver(messages);
@@ -135,10 +138,6 @@ class KafkaLogReader implements EventLogReader {
       feed?.add(list);
       if (feed?.shouldPause(this.#fetchedBytesMax) === true) this.#pause(partition, feed);
     }
-  }
-
-  get #fetchedBytesMax(): number {
-    return fetchedBytesOf(this.#feeds.size);
   }
 
   /** The feed of the partition at the offset. A new offset is compared with the log first. */

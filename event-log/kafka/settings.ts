@@ -1,7 +1,12 @@
 import { RECORD_BYTES_MAX } from '../event-log.js';
 
-/** What the driver fetches ahead, for all partitions of a reader together. */
-const PREFETCH_KBYTES = 16 * 1024;
+/**
+ * What the driver fetches ahead, for all partitions of a reader together: a quarter of a second's
+ * reading in a backlog. It holds an answer in memory until the last of its records was handed over,
+ * so what it asks for at once counts as well.
+ */
+const PREFETCH_KBYTES = 4 * 1024;
+const PARTITION_FETCH_BYTES = 256 * 1024;
 const PREFETCH_RECORDS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 /** So many bytes are fetched at once; fewer when a record has waited for the time below. */
@@ -43,6 +48,8 @@ export function consumerSettings(access: DriverAccess, group: string): Settings 
     // append makes it answer one to fetch, which costs as much again.
     'fetch.min.bytes': FETCH_BYTES_MIN,
     'fetch.wait.max.ms': FETCH_WAIT_MS,
+    // Of each partition. A larger record comes all the same.
+    'fetch.message.max.bytes': PARTITION_FETCH_BYTES,
     // A full prefetch queue is checked again soon, since it is emptied within milliseconds.
     'fetch.queue.backoff.ms': 10,
     'fetch.error.backoff.ms': 100,

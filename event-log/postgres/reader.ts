@@ -59,7 +59,7 @@ function recordsOf(row: BatchRow): readonly LogRecord[] {
 
 class PostgresLogReader implements EventLogReader {
   readonly #ends: EndWatch;
-  readonly #buffers = new Map<number, RecordBuffer>();
+  readonly #buffers = new Map<number, RecordBuffer<LogRecord>>();
   readonly #retention: Retention;
 
   constructor(
@@ -115,8 +115,8 @@ class PostgresLogReader implements EventLogReader {
   }
 
   /** The partition's buffer, emptied unless it begins at the offset. */
-  #bufferAt(partition: number, offset: number): RecordBuffer {
-    const buffer = this.#buffers.get(partition) ?? new RecordBuffer();
+  #bufferAt(partition: number, offset: number): RecordBuffer<LogRecord> {
+    const buffer = this.#buffers.get(partition) ?? new RecordBuffer((record: LogRecord) => record);
     this.#buffers.set(partition, buffer);
     if (buffer.firstOffset !== offset) buffer.clear();
     return buffer;

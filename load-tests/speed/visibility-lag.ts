@@ -5,7 +5,8 @@ import { atRate, type PacedLoad, type Target } from './load/drive.js';
 import { CANARY_CUSTOMER, isCanary, minuteOfCanary } from './load/load-identity.js';
 import type { Plot } from './section.js';
 
-const POLL_MS = 20;
+/** A look costs the product as much as a customer's month; its pause counts as lag. */
+const POLL_MS = 50;
 const VISIBLE_TIMEOUT_MS = 120_000;
 const MINUTE_MS = 60_000;
 

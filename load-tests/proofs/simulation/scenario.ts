@@ -2,6 +2,7 @@ import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import type { MeterDefinition } from '../../../contract/meter.js';
 import { encodeEventRecord, type UsageEvent } from '../../../contract/usage-event.js';
 import { decodeRecord, type DecodedRecord } from '../../../aggregator/fold/candidate.js';
+import type { DigestPart } from '../../../aggregator/fold/encode-rows.js';
 import { meterKey, type MeterIndex } from '../../../aggregator/fold/meter-index.js';
 import type { MachineSettings } from '../../../aggregator/protocol/state.js';
 import { expectedCounts, type ExpectedCounts } from './expected-counts.js';
@@ -46,8 +47,8 @@ function hashNumber(text: string): number {
   return (high >>> 0) * 2_097_152 + (low >>> 11);
 }
 
-function digestOf(texts: readonly string[]): string {
-  return hashNumber(texts.join('')).toString(36);
+function digestOf(parts: readonly DigestPart[]): string {
+  return hashNumber(parts.join('')).toString(36);
 }
 
 /** The text itself stands for its hash, so that no two collide. */
@@ -115,7 +116,7 @@ function settingsOf(plan: ScenarioPlan, partition: number, owner: number): Machi
     insertRowsMax: 1_000_000,
     charactersMax: 1_000_000,
     insertCharactersMax: 1_000_000,
-    digestAfter: (texts) => (following) => digestOf([...release, ...texts, ...following]),
+    digestAfter: (parts) => (following) => digestOf([...release, ...parts, ...following]),
   };
 }
 

@@ -17,7 +17,8 @@ import { withItem, type Part, type PartitionWorld, type Request, type World } fr
 const OFFSET_COLUMN = { events: 13, ids: 3, duplicates: 2 } as const;
 
 const linesOf = ({ encoded }: Batch, table: BatchTable): readonly (readonly unknown[])[] =>
-  encoded[table].text
+  encoded[table].bytes
+    .toString()
     .split('\n')
     .slice(0, -1)
     .map((line): readonly unknown[] => JSON.parse(line));

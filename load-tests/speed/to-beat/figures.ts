@@ -50,8 +50,8 @@ export const FIGURE_NAMES = Object.keys(ROWS) as FigureName[];
 export type ProductTurn = {
   readonly figures: Readonly<Partial<Record<FigureName, number>>>;
   readonly accepted: number;
-  /** Why figures are missing. */
-  readonly problems: readonly string[];
+  /** Why figures are missing, and what each part of the product took. */
+  readonly notes: readonly string[];
 };
 
 /** The bare server of a round: events a second, and milliseconds. */

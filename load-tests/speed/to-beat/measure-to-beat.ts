@@ -65,7 +65,7 @@ async function measureRounds(
       if (typeof turn === 'string') measured.notes.push(`log in ${log}: not measured, ${turn}`);
       else {
         products.set(log, turn);
-        measured.notes.push(...turn.problems.map((text) => `round ${number}, ${log}: ${text}`));
+        measured.notes.push(...turn.notes.map((text) => `round ${number}, ${log}: ${text}`));
       }
     }
     measured.rounds.push({ bare, products });

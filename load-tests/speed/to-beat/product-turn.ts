@@ -2,9 +2,10 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Histogram } from 'hdr-histogram-js';
 import { atRate, saturate, type Load } from '../load/drive.js';
+import { HttpConnection } from '../load/http-connection.js';
 import { loadCustomer } from '../load/load-identity.js';
 import { RateNotOffered } from '../load/open-loop.js';
-import { cpuSecondsOf, memoryOf, productProcesses } from '../processes.js';
+import { cpuSecondsOf, memoryOf, productProcesses, type Part } from '../processes.js';
 import type { SpeedOptions } from '../section.js';
 import { Session } from '../session.js';
 import { watchVisibility } from '../visibility-lag.js';
@@ -32,27 +33,40 @@ const NO_END_SECONDS = 3_600;
 /** All events of the load that are not watched lie in it (load-identity.ts). */
 const MONTH = { start_time: '2026-11-01T00:00:00Z', end_time: '2026-12-01T00:00:00Z' };
 
-/** Everything that the product, its engines and the broker use; the client is this process. */
-async function cpuSeconds(): Promise<number> {
-  const parts = await cpuSecondsOf(await productProcesses(process.pid));
-  return [...parts.values()].reduce((sum, seconds) => sum + seconds, 0);
+/** What each part of the product, its engines and the broker take; the client is this process. */
+type ByPart = ReadonlyMap<Part, number>;
+
+const sumOf = (parts: ByPart): number => [...parts.values()].reduce((sum, each) => sum + each, 0);
+
+/** The parts, the greatest first. */
+function partsText(parts: ByPart): string {
+  return [...parts]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([part, value]) => `${part} ${value.toFixed(0)}`)
+    .join(', ');
 }
 
-async function proportionalMegabytes(): Promise<number> {
-  let sum = 0;
-  for (const { pid } of await productProcesses(process.pid)) {
-    sum += (await memoryOf(pid))?.proportional ?? 0;
+async function cpuSeconds(): Promise<ByPart> {
+  return cpuSecondsOf(await productProcesses(process.pid));
+}
+
+async function proportionalMegabytes(): Promise<ByPart> {
+  const parts = new Map<Part, number>();
+  for (const { pid, part } of await productProcesses(process.pid)) {
+    const { proportional = 0 } = (await memoryOf(pid)) ?? {};
+    parts.set(part, (parts.get(part) ?? 0) + proportional);
   }
-  return sum;
+  return parts;
 }
 
-/** Samples the memory of everything until it is stopped. */
-function watchMemory(): () => Promise<number> {
-  let most = 0;
+/** Samples the memory of everything until it is stopped; answers the greatest sample. */
+function watchMemory(): () => Promise<ByPart> {
+  let most: ByPart = new Map();
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
-      most = Math.max(most, await proportionalMegabytes());
+      const sample = await proportionalMegabytes();
+      if (sumOf(sample) > sumOf(most)) most = sample;
       await new Promise((resolve) => setTimeout(resolve, MEMORY_SAMPLE_MS));
     }
   })();
@@ -68,7 +82,8 @@ type Stretch = {
   readonly accepted: number;
   readonly visible: number;
   readonly p99Ms: number;
-  readonly cpuPerMillion: number;
+  /** CPU seconds a million events. */
+  readonly cpu: ByPart;
 };
 
 /** Sends as fast as answers come, then waits until all is visible. */
@@ -79,11 +94,15 @@ async function sendAll(session: Session, load: Load): Promise<Stretch> {
   await session.settle();
   const seconds = (performance.now() - startedAt) / 1000;
   const events = session.accepted - before.accepted;
+  const cpu = [...(await cpuSeconds())].map(([part, used]): [Part, number] => [
+    part,
+    ((used - (before.cpu.get(part) ?? 0)) / events) * 1e6,
+  ]);
   return {
     accepted: outcome.eventsPerSecond,
     visible: events / seconds,
     p99Ms: outcome.latencyMicros.getValueAtPercentile(99) / 1000,
-    cpuPerMillion: (((await cpuSeconds()) - before.cpu) / events) * 1e6,
+    cpu: new Map(cpu),
   };
 }
 
@@ -96,13 +115,15 @@ async function askMonths(session: Session, calls: number, callers: number): Prom
   const times = createTimes();
   let call = 0;
   const ask = async (): Promise<void> => {
+    const connection = await HttpConnection.open(session.target.port, session.target.host);
     while (call < calls) {
       const customer = loadCustomer((call * 37) % CUSTOMERS);
       call += 1;
       const startedAt = performance.now();
-      await session.usage(MONTH, customer);
+      await session.askUsage(connection, MONTH, customer);
       times.recordValue(Math.round((performance.now() - startedAt) * 1000));
     }
+    connection.close();
   };
   await Promise.all(Array.from({ length: callers }, ask));
   return times;
@@ -128,7 +149,12 @@ async function askTotals(session: Session, seconds: number): Promise<Histogram> 
 
 type Figures = Partial<Record<FigureName, number>>;
 
-async function measureSending(session: Session, sizes: Sizes, figures: Figures): Promise<void> {
+/** Fills in the figures; answers what each part of the product took for them. */
+async function measureSending(
+  session: Session,
+  sizes: Sizes,
+  figures: Figures,
+): Promise<readonly string[]> {
   const { bulkEvents, singleEvents, seconds } = sizes;
   const requests = bulkEvents / BULK.eventsPerRequest;
   await sendAll(session, { ...BULK, seconds: WARM_UP_SECONDS });
@@ -141,11 +167,15 @@ async function measureSending(session: Session, sizes: Sizes, figures: Figures):
   });
   figures.bulkVisible = bulkVisible.visible;
   figures.bulk = bulk.accepted;
-  figures.cpuBulk = bulk.cpuPerMillion;
+  figures.cpuBulk = sumOf(bulk.cpu);
   figures.singles = singles.accepted;
   figures.singlesP99 = singles.p99Ms;
   figures.singlesVisible = singles.visible;
-  figures.cpuSingles = singles.cpuPerMillion;
+  figures.cpuSingles = sumOf(singles.cpu);
+  return [
+    `CPU seconds a million singles: ${partsText(singles.cpu)}`,
+    `CPU seconds a million in bulk: ${partsText(bulk.cpu)}`,
+  ];
 }
 
 /** Both at a fixed rate: without a figure, and with the reason, when it was not offered. */
@@ -205,11 +235,13 @@ export async function measureProduct(
   const stopMemory = watchMemory();
   const figures: Figures = {};
   try {
-    await measureSending(session, sizes, figures);
+    const cpu = await measureSending(session, sizes, figures);
     const problems = await measurePaced(session, sizes.seconds, figures);
     await measureMonths(session, sizes, figures);
-    figures.memory = await stopMemory();
-    return { figures, accepted: session.accepted, problems };
+    const memory = await stopMemory();
+    figures.memory = sumOf(memory);
+    const byPart = [...cpu, `memory at its greatest, MB of PSS: ${partsText(memory)}`];
+    return { figures, accepted: session.accepted, notes: [...problems, ...byPart] };
   } finally {
     await stopMemory();
     await session.product.stop();

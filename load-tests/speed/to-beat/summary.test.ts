@@ -5,7 +5,7 @@ import { findingsOf, legendOf, tableOf } from './summary.js';
 
 function round(bareSingles: number, figures: Partial<Record<FigureName, number>>): Round {
   const bare = { singles: bareSingles, singlesP99: 5, bulk: 10 * bareSingles };
-  const turn = { figures, accepted: 0, problems: [] };
+  const turn = { figures, accepted: 0, notes: [] };
   return { bare, products: new Map([['PostgreSQL', turn]]) };
 }
 
