@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { KAFKA_SETTINGS } from '../event-log/kafka/security.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import {
@@ -9,6 +8,7 @@ import { openEventLogReader } from '../event-log/open-log.js';
 import { required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
 import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
+import { limitHeapGrowth } from '../runtime/heap.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
@@ -17,10 +17,8 @@ import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.j
 import { Aggregator } from './aggregator.js';
 import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
 
-// Batches leave much garbage, and V8 lets a heap grow to four times its size before it collects it.
-// At one and a half times its size the process takes much less memory at nearly the same rate
-// (docs/measurements/memory.md).
-setFlagsFromString('--heap-growing-percent=50');
+// Batches leave much garbage.
+limitHeapGrowth(50);
 
 /** Beside ingest and billing-api, whose ports are 9080 and 9081, on one machine. */
 const METRICS_PORT = '9082';

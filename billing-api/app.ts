@@ -32,6 +32,7 @@ import { createOperationFinder, refuseElsewhere, requireOperation } from './edge
 import { authorize } from './edge/access/permissions.js';
 import { createTokens } from './edge/access/tokens.js';
 import { createPasswords } from './platform/auth/passwords.js';
+import { KnownCustomers } from './customers/known-customers.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
 import { createConflictList, createDuplicateCount } from './events/event-conflicts-store.js';
@@ -118,6 +119,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
     deadLetters: createDeadLetters(clickHouse),
     eventLog: dependencies.eventLog,
     pendingLog: createPendingLog(dependencies.eventLog),
+    knownCustomers: new KnownCustomers(),
   };
   const { apiKeys } = dependencies;
   const tokens = createTokens(dependencies.tokenSecret, clock);

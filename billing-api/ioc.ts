@@ -2,6 +2,7 @@ import type { Application, Request } from 'express';
 import type { Clock } from '../runtime/clock.js';
 import { assertPresent } from '../runtime/failure.js';
 import type { IdSource } from '../runtime/ids.js';
+import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { Tokens } from './edge/access/tokens.js';
@@ -31,6 +32,7 @@ export type ControllerDependencies = {
   readonly deadLetters: DeadLetters;
   readonly eventLog: LazyEventLog;
   readonly dataUntil: ReadDataUntil;
+  readonly knownCustomers: KnownCustomers;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   /** Makes the next request with any key look it up; after a change of keys, users or a tenant. */

@@ -53,6 +53,12 @@ type Passwords = { readonly writer: string; readonly reader: string };
 
 const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex');
 
+/**
+ * Freed memory goes back to the system after half a second instead of five: 50 MB less at full load
+ * at no cost that could be measured. At once, inserts would take twice their CPU time.
+ */
+const ALLOCATOR = 'dirty_decay_ms:500,muzzy_decay_ms:0';
+
 /** Small caches and few threads: the server shares the machine with the rest of the product. */
 function serverConfig(directory: string, port: number): string {
   return `<clickhouse>
@@ -159,6 +165,7 @@ async function launch(directory: string, order: ServerOrder): Promise<Attempt> {
   try {
     const server = fork(module, [orderFile], {
       cwd: directory,
+      env: { ...process.env, JE_MALLOC_CONF: ALLOCATOR },
       execArgv: [],
       // A session of its own: Ctrl-C ends our program, which ends the server after its clients.
       detached: true,

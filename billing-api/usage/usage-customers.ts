@@ -1,6 +1,7 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
+import type { UsageCustomer } from '../customers/customers-store.js';
+import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/cell-query.js';
@@ -21,6 +22,7 @@ const UNKNOWN_CUSTOMERS_MAX = 10_000;
 export type UsageReadDependencies = ReadDependencies & {
   readonly usage: UsageReader;
   readonly dataUntil: ReadDataUntil;
+  readonly knownCustomers: KnownCustomers;
   readonly clock: Clock;
 };
 
@@ -35,12 +37,12 @@ export function usageOfCustomers(
 }
 
 async function unknownOf(
-  { database }: UsageReadDependencies,
+  { database, knownCustomers }: UsageReadDependencies,
   { environment }: Caller,
   keys: readonly string[],
 ): Promise<readonly string[] | Refusal> {
-  const unknown = await readUnit({ database }, environment, ({ tx }) =>
-    findUnknownCustomerKeys(tx, keys),
+  const unknown = await knownCustomers.unknownOf(environment, keys, (work) =>
+    readUnit({ database }, environment, ({ tx }) => work(tx)),
   );
   if (unknown.length <= UNKNOWN_CUSTOMERS_MAX) return unknown;
   return new Refusal(

@@ -1,3 +1,4 @@
+import { KnownCustomers } from '../customers/known-customers.js';
 import { describe, expect } from 'vitest';
 import { COUNT_EVENTS, type MeterAggregation } from '../../contract/aggregation.js';
 import { test } from '../testing/billing-test.js';
@@ -144,6 +145,7 @@ test.for(ASKED_MEANWHILE)(
         database: database.database,
         usage,
         dataUntil: () => Promise.resolve(null),
+        knownCustomers: new KnownCustomers(),
         clock: { now: () => Date.parse(NOW) },
       },
       testCaller({ environment, userId: 'user' }),

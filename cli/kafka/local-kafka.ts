@@ -46,7 +46,7 @@ const PROBE_TIMEOUT_MS = 1_000;
  * rather than well, and collected by one thread. Fresh, it takes singles at twice the rate.
  */
 const QUICK = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
-const HEAP = [...QUICK, '-Xms128m', '-Xmx256m'];
+const HEAP = [...QUICK, '-Xms64m', '-Xmx256m'];
 /** Of several brokers on one machine. */
 const SMALL_HEAP = [...QUICK, '-Xms64m', '-Xmx256m'];
 

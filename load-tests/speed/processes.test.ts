@@ -15,7 +15,7 @@ const isLinux = process.platform === 'linux';
 
 describe('the processes of the product', () => {
   it.each([
-    ['node /p/dist/cli/minutebook.js start', 'billing-api'],
+    ['node /p/dist/cli/minutebook.js start', 'ingest'],
     ['node --enable-source-maps /p/dist/aggregator/main.js', 'aggregator'],
     ['node /p/dist/ingest/main.js', 'ingest'],
     ['node /p/dist/clickhouse/embedded-server.js /d/server-order.json', 'clickhouse'],

@@ -16,13 +16,13 @@ export const PARTS = [
 export type Part = (typeof PARTS)[number];
 export type ProductProcess = { readonly pid: number; readonly part: Part };
 
-/** `npm start` runs everything that has no process of its own in its first one. */
+/** `npm start` runs ingest in its first process. */
 const COMMANDS: readonly (readonly [RegExp, Part | null])[] = [
   [/load\/yardstick/, null],
   [/clickhouse\/embedded-server/, 'clickhouse'],
-  [/ingest\/main/, 'ingest'],
+  [/ingest\/main|cli\/minutebook/, 'ingest'],
   [/aggregator\/main/, 'aggregator'],
-  [/billing-api\/main|cli\/minutebook/, 'billing-api'],
+  [/billing-api\/main/, 'billing-api'],
   [/kafka\.Kafka/, 'kafka'],
   [/postgres/, 'postgres'],
 ];

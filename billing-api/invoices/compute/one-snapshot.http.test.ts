@@ -1,3 +1,4 @@
+import { KnownCustomers } from '../../customers/known-customers.js';
 import { sql, type CommonQueryMethods } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -97,6 +98,7 @@ describe('the snapshot of a computed invoice', () => {
           database: watched as unknown as BillingDatabase,
           usage: createUsageReader(clickhouse.client),
           dataUntil: () => Promise.resolve(null),
+          knownCustomers: new KnownCustomers(),
           clock: { now: () => NOW },
         },
         testCaller({ environment: api.environment, userId: 'user' }),

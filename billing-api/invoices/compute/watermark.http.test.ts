@@ -1,3 +1,4 @@
+import { KnownCustomers } from '../../customers/known-customers.js';
 import { describe, expect } from 'vitest';
 import { finishPartition, intendBatch } from '../../testing/finish-partition.js';
 import { insertLines, type StoredEvent } from '../../testing/write-usage-minutes.js';
@@ -151,6 +152,7 @@ describe('a computed invoice', () => {
           database: database.database,
           usage,
           dataUntil: () => Promise.resolve(null),
+          knownCustomers: new KnownCustomers(),
           clock: { now: () => Date.parse('2026-11-02T00:00:00.000Z') },
         },
         testCaller({ environment: api.environment, userId: 'user' }),
