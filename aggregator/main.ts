@@ -8,7 +8,7 @@ import { openEventLogReader } from '../event-log/open-log.js';
 import { required } from '../runtime/config.js';
 import { messageOf } from '../runtime/failure.js';
 import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
-import { limitHeapGrowth } from '../runtime/heap.js';
+import { setHeapGrowth } from '../runtime/heap.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
@@ -18,7 +18,7 @@ import { Aggregator } from './aggregator.js';
 import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
 
 // Batches leave much garbage.
-limitHeapGrowth(50);
+setHeapGrowth(50);
 
 /** Beside ingest and billing-api, whose ports are 9080 and 9081, on one machine. */
 const METRICS_PORT = '9082';

@@ -12,7 +12,7 @@ import { createFailedAuthentication } from '../runtime/http/failed-authenticatio
 import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { ProgramServer, serveWith } from '../runtime/http/program-server.js';
 import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
-import { limitHeapGrowth } from '../runtime/heap.js';
+import { setHeapGrowth } from '../runtime/heap.js';
 import { createId } from '../runtime/ids.js';
 import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics, type Metrics } from '../runtime/metrics.js';
@@ -27,7 +27,7 @@ import { startKeyRemoval } from './edge/idempotency/remove-expired-keys.js';
 import { createLogAccess } from './events/log-access.js';
 import { startReconciliation } from './events/reconciliation/reconcile.js';
 
-limitHeapGrowth(200);
+setHeapGrowth(200);
 
 const POOL_SIZE = 16;
 

@@ -32,7 +32,7 @@ export type TextInsert = {
   /** `INSERT … FORMAT JSONCompactEachRow` or another format of one line a row. */
   readonly query: string;
   readonly parameters?: QueryParameters;
-  /** The rows in that format, a line each; any size. */
+  /** The rows in that format, a line each; any size. Each part must end with a line end. */
   readonly body: string | readonly Buffer[];
   readonly queryId: string;
 };

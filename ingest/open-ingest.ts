@@ -1,7 +1,7 @@
 import { openEventLogWriter, type EventLogConfig } from '../event-log/open-log.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config.js';
-import { limitHeapGrowth } from '../runtime/heap.js';
+import { setHeapGrowth } from '../runtime/heap.js';
 import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
 import type { ProgramServer } from '../runtime/http/program-server.js';
 import type { Lifecycle } from '../runtime/lifecycle.js';
@@ -20,7 +20,7 @@ import { createOperations } from './http/operations.js';
 
 /** Only for look-ups of API keys, at most one per second and key. */
 const POOL_SIZE = 4;
-/** Below it single events become slower: their garbage is collected more often. */
+/** Less would save more, and may cost some of the rate of single events. */
 const HEAP_GROWTH_PERCENT = 200;
 
 export type IngestConfig = EventLogConfig &
@@ -62,7 +62,7 @@ export type OpenedIngest = {
 /** Opens what ingest needs, and closes it through `lifecycle`. */
 export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> {
   const { config, log, lifecycle, billingApi } = opening;
-  limitHeapGrowth(HEAP_GROWTH_PERCENT);
+  setHeapGrowth(HEAP_GROWTH_PERCENT);
   const metrics = createMetrics('ingest');
   const database = await openPreparedDatabase(config.DATABASE_URL, { poolSize: POOL_SIZE });
   lifecycle.onClose('postgres', () => database.close());

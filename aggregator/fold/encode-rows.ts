@@ -14,8 +14,8 @@ import {
 import type { FoldedBatch } from './fold-batch.js';
 
 /**
- * JSONCompactEachRow lines for one table; values in the order of its columns. As bytes, since these
- * lie outside the heap, which takes one and a half times of what lives in it.
+ * JSONCompactEachRow lines for one table; values in the order of its columns. As bytes, which lie
+ * outside V8's heap: that may grow to one and a half times of what lives in it.
  */
 export type EncodedRows = { readonly rows: number; readonly bytes: Buffer };
 export type EncodedBatch = Readonly<Record<BatchTable, EncodedRows>>;

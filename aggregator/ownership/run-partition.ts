@@ -271,9 +271,9 @@ function noteEpoch(run: PartitionRun, at: Place): void {
 }
 
 /**
- * Nothing here but `at` may know a state. What a variable of a function that waits for ever held
- * when V8 compiled it may stay alive as long as the function: a whole batch of each partition
- * (docs/measurements/memory.md).
+ * Batches can be reached through `at` only, whose content changes. V8 may keep what a variable of a
+ * function that never ends has held, long after its last use: that was a whole batch of each
+ * partition (docs/measurements/memory.md).
  */
 async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const at: Place = {

@@ -3,16 +3,19 @@ import type { Environment } from '../../contract/environment.js';
 import type { Transaction } from '../records/unit.js';
 import { findUnknownCustomerKeys } from './customers-store.js';
 
-/** About 5 MB. An environment with more customers has all of them looked up each time. */
+/**
+ * In all environments together: 5 MB of usual ids, 25 MB of the longest. Keys of an environment
+ * that do not fit are looked up each time.
+ */
 const KEYS_MAX = 50_000;
 
 /** Runs work that reads in the environment. */
 type Read = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
 /**
- * Customer keys of usage rows that were found to belong to a customer. They do so for ever, since
- * customers are never removed and keep their external id (docs/domain.md 7.2): everybody's usage
- * need not look up thousands of them each time.
+ * Customer keys of usage rows that were found to belong to a customer, so that everybody's usage
+ * need not look up thousands of them each time. They belong to it for ever: a customer is archived
+ * and never removed, and its external id cannot be changed (docs/domain.md 3, 4).
  */
 export class KnownCustomers {
   /** By environment. */
@@ -34,7 +37,8 @@ export class KnownCustomers {
     const unknown = await read((transaction) => findUnknownCustomerKeys(transaction, asked));
     const isUnknown = new Set(unknown);
     const belonging = asked.filter((key) => !isUnknown.has(key));
-    if (belonging.length > 0) this.#found.set(environment, new Set([...found, ...belonging]));
+    const isKept = belonging.length > 0 && found.size + belonging.length <= KEYS_MAX;
+    if (isKept) this.#found.set(environment, new Set([...found, ...belonging]));
     return unknown;
   }
 }

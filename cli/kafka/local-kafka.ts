@@ -45,10 +45,7 @@ const PROBE_TIMEOUT_MS = 1_000;
  * For a broker that shares few cores with everything else and is started often: compiled quickly
  * rather than well, and collected by one thread. Fresh, it takes singles at twice the rate.
  */
-const QUICK = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
-const HEAP = [...QUICK, '-Xms64m', '-Xmx256m'];
-/** Of several brokers on one machine. */
-const SMALL_HEAP = [...QUICK, '-Xms64m', '-Xmx256m'];
+const JAVA_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xms64m', '-Xmx256m'];
 
 async function freePort(wanted: number): Promise<number> {
   const port = await findFreePort(wanted);
@@ -80,15 +77,11 @@ function guard(pid: number): ChildProcess {
   return guardian;
 }
 
-async function launch(
-  jars: string,
-  directory: string,
-  heap: readonly string[],
-): Promise<ChildProcess> {
+async function launch(jars: string, directory: string): Promise<ChildProcess> {
   const log = await open(join(directory, 'kafka.log'), 'a');
   const properties = join(directory, 'server.properties');
   try {
-    return spawn('java', [...heap, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
+    return spawn('java', [...JAVA_OPTIONS, '-cp', `${jars}/*`, 'kafka.Kafka', properties], {
       cwd: directory,
       // A separate process group, so that Ctrl-C ends only our program, which then ends the broker.
       detached: true,
@@ -144,8 +137,7 @@ export async function startLocalKafka(options: LocalKafkaOptions): Promise<Local
   const port = await freePort(options.port);
   await prepare(jars, { ...options, directory, port });
   onProgress('starting the broker');
-  const heap = options.place === undefined ? HEAP : SMALL_HEAP;
-  const server = await launch(jars, directory, heap);
+  const server = await launch(jars, directory);
   const exited = once(server, 'exit').then(() => undefined);
   const guardian = guard(server.pid ?? 0);
   void exited.then(() => guardian.kill());

@@ -7,8 +7,9 @@ const FETCHED_BYTES_MAX = 12 * 1024 * 1024;
 const FETCHED_BYTES_MIN = 1024 * 1024;
 
 /**
- * Bytes of records that each of a log's so many partitions may have fetched before they are read.
- * They share what a process may hold, so that many partitions take no more memory than few.
+ * Bytes that a partition may have fetched before they are read: an equal part for each of the log's
+ * so many partitions, also of those that other processes read, so that nothing depends on the order
+ * in which they are taken.
  */
 export function fetchedBytesOf(partitions: number): number {
   return Math.max(FETCHED_BYTES_MIN, FETCHED_BYTES_MAX / Math.max(1, partitions));

@@ -260,6 +260,25 @@ describe.skipIf(kafka === null)(title, () => {
       await Promise.all([writer.close(), reader.close()]);
     });
 
+    test('batches larger than what is asked of a partition come from all partitions', async ({
+      log,
+    }) => {
+      const writer = await log.openWriter();
+      const partitions = Array.from({ length: CONTRACT_PARTITIONS }, (_none, index) => index);
+      // Random, so that compression leaves more than the 256 KiB of settings.ts.
+      const drawn = Array.from({ length: 12 }, () => randomBytes(400 * 1024).toString('base64'));
+      for (const value of drawn) {
+        await writer.append(partitions.map((partition) => text(value, partition)));
+      }
+      const reader = await log.openReader();
+      const { length: count } = drawn;
+      const found = await Promise.all(
+        partitions.map((partition) => readAll(reader, { partition, count })),
+      );
+      for (const records of found) expect(valuesOf(records)).toEqual(drawn);
+      await Promise.all([writer.close(), reader.close()]);
+    });
+
     test('the committed offset is the one that lag tools see', async ({ log }) => {
       const [writer, reader] = await Promise.all([log.openWriter(), log.openReader()]);
       await writer.append([text('a'), text('b')]);

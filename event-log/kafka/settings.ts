@@ -1,16 +1,16 @@
 import { RECORD_BYTES_MAX } from '../event-log.js';
 
-/**
- * What the driver fetches ahead, for all partitions of a reader together: a quarter of a second's
- * reading in a backlog. It holds an answer in memory until the last of its records was handed over,
- * so what it asks for at once counts as well.
- */
+/** What the driver fetches ahead, for all partitions of a reader together: a third of a second. */
 const PREFETCH_KBYTES = 4 * 1024;
+/** Of each partition in one answer, as it was compressed: unpacked it is several times as much. */
 const PARTITION_FETCH_BYTES = 256 * 1024;
 const PREFETCH_RECORDS = 20_000;
 const MEBIBYTE = 1024 * 1024;
-/** So many bytes are fetched at once; fewer when a record has waited for the time below. */
-const FETCH_BYTES_MIN = MEBIBYTE;
+/**
+ * So many bytes are fetched at once; fewer when a record has waited for the time below. One
+ * partition must be able to give them, else each answer of a backlog would wait so long.
+ */
+const FETCH_BYTES_MIN = PARTITION_FETCH_BYTES;
 /** A fifth of the default flush delay of the aggregator. */
 const FETCH_WAIT_MS = 40;
 
@@ -48,7 +48,8 @@ export function consumerSettings(access: DriverAccess, group: string): Settings 
     // append makes it answer one to fetch, which costs as much again.
     'fetch.min.bytes': FETCH_BYTES_MIN,
     'fetch.wait.max.ms': FETCH_WAIT_MS,
-    // Of each partition. A larger record comes all the same.
+    // A larger batch comes whole, but only as the first one of an answer. The order of partitions
+    // changes with each request, so its turn comes.
     'fetch.message.max.bytes': PARTITION_FETCH_BYTES,
     // A full prefetch queue is checked again soon, since it is emptied within milliseconds.
     'fetch.queue.backoff.ms': 10,
