@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AGGREGATOR_GROUP } from '../../contract/topics.js';
 import {
   OffsetOutOfRange,
@@ -9,10 +10,15 @@ import {
   type ReadRequest,
 } from '../event-log.js';
 import { describeTopic, topicSettings } from './describe-topic.js';
-import { kafkaFailureOf } from './kafka-failure.js';
+import { KAFKA_ERROR, kafkaFailureOf } from './kafka-failure.js';
 import { fetchedBytesOf, PartitionFeed } from './feed.js';
 import { ConsumerPump } from './pump.js';
-import { loadRdKafka, type RdKafkaConsumer, type RdKafkaMessage } from './rdkafka.js';
+import {
+  loadRdKafka,
+  type RdKafkaConsumer,
+  type RdKafkaError,
+  type RdKafkaMessage,
+} from './rdkafka.js';
 import { driverSecurity } from './security.js';
 import { CONSUMER_TOPIC_SETTINGS, consumerSettings } from './settings.js';
 import { assertSameLog, openKafkaTopic, type KafkaTopic } from './topic.js';
@@ -20,9 +26,46 @@ import { assertSameLog, openKafkaTopic, type KafkaTopic } from './topic.js';
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 3_000;
 const SETTINGS_TIMEOUT_MS = 10_000;
+const LEADER_WITHIN_MS = 3_000;
+const LEADER_POLL_MS = 50;
+const WITHOUT_LEADER: ReadonlySet<number> = new Set([KAFKA_ERROR.noLeader, KAFKA_ERROR.notLeader]);
 const REMOVAL_SETTINGS = ['retention.ms', 'retention.bytes'] as const;
 /** How often a partition without new records is compared with the broker; sooner after errors. */
 const CHECK_INTERVAL_MS = 5_000;
+
+type AskedBounds = {
+  readonly consumer: Pick<RdKafkaConsumer, 'queryWatermarkOffsets'>;
+  readonly topic: string;
+  readonly partition: number;
+  /** How long the partition may be without a leader. */
+  readonly leaderWithinMs?: number;
+};
+
+function askBounds({ consumer, topic, partition }: AskedBounds): Promise<LogBounds | RdKafkaError> {
+  return new Promise((resolve) => {
+    consumer.queryWatermarkOffsets(topic, partition, QUERY_TIMEOUT_MS, (error, marks) => {
+      if (error) resolve(error);
+      else resolve({ startOffset: marks.lowOffset, endOffset: marks.highOffset });
+    });
+  });
+}
+
+/**
+ * The first and the next offset of a partition. Right after its topic was made, or when its leader
+ * has moved, a partition may be without a leader for a moment; then it is asked again.
+ * @throws DependencyError.
+ */
+export async function partitionBounds(asked: AskedBounds): Promise<LogBounds> {
+  const deadlineMs = performance.now() + (asked.leaderWithinMs ?? LEADER_WITHIN_MS);
+  for (;;) {
+    const answer = await askBounds(asked);
+    if ('startOffset' in answer) return answer;
+    if (!WITHOUT_LEADER.has(answer.code) || performance.now() > deadlineMs) {
+      throw kafkaFailureOf(answer, `offsets of partition ${asked.partition}`);
+    }
+    await sleep(LEADER_POLL_MS);
+  }
+}
 
 class KafkaLogReader implements EventLogReader {
   readonly #feeds = new Map<number, PartitionFeed>();
@@ -65,13 +108,7 @@ class KafkaLogReader implements EventLogReader {
   }
 
   bounds(partition: number): Promise<LogBounds> {
-    return new Promise((resolve, reject) => {
-      const { topic } = this.at;
-      this.consumer.queryWatermarkOffsets(topic, partition, QUERY_TIMEOUT_MS, (error, marks) => {
-        if (error) reject(kafkaFailureOf(error, `offsets of partition ${partition}`));
-        else resolve({ startOffset: marks.lowOffset, endOffset: marks.highOffset });
-      });
-    });
+    return partitionBounds({ consumer: this.consumer, topic: this.at.topic, partition });
   }
 
   commit(partition: number, nextOffset: number): Promise<void> {
