@@ -271,9 +271,10 @@ function noteEpoch(run: PartitionRun, at: Place): void {
 }
 
 /**
- * Batches can be reached through `at` only, whose content changes. V8 may keep what a variable of a
- * function that never ends has held, long after its last use: that was a whole batch of each
- * partition (docs/measurements/memory.md).
+ * Runs step after step, for as long as this process owns the partition. No variable here may hold a
+ * batch: JavaScript may keep the memory of a variable until its function ends, and this one hardly
+ * ever does. A whole old batch of each partition stayed in memory that way
+ * (docs/measurements/memory.md).
  */
 async function runUntilEnd(run: PartitionRun): Promise<RunEnd> {
   const at: Place = {

@@ -1,28 +1,26 @@
 import { expect, test } from 'vitest';
-import type { Transaction } from '../records/unit.js';
 import { KnownCustomers } from './known-customers.js';
 
 const HERE = { tenantId: 't1', environmentId: 'e1' };
 
-/** A database of customers by their keys; it notes how many keys each statement asks about. */
+/**
+ * Stands for the database: it knows which keys belong to a customer, and notes how many keys each
+ * question is about.
+ */
 class Customers {
   readonly keys = new Set<string>();
   readonly asked: number[] = [];
 
-  readonly read = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => {
-    const any = ({ values }: { readonly values: readonly unknown[] }) => {
-      const given = values.find((value) => Array.isArray(value)) as readonly string[];
-      this.asked.push(given.length);
-      return Promise.resolve(given.filter((key) => !this.keys.has(key)).map((key) => ({ key })));
-    };
-    return work({ any } as unknown as Transaction);
+  readonly findUnknown = (keys: readonly string[]): Promise<readonly string[]> => {
+    this.asked.push(keys.length);
+    return Promise.resolve(keys.filter((key) => !this.keys.has(key)));
   };
 }
 
 test('a key that belongs to a customer is looked up once, one that does not each time', async () => {
   const known = new KnownCustomers();
   const customers = new Customers();
-  const ask = (...keys: readonly string[]) => known.unknownOf(HERE, keys, customers.read);
+  const ask = (...keys: readonly string[]) => known.unknownOf(HERE, keys, customers.findUnknown);
   customers.keys.add('e:a');
   expect(await ask('e:a', 'e:b')).toEqual(['e:b']);
   expect(await ask('e:a', 'e:b')).toEqual(['e:b']);
@@ -39,7 +37,7 @@ test('more keys than are kept are looked up each time', async () => {
   for (const key of keys) customers.keys.add(key);
   const kept = keys.slice(1);
   for (const some of [keys, keys, kept, kept]) {
-    expect(await known.unknownOf(HERE, some, customers.read)).toEqual([]);
+    expect(await known.unknownOf(HERE, some, customers.findUnknown)).toEqual([]);
   }
   expect(customers.asked).toEqual([50_001, 50_001, 50_000]);
 });
@@ -49,7 +47,7 @@ test('a key that is known in one environment is looked up in another', async () 
   const customers = new Customers();
   customers.keys.add('e:a');
   for (const environment of [HERE, { ...HERE, environmentId: 'e2' }, { ...HERE, tenantId: 't2' }]) {
-    expect(await known.unknownOf(environment, ['e:a'], customers.read)).toEqual([]);
+    expect(await known.unknownOf(environment, ['e:a'], customers.findUnknown)).toEqual([]);
   }
   expect(customers.asked).toEqual([1, 1, 1]);
 });

@@ -1,6 +1,6 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { UsageCustomer } from '../customers/customers-store.js';
+import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
@@ -41,8 +41,8 @@ async function unknownOf(
   { environment }: Caller,
   keys: readonly string[],
 ): Promise<readonly string[] | Refusal> {
-  const unknown = await knownCustomers.unknownOf(environment, keys, (work) =>
-    readUnit({ database }, environment, ({ tx }) => work(tx)),
+  const unknown = await knownCustomers.unknownOf(environment, keys, (asked) =>
+    readUnit({ database }, environment, ({ tx }) => findUnknownCustomerKeys(tx, asked)),
   );
   if (unknown.length <= UNKNOWN_CUSTOMERS_MAX) return unknown;
   return new Refusal(

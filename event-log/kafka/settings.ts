@@ -7,8 +7,9 @@ const PARTITION_FETCH_BYTES = 256 * 1024;
 const PREFETCH_RECORDS = 20_000;
 const MEBIBYTE = 1024 * 1024;
 /**
- * So many bytes are fetched at once; fewer when a record has waited for the time below. One
- * partition must be able to give them, else each answer of a backlog would wait so long.
+ * The broker answers when it has so many bytes for us, or when a record has waited for the time
+ * below. It is what one partition may give: were it more, and only one partition had records left,
+ * every answer would wait that long.
  */
 const FETCH_BYTES_MIN = PARTITION_FETCH_BYTES;
 /** A fifth of the default flush delay of the aggregator. */

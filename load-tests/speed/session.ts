@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../../cli/demo/api-client.js';
 import { createCustomers } from '../../cli/demo/customers.js';
 import type { Load, Target } from './load/drive.js';
-import type { HttpConnection } from './load/http-connection.js';
+import { postBytes, type HttpConnection } from './load/http-connection.js';
 import { CANARY_CUSTOMER, loadCustomer } from './load/load-identity.js';
 import { startProduct, type Product } from './programs.js';
 import type { SpeedOptions } from './section.js';
@@ -18,12 +18,13 @@ type UsageValue = { readonly value: string };
 
 type Settings = { readonly log: SpeedOptions['log']; readonly customers: number };
 
-/** How many events were visible at a time. */
+/** How many events everybody's total showed, and when. */
 type Look = { readonly atMs: number; readonly visible: number };
 
 /**
- * Half of what the missing events will take at the rate between two looks. Everybody's total takes
- * tens of milliseconds of the product: asked without a pause, it is a load of its own.
+ * How many milliseconds to wait before everybody's total is asked for again: half of the time that
+ * the missing events still need, if they become visible as fast as those between the two looks. A
+ * total takes the product tens of milliseconds, so asking all the time would slow it down.
  */
 export function pauseBeforeNextLook(first: Look, last: Look, missing: number): number {
   const perMs = (last.visible - first.visible) / (last.atMs - first.atMs);
@@ -78,20 +79,12 @@ export class Session {
     return Number(value);
   }
 
-  /** Asks for a customer's usage on a connection that costs little (load/http-connection.ts). */
+  /** A customer's usage, asked for as cheaply as the events are sent (load/http-connection.ts). */
   async askUsage(connection: HttpConnection, range: object, customer: string): Promise<number> {
-    const { host, apiKey } = this.target;
     const asked = { meter_id: this.meterId, external_customer_id: customer, ...range };
-    const body = JSON.stringify(asked);
-    const head = [
-      `POST /v1/${USAGE_PATH} HTTP/1.1`,
-      `Host: ${host}`,
-      `x-api-key: ${apiKey}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ].join('\r\n');
+    const request = postBytes(this.target, `/v1/${USAGE_PATH}`, JSON.stringify(asked));
     return new Promise((resolve, reject) => {
-      connection.send(Buffer.from(`${head}\r\n\r\n${body}`), (status, answer) => {
+      connection.send(request, (status, answer) => {
         const text = answer.toString('utf8');
         if (status === 200) resolve(Number((JSON.parse(text) as UsageValue).value));
         else reject(new Error(`HTTP ${status}: ${text}`));

@@ -5,7 +5,10 @@ import { atRate, type PacedLoad, type Target } from './load/drive.js';
 import { CANARY_CUSTOMER, isCanary, minuteOfCanary } from './load/load-identity.js';
 import type { Plot } from './section.js';
 
-/** A look costs the product as much as a customer's month; its pause counts as lag. */
+/**
+ * The pause between two questions whether a watched event is visible yet. Each question costs the
+ * product some milliseconds. An event is found up to one pause late, and that counts against us.
+ */
 const POLL_MS = 50;
 const VISIBLE_TIMEOUT_MS = 120_000;
 const MINUTE_MS = 60_000;

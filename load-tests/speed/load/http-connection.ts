@@ -8,10 +8,26 @@ type OnAnswer = (status: number, body: Buffer) => void;
 
 const NO_BODY = Buffer.alloc(0);
 
+/** The bytes of a POST request with a JSON body. */
+export function postBytes(
+  { host, apiKey }: { readonly host: string; readonly apiKey: string },
+  path: string,
+  json: string,
+): Buffer {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `x-api-key: ${apiKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(json)}`,
+  ];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${json}`);
+}
+
 /**
- * One keep-alive connection that sends prepared bytes and reads each answer, whose length its head
- * must name. A client of node:http costs more than the server it measures; this one costs a tenth
- * of it.
+ * One keep-alive connection that sends prepared bytes and reads each answer, which must say its
+ * length in `Content-Length`. A client of node:http costs more than the server it measures; this
+ * one costs a tenth of it.
  */
 export class HttpConnection {
   #received: Buffer = Buffer.alloc(0);
@@ -31,7 +47,7 @@ export class HttpConnection {
     return new HttpConnection(socket);
   }
 
-  /** Sends one whole request; the callback gets its answer once all of that has been read. */
+  /** Sends a request. The callback is called once, when the whole answer has arrived. */
   send(request: Buffer, onAnswer: OnAnswer): void {
     this.#onAnswer = onAnswer;
     if (this.socket.destroyed) this.#finish(0, NO_BODY);

@@ -1,4 +1,5 @@
 import type { EventTail } from './access-log-properties.js';
+import { postBytes } from './http-connection.js';
 import {
   CANARY_CUSTOMER,
   customerOfEvent,
@@ -71,22 +72,13 @@ export class PreparedRequest {
   }
 
   #createForm(form: number): Form {
-    const { path, eventsPerRequest, host, apiKey } = this.shape;
+    const { path, eventsPerRequest } = this.shape;
     const texts = Array.from(
       { length: eventsPerRequest },
       (_, index) => HEAD + this.#tailOf(form * eventsPerRequest + index),
     );
-    const body = Buffer.from(
-      path === '/v1/events/bulk' ? `{"events":[${texts.join(',')}]}` : (texts[0] ?? ''),
-    );
-    const head = [
-      `POST ${path} HTTP/1.1`,
-      `Host: ${host}`,
-      `x-api-key: ${apiKey}`,
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-    ];
-    const bytes = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+    const json = path === '/v1/events/bulk' ? `{"events":[${texts.join(',')}]}` : texts[0];
+    const bytes = postBytes(this.shape, path, json ?? '');
     const events: number[] = [];
     const mark = HEAD.slice(0, ID_AT + 1);
     for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + HEAD.length)) {

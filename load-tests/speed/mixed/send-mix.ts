@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventTail } from '../load/access-log-properties.js';
 import type { Target } from '../load/drive.js';
-import { HttpConnection } from '../load/http-connection.js';
+import { HttpConnection, postBytes } from '../load/http-connection.js';
 import { sendOnSchedule, type Offered, type ScheduledRequest } from '../load/open-loop.js';
 import { mixEventJson, repeatOf } from './event-plan.js';
 import type { SentBooks } from './sent-books.js';
@@ -155,14 +155,8 @@ export class MixSender {
       const sentAtMs = this.#sentAtMs(number);
       return mixEventJson({ number, tails, sentAtMs, isConflict: repeat === 'conflict' });
     });
-    const body = kind === 'bulk' ? `{"events":[${texts.join(',')}]}` : (texts[0] ?? '');
-    const head = [
-      `POST /v1/events${kind === 'bulk' ? '/bulk' : ''} HTTP/1.1`,
-      `Host: ${target.host}`,
-      `x-api-key: ${target.apiKey}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ];
-    return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+    return kind === 'bulk'
+      ? postBytes(target, '/v1/events/bulk', `{"events":[${texts.join(',')}]}`)
+      : postBytes(target, '/v1/events', texts[0] ?? '');
   }
 }

@@ -50,7 +50,10 @@ export const FIGURE_NAMES = Object.keys(ROWS) as FigureName[];
 export type ProductTurn = {
   readonly figures: Readonly<Partial<Record<FigureName, number>>>;
   readonly accepted: number;
-  /** Why figures are missing, and what each part of the product took. */
+  /**
+   * Lines for the report: why a figure is missing, and how much CPU time and memory each program,
+   * engine and the broker took.
+   */
   readonly notes: readonly string[];
 };
 

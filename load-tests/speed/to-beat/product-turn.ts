@@ -59,7 +59,10 @@ async function proportionalMegabytes(): Promise<ByPart> {
   return parts;
 }
 
-/** Samples the memory of everything until it is stopped; answers the greatest sample. */
+/**
+ * Measures the memory of all programs and engines once a second. Calling what it returns ends that,
+ * and gives the measurement at which they took most together.
+ */
 function watchMemory(): () => Promise<ByPart> {
   let most: ByPart = new Map();
   let isOver = false;
