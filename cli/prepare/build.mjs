@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isStamped, root, runTool, stamp } from './tools.mjs';
+import { compiler, isStamped, root, runTool, stamp } from './tools.mjs';
 
 const dist = join(root, 'dist');
 const TESTS_STAMP = join(dist, '.built-for-tests');
@@ -65,7 +65,6 @@ export async function build(step, { isHurried, onRoutes = () => undefined }) {
   const generator = join(root, 'cli', 'build-routes.mjs');
   await step('Generating the routes', () => runTool(process.execPath, [generator]));
   onRoutes();
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = isHurried ? ['--noCheck'] : [];
   await step('Compiling', () => runTool(process.execPath, [compiler, ...options]));
   // The tests build again when a source is newer than this file (load-tests/harness/build.ts).

@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const binaries = join(root, 'node_modules', '.bin');
+/**
+ * The native compiler. `node_modules/.bin/tsc` may be the older one, which tsoa and the linter need.
+ */
+export const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
 /** Files that say for which sources something was done. They go away with node_modules. */
 export const stamps = join(root, 'node_modules', '.cache', 'minutebook');
 
