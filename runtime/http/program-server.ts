@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Gauge } from 'prom-client';
 import { assertThat } from '../failure.js';
+import { PipelinedRequests } from './pipelined-requests.js';
 import { createProtocolErrors } from './protocol-errors.js';
 
 /** How long a client may take to send a request, so that a slow one cannot keep a connection. */
@@ -64,6 +65,8 @@ export type ProgramServerOptions = {
   readonly timeouts?: ClientTimeouts;
   /** While it is stopping, each answer ends its connection, so that few are left to be closed. */
   readonly lifecycle?: { readonly isStopping: boolean };
+  /** Those of all connections; tests let fewer wait. */
+  readonly requests?: PipelinedRequests | undefined;
 };
 
 /** Destroys a connection whose body is still not complete some seconds after the answer. */
@@ -81,6 +84,7 @@ export class ProgramServer {
 
   constructor(options: ProgramServerOptions) {
     const { handler, metrics, lifecycle, timeouts = CLIENT_TIMEOUTS } = options;
+    const requests = options.requests ?? new PipelinedRequests();
     this.#server = createServer({
       requestTimeout: timeouts.requestMs,
       headersTimeout: timeouts.headersMs,
@@ -94,13 +98,15 @@ export class ProgramServer {
       metrics.httpConnections.inc();
       socket.once('close', () => metrics.httpConnections.dec());
     });
-    const handle: RequestHandler = (request, response, askForBody) => {
+    const begin: RequestHandler = (request, response, askForBody) => {
       if (this.#isClosing || lifecycle?.isStopping === true) response.shouldKeepAlive = false;
       response.once('finish', () => {
         if (!request.complete) cutRestOfBody(request);
       });
       handler(request, response, askForBody);
     };
+    const handle: RequestHandler = (request, response, askForBody) =>
+      requests.add(response, () => begin(request, response, askForBody));
     this.#server.on('request', (request, response) => handle(request, response, () => undefined));
     // A client that sends `Expect: 100-continue` is told to send its body only after its key and
     // headers have been checked. When the answer comes first, Node closes the connection, because
