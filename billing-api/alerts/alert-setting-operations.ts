@@ -1,4 +1,4 @@
-import { readAlertSettings } from '../catalog/alert-settings.js';
+import { readAlertSettings } from '../declarations/alerts/alert-settings.js';
 import type { Caller } from '../records/caller.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { createRecord } from '../records/create-record.js';
@@ -18,7 +18,7 @@ import {
   type AlertSettingRow,
   type ChangeAlertSettingBody,
   type CreateAlertSettingBody,
-} from './alert-setting.resource.js';
+} from '../declarations/alerts/alert-setting.resource.js';
 import { HOLD_WATCHED } from './watched-entity.js';
 
 /** POST /alerts/setting: what it watches is held meanwhile, and can have one setting only. */

@@ -32,7 +32,7 @@ import {
   type AlertSettingListDto,
   type ChangeAlertSettingBody,
   type CreateAlertSettingBody,
-} from './alert-setting.resource.js';
+} from '../declarations/alerts/alert-setting.resource.js';
 
 @Route('v1/alerts/setting')
 @Tags('Alerts')

@@ -12,7 +12,7 @@ import {
   withCoupon,
   withCoupons,
   type CouponAssociationDto,
-} from './coupon-association.resource.js';
+} from '../declarations/coupons/coupon-association.resource.js';
 
 export interface CouponAssociationsQuery extends ListQuery {
   coupon_id?: string;

@@ -19,7 +19,7 @@ import {
   type CouponRow,
   type CreateCouponBody,
   type SearchCouponsBody,
-} from './coupon.resource.js';
+} from '../declarations/coupons/coupon.resource.js';
 
 /** POST /coupons. */
 export async function createCoupon(

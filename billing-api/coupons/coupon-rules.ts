@@ -1,7 +1,7 @@
 import { plain } from '../../contract/decimal.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
-import type { CreateCouponBody, NewCoupon } from './coupon.resource.js';
+import type { CreateCouponBody, NewCoupon } from '../declarations/coupons/coupon.resource.js';
 
 type Discount = Pick<NewCoupon, 'amount_off' | 'percentage_off' | 'currency'>;
 

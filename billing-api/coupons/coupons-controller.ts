@@ -28,7 +28,7 @@ import {
 import type {
   CouponAssociationDto,
   CouponAssociationListDto,
-} from './coupon-association.resource.js';
+} from '../declarations/coupons/coupon-association.resource.js';
 import {
   archiveCoupon,
   changeCoupon,
@@ -44,7 +44,7 @@ import {
   type CouponListDto,
   type CreateCouponBody,
   type SearchCouponsBody,
-} from './coupon.resource.js';
+} from '../declarations/coupons/coupon.resource.js';
 
 @Route('v1/coupons')
 @Tags('Coupons')

@@ -5,8 +5,8 @@ import {
   COUPON_ASSOCIATIONS,
   withCoupons,
   type AttachedCoupon,
-} from './coupon-association.resource.js';
-import { COUPONS, type CouponRow } from './coupon.resource.js';
+} from '../declarations/coupons/coupon-association.resource.js';
+import { COUPONS, type CouponRow } from '../declarations/coupons/coupon.resource.js';
 
 /**
  * The coupons that these codes name, by code: the published one, else the one archived last.

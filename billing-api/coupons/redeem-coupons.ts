@@ -10,8 +10,8 @@ import {
   COUPON_ASSOCIATIONS,
   type AttachedCoupon,
   type NewCouponAssociation,
-} from './coupon-association.resource.js';
-import { COUPONS, type CouponRow } from './coupon.resource.js';
+} from '../declarations/coupons/coupon-association.resource.js';
+import { COUPONS, type CouponRow } from '../declarations/coupons/coupon.resource.js';
 import { lockCouponsByCode } from './coupons-store.js';
 
 /** A coupon that a request attaches. */

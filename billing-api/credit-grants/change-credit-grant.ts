@@ -15,7 +15,7 @@ import {
   type ChangeCreditGrantBody,
   type CreditGrantRow,
   type EndCreditGrantBody,
-} from './credit-grant.resource.js';
+} from '../declarations/credit-grants/credit-grant.resource.js';
 
 /** PUT /creditgrants/{id}. */
 export function changeCreditGrant(

@@ -1,4 +1,4 @@
-import { readOwner, type OwnerReference } from '../catalog/owners/read-owner.js';
+import { readOwner, type OwnerReference } from '../owners/read-owner.js';
 import type { Caller } from '../records/caller.js';
 import { isEqual } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
@@ -13,13 +13,13 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../records/unit.js';
-import { SUBSCRIPTIONS } from '../subscriptions/subscription.resource.js';
+import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
 import { readCreditGrant } from './credit-grant-rules.js';
 import {
   CREDIT_GRANTS,
   type CreateCreditGrantBody,
   type CreditGrantRow,
-} from './credit-grant.resource.js';
+} from '../declarations/credit-grants/credit-grant.resource.js';
 
 /** A subscription that is cancelled applies no grant any more. */
 async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<Refusal | null> {

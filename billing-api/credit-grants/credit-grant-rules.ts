@@ -8,7 +8,7 @@ import type {
   CreditGrantRow,
   CreditGrantTermsBody,
   NewCreditGrant,
-} from './credit-grant.resource.js';
+} from '../declarations/credit-grants/credit-grant.resource.js';
 
 const OWNER_MEMBERS = {
   PLAN: 'plan_id',

@@ -34,7 +34,7 @@ import {
   type CreditGrantDto,
   type CreditGrantListDto,
   type EndCreditGrantBody,
-} from './credit-grant.resource.js';
+} from '../declarations/credit-grants/credit-grant.resource.js';
 
 @Route('v1')
 export class CreditGrantsController extends Controller {

@@ -1,7 +1,10 @@
 import { isOneOf } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
-import { CREDIT_GRANTS, type CreditGrantRow } from './credit-grant.resource.js';
+import {
+  CREDIT_GRANTS,
+  type CreditGrantRow,
+} from '../declarations/credit-grants/credit-grant.resource.js';
 
 /** The published credit grants whose owner, in this column, is one of these; oldest first. */
 export async function findCreditGrantsOf(

@@ -1,10 +1,10 @@
-import { notSubscribed } from '../catalog/still-subscribed.js';
+import { notSubscribed } from '../owners/still-subscribed.js';
 import type { Caller } from '../records/caller.js';
 import { removeRecord } from '../records/change-record.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../records/unit.js';
 import { changeIntegrations } from './change-integrations.js';
-import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
+import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
 
 /** Whoever has or pays a subscription is needed until it is cancelled. */
 const CUSTOMER_GUARDS = ['customer_id', 'invoicing_customer_id'].map(notSubscribed);

@@ -9,7 +9,7 @@ import {
   INTEGRATIONS,
   type IntegrationEntityBody,
   type IntegrationRow,
-} from './integration.resource.js';
+} from '../declarations/customers/integration.resource.js';
 
 const MEMBER = 'integration_entity_mapping';
 

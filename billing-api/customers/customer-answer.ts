@@ -7,7 +7,7 @@ import {
   type AnsweredCustomerRow,
   type CustomerDto,
   type CustomerRow,
-} from './customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 
 /** A customer as it is answered, and its version. */
 export type AnsweredCustomer = { readonly version: number; readonly dto: CustomerDto };

@@ -16,7 +16,7 @@ import {
   CUSTOMERS,
   type ChangeCustomerBody,
   type CreateCustomerBody,
-} from './customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 import { findAnsweredCustomer, findNamedCustomer, type CustomerName } from './named-customer.js';
 
 /** POST /customers. */

@@ -2,7 +2,10 @@ import { givenOf, MemberReader } from '../records/member-rules.js';
 import { readIntegrations } from './change-integrations.js';
 import { countryNamed } from './countries.js';
 import { readCustomerTaxes } from './customer-taxes.js';
-import type { ChangeCustomerBody, CreateCustomerBody } from './customer.resource.js';
+import type {
+  ChangeCustomerBody,
+  CreateCustomerBody,
+} from '../declarations/customers/customer.resource.js';
 
 const CONTACT_MEMBERS = [
   'contact',

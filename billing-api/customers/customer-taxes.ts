@@ -8,9 +8,9 @@ import {
   replaceTaxOverrides,
   storeTaxOverrides,
   type TaxOverride,
-  type TaxRateOverrideBody,
 } from '../taxes/tax-overrides.js';
-import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
+import type { TaxRateOverrideBody } from '../declarations/taxes/tax-override-body.js';
+import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
 
 /** The tax rates that a request gives a customer; null when it says nothing of them. */
 export type CustomerTaxes = readonly TaxOverride[] | null;

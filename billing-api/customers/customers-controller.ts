@@ -27,7 +27,7 @@ import type {
   CustomerDto,
   CustomerListDto,
   SearchCustomersBody,
-} from './customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 import { searchCustomers } from './search-customers.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';

@@ -2,7 +2,7 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { isOfEnvironment } from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
-import { CUSTOMERS, type CustomerRow } from './customer.resource.js';
+import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
 
 /** The published customer with this external id. */
 export async function findCustomerByExternalId(
@@ -20,19 +20,6 @@ export const usageCustomerRow = z.object({
 });
 /** What readers of usage must know of a customer. */
 export type UsageCustomer = z.output<typeof usageCustomerRow>;
-
-/** Keeps a published customer as it is until the transaction ends; others may do the same. */
-export async function holdPublishedCustomer(
-  transaction: Transaction,
-  reference: { readonly id: string | null; readonly externalId: string | null },
-): Promise<CustomerRow | null> {
-  return transaction.maybeOne(sql.type(CUSTOMERS.row)`
-    SELECT * FROM customers
-    WHERE status = 'published' AND ${isOfEnvironment}
-      AND ((${reference.id}::text IS NOT NULL AND id = ${reference.id})
-        OR (${reference.id}::text IS NULL AND external_id = ${reference.externalId}))
-    FOR SHARE`);
-}
 
 /**
  * Those of the customer keys of usage rows (`e:<external id>`, `i:<id>`) that belong to no

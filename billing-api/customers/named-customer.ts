@@ -8,7 +8,7 @@ import {
   CUSTOMERS,
   type AnsweredCustomerRow,
   type CustomerRow,
-} from './customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 
 /** A customer is named by its id, or by the caller's own id of it. */
 export type CustomerName = { readonly id: string } | { readonly externalId: string };

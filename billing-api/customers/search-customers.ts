@@ -8,7 +8,7 @@ import {
   customerToDto,
   type CustomerListDto,
   type SearchCustomersBody,
-} from './customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 
 /** POST /customers/search. */
 export function searchCustomers(

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
 import { createSeededRandom } from '../../load-tests/harness/seeded-random.js';
 import { drawSeed } from '../../load-tests/harness/draw-seed.js';
-import { FEATURES } from '../catalog/features/feature.resource.js';
-import { PLANS } from '../catalog/plans/plan.resource.js';
-import { PRICE_UNITS } from '../catalog/price-units/price-unit.resource.js';
-import { PRICES } from '../catalog/prices/price.resource.js';
-import { CUSTOMERS } from '../customers/customer.resource.js';
-import { ENTITLEMENTS } from '../entitlements/entitlement.resource.js';
-import { SUBSCRIPTIONS } from '../subscriptions/subscription.resource.js';
+import { FEATURES } from '../declarations/catalog/feature.resource.js';
+import { PLANS } from '../declarations/catalog/plan.resource.js';
+import { PRICE_UNITS } from '../declarations/catalog/price-unit.resource.js';
+import { PRICES } from '../declarations/catalog/price.resource.js';
+import { CUSTOMERS } from '../declarations/customers/customer.resource.js';
+import { ENTITLEMENTS } from '../declarations/entitlements/entitlement.resource.js';
+import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
 import {
   HOSTILE_DATES,
   HOSTILE_NUMBERS,

@@ -1,5 +1,5 @@
 import { assertPresent } from '../../runtime/failure.js';
-import { FEATURES } from '../catalog/features/feature.resource.js';
+import { FEATURES } from '../declarations/catalog/feature.resource.js';
 import type { Caller } from '../records/caller.js';
 import { changeRecord } from '../records/change-record.js';
 import { expandRecord } from '../records/expand-record.js';
@@ -15,7 +15,7 @@ import {
   type ChangeEntitlementBody,
   type EntitlementRow,
   type ExpandedEntitlement,
-} from './entitlement.resource.js';
+} from '../declarations/entitlements/entitlement.resource.js';
 
 /** What a change writes to this entitlement, or what is wrong with it. */
 function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {

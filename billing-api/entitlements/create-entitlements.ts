@@ -1,6 +1,6 @@
 import { assertPresent } from '../../runtime/failure.js';
-import { FEATURES, type FeatureRow } from '../catalog/features/feature.resource.js';
-import { keyOf, lockOwners, type OwnerRecord } from '../catalog/owners/lock-owners.js';
+import { FEATURES, type FeatureRow } from '../declarations/catalog/feature.resource.js';
+import { keyOf, lockOwners, type OwnerRecord } from '../owners/lock-owners.js';
 import type { Caller } from '../records/caller.js';
 import { createRecords } from '../records/create-record.js';
 import { expandRecords } from '../records/expand-record.js';
@@ -26,7 +26,7 @@ import {
   type EntitlementRow,
   type ExpandedEntitlement,
   type NewEntitlement,
-} from './entitlement.resource.js';
+} from '../declarations/entitlements/entitlement.resource.js';
 import { resetRefusals } from './reset-rule.js';
 
 /** What entitlements of a request name, by id; owners by `keyOf`. */

@@ -1,4 +1,4 @@
-import { readOwner, type OwnerReference } from '../catalog/owners/read-owner.js';
+import { readOwner, type OwnerReference } from '../owners/read-owner.js';
 import type { Caller } from '../records/caller.js';
 import { removeRecord } from '../records/change-record.js';
 import { isEqual, isFlag, isOneOf } from '../records/conditions.js';
@@ -20,7 +20,7 @@ import {
   type EntitlementRow,
   type ExpandedEntitlement,
   type SearchEntitlementsBody,
-} from './entitlement.resource.js';
+} from '../declarations/entitlements/entitlement.resource.js';
 
 /** GET /entitlements/{id} with all that it refers to, whatever its status. */
 export function readEntitlement(

@@ -1,8 +1,8 @@
 import { invalid, type Refusal } from '../records/refusal.js';
 import type { InstantMs } from '../../contract/instant.js';
-import type { FeatureRow } from '../catalog/features/feature.resource.js';
-import type { NamedOwner } from '../catalog/owners/lock-owners.js';
-import type { CreateEntitlementBody } from './entitlement.resource.js';
+import type { FeatureRow } from '../declarations/catalog/feature.resource.js';
+import type { NamedOwner } from '../owners/lock-owners.js';
+import type { CreateEntitlementBody } from '../declarations/entitlements/entitlement.resource.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
 
 /** An entitlement that keeps every rule which asks for nothing but the request. */

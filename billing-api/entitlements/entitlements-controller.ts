@@ -31,7 +31,7 @@ import {
   type EntitlementListDto,
   type EntitlementsDto,
   type SearchEntitlementsBody,
-} from './entitlement.resource.js';
+} from '../declarations/entitlements/entitlement.resource.js';
 import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';

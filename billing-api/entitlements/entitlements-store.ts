@@ -7,7 +7,7 @@ import {
   ENTITLEMENTS,
   type EntitlementReset,
   type EntitlementRow,
-} from './entitlement.resource.js';
+} from '../declarations/entitlements/entitlement.resource.js';
 
 /** The published entitlements of these plans, addons and subscriptions, oldest first. */
 export async function findEntitlementsOf(

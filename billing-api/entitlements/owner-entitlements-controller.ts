@@ -1,13 +1,16 @@
 import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import type { OwnerReference } from '../catalog/owners/read-owner.js';
+import type { OwnerReference } from '../owners/read-owner.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import type { ControllerDependencies } from '../ioc.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import { pageToDto } from '../records/search-records.js';
 import { listEntitlementsOf } from './entitlement-operations.js';
-import { expandedEntitlementToDto, type EntitlementListDto } from './entitlement.resource.js';
+import {
+  expandedEntitlementToDto,
+  type EntitlementListDto,
+} from '../declarations/entitlements/entitlement.resource.js';
 
 /** The entitlements of one plan or addon, below which they stand in the interface. */
 @Route('v1')

@@ -1,10 +1,10 @@
-import { METERS } from '../catalog/meters/meter.resource.js';
-import { FEATURES } from '../catalog/features/feature.resource.js';
-import { lockOwner } from '../catalog/owners/lock-owners.js';
+import { METERS } from '../declarations/catalog/meter.resource.js';
+import { FEATURES } from '../declarations/catalog/feature.resource.js';
+import { lockOwner } from '../owners/lock-owners.js';
 import { findRecords, lockRecordsForChange } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import type { ReadUnit, Unit } from '../records/unit.js';
-import type { EntitlementRow } from './entitlement.resource.js';
+import type { EntitlementRow } from '../declarations/entitlements/entitlement.resource.js';
 import { findOtherResetsOfMeters, type ResetOfMeter } from './entitlements-store.js';
 
 function refusalOf({ feature_id: featureId, usage_reset_period: reset }: ResetOfMeter): Refusal {

@@ -1,6 +1,6 @@
 import type { Environment } from '../../contract/environment.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
-import { CUSTOMERS, type CustomerRow } from '../customers/customer.resource.js';
+import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
 import { findCustomerByExternalId } from '../customers/customers-store.js';
 import { findRecord } from '../records/find-record.js';
 import { type BillingDatabase, readUnit } from '../records/unit.js';

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../contract/instant.js';
 import type { EventMonitoring } from './read-event-monitoring.js';
 import { instantToDto, type DateTime } from '../records/record-dto.js';
-import type { WindowSizeDto } from '../catalog/meters/meter.resource.js';
+import type { WindowSizeDto } from '../declarations/catalog/meter.resource.js';
 
 /** Query of GET /events/monitoring. */
 export interface EventMonitoringQuery {

@@ -5,7 +5,7 @@ import { test } from '../../load-tests/harness/fixtures.js';
 import { ownerDatabase } from '../../load-tests/harness/owner.js';
 import { bootstrap } from '../../sql/bootstrap.js';
 import type { Database } from '../../sql/pool.js';
-import { PLANS } from '../catalog/plans/plan.resource.js';
+import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { notReferenced, updateRecord } from './change-record.js';
 import { createRecord } from './create-record.js';
 import { findPublished, findRecord, findRecords, lockRecord, lockRecords } from './find-record.js';

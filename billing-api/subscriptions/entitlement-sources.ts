@@ -1,15 +1,15 @@
 import { Decimal } from '../../contract/decimal.js';
 import type { Interval } from '../../contract/instant.js';
 import { findFeatures } from '../catalog/features/features-store.js';
-import type { FeatureRow } from '../catalog/features/feature.resource.js';
+import type { FeatureRow } from '../declarations/catalog/feature.resource.js';
 import { overlapOf } from '../domain/calendar/interval.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
-import type { EntitlementRow } from '../entitlements/entitlement.resource.js';
+import type { EntitlementRow } from '../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../entitlements/entitlements-store.js';
 import type { ReadUnit } from '../records/unit.js';
-import type { AddonAssociationRow } from './addons/addon-association.resource.js';
-import { findAddonAssociations } from './addons/addon-associations-store.js';
-import type { SubscriptionRow } from './subscription.resource.js';
+import type { AddonAssociationRow } from '../declarations/subscriptions/addon-association.resource.js';
+import { findAddonAssociations } from './addon-associations-store.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 
 /** An entitlement over the time in which it counts for a subscription. */
 type DatedEntitlement = { readonly row: EntitlementRow; readonly validity: Interval };

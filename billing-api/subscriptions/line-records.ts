@@ -1,13 +1,13 @@
-import { ADDONS, type AddonRow } from '../catalog/addons/addon.resource.js';
-import { PLANS, type PlanRow } from '../catalog/plans/plan.resource.js';
+import { ADDONS, type AddonRow } from '../declarations/catalog/addon.resource.js';
+import { PLANS, type PlanRow } from '../declarations/catalog/plan.resource.js';
 import { findSymbolsOfPrices } from '../catalog/price-units/price-units-store.js';
-import type { PriceRow } from '../catalog/prices/price.resource.js';
+import type { PriceRow } from '../declarations/catalog/price.resource.js';
 import { findPrices } from '../catalog/prices/prices-store.js';
 import type { UnitSymbols } from '../domain/price/price-unit.js';
 import { findRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
-import type { LineItemRow } from './line-item.resource.js';
-import type { SubscriptionRow } from './subscription.resource.js';
+import type { LineItemRow } from '../declarations/subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 import { findLineItems } from './subscriptions-store.js';
 
 /** The line items of subscriptions, with their prices, plans and addons. */

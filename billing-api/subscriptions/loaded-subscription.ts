@@ -1,5 +1,5 @@
 import { assertPresent } from '../../runtime/failure.js';
-import type { PeriodLedger } from '../domain/ledger/period-ledger.js';
+import type { PeriodLedger } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { Caller } from '../records/caller.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
@@ -8,7 +8,7 @@ import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
 import { findPeriods } from './periods/periods-store.js';
 import { findRelatedRecords, type RelatedRecords } from './related-records.js';
 import { ledgerFrom } from './subscription-terms.js';
-import type { SubscriptionRow } from './subscription.resource.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 import { findSubscription } from './subscriptions-store.js';
 
 /** A subscription with everything that belongs to it. */

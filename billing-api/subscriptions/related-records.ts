@@ -1,12 +1,15 @@
-import type { AttachedCoupon } from '../coupons/coupon-association.resource.js';
+import type { AttachedCoupon } from '../declarations/coupons/coupon-association.resource.js';
 import { findAttachedCoupons } from '../coupons/coupons-store.js';
-import type { CreditGrantRow } from '../credit-grants/credit-grant.resource.js';
+import type { CreditGrantRow } from '../declarations/credit-grants/credit-grant.resource.js';
 import { findCreditGrantsOf } from '../credit-grants/credit-grants-store.js';
-import { ANSWERED_CUSTOMERS, type AnsweredCustomerRow } from '../customers/customer.resource.js';
+import {
+  ANSWERED_CUSTOMERS,
+  type AnsweredCustomerRow,
+} from '../declarations/customers/customer.resource.js';
 import { findRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
-import type { SubscriptionRow } from './subscription.resource.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 
 /** Everything that belongs to subscriptions. */
 export type RelatedRecords = LineRecords & {

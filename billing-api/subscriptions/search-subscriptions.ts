@@ -1,14 +1,20 @@
-import { PLANS } from '../catalog/plans/plan.resource.js';
+import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { findRecords } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchExpanded } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
 import type { SearchUnit } from '../records/unit.js';
-import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
+import {
+  lineItemToDto,
+  type LineItemDto,
+} from '../declarations/subscriptions/line-item.resource.js';
 import { findLineRecords, type LineRecords } from './line-records.js';
 import { SUBSCRIPTION_EXPANSIONS, type SubscriptionListDto } from './subscription-expansions.js';
 import type { SubscriptionConditions } from './subscription-search.js';
-import { SUBSCRIPTIONS, subscriptionToDto } from './subscription.resource.js';
+import {
+  SUBSCRIPTIONS,
+  subscriptionToDto,
+} from '../declarations/subscriptions/subscription.resource.js';
 
 /** One subscription can have 5000. */
 const LINE_ITEMS_MAX = 10_000;

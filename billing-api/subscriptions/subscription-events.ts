@@ -1,10 +1,13 @@
 import { findAnsweredCustomer } from '../customers/named-customer.js';
-import { customerToDto } from '../customers/customer.resource.js';
+import { customerToDto } from '../declarations/customers/customer.resource.js';
 import { payloadOf } from '../records/recorded-change.js';
 import { recordToDto } from '../records/resource.js';
 import { isRefusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
-import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
 
 /** The members of a subscription in the payload of its events (docs/http.md 11.3). */
 const ANNOUNCED = [

@@ -1,24 +1,30 @@
-import { creditGrantToDto, type CreditGrantDto } from '../credit-grants/credit-grant.resource.js';
-import { planToDto, PLANS, type PlanDto } from '../catalog/plans/plan.resource.js';
+import {
+  creditGrantToDto,
+  type CreditGrantDto,
+} from '../declarations/credit-grants/credit-grant.resource.js';
+import { planToDto, PLANS, type PlanDto } from '../declarations/catalog/plan.resource.js';
 import {
   couponAssociationToDto,
   type CouponAssociationDto,
-} from '../coupons/coupon-association.resource.js';
+} from '../declarations/coupons/coupon-association.resource.js';
 import {
   ANSWERED_CUSTOMERS,
   customerToDto,
   type CustomerDto,
-} from '../customers/customer.resource.js';
+} from '../declarations/customers/customer.resource.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
 import type { PauseDto, PhaseDto, StoredInvoiceDto } from '../records/unsupported-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
-import { lineItemToDto, type LineItemDto } from './line-item.resource.js';
+import {
+  lineItemToDto,
+  type LineItemDto,
+} from '../declarations/subscriptions/line-item.resource.js';
 import type { LoadedSubscription } from './loaded-subscription.js';
 import {
   subscriptionToDto,
   type SubscriptionDto,
   type SubscriptionRow,
-} from './subscription.resource.js';
+} from '../declarations/subscriptions/subscription.resource.js';
 
 /** What a subscription refers to; in lists only when expanded. */
 export interface SubscriptionExpansionsDto {

@@ -19,7 +19,7 @@ import type {
   SUBSCRIPTIONS,
   SubscriptionStatus,
   SubscriptionType,
-} from './subscription.resource.js';
+} from '../declarations/subscriptions/subscription.resource.js';
 
 export interface SearchSubscriptionsBody extends SearchBody {
   /** Started, not ended and not a draft at this instant. */

@@ -1,6 +1,6 @@
-import { openLedger } from '../domain/ledger/ledger-rows.js';
-import type { LedgerPeriod, PeriodLedger, PeriodTerms } from '../domain/ledger/period-ledger.js';
-import type { SubscriptionRow } from './subscription.resource.js';
+import { openLedger } from '../domain/periods/ledger-rows.js';
+import type { LedgerPeriod, PeriodLedger, PeriodTerms } from '../domain/periods/period-ledger.js';
+import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 
 function termsFromRow(row: SubscriptionRow): PeriodTerms {
   const ends = [

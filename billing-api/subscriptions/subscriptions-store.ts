@@ -2,8 +2,11 @@ import { sql } from 'slonik';
 import type { InstantMs } from '../../contract/instant.js';
 import { allOf, isDue, isOfEnvironment, isOneOf, isPublished } from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
-import { LINE_ITEMS, type LineItemRow } from './line-item.resource.js';
-import { SUBSCRIPTIONS, type SubscriptionRow } from './subscription.resource.js';
+import { LINE_ITEMS, type LineItemRow } from '../declarations/subscriptions/line-item.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
 
 export async function findSubscription(
   transaction: Transaction,

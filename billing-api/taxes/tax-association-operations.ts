@@ -21,7 +21,7 @@ import {
   type ChangeTaxAssociationBody,
   type CreateTaxAssociationBody,
   type TaxAssociationRow,
-} from './tax-association.resource.js';
+} from '../declarations/taxes/tax-association.resource.js';
 import { holdTaxedEntity, readTaxedEntity } from './taxed-entity.js';
 import { holdTaxRatesByCode } from './taxes-store.js';
 

@@ -33,7 +33,7 @@ import {
   type CreateTaxAssociationBody,
   type TaxAssociationDto,
   type TaxAssociationListDto,
-} from './tax-association.resource.js';
+} from '../declarations/taxes/tax-association.resource.js';
 
 @Route('v1/taxes/associations')
 @Tags('Taxes')

@@ -1,7 +1,7 @@
 import { updateRecord } from '../records/change-record.js';
 import { createRecords } from '../records/create-record.js';
 import type { MemberReader } from '../records/member-rules.js';
-import type { Currency } from '../records/record-dto.js';
+import type { TaxRateOverrideBody } from '../declarations/taxes/tax-override-body.js';
 import { collect, isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
 import {
@@ -9,23 +9,8 @@ import {
   TAX_ASSOCIATIONS,
   type NewTaxAssociation,
   type TaxAssociationRow,
-} from './tax-association.resource.js';
+} from '../declarations/taxes/tax-association.resource.js';
 import { holdTaxRatesByCode, lockTaxesOf, type TaxedEntity } from './taxes-store.js';
-
-/** A tax rate that a customer or a subscription has in place of those of the tenant. */
-export interface TaxRateOverrideBody {
-  /** A published tax rate. @minLength 1 @maxLength 255 */
-  tax_rate_code: string;
-  /**
-   * @isInt
-   * @minimum 0
-   * @maximum 1000000
-   * @default 100
-   */
-  priority?: number;
-  /** Only invoices of this currency. */
-  currency?: Currency;
-}
 
 /** A tax rate that a request puts on the record that it makes or changes. */
 export type TaxOverride = {

@@ -23,7 +23,7 @@ import {
   type ChangeTaxRateBody,
   type CreateTaxRateBody,
   type TaxRateRow,
-} from './tax-rate.resource.js';
+} from '../declarations/taxes/tax-rate.resource.js';
 
 /** POST /taxes/rates. */
 export async function createTaxRate(

@@ -7,7 +7,7 @@ import type {
   CreateTaxRateBody,
   NewTaxRate,
   TaxRateRow,
-} from './tax-rate.resource.js';
+} from '../declarations/taxes/tax-rate.resource.js';
 
 /** The columns that say how much a rate takes. */
 type ValueColumns = Pick<NewTaxRate, 'tax_rate_type' | 'percentage_value' | 'fixed_value'>;

@@ -33,7 +33,7 @@ import {
   type CreateTaxRateBody,
   type TaxRateDto,
   type TaxRateListDto,
-} from './tax-rate.resource.js';
+} from '../declarations/taxes/tax-rate.resource.js';
 
 @Route('v1/taxes/rates')
 @Tags('Taxes')

@@ -1,10 +1,10 @@
-import { holdPublishedCustomer } from '../customers/customers-store.js';
+import { holdPublishedCustomer } from '../owners/hold-customer.js';
 import { holdPublished } from '../records/find-record.js';
 import type { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import type { Unit } from '../records/unit.js';
-import { SUBSCRIPTIONS } from '../subscriptions/subscription.resource.js';
-import type { CreateTaxAssociationBody } from './tax-association.resource.js';
+import { SUBSCRIPTIONS } from '../declarations/subscriptions/subscription.resource.js';
+import type { CreateTaxAssociationBody } from '../declarations/taxes/tax-association.resource.js';
 import type { TaxedEntity } from './taxes-store.js';
 
 /** What a request wants to be taxed, as it names it. */

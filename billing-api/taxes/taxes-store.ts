@@ -6,8 +6,8 @@ import {
   withTaxRates,
   type AssociatedTax,
   type TaxAssociationRow,
-} from './tax-association.resource.js';
-import { TAX_RATES, type TaxRateRow } from './tax-rate.resource.js';
+} from '../declarations/taxes/tax-association.resource.js';
+import { TAX_RATES, type TaxRateRow } from '../declarations/taxes/tax-rate.resource.js';
 
 /**
  * The published tax rates with these codes, by code. They stay as they are until the unit ends:

@@ -4,7 +4,7 @@ import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
 import type { Price } from '../domain/price/price.js';
 import type { LineItem } from '../domain/invoice/line-item.js';
 import type { LineMeter } from '../domain/usage/line-meter.js';
-import { openLedger } from '../domain/ledger/ledger-rows.js';
+import { openLedger } from '../domain/periods/ledger-rows.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { InvoiceInputs } from '../domain/invoice/invoice.js';
 import type { LineUsage } from '../domain/usage/line-usage.js';

@@ -3,7 +3,7 @@ import { formatInstant } from '../../contract/instant.js';
 import type { MeterUsageItems } from './query-meter-usage.js';
 import type { UsageAnswer } from './usage-answer.js';
 import { instantToDto, type DateTime, type DecimalText } from '../records/record-dto.js';
-import type { AggregationTypeDto, WindowSizeDto } from '../catalog/meters/meter.resource.js';
+import type { AggregationTypeDto, WindowSizeDto } from '../declarations/catalog/meter.resource.js';
 
 /** The texts of a property that count. @maxItems 1000 */
 export type PropertyTextsBody = string[];

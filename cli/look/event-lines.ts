@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import type { EventDto } from '../../billing-api/events/event-dto.js';
-import type { EventLookupDto } from '../../billing-api/events/lookup/event-lookup-dto.js';
+import type { EventLookupDto } from '../../billing-api/billing/event-lookup/event-lookup-dto.js';
 import { tableLines } from '../demo/tables.js';
 import { safeText } from './safe-text.js';
 

@@ -1,11 +1,14 @@
 import pc from 'picocolors';
-import type { CustomerDto } from '../../billing-api/customers/customer.resource.js';
-import type { InvoiceDto, InvoiceLineItemDto } from '../../billing-api/invoices/invoice-dto.js';
+import type { CustomerDto } from '../../billing-api/declarations/customers/customer.resource.js';
+import type {
+  InvoiceDto,
+  InvoiceLineItemDto,
+} from '../../billing-api/billing/preview/invoice-dto.js';
 import type {
   ExplainedPricingDto,
   ExplainedStepDto,
   ExplanationDto,
-} from '../../billing-api/invoices/explain/explanation-dto.js';
+} from '../../billing-api/billing/explain/explanation-dto.js';
 import { tableLines } from '../demo/tables.js';
 import { safeText } from './safe-text.js';
 

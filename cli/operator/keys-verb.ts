@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { SecretDto } from '../../billing-api/platform/keys/key.resource.js';
+import type { SecretDto } from '../../billing-api/declarations/platform/key.resource.js';
 import { createOperatorKey, listOperatorKeys, revokeOperatorKey } from './operator-keys.js';
 import { withOwnerDatabase } from './owner-database.js';
 

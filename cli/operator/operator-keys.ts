@@ -1,5 +1,8 @@
 import { createKey } from '../../billing-api/platform/keys/create-key.js';
-import type { CreateKeyBody, SecretDto } from '../../billing-api/platform/keys/key.resource.js';
+import type {
+  CreateKeyBody,
+  SecretDto,
+} from '../../billing-api/declarations/platform/key.resource.js';
 import { listKeys, revokeKey } from '../../billing-api/platform/keys/key-operations.js';
 import type { Database } from '../../sql/pool.js';
 import { done, operatorOf, writing } from './in-whose-name.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { recordTenant } from '../../billing-api/platform/tenants/tenant-operations.js';
+import type { TenantRow } from '../../billing-api/declarations/platform/tenant.js';
 import {
   lockOwnTenant,
   updateOwnTenant,
-  type TenantRow,
 } from '../../billing-api/platform/tenants/tenants-store.js';
 import { writeUnit } from '../../billing-api/records/unit.js';
 import { instantColumn } from '../../sql/columns.js';

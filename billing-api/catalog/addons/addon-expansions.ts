@@ -3,14 +3,14 @@ import type { PaginationDto } from '../../records/record-dto.js';
 import {
   expandEntitlements,
   type EntitlementsOfOwnerDto,
-} from '../owners/entitlements-of-owners.js';
+} from '../../entitlements/entitlements-of-owners.js';
 import {
   createLivePricesReader,
   expandLivePrices,
   type LivePricesQuery,
-} from '../owners/live-prices.js';
-import type { PriceDto } from '../prices/price.resource.js';
-import { ADDONS, type AddonDto, type AddonRow } from './addon.resource.js';
+} from '../prices/live-prices.js';
+import type { PriceDto } from '../../declarations/catalog/price.resource.js';
+import { ADDONS, type AddonDto, type AddonRow } from '../../declarations/catalog/addon.resource.js';
 
 /** What belongs to an addon; in lists only when expanded. */
 export interface AddonExpansionsDto extends EntitlementsOfOwnerDto {

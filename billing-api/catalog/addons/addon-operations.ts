@@ -20,7 +20,7 @@ import {
   type ChangeAddonBody,
   type CreateAddonBody,
   type SearchAddonsBody,
-} from './addon.resource.js';
+} from '../../declarations/catalog/addon.resource.js';
 
 type AddonReadDependencies = Pick<WriteDependencies, 'database' | 'clock'>;
 

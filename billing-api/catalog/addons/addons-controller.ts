@@ -31,7 +31,11 @@ import {
   readAddon,
   searchAddons,
 } from './addon-operations.js';
-import type { ChangeAddonBody, CreateAddonBody, SearchAddonsBody } from './addon.resource.js';
+import type {
+  ChangeAddonBody,
+  CreateAddonBody,
+  SearchAddonsBody,
+} from '../../declarations/catalog/addon.resource.js';
 
 /** Named first in .config/tsoa.json, or else a key could be taken for a list below an addon. */
 @Route('v1/addons')

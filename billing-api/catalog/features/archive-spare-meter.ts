@@ -2,9 +2,9 @@ import { lockRecordForRemoval } from '../../records/find-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { archiveMeterIn } from '../meters/meter-operations.js';
-import { METERS } from '../meters/meter.resource.js';
+import { METERS } from '../../declarations/catalog/meter.resource.js';
 import { isStillPriced } from '../meters/meters-store.js';
-import type { FeatureRow } from './feature.resource.js';
+import type { FeatureRow } from '../../declarations/catalog/feature.resource.js';
 import { findFeaturesOfMeters } from './features-store.js';
 
 /** Whether a meter may go with its feature: nothing else shows it or bills by it. */

@@ -15,11 +15,10 @@ import { archiveSpareMeter } from './archive-spare-meter.js';
 import { changedFeature, checkUnits } from './feature-rules.js';
 import {
   FEATURES,
-  featureExpansions,
   type ChangeFeatureBody,
-  type ExpandedFeature,
   type FeatureRow,
-} from './feature.resource.js';
+} from '../../declarations/catalog/feature.resource.js';
+import { featureExpansions, type ExpandedFeature } from './feature-expansions.js';
 
 /** PUT /features/{id}; filters are those of its meter, which counts by them from then on. */
 export async function changeFeature(

@@ -11,11 +11,10 @@ import { copyMeter } from '../meters/copy-meter.js';
 import { lookupKeyOf } from './feature-rules.js';
 import {
   FEATURES,
-  featureExpansions,
   type CloneFeatureBody,
-  type ExpandedFeature,
   type FeatureRow,
-} from './feature.resource.js';
+} from '../../declarations/catalog/feature.resource.js';
+import { featureExpansions, type ExpandedFeature } from './feature-expansions.js';
 
 /** What the copy of a feature has that its source does not, or what is wrong with the request. */
 function ownMembers(source: FeatureRow, body: CloneFeatureBody) {

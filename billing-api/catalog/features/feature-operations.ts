@@ -14,11 +14,10 @@ import { storeMeter } from '../meters/define-meter.js';
 import { newFeature, newInlineMeter } from './feature-rules.js';
 import {
   FEATURES,
-  featureExpansions,
   type CreateFeatureBody,
-  type ExpandedFeature,
   type SearchFeaturesBody,
-} from './feature.resource.js';
+} from '../../declarations/catalog/feature.resource.js';
+import { featureExpansions, type ExpandedFeature } from './feature-expansions.js';
 
 /** POST /features: a feature, together with its meter when the request brings one. */
 export async function createFeature(

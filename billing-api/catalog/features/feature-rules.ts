@@ -1,8 +1,15 @@
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, nestedRefusal } from '../../records/refusal.js';
-import { readAlertSettings, type AlertSettingsBody } from '../alert-settings.js';
+import {
+  readAlertSettings,
+  type AlertSettingsBody,
+} from '../../declarations/alerts/alert-settings.js';
 import { newMeter, readMeterFilters } from '../meters/meter-rules.js';
-import type { ChangeFeatureBody, CreateFeatureBody, FeatureRow } from './feature.resource.js';
+import type {
+  ChangeFeatureBody,
+  CreateFeatureBody,
+  FeatureRow,
+} from '../../declarations/catalog/feature.resource.js';
 
 const LOOKUP_KEY_LENGTH_MAX = 255;
 

@@ -16,15 +16,15 @@ import type { Request as HttpRequest } from 'express';
 import { archiveFeature, changeFeature } from './change-feature.js';
 import { cloneFeature } from './clone-feature.js';
 import { createFeature, readFeature, searchFeatures } from './feature-operations.js';
-import {
-  expandedFeatureToDto,
-  type ChangeFeatureBody,
-  type CloneFeatureBody,
-  type CreateFeatureBody,
-  type ExpandedFeatureDto,
-  type FeatureListDto,
-  type SearchFeaturesBody,
-} from './feature.resource.js';
+import type {
+  ChangeFeatureBody,
+  CloneFeatureBody,
+  CreateFeatureBody,
+  ExpandedFeatureDto,
+  FeatureListDto,
+  SearchFeaturesBody,
+} from '../../declarations/catalog/feature.resource.js';
+import { expandedFeatureToDto } from './feature-expansions.js';
 import { pageToDto } from '../../records/search-records.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isOfEnvironment, isOneOf } from '../../records/conditions.js';
 import { findPublished, findRecords } from '../../records/find-record.js';
 import type { Transaction } from '../../records/unit.js';
-import { FEATURES, type FeatureRow } from './feature.resource.js';
+import { FEATURES, type FeatureRow } from '../../declarations/catalog/feature.resource.js';
 
 /** The features with these ids, whatever their status; unknown ids are left out. */
 export function findFeatures(

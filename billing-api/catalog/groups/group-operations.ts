@@ -19,7 +19,7 @@ import {
   type GroupDto,
   type GroupRow,
   type SearchGroupsBody,
-} from './group.resource.js';
+} from '../../declarations/catalog/group.resource.js';
 import { groupsToDto } from './groups-store.js';
 
 /** POST /groups. */

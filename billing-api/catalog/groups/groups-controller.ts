@@ -22,7 +22,7 @@ import type {
   GroupDto,
   GroupListDto,
   SearchGroupsBody,
-} from './group.resource.js';
+} from '../../declarations/catalog/group.resource.js';
 
 @Route('v1/groups')
 @Tags('Groups')

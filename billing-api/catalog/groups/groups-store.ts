@@ -4,7 +4,12 @@ import { isOfEnvironment } from '../../records/conditions.js';
 import type { Expansion } from '../../records/expand-record.js';
 import { findRecords, holdRecords } from '../../records/find-record.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { GROUPS, groupToDto, type GroupDto, type GroupRow } from './group.resource.js';
+import {
+  GROUPS,
+  groupToDto,
+  type GroupDto,
+  type GroupRow,
+} from '../../declarations/catalog/group.resource.js';
 
 const memberRow = z.object({ group_id: z.string(), id: z.string() });
 

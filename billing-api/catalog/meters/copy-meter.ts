@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { storeMeter } from './define-meter.js';
-import { METERS, type MeterRow } from './meter.resource.js';
+import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 
 /** A new meter that counts what a published one counts, from its first event on. */
 export async function copyMeter(unit: Unit, id: string): Promise<MeterRow | Refusal> {

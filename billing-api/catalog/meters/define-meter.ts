@@ -13,7 +13,7 @@ import {
   type ChangeMeterBody,
   type CreateMeterBody,
   type MeterRow,
-} from './meter.resource.js';
+} from '../../declarations/catalog/meter.resource.js';
 import {
   activateDefinition,
   findLostInput,

@@ -6,7 +6,7 @@ import type { MeterFilter } from '../../../contract/meter.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns, aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
-import { METERS, type MeterRow } from './meter.resource.js';
+import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 /**

@@ -12,7 +12,7 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { METERS, type MeterRow } from './meter.resource.js';
+import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { endDefinition, isStillPriced } from './meters-store.js';
 
 /** GET /meters/{id}, whatever its status. */

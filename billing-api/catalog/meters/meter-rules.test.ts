@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AGGREGATION_TYPES, type AggregationType } from '../../../contract/aggregation.js';
 import { isSameFilters, newMeter } from './meter-rules.js';
-import type { CreateMeterBody } from './meter.resource.js';
+import type { CreateMeterBody } from '../../declarations/catalog/meter.resource.js';
 import { isRefusal } from '../../records/refusal.js';
 
 type Aggregation = CreateMeterBody['aggregation'];

@@ -8,7 +8,10 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { Refusal } from '../../records/refusal.js';
-import type { AggregationBody, CreateMeterBody } from './meter.resource.js';
+import type {
+  AggregationBody,
+  CreateMeterBody,
+} from '../../declarations/catalog/meter.resource.js';
 
 /** Exactly one of field and expression, and an expression that compiles; COUNT keeps both. */
 function checkValue(reader: MemberReader, aggregation: AggregationBody): void {

@@ -24,7 +24,7 @@ import {
   type MeterDto,
   type MeterListDto,
   type MetersQuery,
-} from './meter.resource.js';
+} from '../../declarations/catalog/meter.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';

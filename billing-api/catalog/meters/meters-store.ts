@@ -8,7 +8,7 @@ import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import type { Transaction, Unit } from '../../records/unit.js';
-import { METERS, type MeterRow } from './meter.resource.js';
+import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
 
 /** What events are counted by: of a COUNT neither field nor expression, which are only kept. */
 function countedAggregation(meter: MeterRow): MeterAggregation {

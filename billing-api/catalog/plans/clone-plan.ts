@@ -9,7 +9,11 @@ import { copyCreditGrants } from './copy-credit-grants.js';
 import { copyEntitlements } from './copy-entitlements.js';
 import { copyPrices } from '../prices/copy-prices.js';
 import { planExpansions, type ExpandedPlan } from './plan-expansions.js';
-import { PLANS, type ClonePlanBody, type PlanRow } from './plan.resource.js';
+import {
+  PLANS,
+  type ClonePlanBody,
+  type PlanRow,
+} from '../../declarations/catalog/plan.resource.js';
 
 /** The new plan without what belongs to it, or what is wrong with the request. */
 function newPlan(source: PlanRow, body: ClonePlanBody) {

@@ -1,4 +1,4 @@
-import { CREDIT_GRANTS } from '../../credit-grants/credit-grant.resource.js';
+import { CREDIT_GRANTS } from '../../declarations/credit-grants/credit-grant.resource.js';
 import { findCreditGrantsOf } from '../../credit-grants/credit-grants-store.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';

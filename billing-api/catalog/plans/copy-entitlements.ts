@@ -1,4 +1,4 @@
-import { ENTITLEMENTS } from '../../entitlements/entitlement.resource.js';
+import { ENTITLEMENTS } from '../../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';

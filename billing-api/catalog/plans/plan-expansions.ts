@@ -3,14 +3,14 @@ import type { PaginationDto } from '../../records/record-dto.js';
 import {
   expandCreditGrants,
   type CreditGrantsOfPlanDto,
-} from '../owners/credit-grants-of-plans.js';
+} from '../../credit-grants/credit-grants-of-plans.js';
 import {
   expandEntitlements,
   type EntitlementsOfOwnerDto,
-} from '../owners/entitlements-of-owners.js';
-import type { LivePricesQuery } from '../owners/live-prices.js';
+} from '../../entitlements/entitlements-of-owners.js';
+import type { LivePricesQuery } from '../prices/live-prices.js';
 import { planPriceExpansions, type PlanPriceExpansionsDto } from './plan-price-expansions.js';
-import { PLANS, type PlanDto, type PlanRow } from './plan.resource.js';
+import { PLANS, type PlanDto, type PlanRow } from '../../declarations/catalog/plan.resource.js';
 
 /** What belongs to a plan; in lists only when expanded. */
 export interface PlanExpansionsDto

@@ -7,7 +7,7 @@ import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
 import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
-import { notSubscribed } from '../still-subscribed.js';
+import { notSubscribed } from '../../owners/still-subscribed.js';
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
 import {
   PLANS,
@@ -15,7 +15,7 @@ import {
   type CreatePlanBody,
   type PlanRow,
   type SearchPlansBody,
-} from './plan.resource.js';
+} from '../../declarations/catalog/plan.resource.js';
 
 /** POST /plans. */
 export async function createPlan(

@@ -1,17 +1,17 @@
 import type { Expansions } from '../../records/expand-record.js';
 import { isRefusal } from '../../records/refusal.js';
-import { featureToDto, type FeatureDto } from '../features/feature.resource.js';
+import { featureToDto, type FeatureDto } from '../../declarations/catalog/feature.resource.js';
 import { findFeaturesOfMeters } from '../features/features-store.js';
-import { meterToDto, type MeterDto } from '../meters/meter.resource.js';
+import { meterToDto, type MeterDto } from '../../declarations/catalog/meter.resource.js';
 import { findMeters } from '../meters/meters-store.js';
-import { byOwner } from '../owners/by-owner.js';
+import { byOwner } from '../../owners/by-owner.js';
 import {
   createLivePricesReader,
   expandLivePrices,
   type LivePricesQuery,
-} from '../owners/live-prices.js';
-import type { PriceDto, PriceRow } from '../prices/price.resource.js';
-import type { PlanRow } from './plan.resource.js';
+} from '../prices/live-prices.js';
+import type { PriceDto, PriceRow } from '../../declarations/catalog/price.resource.js';
+import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 
 /** What follows from the live prices of a plan. */
 export interface PlanPriceExpansionsDto {

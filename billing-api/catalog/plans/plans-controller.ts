@@ -21,7 +21,7 @@ import type {
   ClonePlanBody,
   CreatePlanBody,
   SearchPlansBody,
-} from './plan.resource.js';
+} from '../../declarations/catalog/plan.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';

@@ -25,7 +25,7 @@ import {
   type CreatePriceUnitBody,
   type PriceUnitRow,
   type SearchPriceUnitsBody,
-} from './price-unit.resource.js';
+} from '../../declarations/catalog/price-unit.resource.js';
 
 /** POST /prices/units. */
 export async function createPriceUnit(

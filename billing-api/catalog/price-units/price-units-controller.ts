@@ -36,7 +36,7 @@ import {
   type PriceUnitDto,
   type PriceUnitListDto,
   type SearchPriceUnitsBody,
-} from './price-unit.resource.js';
+} from '../../declarations/catalog/price-unit.resource.js';
 
 /** Named first in .config/tsoa.json, or else GET /prices/{id} would take /prices/units. */
 @Route('v1/prices/units')

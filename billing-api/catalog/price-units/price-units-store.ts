@@ -4,7 +4,7 @@ import type { PriceUnitTerms, UnitSymbols } from '../../domain/price/price-unit.
 import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecords } from '../../records/find-record.js';
 import type { ReadUnit, Transaction } from '../../records/unit.js';
-import { PRICE_UNITS } from './price-unit.resource.js';
+import { PRICE_UNITS } from '../../declarations/catalog/price-unit.resource.js';
 
 /** Published price units by their code. */
 export type PriceUnitsByCode = ReadonlyMap<string, PriceUnitTerms>;

@@ -4,8 +4,8 @@ import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import { expandPrice, type ExpandedPrice } from './expand-prices.js';
-import type { ChangePriceBody } from './price-bodies.js';
-import { PRICES } from './price.resource.js';
+import type { ChangePriceBody } from '../../declarations/catalog/price-bodies.js';
+import { PRICES } from '../../declarations/catalog/price.resource.js';
 import { replacePrice, type Replacement } from './replace-price.js';
 
 /** What a request changes; without a successor the price itself is changed. */

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { ownColumnsOf } from '../../records/resource.js';
 import type { Unit } from '../../records/unit.js';
 import { withoutArchivedGroups } from '../groups/groups-store.js';
-import { PRICES } from './price.resource.js';
+import { PRICES } from '../../declarations/catalog/price.resource.js';
 import { findLivePrices, setPriceSequences } from './prices-store.js';
 
 /** Gives a new plan the live prices of another (docs/domain.md 9.4), without their lookup keys. */

@@ -4,7 +4,7 @@ import { collect, invalid, isRefusal, Refusal, type RequestItems } from '../../r
 import { assertPresent } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
 import { findMetersForUse } from '../meters/meters-store.js';
-import { keyOf, lockOwners, type NamedOwner, type OwnerRecord } from '../owners/lock-owners.js';
+import { keyOf, lockOwners, type NamedOwner, type OwnerRecord } from '../../owners/lock-owners.js';
 import { findPriceUnitsForUse, type PriceUnitsByCode } from '../price-units/price-units-store.js';
 import {
   meterRefusal,
@@ -20,7 +20,7 @@ import {
   type PassthroughColumns,
   type PriceRow,
   type TermColumns,
-} from './price.resource.js';
+} from '../../declarations/catalog/price.resource.js';
 import { numberPrices } from './number-prices.js';
 import { countLivePrices } from './prices-store.js';
 

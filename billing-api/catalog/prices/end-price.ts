@@ -5,10 +5,10 @@ import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { lockOwnerOf } from '../owners/lock-owners.js';
+import { lockOwnerOf } from '../../owners/lock-owners.js';
 import { numberPrices } from './number-prices.js';
-import type { EndPriceBody } from './price-bodies.js';
-import { PRICES, type PriceRow } from './price.resource.js';
+import type { EndPriceBody } from '../../declarations/catalog/price-bodies.js';
+import { PRICES, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import { findSuccessorId } from './prices-store.js';
 
 /** A price that nobody else can end meanwhile, with the state of its owner. */

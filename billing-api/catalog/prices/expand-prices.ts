@@ -9,7 +9,7 @@ import {
   type ExpandedPriceDto,
   type PriceExpansionsDto,
 } from './price-expansions.js';
-import { priceToDto, type PriceRow } from './price.resource.js';
+import { priceToDto, type PriceRow } from '../../declarations/catalog/price.resource.js';
 
 export type ExpandedPrice = Expanded<PriceRow, PriceExpansionsDto> & {
   readonly symbols: UnitSymbols;

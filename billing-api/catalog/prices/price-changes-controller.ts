@@ -17,7 +17,7 @@ import { instantToDto, type MessageDto } from '../../records/record-dto.js';
 import { changePrice } from './change-price.js';
 import { removePrice } from './end-price.js';
 import { expandedPriceToDto } from './expand-prices.js';
-import type { ChangePriceBody, EndPriceBody } from './price-bodies.js';
+import type { ChangePriceBody, EndPriceBody } from '../../declarations/catalog/price-bodies.js';
 import type { ExpandedPriceDto } from './price-expansions.js';
 
 /** How prices change and end (docs/domain.md 9.6). */

@@ -1,16 +1,16 @@
 import { refersTo, type Expansions } from '../../records/expand-record.js';
 import type { PaginationDto } from '../../records/record-dto.js';
-import { ADDONS, addonToDto, type AddonDto } from '../addons/addon.resource.js';
-import type { GroupDto } from '../groups/group.resource.js';
+import { ADDONS, addonToDto, type AddonDto } from '../../declarations/catalog/addon.resource.js';
+import type { GroupDto } from '../../declarations/catalog/group.resource.js';
 import { expandGroup } from '../groups/groups-store.js';
-import { METERS, meterToDto, type MeterDto } from '../meters/meter.resource.js';
-import { PLANS, planToDto, type PlanDto } from '../plans/plan.resource.js';
+import { METERS, meterToDto, type MeterDto } from '../../declarations/catalog/meter.resource.js';
+import { PLANS, planToDto, type PlanDto } from '../../declarations/catalog/plan.resource.js';
 import {
   PRICE_UNITS,
   priceUnitToDto,
   type PriceUnitDto,
-} from '../price-units/price-unit.resource.js';
-import type { PriceDto, PriceRow } from './price.resource.js';
+} from '../../declarations/catalog/price-unit.resource.js';
+import type { PriceDto, PriceRow } from '../../declarations/catalog/price.resource.js';
 
 /** What a price refers to; in lists only when expanded. */
 export interface PriceExpansionsDto {

@@ -16,7 +16,7 @@ import {
 import { createOwnedPrices } from './create-prices.js';
 import { expandPrice, expandPrices, type ExpandedPrice } from './expand-prices.js';
 import { readPriceBody } from './price-request.js';
-import type { CreatePriceBody } from './price-bodies.js';
+import type { CreatePriceBody } from '../../declarations/catalog/price-bodies.js';
 import { findPrice, findPriceByLookupKey } from './prices-store.js';
 
 /** POST /prices and POST /prices/bulk: all prices of the request, in its order, or none. */

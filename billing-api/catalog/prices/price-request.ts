@@ -10,10 +10,10 @@ import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { invalid, notFound, type Refusal } from '../../records/refusal.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import type { MeterRow } from '../meters/meter.resource.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { PriceUnitsByCode } from '../price-units/price-units-store.js';
-import type { InlinePriceBody } from './price-bodies.js';
-import { type PassthroughColumns } from './price.resource.js';
+import type { InlinePriceBody } from '../../declarations/catalog/price-bodies.js';
+import { type PassthroughColumns } from '../../declarations/catalog/price.resource.js';
 
 /** A price of a request whose dates and metadata are read and whose other members are as sent. */
 export type PriceCommand = {

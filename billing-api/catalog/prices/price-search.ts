@@ -12,7 +12,7 @@ import {
   type Conditions,
 } from '../../records/conditions.js';
 import type { ColumnName } from '../../records/resource.js';
-import type { PRICES } from './price.resource.js';
+import type { PRICES } from '../../declarations/catalog/price.resource.js';
 
 export interface SearchPricesBody extends SearchBody {
   /** @maxItems 1000 */

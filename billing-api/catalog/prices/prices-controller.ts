@@ -20,7 +20,7 @@ import { createPrice, createPrices, readPrice } from './price-operations.js';
 import { searchPrices } from './search-prices.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { SearchPricesBody } from './price-search.js';
-import type { CreatePriceBody } from './price-bodies.js';
+import type { CreatePriceBody } from '../../declarations/catalog/price-bodies.js';
 
 export interface CreatePricesBody {
   /**

@@ -4,7 +4,7 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction } from '../../records/unit.js';
-import { PRICES, type PriceRow } from './price.resource.js';
+import { PRICES, type PriceRow } from '../../declarations/catalog/price.resource.js';
 
 export async function findPrice(transaction: Transaction, id: string): Promise<PriceRow | null> {
   return transaction.maybeOne(sql.type(PRICES.row)`

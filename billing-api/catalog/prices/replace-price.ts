@@ -15,7 +15,7 @@ import {
   priceToColumns,
   type PassthroughColumns,
   type PriceRow,
-} from './price.resource.js';
+} from '../../declarations/catalog/price.resource.js';
 
 /** A change that makes a successor. */
 export type Replacement = {

@@ -5,7 +5,7 @@ import { readUnit, type WriteDependencies } from '../../records/unit.js';
 import { withSymbols, type ExpandedPrice } from './expand-prices.js';
 import { PRICE_EXPANSIONS } from './price-expansions.js';
 import { priceConditions, type SearchPricesBody } from './price-search.js';
-import { PRICES } from './price.resource.js';
+import { PRICES } from '../../declarations/catalog/price.resource.js';
 
 /** POST /prices/search. */
 export async function searchPrices(

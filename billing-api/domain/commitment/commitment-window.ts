@@ -2,9 +2,9 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
 import { isLonger, onePeriod, type BilledEvery } from '../calendar/billing-length.js';
 import { gridPeriodAt } from '../calendar/billing-boundaries.js';
-import { billedFromMs, currentPeriod, lifeOf } from '../ledger/ledger-periods.js';
-import { ownPeriodAt } from '../ledger/own-periods.js';
-import type { PeriodLedger } from '../ledger/period-ledger.js';
+import { billedFromMs, currentPeriod, lifeOf } from '../periods/ledger-periods.js';
+import { ownPeriodAt } from '../periods/own-periods.js';
+import type { PeriodLedger } from '../periods/period-ledger.js';
 
 /** What a commitment belongs to, and how long it lasts. */
 export type CommitmentSpan = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, formatInstant, parseInstant } from '../../../contract/instant.js';
 import { MONTHLY, subscriptionOf, type OpenedSubscription } from '../../testing/invoice-samples.js';
-import { appendRow, recordPause, splitLastRow } from '../ledger/ledger-rows.js';
+import { appendRow, recordPause, splitLastRow } from '../periods/ledger-rows.js';
 import type { UsageResetPeriod } from './entitlement.js';
 import { resetWindowsIn } from './reset-windows.js';
 

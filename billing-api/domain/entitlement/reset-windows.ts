@@ -1,8 +1,8 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { onePeriod, wholePeriodsIn } from '../calendar/billing-length.js';
-import { billedFromMs, lifeOf } from '../ledger/ledger-periods.js';
-import { anchoredPeriodAt, ownPeriodAt } from '../ledger/own-periods.js';
-import type { PeriodLedger } from '../ledger/period-ledger.js';
+import { billedFromMs, lifeOf } from '../periods/ledger-periods.js';
+import { anchoredPeriodAt, ownPeriodAt } from '../periods/own-periods.js';
+import type { PeriodLedger } from '../periods/period-ledger.js';
 import { windowsIn } from '../calendar/usage-windows.js';
 import type { UsageResetPeriod } from './entitlement.js';
 

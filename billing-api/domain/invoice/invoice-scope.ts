@@ -1,6 +1,6 @@
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
-import { billedFromMs, lifeOf, periodFrom, unsplitPeriodAt } from '../ledger/ledger-periods.js';
+import { billedFromMs, lifeOf, periodFrom, unsplitPeriodAt } from '../periods/ledger-periods.js';
 import type { LineSelectionInputs } from './invoice.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 

@@ -12,8 +12,8 @@ import {
   usageLine,
 } from '../../testing/invoice-samples.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
-import { appendRow, endLedger, recordPause, splitLastRow } from '../ledger/ledger-rows.js';
-import type { PeriodLedger } from '../ledger/period-ledger.js';
+import { appendRow, endLedger, recordPause, splitLastRow } from '../periods/ledger-rows.js';
+import type { PeriodLedger } from '../periods/period-ledger.js';
 import type { LineSelectionInputs, ReferencePoint } from './invoice.js';
 import { requiredUsage } from './required-usage.js';
 import { selectLines } from './select-lines.js';

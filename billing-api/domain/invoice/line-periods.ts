@@ -1,6 +1,6 @@
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
-import { ownPeriodAt, type OwnPeriod } from '../ledger/own-periods.js';
+import { ownPeriodAt, type OwnPeriod } from '../periods/own-periods.js';
 import type { InvoiceScope } from './invoice-scope.js';
 import { lineBillingOf } from './line-billing.js';
 import type { LineItem } from './line-item.js';

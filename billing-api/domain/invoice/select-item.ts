@@ -1,8 +1,8 @@
 import type { Interval } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import type { Proration } from '../calendar/proration.js';
-import { unpausedMs } from '../ledger/ledger-periods.js';
-import type { OwnPeriod } from '../ledger/own-periods.js';
+import { unpausedMs } from '../periods/ledger-periods.js';
+import type { OwnPeriod } from '../periods/own-periods.js';
 import type { BillableFixedLine } from './billable-line.js';
 import type { InvoiceScope } from './invoice-scope.js';
 import type { LineItem } from './line-item.js';

@@ -3,7 +3,7 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { overlapOf } from '../calendar/interval.js';
 import type { WindowGrid } from '../calendar/usage-windows.js';
 import { allowanceOfLine } from '../entitlement/line-allowance.js';
-import { anchorMsAt } from '../ledger/ledger-periods.js';
+import { anchorMsAt } from '../periods/ledger-periods.js';
 import type { LineMeter } from '../usage/line-meter.js';
 import type { BillableLine } from './billable-line.js';
 import type { InvoicedLine, LineSelectionInputs } from './invoice.js';

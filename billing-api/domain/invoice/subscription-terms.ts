@@ -1,6 +1,6 @@
 import type { ProrationBehavior } from '../calendar/proration.js';
 import type { SubscriptionCommitment } from '../commitment/commitment.js';
-import type { PeriodLedger } from '../ledger/period-ledger.js';
+import type { PeriodLedger } from '../periods/period-ledger.js';
 
 /** The part of a subscription that decides its charges, with its periods. */
 export type SubscriptionTerms = PeriodLedger & {

@@ -4,7 +4,7 @@ import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
-import { findCountingMeters } from '../lookup/event-meters.js';
+import { findCountingMeters } from '../event-meters.js';
 import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
 
 /** Their names travel to PostgreSQL and back. */

@@ -12,8 +12,8 @@ import type { Request as HttpRequest } from 'express';
 import { accepted, HttpFailure } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
-import { tenantToDto } from '../tenants/tenant-dto.js';
-import { userToDto } from '../users/user.resource.js';
+import { tenantToDto } from '../../declarations/platform/tenant.js';
+import { userToDto } from '../../declarations/platform/user.resource.js';
 import {
   tokenToDto,
   type LogInBody,

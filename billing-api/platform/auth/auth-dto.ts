@@ -1,8 +1,8 @@
 import { formatInstant } from '../../../contract/instant.js';
 import type { IssuedToken } from '../../edge/access/tokens.js';
 import type { DateTime } from '../../records/record-dto.js';
-import type { TenantDto } from '../tenants/tenant-dto.js';
-import type { UserDto } from '../users/user.resource.js';
+import type { TenantDto } from '../../declarations/platform/tenant.js';
+import type { UserDto } from '../../declarations/platform/user.resource.js';
 
 /** @example {"email": "kim@example.com", "password": "correct horse", "tenant_name": "Kim Ltd"} */
 export interface SignUpBody {

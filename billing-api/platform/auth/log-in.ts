@@ -3,7 +3,7 @@ import { isRefusal, Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import { readRecord } from '../../records/find-record.js';
 import { withTenant } from '../users/user-operations.js';
-import { USERS } from '../users/user.resource.js';
+import { USERS } from '../../declarations/platform/user.resource.js';
 import type { LogInBody } from './auth-dto.js';
 import type { AuthDependencies, SignedIn } from './sign-up.js';
 

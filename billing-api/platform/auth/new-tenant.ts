@@ -1,11 +1,11 @@
 import { createRecord } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { ENVIRONMENTS } from '../environments/environment.resource.js';
+import { ENVIRONMENTS } from '../../declarations/platform/environment.resource.js';
 import { recordTenant } from '../tenants/tenant-operations.js';
 import { insertOwnTenant } from '../tenants/tenants-store.js';
 import type { UserWithTenant } from '../users/user-operations.js';
-import { USERS } from '../users/user.resource.js';
+import { USERS } from '../../declarations/platform/user.resource.js';
 import { insertPassword } from '../users/users-store.js';
 
 /** What a new tenant begins with, checked. */

@@ -17,7 +17,7 @@ import {
   type ChangeEnvironmentBody,
   type CreateEnvironmentBody,
   type EnvironmentRow,
-} from './environment.resource.js';
+} from '../../declarations/platform/environment.resource.js';
 import { limitRefusal } from './environments-store.js';
 
 function readName({ name }: ChangeEnvironmentBody): string | Refusal {

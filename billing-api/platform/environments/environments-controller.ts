@@ -30,7 +30,7 @@ import {
   type CreateEnvironmentBody,
   type EnvironmentDto,
   type EnvironmentListDto,
-} from './environment.resource.js';
+} from '../../declarations/platform/environment.resource.js';
 
 @Route('v1/environments')
 @Tags('Environments')

@@ -6,7 +6,7 @@ import { Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { limitsOf } from '../settings/tenant-limits.js';
 import { lockOwnTenant } from '../tenants/tenants-store.js';
-import type { EnvironmentType } from './environment.resource.js';
+import type { EnvironmentType } from '../../declarations/platform/environment.resource.js';
 
 const countRow = z.object({ count: integerColumn });
 

@@ -6,8 +6,8 @@ import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { ABOVE_OWN, coverRoles } from '../roles/roles.js';
-import { USERS, type UserRow } from '../users/user.resource.js';
-import { KEYS, type CreateKeyBody, type KeyRow } from './key.resource.js';
+import { USERS, type UserRow } from '../../declarations/platform/user.resource.js';
+import { KEYS, type CreateKeyBody, type KeyRow } from '../../declarations/platform/key.resource.js';
 
 const OTHER_PRINCIPAL = new Refusal(
   'permission_denied',

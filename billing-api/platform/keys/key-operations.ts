@@ -12,8 +12,13 @@ import {
   type ReadDependencies,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { USERS } from '../users/user.resource.js';
-import { KEYS, keyToDto, type KeyRow, type SecretDto } from './key.resource.js';
+import { USERS } from '../../declarations/platform/user.resource.js';
+import {
+  KEYS,
+  keyToDto,
+  type KeyRow,
+  type SecretDto,
+} from '../../declarations/platform/key.resource.js';
 
 /** A super_admin sees all keys of the environment, others their own. */
 function seesAll({ roles }: CallerWithRoles): boolean {

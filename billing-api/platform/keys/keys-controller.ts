@@ -25,7 +25,7 @@ import {
   type CreatedSecretDto,
   type CreateKeyBody,
   type SecretListDto,
-} from './key.resource.js';
+} from '../../declarations/platform/key.resource.js';
 
 @Route('v1/secrets/api/keys')
 @Tags('API keys')

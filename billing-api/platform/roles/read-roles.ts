@@ -1,5 +1,6 @@
 import { notFound, type Refusal } from '../../records/refusal.js';
-import { permissionsOf, ROLES, type RoleId } from './roles.js';
+import { permissionsOf, ROLES } from './roles.js';
+import type { RoleId } from '../../declarations/platform/user.resource.js';
 
 /** Something that can be done: to read or to write one kind of record. */
 export interface PermissionDto {

@@ -1,11 +1,7 @@
+import type { RoleId, UserType } from '../../declarations/platform/user.resource.js';
 import { roleAllows, type Permission } from '../../edge/access/permissions.js';
 import { OPERATIONS } from '../../generated/operations.js';
 import { invalid, Refusal } from '../../records/refusal.js';
-
-export type RoleId =
-  'super_admin' | 'all_writer' | 'all_reader' | 'event_ingestor' | 'event_reader';
-
-export type UserType = 'user' | 'service_account';
 
 type Role = {
   readonly id: RoleId;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { givenOf } from '../../records/member-rules.js';
-import type { TenantRow } from '../tenants/tenants-store.js';
+import type { TenantRow } from '../../declarations/platform/tenant.js';
 
 const limit = (max: number) => z.number().int().min(0).max(max);
 

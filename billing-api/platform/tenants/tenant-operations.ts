@@ -8,8 +8,9 @@ import {
   type Unit,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { tenantToDto, type ChangeTenantBody } from './tenant-dto.js';
-import { lockOwnTenant, readOwnTenant, updateOwnTenant, type TenantRow } from './tenants-store.js';
+import { tenantToDto, type ChangeTenantBody } from '../../declarations/platform/tenant.js';
+import { lockOwnTenant, readOwnTenant, updateOwnTenant } from './tenants-store.js';
+import type { TenantRow } from '../../declarations/platform/tenant.js';
 
 /** Notes in the audit trail that the tenant was added or changed. */
 export function recordTenant({ changes }: Unit, before: TenantRow | null, after: TenantRow): void {

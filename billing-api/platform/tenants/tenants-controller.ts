@@ -3,7 +3,11 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import type { ControllerDependencies } from '../../ioc.js';
-import { tenantToDto, type ChangeTenantBody, type TenantDto } from './tenant-dto.js';
+import {
+  tenantToDto,
+  type ChangeTenantBody,
+  type TenantDto,
+} from '../../declarations/platform/tenant.js';
 import { changeTenant, readTenant } from './tenant-operations.js';
 
 @Route('v1/tenants')

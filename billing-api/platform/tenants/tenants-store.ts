@@ -1,37 +1,8 @@
 import { sql, type FragmentSqlToken } from 'slonik';
-import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
-import { instantColumn, noRows } from '../../../sql/columns.js';
-import { recordColumns } from '../../records/columns.js';
+import { noRows } from '../../../sql/columns.js';
+import { tenantRow, type TenantRow } from '../../declarations/platform/tenant.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
-
-const line = z.string().nullish();
-const address = z.object({
-  address_line1: line,
-  address_line2: line,
-  address_city: line,
-  address_state: line,
-  address_postal_code: line,
-  address_country: line,
-});
-
-const tenantRow = z.object({
-  id: z.string(),
-  name: z.string(),
-  status: z.enum(['trialing', 'active', 'suspended']),
-  metadata: recordColumns.metadata.schema,
-  billing_details: z.object({
-    email: line,
-    help_email: line,
-    phone: line,
-    address: address.nullish(),
-  }),
-  /** What the setting tenant_limits says; null when nothing has been set. */
-  limits: z.record(z.unknown()).nullable(),
-  created_at: instantColumn,
-  updated_at: instantColumn,
-});
-export type TenantRow = z.output<typeof tenantRow>;
 
 const NO_LOCK = sql.fragment``;
 const FOR_CHANGE = sql.fragment`FOR NO KEY UPDATE`;

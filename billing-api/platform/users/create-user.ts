@@ -8,7 +8,7 @@ import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
 import { limitsOf } from '../settings/tenant-limits.js';
 import { lockOwnTenant } from '../tenants/tenants-store.js';
 import { withTenant, type UserWithTenant } from './user-operations.js';
-import { USERS, type CreateUserBody } from './user.resource.js';
+import { USERS, type CreateUserBody } from '../../declarations/platform/user.resource.js';
 import { countUsers, insertPassword } from './users-store.js';
 
 /** An empty name is none. */

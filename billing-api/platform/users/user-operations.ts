@@ -12,8 +12,14 @@ import {
   type ReadUnit,
   type WriteDependencies,
 } from '../../records/unit.js';
-import { readOwnTenant, type TenantRow } from '../tenants/tenants-store.js';
-import { USERS, type ChangeUserBody, type SearchUsersBody, type UserRow } from './user.resource.js';
+import { readOwnTenant } from '../tenants/tenants-store.js';
+import type { TenantRow } from '../../declarations/platform/tenant.js';
+import {
+  USERS,
+  type ChangeUserBody,
+  type SearchUsersBody,
+  type UserRow,
+} from '../../declarations/platform/user.resource.js';
 
 /** A user with the tenant, as it is answered. */
 export type UserWithTenant = { readonly row: UserRow; readonly tenant: TenantRow };

@@ -4,11 +4,15 @@ import { isEqual } from '../../records/conditions.js';
 import { findPublished, findRecord } from '../../records/find-record.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { KEYS } from '../keys/key.resource.js';
+import { KEYS } from '../../declarations/platform/key.resource.js';
 import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
 import { lockOwnTenant } from '../tenants/tenants-store.js';
 import { withTenant, type UserWithTenant } from './user-operations.js';
-import { USERS, type ChangeUserRolesBody, type UserRow } from './user.resource.js';
+import {
+  USERS,
+  type ChangeUserRolesBody,
+  type UserRow,
+} from '../../declarations/platform/user.resource.js';
 import { hasOtherAdministrator, revokeOtherKeys } from './users-store.js';
 
 type RightsDependencies = WriteDependencies & { readonly forgetCallers: () => void };

@@ -30,7 +30,7 @@ import {
   type SearchUsersBody,
   type UserDto,
   type UserListDto,
-} from './user.resource.js';
+} from '../../declarations/platform/user.resource.js';
 
 function answerOf(request: HttpRequest, user: UserWithTenant | Refusal): UserDto {
   const { row, tenant } = accepted(user);

@@ -1,5 +1,5 @@
 import { plain } from '../../../contract/decimal.js';
-import type { MeterRow } from '../../catalog/meters/meter.resource.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { isLonger, onePeriod, type BilledEvery } from '../../domain/calendar/billing-length.js';
 import type { PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';

@@ -4,7 +4,10 @@ import {
   readLineCommitments,
   readSubscriptionCommitment,
 } from './commitment-request.js';
-import type { LineItemCommitmentBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
+import type {
+  LineItemCommitmentBody,
+  SubscriptionCommitmentBody,
+} from '../../declarations/subscriptions/commitment-dto.js';
 import { MemberReader } from '../../records/member-rules.js';
 
 const MONTHLY = { billingPeriod: 'MONTHLY', billingPeriodCount: 1 } as const;

@@ -6,7 +6,10 @@ import {
 } from '../../domain/calendar/billing-length.js';
 import type { BillingPeriod } from '../../domain/calendar/billing-grid.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import type { LineItemCommitmentBody, SubscriptionCommitmentBody } from '../commitment-dto.js';
+import type {
+  LineItemCommitmentBody,
+  SubscriptionCommitmentBody,
+} from '../../declarations/subscriptions/commitment-dto.js';
 import { readTimeBuckets, type RequestedTimeBucket } from './time-buckets.js';
 
 /** The commitment of a subscription as a request gives it. */

@@ -1,9 +1,9 @@
 import { decimalOf } from '../../../contract/decimal.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { priceFromRow, type PriceRow } from '../../catalog/prices/price.resource.js';
+import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import type { LineItemRow } from '../line-item.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { meterOfLine, type Metering } from './metering.js';
 import { lineCommitmentFrom } from './stored-commitments.js';
 

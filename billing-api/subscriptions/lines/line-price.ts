@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import type { MeterRow } from '../../catalog/meters/meter.resource.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { PriceUnitsByCode } from '../../catalog/price-units/price-units-store.js';
 import {
   meterRefusal,
@@ -12,7 +12,7 @@ import {
   priceFromRow,
   type PassthroughColumns,
   type PriceRow,
-} from '../../catalog/prices/price.resource.js';
+} from '../../declarations/catalog/price.resource.js';
 import { overridePrice } from '../../domain/price/complete-price.js';
 import type { PriceMatch } from '../../domain/price/matching-prices.js';
 import type { PriceOverrideBody } from '../../domain/price/price-model.js';

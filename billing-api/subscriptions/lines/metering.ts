@@ -1,10 +1,10 @@
 import { assertPresent } from '../../../runtime/failure.js';
 import { findEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import type { MeterRow } from '../../catalog/meters/meter.resource.js';
+import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { findMeters } from '../../catalog/meters/meters-store.js';
 import type { LineMeter } from '../../domain/usage/line-meter.js';
 import type { Transaction } from '../../records/unit.js';
-import type { LineItemRow } from '../line-item.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 
 function lineMeterOf(meter: MeterRow, effective: EffectiveMeter): LineMeter {
   const { field, expression, multiplier, groupBy } = effective.aggregation;

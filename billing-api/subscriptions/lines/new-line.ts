@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { MetadataDto } from '../../records/record-dto.js';
-import type { NewLineItemRow } from '../line-item.resource.js';
+import type { NewLineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { LinePrice } from './line-price.js';
 import type { RequestedTimeBucket } from './time-buckets.js';
 

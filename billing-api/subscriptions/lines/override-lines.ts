@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
-import type { PriceRow } from '../../catalog/prices/price.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { PriceOverrideBody } from '../../domain/price/price-model.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';

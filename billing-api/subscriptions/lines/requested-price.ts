@@ -3,7 +3,7 @@ import {
   unitCodesOf,
   type PriceCommand,
 } from '../../catalog/prices/price-request.js';
-import type { InlinePriceBody } from '../../catalog/prices/price-bodies.js';
+import type { InlinePriceBody } from '../../declarations/catalog/price-bodies.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { isRefusal } from '../../records/refusal.js';
 

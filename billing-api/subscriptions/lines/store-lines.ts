@@ -1,18 +1,22 @@
 import { plain } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { PlanRow } from '../../catalog/plans/plan.resource.js';
+import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 import {
   PRICES,
   priceToColumns,
   type NewPriceRow,
   type PriceRow,
-} from '../../catalog/prices/price.resource.js';
-import type { TimeBucketColumn } from '../../catalog/prices/price-json.js';
+} from '../../declarations/catalog/price.resource.js';
+import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
-import { LINE_ITEMS, type LineItemRow, type NewLineItemRow } from '../line-item.resource.js';
+import {
+  LINE_ITEMS,
+  type LineItemRow,
+  type NewLineItemRow,
+} from '../../declarations/subscriptions/line-item.resource.js';
 import type { LineContext, LinePrice, NewPrice } from './line-price.js';
 import type { NewLine, PricedTimeBucket } from './new-line.js';
 

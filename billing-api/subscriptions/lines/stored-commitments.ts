@@ -6,11 +6,11 @@ import type {
   LineCommitment,
   SubscriptionCommitment,
 } from '../../domain/commitment/commitment.js';
-import type { PlanRow } from '../../catalog/plans/plan.resource.js';
-import type { TimeBucketColumn } from '../../catalog/prices/price-json.js';
-import { priceFromRow, type PriceRow } from '../../catalog/prices/price.resource.js';
-import type { LineItemRow } from '../line-item.resource.js';
-import type { SubscriptionRow } from '../subscription.resource.js';
+import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
+import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js';
+import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 
 /** The commitment of a stored subscription (docs/domain.md 11.1); null where it has none. */
 export function subscriptionCommitmentFrom(

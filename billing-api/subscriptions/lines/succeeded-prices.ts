@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import type { PriceRow } from '../../catalog/prices/price.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 
 const rootOf = (price: PriceRow): string => price.parent_price_id ?? price.id;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MemberReader } from '../../records/member-rules.js';
 import { fitHours, readTimeBuckets, type TimeOfDay } from './time-buckets.js';
-import type { CommitmentTimeBucketBody } from '../commitment-dto.js';
+import type { CommitmentTimeBucketBody } from '../../declarations/subscriptions/commitment-dto.js';
 
 type Size = Parameters<typeof fitHours>[2];
 

@@ -2,7 +2,10 @@ import type { Decimal } from '../../../contract/decimal.js';
 import { windowMinutesOf, type WindowSize } from '../../domain/calendar/usage-windows.js';
 import { MINUTES_OF_DAY } from '../../domain/commitment/time-bucket.js';
 import type { MemberReader } from '../../records/member-rules.js';
-import type { CommitmentTimeBucketBody, TimeOfDayBody } from '../commitment-dto.js';
+import type {
+  CommitmentTimeBucketBody,
+  TimeOfDayBody,
+} from '../../declarations/subscriptions/commitment-dto.js';
 import { readRequestedPrice, type RequestedPrice } from './requested-price.js';
 
 export type TimeOfDay = { readonly hour: number; readonly minute: number };

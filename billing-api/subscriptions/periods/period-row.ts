@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { LedgerPeriod } from '../../domain/ledger/period-ledger.js';
+import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
 
 const instantText = z
   .string()

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
-import type { LedgerPeriod } from '../../domain/ledger/period-ledger.js';
+import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { periodFromRow, periodRow } from './period-row.js';

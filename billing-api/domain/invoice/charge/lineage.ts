@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../../../contract/decimal.js';
 import type { Interval } from '../../../../contract/instant.js';
-import { lifeOf } from '../../ledger/ledger-periods.js';
+import { lifeOf } from '../../periods/ledger-periods.js';
 import type { BillableLine } from '../billable-line.js';
 import type { LineSelectionInputs } from '../invoice.js';
 import type { LineItem } from '../line-item.js';

@@ -2,60 +2,61 @@ import { mutation, type PricingMutation } from './pricing-mutation.js';
 
 /** What the operations of docs/domain.md 12.10 do to the rows, and what is asked of them. */
 const ROWS: readonly PricingMutation[] = [
-  mutation(['a pause does not move the end', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['a pause does not move the end', '12.10'], 'periods/ledger-rows.ts', [
     'const moved = row.endMs + pause.endMs - pause.startMs;',
     'const moved = row.endMs + 0 * (pause.endMs - pause.startMs);',
   ]),
-  mutation(['a pause moves the end of the subscription', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['a pause moves the end of the subscription', '12.10'], 'periods/ledger-rows.ts', [
     'const endMs = Math.min(moved, ledger.endMs ?? Infinity);',
     'const endMs = moved;',
   ]),
-  mutation(['grid periods are numbered anew after a pause', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['grid periods are numbered anew after a pause', '12.10'], 'periods/ledger-rows.ts', [
     'number: last.gridNumber + 1',
     'number: 0 * last.gridNumber',
   ]),
-  mutation(['the anchor of a calendar moves with a pause', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['the anchor of a calendar moves with a pause', '12.10'], 'periods/ledger-rows.ts', [
     "if (!wasPaused || billingCycle === 'calendar') return last.anchor;",
     'if (!wasPaused) return last.anchor;',
   ]),
-  mutation(['a pause does not move the anchor', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['a pause does not move the anchor', '12.10'], 'periods/ledger-rows.ts', [
     "if (!wasPaused || billingCycle === 'calendar') return last.anchor;",
     "if (wasPaused || !wasPaused || billingCycle === 'calendar') return last.anchor;",
   ]),
   mutation(
     ['a pause before a threshold invoice does not move the anchor', '12.10'],
-    'ledger/ledger-rows.ts',
+    'periods/ledger-rows.ts',
     ['return periods.slice(before + 1);', 'return periods.slice(before + 1).slice(-1);'],
   ),
-  mutation(['the anchor after a trial is that of its start', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['the anchor after a trial is that of its start', '12.10'], 'periods/ledger-rows.ts', [
     "if (last.kind === 'trial') {",
     "if (last.kind === 'trial' && last.index < 0) {",
   ]),
-  mutation(['a trial that is cancelled is billed', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['a trial that is cancelled is billed', '12.10'], 'periods/ledger-rows.ts', [
     "const kind = row.kind === 'trial' ? 'trial' : 'last';",
     "const kind = 'last';",
   ]),
-  mutation(['a threshold invoice begins a grid period', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(['a threshold invoice begins a grid period', '12.10'], 'periods/ledger-rows.ts', [
     'startMs: atMs, pauses: [] }',
     'startMs: atMs, pauses: [], gridNumber: row.gridNumber + 1 }',
   ]),
-  mutation(['a threshold invoice repeats the pauses before it', '12.10'], 'ledger/ledger-rows.ts', [
-    'startMs: atMs, pauses: [] }',
-    'startMs: atMs }',
-  ]),
-  mutation(['a cancelled subscription goes on', '12.10'], 'ledger/ledger-rows.ts', [
+  mutation(
+    ['a threshold invoice repeats the pauses before it', '12.10'],
+    'periods/ledger-rows.ts',
+    ['startMs: atMs, pauses: [] }', 'startMs: atMs }'],
+  ),
+  mutation(['a cancelled subscription goes on', '12.10'], 'periods/ledger-rows.ts', [
     '[{ ...row, endMs: atMs, kind }]), endMs: atMs }',
     '[{ ...row, endMs: atMs, kind: row.kind }]) }',
   ]),
-  mutation(['paused time is charged', '13.4'], 'ledger/ledger-periods.ts', [
+  mutation(['paused time is charged', '13.4'], 'periods/ledger-periods.ts', [
     'if (part !== null) ms -= part.endMs - part.startMs;',
     'if (part !== null) ms -= 0 * (part.endMs - part.startMs);',
   ]),
-  mutation(['a trial is billed', '12.10'], 'ledger/ledger-periods.ts', [
+  mutation(['a trial is billed', '12.10'], 'periods/ledger-periods.ts', [
     'return trial?.endMs ?? periods[0].startMs;',
     'return Math.min(trial?.endMs ?? Infinity, periods[0].startMs);',
   ]),
-  mutation(['a split period begins with its last part', '12.10'], 'ledger/ledger-periods.ts', [
+  mutation(['a split period begins with its last part', '12.10'], 'periods/ledger-periods.ts', [
     "while (periods[first - 1]?.kind === 'threshold') first -= 1;",
     '',
   ]),
@@ -63,24 +64,24 @@ const ROWS: readonly PricingMutation[] = [
 
 /** Periods of longer lines, and windows from an anchor. */
 const OWN_PERIODS: readonly PricingMutation[] = [
-  mutation(['own periods begin anew where the anchor moves', '13.3'], 'ledger/own-periods.ts', [
+  mutation(['own periods begin anew where the anchor moves', '13.3'], 'periods/own-periods.ts', [
     'const from = Math.floor(row.gridNumber / steps) * steps;',
     `const first0 = row.anchor.number;
   const from = first0 + Math.floor((row.gridNumber - first0) / steps) * steps;`,
   ]),
-  mutation(['a full own period counts from the last anchor', '13.4'], 'ledger/own-periods.ts', [
+  mutation(['a full own period counts from the last anchor', '13.4'], 'periods/own-periods.ts', [
     'const { anchor } = first ?? row;',
     'const { anchor } = row;',
   ]),
-  mutation(['pauses of an earlier part are charged', '13.4'], 'ledger/own-periods.ts', [
+  mutation(['pauses of an earlier part are charged', '13.4'], 'periods/own-periods.ts', [
     'recorded.flatMap(({ pauses }) => pauses)',
     'recorded.at(-1)?.pauses ?? []',
   ]),
-  mutation(['an own period begins with the trial', '13.3'], 'ledger/own-periods.ts', [
+  mutation(['an own period begins with the trial', '13.3'], 'periods/own-periods.ts', [
     "kind !== 'trial' && gridNumber >= from",
     'gridNumber >= from',
   ]),
-  mutation(['windows go on where the anchor moves', '10.2'], 'ledger/own-periods.ts', [
+  mutation(['windows go on where the anchor moves', '10.2'], 'periods/own-periods.ts', [
     'endMs: Math.min(period.endMs, inForce.endMs),',
     'endMs: period.endMs,',
   ]),

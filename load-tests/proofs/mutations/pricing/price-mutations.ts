@@ -59,7 +59,7 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'prorate(amount, proration)',
     'prorate(amount.toDecimalPlaces(2), proration)',
   ]),
-  mutation(['a short first period is scaled always', '13.4'], 'ledger/own-periods.ts', [
+  mutation(['a short first period is scaled always', '13.4'], 'periods/own-periods.ts', [
     'fullUnscaled: isFirst ? { startMs, endMs: full.endMs } : full',
     'fullUnscaled: full',
   ]),

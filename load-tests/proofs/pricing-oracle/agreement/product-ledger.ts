@@ -1,16 +1,16 @@
 import { resolveBillingAnchor } from '../../../../billing-api/domain/calendar/billing-boundaries.js';
-import { periodFrom } from '../../../../billing-api/domain/ledger/ledger-periods.js';
+import { periodFrom } from '../../../../billing-api/domain/periods/ledger-periods.js';
 import {
   appendRow,
   endLedger,
   openLedger,
   recordPause,
   splitLastRow,
-} from '../../../../billing-api/domain/ledger/ledger-rows.js';
+} from '../../../../billing-api/domain/periods/ledger-rows.js';
 import type {
   LedgerPeriod,
   PeriodLedger,
-} from '../../../../billing-api/domain/ledger/period-ledger.js';
+} from '../../../../billing-api/domain/periods/period-ledger.js';
 import type { HistoryOperation, Subscription } from '../subscription.js';
 import { ProductFinding } from './product-finding.js';
 

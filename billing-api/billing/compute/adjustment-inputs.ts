@@ -1,0 +1,61 @@
+import { Decimal } from '../../../contract/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
+import type { CouponRow } from '../../declarations/coupons/coupon.resource.js';
+import type {
+  CouponAssociation,
+  CouponTerms,
+  TaxAssociation,
+  TaxRateTerms,
+} from '../../domain/adjustments/adjustments.js';
+import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
+import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
+
+function couponTermsFrom(row: CouponRow): CouponTerms {
+  const terms = { id: row.id, cadence: row.cadence, durationInPeriods: row.duration_in_periods };
+  if (row.type === 'fixed') {
+    const amountOff = new Decimal(assertPresent(row.amount_off, 'the amount of a coupon'));
+    return { ...terms, type: 'fixed', amountOff };
+  }
+  const percentage = assertPresent(row.percentage_off, 'the percentage of a coupon');
+  return { ...terms, type: 'percentage', percentageOff: new Decimal(percentage) };
+}
+
+/** A coupon of a subscription as its invoices are computed with it, whatever became of it since. */
+export function couponFrom({ association, coupon }: AttachedCoupon): CouponAssociation {
+  const { start_date: startMs, end_date: end } = association;
+  return {
+    id: association.id,
+    coupon: couponTermsFrom(coupon),
+    lineItemId: association.subscription_line_item_id,
+    validity: { startMs, endMs: end ?? Infinity },
+    // No invoice is stored yet.
+    applicationCount: 0,
+  };
+}
+
+function rateTermsFrom(row: TaxRateRow): TaxRateTerms {
+  const isActive = row.tax_rate_status === 'ACTIVE' && row.status === 'published';
+  const terms = { id: row.id, isActive };
+  if (row.tax_rate_type === 'fixed') {
+    const fixedValue = new Decimal(assertPresent(row.fixed_value, 'the amount of a tax rate'));
+    return { ...terms, type: 'fixed', fixedValue };
+  }
+  const percentage = assertPresent(row.percentage_value, 'the percentage of a tax rate');
+  return { ...terms, type: 'percentage', percentage: new Decimal(percentage) };
+}
+
+/** A tax association as invoices are computed with it. */
+export function taxFrom({ association, rate }: AssociatedTax): TaxAssociation {
+  const { start_date: start, end_date: end } = association;
+  return {
+    id: association.id,
+    level: association.entity_type,
+    entityId: association.entity_id,
+    rate: rateTermsFrom(rate),
+    priority: association.priority,
+    currency: association.currency,
+    validity: { startMs: start ?? -Infinity, endMs: end ?? Infinity },
+    isAutoApplied: association.auto_apply,
+  };
+}

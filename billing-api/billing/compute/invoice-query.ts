@@ -1,0 +1,16 @@
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import type { Grouping } from '../../usage/usage-grouping.js';
+
+/** Which invoice is computed. */
+export type InvoiceQuery = {
+  readonly loaded: BilledSubscription;
+  /** A billing period, or an interval that was checked. */
+  readonly period: Interval;
+  /** The line items of the subscription that take part. */
+  readonly lineItems: readonly LineItemRow[];
+  readonly grouping: Grouping;
+  readonly hideZeroCharges: boolean;
+  readonly now: InstantMs;
+};

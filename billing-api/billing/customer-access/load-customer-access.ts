@@ -1,0 +1,61 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { ADDONS, type AddonRow } from '../../declarations/catalog/addon.resource.js';
+import type { FeatureRow } from '../../declarations/catalog/feature.resource.js';
+import { PLANS, type PlanRow } from '../../declarations/catalog/plan.resource.js';
+import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
+import {
+  customerEntitlements,
+  type CustomerEntitlement,
+} from '../../domain/entitlement/customer-entitlement.js';
+import { findRecords } from '../../records/find-record.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { ReadUnit } from '../../records/unit.js';
+import {
+  findSourcesOfSubscriptions,
+  type SubscriptionSource,
+} from '../../subscriptions/entitlement-sources.js';
+import { findSubscriptionsInForce, type LiveSubscription } from './live-subscriptions.js';
+
+export type AccessEntitlement = CustomerEntitlement<SubscriptionSource>;
+
+/** What a customer may use now, by all of its subscriptions that are in force. */
+export type CustomerAccess = {
+  readonly customer: CustomerRow;
+  /** Oldest first. */
+  readonly subscriptions: readonly LiveSubscription[];
+  readonly plans: ReadonlyMap<string, PlanRow>;
+  /** Those that give an entitlement. */
+  readonly addons: ReadonlyMap<string, AddonRow>;
+  readonly entitlements: readonly AccessEntitlement[];
+  /** Those of the entitlements. */
+  readonly features: ReadonlyMap<string, FeatureRow>;
+};
+
+/** Only these subscriptions and features; all of them where a list is absent. */
+export type AccessFilter = {
+  readonly subscriptionIds?: readonly string[] | undefined;
+  readonly featureIds?: readonly string[] | undefined;
+};
+
+/** Loads what a customer may use at an instant (docs/domain.md 10.3). */
+export async function loadCustomerAccess(
+  unit: ReadUnit,
+  { customer, filter }: { readonly customer: CustomerRow; readonly filter: AccessFilter },
+  now: InstantMs,
+): Promise<CustomerAccess | Refusal> {
+  const query = { customerId: customer.id, ids: filter.subscriptionIds };
+  const subscriptions = await findSubscriptionsInForce(unit, query, now);
+  if (isRefusal(subscriptions)) return subscriptions;
+  const rows = subscriptions.map(({ row }) => row);
+  const { sources, features } = await findSourcesOfSubscriptions(unit, rows);
+  const wanted = filter.featureIds === undefined ? null : new Set(filter.featureIds);
+  const entitlements = customerEntitlements(sources, now).filter(
+    ({ featureId }) => wanted === null || wanted.has(featureId),
+  );
+  const planIds = rows.map((row) => row.plan_id);
+  const plans = await findRecords(unit, PLANS, planIds);
+  const given = sources.flat().filter(({ row }) => row.entity_type === 'ADDON');
+  const addonIds = given.map(({ row }) => row.entity_id);
+  const addons = await findRecords(unit, ADDONS, addonIds);
+  return { customer, subscriptions, plans, addons, entitlements, features };
+}

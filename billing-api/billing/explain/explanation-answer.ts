@@ -1,0 +1,50 @@
+import { formatInstant } from '../../../contract/instant.js';
+import type { InvoiceLine } from '../../domain/invoice/invoice.js';
+import { formatMoney } from '../../domain/money.js';
+import { instantToDto } from '../../records/record-dto.js';
+import type { InvoicePreview } from '../compute/compute-invoice.js';
+import {
+  commitmentToDto,
+  pricingToDto,
+  prorationToDto,
+  roundingToDto,
+} from './explained-charge.js';
+import { usageMembers } from './explained-usage.js';
+import { windowsToDto, type WindowsPage } from './explained-windows.js';
+import type { ExplanationDto } from './explanation-dto.js';
+
+/**
+ * Explains how the amount of a line was computed (docs/http.md 6), with one page of its windows.
+ */
+export function explanationToDto(
+  line: InvoiceLine,
+  preview: InvoicePreview,
+  page: WindowsPage,
+): ExplanationDto {
+  const { trace } = line;
+  const { currency } = preview.invoice;
+  const { timezone, pricing, windows, commitment, proration } = trace;
+  return {
+    invoice_id: null,
+    line_item_id: null,
+    currency,
+    timezone,
+    period: {
+      start: formatInstant(trace.window.startMs),
+      end: formatInstant(trace.window.endMs),
+    },
+    ...usageMembers(trace, preview),
+    watermark: instantToDto(preview.dataUntil),
+    pricing: pricing === null ? null : pricingToDto(pricing),
+    windows: windows === null ? null : windowsToDto(windows, timezone, page),
+    commitment: commitment === null ? null : commitmentToDto(commitment),
+    proration: proration === null ? null : prorationToDto(proration),
+    rounding: roundingToDto(trace.rounding),
+    discounts: trace.discounts.map(({ couponAssociationId, base, amount }) => ({
+      coupon_association_id: couponAssociationId,
+      base: formatMoney(base, currency),
+      amount: formatMoney(amount, currency),
+    })),
+    amount: formatMoney(line.amount, currency),
+  };
+}

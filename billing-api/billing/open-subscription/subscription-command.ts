@@ -1,0 +1,154 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import type {
+  BillingCadence,
+  BillingCycle,
+  BillingPeriod,
+} from '../../domain/calendar/billing-grid.js';
+import { MemberReader } from '../../records/member-rules.js';
+import type { Refusal } from '../../records/refusal.js';
+import {
+  readLineCommitments,
+  type RequestedCommitment,
+} from '../../subscriptions/lines/commitment-request.js';
+import { readOverrides, type LineOverride } from '../../subscriptions/lines/override-lines.js';
+import { readAddedLines, type AddedLine } from './added-lines.js';
+import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { readAddons, type RequestedAddon } from './requested-addons.js';
+import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlement-overrides.js';
+import { readPassthrough, type PassthroughColumns } from './passthrough-columns.js';
+import { readAdjustments, type RequestedAdjustments } from './requested-adjustments.js';
+
+/** A subscription that is to be created, with every default but those of customer and clock. */
+export type SubscriptionCommand = {
+  readonly customerId: string | null;
+  readonly externalCustomerId: string | null;
+  readonly planId: string;
+  readonly currency: string;
+  readonly billingPeriod: BillingPeriod;
+  readonly billingPeriodCount: number;
+  readonly billingCadence: BillingCadence;
+  readonly billingCycle: BillingCycle;
+  readonly billingAnchorMs: InstantMs | null;
+  readonly startMs: InstantMs | null;
+  readonly endMs: InstantMs | null;
+  readonly customerTimezone: string | null;
+  readonly prorationBehavior: NonNullable<CreateSubscriptionBody['proration_behavior']>;
+  /** The request says 0 trial days, which overrides the trials of the plan's prices. */
+  readonly isWithoutTrial: boolean;
+  /** In place of what the plan's prices say. */
+  readonly overrides: readonly LineOverride[];
+  /** Beside the lines of the plan. */
+  readonly addedLines: readonly AddedLine[];
+  readonly addons: readonly RequestedAddon[];
+  readonly commitments: readonly RequestedCommitment[];
+  readonly entitlements: readonly OverrideEntitlementBody[];
+  readonly adjustments: RequestedAdjustments;
+  readonly passthrough: PassthroughColumns;
+};
+
+/** Members that are not built yet; a request that gives one of them is refused. */
+const UNSUPPORTED = ['subscription_status', 'auto_invoice_threshold', 'phases', 'inheritance'];
+
+function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
+  reader.rejectUnsupported(body, UNSUPPORTED);
+  if ((body.trial_period_days ?? 0) > 0) {
+    reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
+  }
+  const behavior = body.payment_behavior ?? 'default_active';
+  if (behavior !== 'default_active') {
+    reader.note('payment_behavior', `${behavior} is not available yet; give default_active`);
+  }
+}
+
+type Dates = Pick<SubscriptionCommand, 'billingAnchorMs' | 'startMs' | 'endMs'>;
+
+function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: InstantMs): Dates {
+  const dates = {
+    billingAnchorMs: reader.instant('billing_anchor', body.billing_anchor),
+    startMs: reader.instant('start_date', body.start_date),
+    endMs: reader.instant('end_date', body.end_date),
+  };
+  const start = dates.startMs ?? now;
+  if (dates.endMs !== null && dates.endMs <= start) {
+    reader.note('end_date', 'must be later than the start');
+  }
+  if (dates.billingAnchorMs === null) return dates;
+  if (body.billing_cycle === 'calendar') {
+    reader.note('billing_anchor', 'cannot be combined with billing_cycle calendar');
+  }
+  if (dates.billingAnchorMs < start) {
+    reader.note('billing_anchor', 'must not be earlier than the start');
+  }
+  return dates;
+}
+
+function readPeriod(reader: MemberReader, body: CreateSubscriptionBody): BillingPeriod {
+  if (body.billing_period !== 'ONETIME') return body.billing_period;
+  reader.note('billing_period', 'must be a recurring period; only prices can be ONETIME');
+  return 'MONTHLY';
+}
+
+function checkCustomer(reader: MemberReader, body: CreateSubscriptionBody): void {
+  if (body.customer_id === undefined && body.external_customer_id === undefined) {
+    reader.note('customer_id', 'give customer_id or external_customer_id');
+  }
+}
+
+type Cadence = Pick<SubscriptionCommand, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
+
+function cadenceOf(body: CreateSubscriptionBody): Cadence {
+  return {
+    billingPeriodCount: body.billing_period_count ?? 1,
+    billingCadence: body.billing_cadence ?? 'RECURRING',
+    billingCycle: body.billing_cycle ?? 'anniversary',
+  };
+}
+
+/** Lines, their commitments and entitlements: what is checked further against stored records. */
+function readParts(
+  reader: MemberReader,
+  body: CreateSubscriptionBody,
+): Pick<SubscriptionCommand, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
+  const { override_entitlements: entitlements = [] } = body;
+  if (entitlements.length > 0 && body.proration_behavior === 'create_prorations') {
+    reader.note('override_entitlements', 'cannot be combined with create_prorations');
+  }
+  return {
+    overrides: readOverrides(reader, body.override_line_items),
+    addedLines: readAddedLines(reader, body.line_items),
+    commitments: readLineCommitments(reader, body.line_item_commitments, body),
+    entitlements: readEntitlementOverrides(reader, entitlements),
+  };
+}
+
+/** Reads a request; `now` stands for an absent start. */
+export function readSubscriptionBody(
+  body: CreateSubscriptionBody,
+  now: InstantMs,
+): SubscriptionCommand | Refusal {
+  const reader = new MemberReader();
+  checkCustomer(reader, body);
+  checkLater(reader, body);
+  const terms = {
+    currency: reader.currency('currency', body.currency),
+    billingPeriod: readPeriod(reader, body),
+    ...cadenceOf(body),
+  };
+  const dates = readDates(reader, body, now);
+  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs };
+  const command: SubscriptionCommand = {
+    customerId: body.customer_id ?? null,
+    externalCustomerId: body.external_customer_id ?? null,
+    planId: body.plan_id,
+    ...terms,
+    ...dates,
+    addons: readAddons(reader, body.addons, life),
+    customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
+    prorationBehavior: body.proration_behavior ?? 'none',
+    isWithoutTrial: body.trial_period_days === 0,
+    ...readParts(reader, body),
+    adjustments: readAdjustments(reader, body, life.startMs),
+    passthrough: readPassthrough(reader, body, terms),
+  };
+  return reader.refusal() ?? command;
+}

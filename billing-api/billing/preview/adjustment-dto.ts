@@ -1,0 +1,67 @@
+import type {
+  Currency,
+  DateTime,
+  DecimalText,
+  MetadataDto,
+  RecordStatusDto,
+} from '../../records/record-dto.js';
+import type { TaxRateDto } from '../../declarations/taxes/tax-rate.resource.js';
+
+/** A coupon as it was when it was applied. */
+export interface CouponSnapshotDto {
+  name: string;
+  coupon_code: string | null;
+  type: 'fixed' | 'percentage';
+  cadence: 'once' | 'repeated' | 'forever';
+  amount_off: DecimalText | null;
+  percentage_off: DecimalText | null;
+  currency: Currency | null;
+  /** @isInt */
+  duration_in_periods: number | null;
+}
+
+/** What a coupon takes off an invoice. */
+export interface CouponApplicationDto {
+  /** Null while the invoice is not stored, as the next two that are null then. */
+  id: string | null;
+  coupon_id: string;
+  /** It says whether the coupon is on a line item or on the invoice as a whole. */
+  coupon_association_id: string;
+  coupon_snapshot: CouponSnapshotDto;
+  invoice_id: string | null;
+  invoice_line_item_id: string | null;
+  subscription_id: string;
+  currency: Currency;
+  discount_type: 'fixed' | 'percentage';
+  discount_percentage: DecimalText | null;
+  discounted_amount: DecimalText;
+  /** What the discount was computed from. */
+  original_price: DecimalText;
+  /** `original_price` less `discounted_amount`. */
+  final_price: DecimalText;
+  applied_at: DateTime;
+  metadata: MetadataDto;
+  status: RecordStatusDto;
+}
+
+/** A tax on an invoice. */
+export interface AppliedTaxDto {
+  id: string | null;
+  /** What the association belongs to that brought the tax. */
+  entity_type: 'tenant' | 'customer' | 'subscription' | 'invoice';
+  entity_id: string;
+  tax_rate_id: string;
+  tax_rate: TaxRateDto;
+  tax_association_id: string;
+  taxable_amount: DecimalText;
+  tax_amount: DecimalText;
+  currency: Currency;
+  applied_at: DateTime;
+  idempotency_key: string | null;
+  metadata: MetadataDto;
+  status: RecordStatusDto;
+  created_at: DateTime | null;
+  created_by: string | null;
+  updated_at: DateTime | null;
+  updated_by: string | null;
+}

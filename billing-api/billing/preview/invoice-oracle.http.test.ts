@@ -1,0 +1,441 @@
+import { describe, expect } from 'vitest';
+import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
+import {
+  createSeededRandom,
+  type SeededRandom,
+} from '../../../load-tests/harness/seeded-random.js';
+import type { OracleMeter } from '../../../load-tests/proofs/usage-oracle/meter.js';
+import { priceInvoice } from '../../../load-tests/proofs/pricing-oracle/invoice.js';
+import {
+  monthly,
+  plainSubscription,
+  usageItem,
+} from '../../../load-tests/proofs/pricing-oracle/plain-subscription.js';
+import type {
+  Commitment,
+  EntitlementSource,
+  LineCommitment,
+  Price,
+  Subscription,
+  TimeBucket,
+} from '../../../load-tests/proofs/pricing-oracle/subscription.js';
+import type { Database } from '../../../sql/pool.js';
+import { test } from '../../testing/billing-test.js';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { completeBackfills } from '../../testing/finish-partition.js';
+import {
+  addonItems,
+  addonSources,
+  drawAddons,
+  makeDrawnAddons,
+  type DrawnAddon,
+} from '../../testing/oracle-addons.js';
+import {
+  associateDrawnTaxes,
+  couponsWrittenDown,
+  drawAdjustments,
+  makeDrawnCoupons,
+  makeDrawnTaxRates,
+  type DrawnAdjustments,
+} from '../../testing/oracle-adjustments.js';
+import { drawPrice, priceBody } from '../../testing/oracle-prices.js';
+import {
+  storeEvents,
+  type StoredEvent,
+  type UsageTarget,
+} from '../../testing/write-usage-minutes.js';
+import { generationOf } from '../../testing/meter-generation.js';
+
+/*
+ * A subscription made through the interface and one written down for the independent oracle, out of
+ * the same random numbers: what is stored, read and shown must cost the same as what was meant.
+ */
+
+const WORLDS = 6;
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
+const START = Date.parse('2026-09-20T10:30:00Z');
+
+type Meter = Pick<OracleMeter, 'type' | 'bucketSize' | 'groupBy' | 'reset'>;
+
+const TYPES = [
+  ...(['COUNT', 'SUM', 'MAX', 'MIN', 'AVG'] as const),
+  ...(['LATEST', 'COUNT_UNIQUE', 'WEIGHTED_SUM'] as const),
+];
+
+function randomMeter(random: SeededRandom): Meter {
+  const reset = random.below(4) === 0 ? 'NEVER' : 'BILLING_PERIOD';
+  if (random.below(2) === 0) {
+    return { type: random.pick(TYPES), bucketSize: null, groupBy: null, reset };
+  }
+  return {
+    type: random.pick(['COUNT', 'SUM', 'MAX'] as const),
+    bucketSize: random.pick(['30MIN', 'HOUR', 'DAY'] as const),
+    groupBy: random.pick([null, 'host']),
+    reset: 'BILLING_PERIOD',
+  };
+}
+
+const randomCommitment = (random: SeededRandom): Commitment => ({
+  type: random.pick(['amount', 'quantity']),
+  value: random.pick(['0.5', '4', '33.33']),
+  factor: random.pick(['1', '1.5', '2.25']),
+  hasTrueUp: random.below(2) === 0,
+});
+
+function randomLineCommitment(random: SeededRandom, { bucketSize }: Meter): LineCommitment | null {
+  if (random.below(3) === 0) return null;
+  const isWindowed = bucketSize !== null;
+  const own = randomCommitment(random);
+  if (bucketSize !== 'HOUR') return { own, duration: null, isWindowed, timeBuckets: [] };
+  const bucket = (id: string, start: number, end: number): TimeBucket => ({
+    id,
+    start,
+    end,
+    price: drawPrice(random),
+    commitment: randomCommitment(random),
+  });
+  const timeBuckets = [bucket('night', 22 * 60, 3 * 60), bucket('day', 9 * 60, 17 * 60)];
+  return { own: random.below(2) === 0 ? own : null, duration: null, isWindowed, timeBuckets };
+}
+
+const hourOf = (minutes: number) => ({ hour: minutes / 60 });
+
+function commitmentBody({ own, isWindowed, timeBuckets }: LineCommitment): object {
+  return {
+    ...(own === null
+      ? {}
+      : {
+          [`commitment_${own.type}`]: own.value,
+          commitment_overage_factor: own.factor,
+          commitment_true_up_enabled: own.hasTrueUp,
+        }),
+    commitment_windowed: isWindowed,
+    commitment_time_buckets: timeBuckets.map(({ start, end, price, commitment }) => ({
+      start: hourOf(start),
+      end: hourOf(end),
+      commitment_type: commitment.type,
+      commitment_value: commitment.value,
+      overage_factor: Number(commitment.factor),
+      true_up_enabled: commitment.hasTrueUp,
+      price: { currency: 'usd', ...priceBody(price) },
+    })),
+  };
+}
+
+const RESETS = [null, 'DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL', 'NEVER'] as const;
+
+function randomEntitlement(random: SeededRandom): EntitlementSource | null {
+  if (random.below(2) === 0) return null;
+  return {
+    id: 'entitlement',
+    createdAt: 0,
+    scope: 'PLAN',
+    parentId: null,
+    isEnabled: true,
+    limit: random.pick([null, '0', '3', '12', '40']),
+    reset: random.pick(RESETS),
+    start: null,
+    end: null,
+    associations: [],
+  };
+}
+
+/** One line of the world, as both sides are told. */
+type Line = {
+  readonly meter: Meter;
+  readonly price: Price;
+  readonly narrowed: boolean;
+  readonly commitment: LineCommitment | null;
+  readonly entitlement: EntitlementSource | null;
+};
+
+type World = Pick<Subscription, 'zone' | 'commitment'> & {
+  readonly lines: readonly Line[];
+  readonly events: readonly StoredEvent[];
+  readonly adjustments: DrawnAdjustments;
+  readonly addons: readonly DrawnAddon[];
+};
+
+/** Instants of their own, so that no two events tie. */
+function randomEvents(random: SeededRandom): readonly StoredEvent[] {
+  return Array.from({ length: 60 }, (_, index) => {
+    const at = Date.parse('2026-08-20T00:00:00Z') + random.below(92 * 1_440) * 60_000 + index;
+    const n = random.pick(['1', '2.5', '7', '12', '0.333', 'none', '-3']);
+    const host = random.pick(['a', 'b', null]);
+    const properties = { n, ...(host === null ? {} : { host }) };
+    return { at: new Date(at).toISOString(), properties };
+  });
+}
+
+function randomWorld(seed: number): World {
+  const random = createSeededRandom(seed);
+  const isCommitted = random.below(3) === 0;
+  const lines = Array.from({ length: 3 }, (): Line => {
+    const meter = randomMeter(random);
+    return {
+      meter,
+      price: drawPrice(random),
+      narrowed: random.below(4) === 0,
+      commitment: isCommitted ? null : randomLineCommitment(random, meter),
+      entitlement: randomEntitlement(random),
+    };
+  });
+  const commitment = { amount: '20', factor: '1.5', hasTrueUp: true, duration: null };
+  return {
+    zone: random.pick(ZONES),
+    commitment: isCommitted ? commitment : null,
+    lines,
+    events: randomEvents(random),
+    adjustments: drawAdjustments(random, lines.length),
+    addons: drawAddons(
+      random,
+      lines.map(({ entitlement, narrowed }) => ({
+        isEntitled: entitlement !== null,
+        isNarrowed: narrowed,
+      })),
+    ),
+  };
+}
+
+function writtenDown({ addons, ...world }: World): Subscription {
+  const { zone, commitment, lines, events, adjustments } = world;
+  const fieldOf = ({ type }: Meter): OracleMeter['origin'] =>
+    type === 'COUNT' ? { kind: 'none' } : { kind: 'field', name: 'n' };
+  return {
+    ...plainSubscription,
+    start: START,
+    zone,
+    commitment,
+    taxes: adjustments.taxes,
+    items: [
+      ...lines.map((line, index) =>
+        usageItem(`item${index}`, {
+          createdAt: index,
+          start: START,
+          price: line.price,
+          meterId: `meter${index}`,
+          filterValues: line.narrowed ? [{ key: 'host', values: ['a'] }] : [],
+          length: monthly,
+          commitment: line.commitment,
+        }),
+      ),
+      ...addonItems(addons, { start: START, lineCount: lines.length }),
+    ],
+    meters: new Map(
+      lines.map(({ meter }, index): [string, OracleMeter] => [
+        `meter${index}`,
+        { ...meter, eventName: 'call', origin: fieldOf(meter), multiplier: null, filters: [] },
+      ]),
+    ),
+    features: lines.flatMap(({ entitlement: ofPlan }, line) => {
+      if (ofPlan === null) return [];
+      const sources = [ofPlan, ...addonSources(addons, { start: START, line, ofPlan })];
+      return [{ id: `feature${line}`, meterId: `meter${line}`, sources }];
+    }),
+    events: events.map((event, index) => ({
+      eventId: `event-${index}`,
+      eventName: 'call',
+      externalCustomerId: 'acme',
+      customerId: null,
+      source: '',
+      timestamp: Date.parse(event.at),
+      receipt: Date.parse(event.at),
+      properties: new Map(Object.entries(event.properties ?? {})),
+    })),
+  };
+}
+
+/** As it is written down, with its coupons, of which some end with the first period. */
+function withCoupons(world: World): Subscription {
+  const plain = writtenDown(world);
+  const first = { reference: 'period_end', rowIndex: 0, now: null, earlier: [] } as const;
+  const firstPeriodEnd = Date.parse(priceInvoice(plain, first).periodEnd);
+  const coupons = couponsWrittenDown(world.adjustments, { start: START, firstPeriodEnd });
+  return { ...plain, coupons };
+}
+
+async function makeTarget(
+  api: BillingUnderTest,
+  database: Database,
+  { type, bucketSize, groupBy, reset }: Meter,
+): Promise<UsageTarget> {
+  const field = type === 'COUNT' ? undefined : 'n';
+  const { id } = await api.make('/v1/meters', {
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: { type, field, bucket_size: bucketSize, group_by: groupBy },
+    reset_usage: reset,
+  });
+  const generation = await generationOf(database, id);
+  const aggregation = { type, field: field ?? null, expression: null, multiplier: null, groupBy };
+  return { environment: api.environment, meterId: id, generation, aggregation };
+}
+
+type MadeLine = {
+  readonly priceId: string;
+  readonly featureId: string | null;
+  /** Where events are counted. */
+  readonly target: UsageTarget;
+};
+
+/** Makes the line's meter, price and entitlement. */
+async function makeLine(
+  api: BillingUnderTest,
+  database: Database,
+  { planId, line }: { readonly planId: string; readonly line: Line },
+): Promise<MadeLine> {
+  const target = await makeTarget(api, database, line.meter);
+  const price = await api.make('/v1/prices', {
+    entity_id: planId,
+    meter_id: target.meterId,
+    currency: 'usd',
+    ...priceBody(line.price),
+    ...(line.narrowed ? { filter_values: { host: 'a' } } : {}),
+  });
+  const { entitlement } = line;
+  let featureId: string | null = null;
+  if (entitlement !== null) {
+    const metered = { type: 'metered', meter_id: target.meterId };
+    const lookupKey = `feature-${target.meterId}`;
+    const feature = await api.make('/v1/features', {
+      name: 'Calls',
+      lookup_key: lookupKey,
+      ...metered,
+    });
+    featureId = feature.id as string;
+    await api.make('/v1/entitlements', {
+      feature_id: featureId,
+      plan_id: planId,
+      usage_limit: entitlement.limit === null ? undefined : Number(entitlement.limit),
+      usage_reset_period: entitlement.reset,
+    });
+  }
+  return { priceId: price.id as string, featureId, target };
+}
+
+async function subscribe(
+  api: BillingUnderTest,
+  { zone, commitment, lines }: World,
+  made: {
+    readonly planId: string;
+    readonly customer: string;
+    readonly priceIds: readonly string[];
+    readonly adjustments: object;
+  },
+): Promise<string> {
+  const ofLines = lines.flatMap((line, index) =>
+    line.commitment === null ? [] : [[made.priceIds[index], commitmentBody(line.commitment)]],
+  );
+  const { id } = await api.make('/v1/subscriptions', {
+    external_customer_id: made.customer,
+    plan_id: made.planId,
+    currency: 'usd',
+    billing_period: 'MONTHLY',
+    start_date: new Date(START).toISOString(),
+    customer_timezone: zone,
+    ...(commitment === null
+      ? {}
+      : {
+          commitment_amount: commitment.amount,
+          overage_factor: commitment.factor,
+          enable_true_up: commitment.hasTrueUp,
+        }),
+    line_item_commitments: Object.fromEntries(ofLines) as object,
+    ...made.adjustments,
+  });
+  return id as string;
+}
+
+describe('POST /invoices/preview', () => {
+  const firstSeed = drawSeed();
+  // Every world makes some thirty records, one after the other.
+  const wait = { timeout: 240_000 };
+  test(
+    `costs what the independent oracle says of the same, seeds from ${firstSeed} on`,
+    wait,
+    async ({ api, database, clickhouse }) => {
+      for (let seed = firstSeed; seed < firstSeed + WORLDS; seed += 1) {
+        const world = randomWorld(seed);
+        const customer = `customer-${seed}`;
+        const prefix = `seed-${seed}`;
+        const taxes = await makeDrawnTaxRates(api, world.adjustments, prefix);
+        const { id: customerId } = await api.make('/v1/customers', {
+          external_id: customer,
+          tax_rate_overrides: taxes.ofCustomer,
+        });
+        const { id: planId } = await api.make('/v1/plans', { name: 'Pro' });
+        const made = [];
+        for (const line of world.lines) {
+          made.push(await makeLine(api, database.database, { planId, line }));
+        }
+        const countsOn = made.map(({ target }) => target);
+        const events = world.events.map((event) => ({
+          ...event,
+          customerKey: `e:${customer}`,
+          countsOn,
+        }));
+        await storeEvents({ database, clickhouse }, api.environment, events);
+        // Those of earlier seeds were finished before the meters were made.
+        await completeBackfills(database.database);
+        const priceIds = made.map(({ priceId }) => priceId);
+        const coupons = await makeDrawnCoupons(api, world.adjustments, { prefix, priceIds });
+        const addons = await makeDrawnAddons(api, world.addons, {
+          ...{ prefix, start: START },
+          lines: made.map(({ target, featureId }, index) => ({
+            ...{ meterId: target.meterId, featureId },
+            reset: world.lines[index]?.entitlement?.reset ?? null,
+          })),
+        });
+        const adjustments = { ...coupons, tax_rate_overrides: taxes.ofSubscription, addons };
+        const id = await subscribe(api, world, { planId, customer, priceIds, adjustments });
+        const ids = { customer: customerId as string, subscription: id };
+        const removeTenantTaxes = await associateDrawnTaxes(api, taxes, ids);
+        for (const rowIndex of [0, 1]) {
+          const query = { rowIndex, now: null, earlier: [] };
+          const expected = priceInvoice(withCoupons(world), { reference: 'period_end', ...query });
+          const invoice = await api.make('/v1/invoices/preview', {
+            subscription_id: id,
+            period_start: expected.periodStart,
+            period_end: expected.periodEnd,
+          });
+          const shown = invoice.line_items.map((line: Record<string, string>) => [
+            line['quantity'],
+            line['adjusted_entitlement_quantity'],
+            line['amount'],
+            line['line_item_discount'],
+            line['invoice_level_discount'],
+          ]);
+          const meant = expected.lines.map((line) => [
+            line.quantity,
+            line.adjustedEntitlementQuantity,
+            line.amount,
+            line.lineDiscount,
+            line.invoiceDiscount,
+          ]);
+          const listOf = (items: readonly Record<string, string>[], member: string) =>
+            items.map((item) => item[member]);
+          expect({
+            seed,
+            rowIndex,
+            lines: shown,
+            coupons: listOf(invoice.coupon_applications, 'discounted_amount'),
+            taxes: listOf(invoice.taxes, 'tax_amount'),
+            discount: invoice.total_discount,
+            tax: invoice.total_tax,
+            total: invoice.total,
+          }).toEqual({
+            seed,
+            rowIndex,
+            lines: meant,
+            coupons: expected.coupons.map(({ discount }) => discount),
+            taxes: expected.taxes.map(({ amount }) => amount),
+            discount: expected.totals.totalDiscount,
+            tax: expected.totals.totalTax,
+            total: expected.totals.total,
+          });
+        }
+        await removeTenantTaxes();
+      }
+    },
+  );
+});

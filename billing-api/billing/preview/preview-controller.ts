@@ -1,0 +1,32 @@
+import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { previewInvoice } from './preview-invoice.js';
+import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
+import { invoicePreviewToDto } from './invoice-answer.js';
+import { accepted } from '../../edge/http-failure.js';
+import { callerOf } from '../../edge/request-context.js';
+import type { ControllerDependencies } from '../../ioc.js';
+
+@Route('v1/invoices')
+@Tags('Invoices')
+export class PreviewController extends Controller {
+  constructor(private readonly dependencies: ControllerDependencies) {
+    super();
+  }
+
+  /**
+   * The invoice of a period as it stands now: usage and arrear charges of the period, advance
+   * charges of the next. With `explain` every line explains its amount. Nothing is stored.
+   * @summary Preview an invoice
+   */
+  @Post('preview')
+  @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy', notFound: true })
+  public async previewInvoice(
+    @Request() request: HttpRequest,
+    @Body() body: PreviewInvoiceBody,
+  ): Promise<InvoiceDto> {
+    const preview = accepted(await previewInvoice(this.dependencies, callerOf(request), body));
+    const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
+    return invoicePreviewToDto(preview, body.explain === true ? { limit, offset } : null);
+  }
+}

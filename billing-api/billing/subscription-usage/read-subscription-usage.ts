@@ -1,0 +1,72 @@
+import { decimalOf, sumOf, type Decimal } from '../../../contract/decimal.js';
+import type { Interval } from '../../../contract/instant.js';
+import type { UnitSymbols } from '../../domain/price/price-unit.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import type { InvoiceLine } from '../../domain/invoice/invoice.js';
+import type { Caller } from '../../records/caller.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
+import { computeInvoice } from '../compute/compute-invoice.js';
+import { findUsageQuery, type SubscriptionUsageRequest } from './subscription-usage-query.js';
+
+/** What the usage of a subscription costs over an interval, before discounts. */
+export type SubscriptionUsage = {
+  readonly subscription: SubscriptionRow;
+  readonly currency: string;
+  readonly range: Interval;
+  /** The usage lines; a line that a commitment splits appears twice. */
+  readonly charges: readonly InvoiceLine[];
+  readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly symbols: UnitSymbols;
+  readonly amount: Decimal;
+  /** The commitment of the subscription; null where it has none. */
+  readonly commitment: {
+    readonly amount: Decimal;
+    readonly overageFactor: Decimal;
+    readonly utilized: Decimal;
+  } | null;
+  readonly overageAmount: Decimal;
+};
+
+function amountOf(lines: readonly InvoiceLine[]): Decimal {
+  return sumOf(lines.map(({ amount }) => amount));
+}
+
+function commitmentOf(
+  { commitment_amount: amount, overage_factor: factor }: SubscriptionRow,
+  covered: readonly InvoiceLine[],
+): SubscriptionUsage['commitment'] {
+  if (amount === null || factor === null) return null;
+  const utilized = amountOf(covered.filter(({ trace }) => trace.commitment !== null));
+  return { amount: decimalOf(amount), overageFactor: decimalOf(factor), utilized };
+}
+
+/** POST /subscriptions/usage: computed as the usage lines of an invoice are. */
+export async function readSubscriptionUsage(
+  dependencies: UsageReadDependencies,
+  caller: Caller,
+  request: SubscriptionUsageRequest,
+): Promise<SubscriptionUsage | Refusal> {
+  const now = dependencies.clock.now();
+  const computed = await computeInvoice(dependencies, caller, (unit) =>
+    findUsageQuery(unit, request, now),
+  );
+  if (isRefusal(computed)) return computed;
+  const { query, invoice } = computed;
+  const { subscription, related } = query.loaded;
+  // A true-up is no usage.
+  const charges = invoice.lines.filter(({ kind }) => kind !== 'true_up');
+  const covered = charges.filter(({ kind }) => kind === 'charge');
+  return {
+    subscription,
+    currency: invoice.currency,
+    range: query.period,
+    charges,
+    prices: related.prices,
+    symbols: related.symbols,
+    amount: amountOf(charges),
+    commitment: commitmentOf(subscription, covered),
+    overageAmount: amountOf(charges.filter(({ kind }) => kind === 'overage')),
+  };
+}

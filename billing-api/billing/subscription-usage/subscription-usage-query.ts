@@ -1,0 +1,44 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import type { ReadUnit } from '../../records/unit.js';
+import {
+  loadBilledSubscription,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
+import { NO_GROUPING } from '../../usage/usage-grouping.js';
+import type { InvoiceQuery } from '../compute/invoice-query.js';
+import { readRequestedPeriod } from '../compute/requested-period.js';
+
+export type SubscriptionUsageRequest = {
+  readonly subscription_id: string;
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+};
+
+function queryFrom(
+  request: SubscriptionUsageRequest,
+  loaded: BilledSubscription,
+  now: InstantMs,
+): InvoiceQuery | Refusal {
+  const { terms, related } = loaded;
+  const reader = new MemberReader();
+  const period = readRequestedPeriod(
+    reader,
+    { start: ['start_time', request.start_time], end: ['end_time', request.end_time] },
+    { terms, now },
+  );
+  const lineItems = related.lineItems.filter((row) => row.price_type === 'USAGE');
+  const shown = { grouping: NO_GROUPING, hideZeroCharges: false };
+  return reader.refusal() ?? { loaded, period, lineItems, ...shown, now };
+}
+
+/** The invoice whose usage lines answer a request. */
+export async function findUsageQuery(
+  unit: ReadUnit,
+  request: SubscriptionUsageRequest,
+  now: InstantMs,
+): Promise<InvoiceQuery | Refusal> {
+  const loaded = await loadBilledSubscription(unit, request.subscription_id);
+  return isRefusal(loaded) ? loaded : queryFrom(request, loaded, now);
+}
