@@ -101,6 +101,7 @@ describe('an aggregator on another log than the one in use', () => {
         await leaveBegun(world, ['begun']);
       }
       said.push(await startStray(world));
+      await delay(50);
     }
     owner = await world.startAggregator();
     isSending = false;
