@@ -104,8 +104,8 @@ async function encodeStored(
   { range, intent, lost }: Ending,
 ): Promise<EncodedBatch> {
   const { meters } = await stores.catalog.load(intent.catalogVersion);
-  const losses = lost === null ? [] : [await recordLoss(stores, range, lost)];
-  return encodeStoredBatch(stores.clickhouse, range, { meters, losses });
+  const accepted = lost === null ? [] : [await recordLoss(stores, range, lost)];
+  return encodeStoredBatch(stores.clickhouse, range, { meters, losses: accepted });
 }
 
 /** Fences whoever owned the partition; null when it is another's by now, or there is no intent. */

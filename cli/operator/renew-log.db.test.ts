@@ -1,4 +1,5 @@
 import { describe, expect, vi } from 'vitest';
+import { renewPostgresLogId } from '../../event-log/postgres/identity.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
 import { runVerb } from '../../load-tests/harness/run-verb.js';
@@ -40,6 +41,13 @@ describe('minutebook log renew while a batch is begun', () => {
       await first.close();
       // Its start in the old log is the end of the intended batch.
       await createMeter(world.database, '[]', 'm2');
+      // As when the verb was cut short: nobody counts before an operator has ended the batches.
+      await renewPostgresLogId(database.url);
+      const early = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });
+      await expect(world.startAggregator(undefined, early)).rejects.toThrow(
+        /has a batch that was begun and is not finished, and this program was started on log pg-/,
+      );
+      await early.close();
       const servers = { DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url };
       expect(await runVerb(servers, 'log', 'renew')).toMatchObject({ status: 0 });
       const reader = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });
