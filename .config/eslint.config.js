@@ -1,5 +1,6 @@
 // Style rules that fail the build: sizes and shapes of docs/style.md 4, type-aware correctness.
 import tseslint from 'typescript-eslint';
+import { noSilentZero } from './no-silent-zero.js';
 
 const sizes = {
   'max-lines-per-function': ['error', { max: 60, skipComments: true, skipBlankLines: true }],
@@ -71,6 +72,9 @@ const OUTSIDE_OF_UNITS = [
   'billing-api/events/reconciliation/usage-recount.ts',
 ];
 
+/** Where amounts and quantities are computed: what cannot be found must not count as nothing. */
+const MONEY_AND_USAGE = ['billing-api/domain/**/*.ts', 'billing-api/usage/**/*.ts'];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },
   {
@@ -95,6 +99,12 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: MONEY_AND_USAGE,
+    ignores: ['**/*.test.ts'],
+    plugins: { house: { rules: { 'no-silent-zero': noSilentZero } } },
+    rules: { 'house/no-silent-zero': 'error' },
   },
   {
     // A describe block is a list of cases and may be longer than a function.

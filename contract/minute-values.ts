@@ -158,7 +158,8 @@ const DECIMAL_OR_NONE: ValueKind<Decimal | null> = {
 /** Texts of instant, receipt, id and value; the id is empty when there is no event. */
 function decodeLatest(answer: unknown): Latest | null | undefined {
   if (!Array.isArray(answer) || !answer.every((text) => typeof text === 'string')) return undefined;
-  const [atMs = '', receivedMs = '', eventId = '', value = ''] = answer;
+  const [atMs, receivedMs, eventId, value] = answer;
+  if (eventId === undefined || value === undefined) return undefined;
   if (eventId === '') return null;
   return { atMs: Number(atMs), receivedMs: Number(receivedMs), eventId, value: new Decimal(value) };
 }

@@ -46,6 +46,34 @@ export function assertPresent<T>(value: T | null | undefined, what: string): T {
   return value;
 }
 
+/** The value of a key that a map must have. @throws AssertionFailed when the map lacks the key. */
+export function mustGet<K, V>(map: Pick<ReadonlyMap<K, V>, 'get'>, key: K, what: string): V {
+  return assertPresent(map.get(key), what);
+}
+
+/**
+ * Pairs of the elements at the same places of two lists that belong together.
+ * @throws AssertionFailed when one list is longer, since an element without its partner would be
+ *   lost, or become a 0.
+ */
+export function zip<L, R>(
+  left: readonly L[],
+  right: readonly R[],
+): readonly (readonly [left: L, right: R])[] {
+  const partners = right.values();
+  const pairs = left.map((one) => {
+    const partner = partners.next();
+    if (partner.done === true) throw unequalLists(left, right);
+    return [one, partner.value] as const;
+  });
+  if (right.length !== left.length) throw unequalLists(left, right);
+  return pairs;
+}
+
+function unequalLists(left: readonly unknown[], right: readonly unknown[]): AssertionFailed {
+  return new AssertionFailed(`a list of ${left.length} and one of ${right.length} make no pairs`);
+}
+
 /** The message of anything that was thrown, for logs and for messages of our own tools. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -22,6 +22,11 @@ const positive = decimal.map((value) => value.abs());
 const texts = (values: readonly Decimal[]): string[] => values.map((value) => value.toFixed());
 const sumOf = (values: readonly Decimal[]): Decimal =>
   values.reduce((sum, value) => sum.plus(value), ZERO);
+const itself = (value: Decimal): Decimal => value;
+const partsByShare = (amount: Decimal, shares: readonly Decimal[], code: string): Decimal[] =>
+  allocate(amount, shares, { shareOf: itself, currency: code }).map(([, part]) => part);
+const partsByWeight = (amount: Decimal, weights: readonly Decimal[], code: string): Decimal[] =>
+  allocateByWeight(amount, weights, { weightOf: itself, currency: code }).map(([, part]) => part);
 const unitOf = (code: string): Decimal => new Decimal(10).pow(-minorDigitsOf(code));
 
 describe('minor digits (6.2)', () => {
@@ -107,13 +112,13 @@ describe('formatMoney (6.6)', () => {
 describe('allocate (6.5)', () => {
   it('gives the unit to the earlier of two equal thirds, however large the later one is', () => {
     const thirds = ['20', '500000000000'].map((text) => decimalOf(text).dividedBy(3));
-    const parts = allocate(decimalOf('166666666673.33'), thirds, 'usd');
+    const parts = partsByShare(decimalOf('166666666673.33'), thirds, 'usd');
     expect(parts.map((part) => part.toFixed())).toEqual(['6.67', '166666666666.66']);
   });
 
   it('gives 3.34, 3.33, 3.33 for 10.00 over three equal lines', () => {
     const third = new Decimal(10).dividedBy(3);
-    expect(texts(allocate(decimalOf('10'), [third, third, third], 'usd'))).toEqual([
+    expect(texts(partsByShare(decimalOf('10'), [third, third, third], 'usd'))).toEqual([
       '3.34',
       '3.33',
       '3.33',
@@ -122,12 +127,12 @@ describe('allocate (6.5)', () => {
 
   it('splits 10.00 into 3.34 and 6.66 for the shares 3.335 and 6.665 (11.1, 34.8)', () => {
     const shares = [decimalOf('3.335'), decimalOf('6.665')];
-    expect(texts(allocate(decimalOf('10'), shares, 'usd'))).toEqual(['3.34', '6.66']);
+    expect(texts(partsByShare(decimalOf('10'), shares, 'usd'))).toEqual(['3.34', '6.66']);
   });
 
   it('gives the missing unit to the greatest remainder, not to the first line', () => {
     const shares = [decimalOf('1.001'), decimalOf('1.009')];
-    expect(texts(allocate(decimalOf('2.01'), shares, 'usd'))).toEqual(['1', '1.01']);
+    expect(texts(partsByShare(decimalOf('2.01'), shares, 'usd'))).toEqual(['1', '1.01']);
   });
 
   it.each([
@@ -136,23 +141,36 @@ describe('allocate (6.5)', () => {
     ['0.02', ['0.005', '0.005', '0.005'], ['0.01', '0.01', '0']],
     ['0', [], []],
   ])('takes an amount that the shares round to: %s', (amount, shares, parts) => {
-    expect(texts(allocate(decimalOf(amount), shares.map(decimalOf), 'usd'))).toEqual(parts);
+    expect(texts(partsByShare(decimalOf(amount), shares.map(decimalOf), 'usd'))).toEqual(parts);
   });
 
   it('takes back exactly what it gave when the amount is negative', () => {
     const shares = ['-3.335', '-6.665'].map(decimalOf);
-    expect(texts(allocate(decimalOf('-10'), shares, 'usd'))).toEqual(['-3.34', '-6.66']);
+    expect(texts(partsByShare(decimalOf('-10'), shares, 'usd'))).toEqual(['-3.34', '-6.66']);
+  });
+
+  it('hands every item its part, in the order of the items', () => {
+    const items = [
+      { name: 'first', share: '3.335' },
+      { name: 'second', share: '6.665' },
+    ] as const;
+    const shareOf = ({ share }: (typeof items)[number]): Decimal => decimalOf(share);
+    const parts = allocate(decimalOf('10'), items, { shareOf, currency: 'usd' });
+    expect(parts.map(([{ name }, part]) => `${name} ${part.toFixed()}`)).toEqual([
+      'first 3.34',
+      'second 6.66',
+    ]);
   });
 
   it('refuses shares that do not add up to the amount', () => {
-    expect(() => allocate(decimalOf('10'), [decimalOf('9.99')], 'usd')).toThrow(RangeError);
+    expect(() => partsByShare(decimalOf('10'), [decimalOf('9.99')], 'usd')).toThrow(RangeError);
   });
 
   it('conserves the amount and keeps every part within one unit of its share', () => {
     fc.assert(
       fc.property(fc.array(positive, { maxLength: 12 }), currency, (shares, code) => {
         const amount = roundMoney(sumOf(shares), code);
-        const parts = allocate(amount, shares, code);
+        const parts = partsByShare(amount, shares, code);
         expect(sumOf(parts).equals(amount)).toBe(true);
         for (const [index, part] of parts.entries()) {
           const distance = part.minus(shares[index] ?? ZERO).abs();
@@ -168,9 +186,9 @@ describe('allocate (6.5)', () => {
       fc.property(fc.array(positive, { maxLength: 8 }), currency, (shares, code) => {
         const amount = roundMoney(sumOf(shares), code);
         const negated = shares.map((share) => share.negated());
-        const mirrored = allocate(amount.negated(), negated, code);
+        const mirrored = partsByShare(amount.negated(), negated, code);
         expect(texts(mirrored.map((part) => part.negated().plus(0)))).toEqual(
-          texts(allocate(amount, shares, code)),
+          texts(partsByShare(amount, shares, code)),
         );
       }),
     );
@@ -180,7 +198,7 @@ describe('allocate (6.5)', () => {
     fc.assert(
       fc.property(fc.array(positive, { minLength: 1, maxLength: 8 }), currency, (shares, code) => {
         const caps = shares.map((share) => share.toDecimalPlaces(minorDigitsOf(code), 0));
-        const parts = allocate(roundMoney(sumOf(shares), code), shares, code);
+        const parts = partsByShare(roundMoney(sumOf(shares), code), shares, code);
         const isKept = parts.every((part, index) => part.lessThanOrEqualTo(caps[index] ?? ZERO));
         expect(isKept).toBe(true);
       }),
@@ -196,21 +214,15 @@ describe('allocateByWeight (6.5)', () => {
     ['-10', ['1', '1', '1'], ['-3.34', '-3.33', '-3.33']],
     ['0', ['1', '1'], ['0', '0']],
   ])('splits %s by weights', (amount, weights, parts) => {
-    expect(texts(allocateByWeight(decimalOf(amount), weights.map(decimalOf), 'usd'))).toEqual(
-      parts,
-    );
+    expect(texts(partsByWeight(decimalOf(amount), weights.map(decimalOf), 'usd'))).toEqual(parts);
   });
 
   it('gives equal remainders of unequal shares to the earlier line', () => {
     // Shares of 3 1/3 units, 1/3 unit and 3 1/3 units: three equal rests, one unit left.
     const weights = ['10', '1', '10'].map(decimalOf);
-    expect(texts(allocateByWeight(decimalOf('0.07'), weights, 'usd'))).toEqual([
-      '0.04',
-      '0',
-      '0.03',
-    ]);
+    expect(texts(partsByWeight(decimalOf('0.07'), weights, 'usd'))).toEqual(['0.04', '0', '0.03']);
     const turned = ['1', '10', '10'].map(decimalOf);
-    expect(texts(allocateByWeight(decimalOf('0.07'), turned, 'usd'))).toEqual([
+    expect(texts(partsByWeight(decimalOf('0.07'), turned, 'usd'))).toEqual([
       '0.01',
       '0.03',
       '0.03',
@@ -222,7 +234,7 @@ describe('allocateByWeight (6.5)', () => {
     ['weights of nothing', '1', ['0', '0']],
     ['a negative weight', '1', ['2', '-1']],
   ])('refuses %s', (_, amount, weights) => {
-    expect(() => allocateByWeight(decimalOf(amount), weights.map(decimalOf), 'usd')).toThrow(
+    expect(() => partsByWeight(decimalOf(amount), weights.map(decimalOf), 'usd')).toThrow(
       RangeError,
     );
   });
@@ -234,7 +246,7 @@ describe('allocateByWeight (6.5)', () => {
         fc.pre(parts.some((part) => !part.isZero()));
         const sorted = [...parts].sort((a, b) => b.comparedTo(a));
         const amount = roundMoney(value, code);
-        const split = allocateByWeight(amount, sorted, code);
+        const split = partsByWeight(amount, sorted, code);
         expect(sumOf(split).equals(amount)).toBe(true);
         const sizes = split.map((part) => part.abs());
         expect(sizes.every((size, index) => index === 0 || size.lte(sizes[index - 1] ?? 0))).toBe(

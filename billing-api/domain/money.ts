@@ -1,4 +1,4 @@
-import { Decimal, ONE, ZERO, plain } from '../../contract/decimal.js';
+import { Decimal, ONE, ZERO, plain, sumOf } from '../../contract/decimal.js';
 
 /** Minor digits that are not 2 (docs/domain.md 6.2). */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
@@ -63,82 +63,90 @@ function minorUnit(currency: string): Decimal {
   return new Decimal(10).pow(-minorDigitsOf(currency));
 }
 
+/** The parts of a split amount, each with the item that it falls to, in the order of the items. */
+export type AmountParts<Item> = readonly (readonly [item: Item, part: Decimal])[];
+
 /**
- * A share of an amount, cut into whole minor units and a remainder. Only remainders of one split
- * can be compared with each other.
+ * The share of an item in an amount, cut into whole minor units and a remainder. Only remainders of
+ * one split can be compared with each other.
  */
-type Cut = { readonly whole: Decimal; readonly rest: Decimal };
+type Cut<Item> = { readonly item: Item; readonly whole: Decimal; readonly rest: Decimal };
 
 /**
  * Gives one unit each to the greatest remainders until the amount is reached; ties go to the
  * earlier share.
  */
-function dealOut(units: Decimal, cuts: readonly Cut[]): Decimal[] {
+function dealOut<Item>(
+  units: Decimal,
+  cuts: readonly Cut<Item>[],
+  unit: Decimal,
+): AmountParts<Item> {
   const missing = units.minus(cuts.reduce((sum, cut) => sum.plus(cut.whole), ZERO)).toNumber();
   if (missing < 0 || missing > cuts.length) {
     throw new RangeError(`shares do not add up to the amount: ${missing} units are left`);
   }
-  const byRest = cuts.map((_, index) => index).sort((a, b) => compareRests(cuts, a, b));
-  const lucky = new Set(byRest.slice(0, missing));
-  return cuts.map((cut, index) => (lucky.has(index) ? cut.whole.plus(ONE) : cut.whole));
-}
-
-function compareRests(cuts: readonly Cut[], a: number, b: number): number {
-  const [left, right] = [cuts[a]?.rest ?? ZERO, cuts[b]?.rest ?? ZERO];
-  return right.comparedTo(left) || a - b;
+  // The sort is stable, so that equal remainders stay in the order of the items.
+  const byRest = cuts.toSorted((left, right) => right.rest.comparedTo(left.rest));
+  const raised = new Set(byRest.slice(0, missing));
+  return cuts.map((cut) => {
+    const count = raised.has(cut) ? cut.whole.plus(ONE) : cut.whole;
+    return [cut.item, moneyOf(count, unit)];
+  });
 }
 
 /**
- * Largest-remainder split of an amount by shares (docs/domain.md 6.5).
+ * Largest-remainder split of an amount by the shares of items (docs/domain.md 6.5).
  *
  * `amount` is a whole number of minor units and equals the sum of the shares, or that sum rounded.
- * The parts come in the order of the shares, are whole minor units, add up to the amount, and each
- * is its share rounded down or up. A negative amount is split like its opposite, so that a reversal
- * takes back exactly what the charge gave.
+ * The parts are whole minor units, add up to the amount, and each is its share rounded down or up.
+ * A negative amount is split like its opposite, so that a reversal takes back exactly what the
+ * charge gave.
  * @throws RangeError when the shares do not add up to the amount, or it has finer digits.
  */
-export function allocate(
+export function allocate<Item>(
   amount: Decimal,
-  shares: readonly Decimal[],
-  currency: string,
-): readonly Decimal[] {
+  items: readonly Item[],
+  { shareOf, currency }: { readonly shareOf: (item: Item) => Decimal; readonly currency: string },
+): AmountParts<Item> {
   const unit = minorUnit(currency).times(amount.isNegative() ? -1 : 1);
-  const sum = shares.reduce((total, share) => total.plus(share), ZERO);
+  const sum = items.reduce((total, item) => total.plus(shareOf(item)), ZERO);
   if (!roundMoney(sum, currency).equals(amount)) {
     throw new RangeError(`shares of ${plain(sum)} do not add up to ${plain(amount)}`);
   }
-  const cuts = shares.map((share) => {
-    const units = settled(share.dividedBy(unit));
+  const cuts = items.map((item) => {
+    const units = settled(shareOf(item).dividedBy(unit));
     const whole = units.floor();
-    return { whole, rest: units.minus(whole) };
+    return { item, whole, rest: units.minus(whole) };
   });
-  return dealOut(amount.dividedBy(unit), cuts).map((units) => moneyOf(units, unit));
+  return dealOut(amount.dividedBy(unit), cuts, unit);
 }
 
 /**
- * Largest-remainder split of an amount in proportion to weights, none negative and one at least
- * positive. The remainders are compared before they are divided by the sum of the weights, so equal
- * ones stay equal and the unit goes to the earlier line; quotients could differ in the last digit.
+ * Largest-remainder split of an amount in proportion to the weights of items, none negative and one
+ * at least positive. The remainders are compared before they are divided by the sum of the weights,
+ * so equal ones stay equal and the unit goes to the earlier item; quotients could differ in the
+ * last digit.
  * @throws RangeError for an amount with finer digits than the currency, or for weights that are
  *   negative or all 0.
  */
-export function allocateByWeight(
+export function allocateByWeight<Item>(
   amount: Decimal,
-  weights: readonly Decimal[],
-  currency: string,
-): readonly Decimal[] {
+  items: readonly Item[],
+  { weightOf, currency }: { readonly weightOf: (item: Item) => Decimal; readonly currency: string },
+): AmountParts<Item> {
   const unit = minorUnit(currency).times(amount.isNegative() ? -1 : 1);
   const units = amount.dividedBy(unit);
-  const total = weights.reduce((sum, weight) => sum.plus(weight), ZERO);
+  const weights = items.map(weightOf);
+  const total = sumOf(weights);
   if (!units.isInteger() || !total.isPositive() || total.isZero() || weights.some(isBelowZero)) {
     throw new RangeError(`cannot split ${plain(amount)} by weights of ${plain(total)}`);
   }
-  const cuts = weights.map((weight) => {
-    const numerator = units.times(weight);
+  const cuts = items.map((item) => {
+    const numerator = units.times(weightOf(item));
     const whole = numerator.divToInt(total);
-    return { whole, rest: numerator.minus(whole.times(total)) };
+    return { item, whole, rest: numerator.minus(whole.times(total)) };
   });
-  return dealOut(units, cuts).map((count) => moneyOf(count, unit));
+  return dealOut(units, cuts, unit);
 }
 
 function isBelowZero(value: Decimal): boolean {

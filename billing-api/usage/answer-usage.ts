@@ -1,9 +1,11 @@
 import type { InstantMs } from '../../contract/instant.js';
+import { mustGet } from '../../runtime/failure.js';
 import type { UsageCustomer } from '../customers/customers-store.js';
 import type { Caller } from '../records/caller.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { readUsage } from './read-usage.js';
 import {
+  resultPartsOf,
   resultsOf,
   tooManyCells,
   wholeOf,
@@ -42,10 +44,10 @@ export async function answerUsage(
         );
   if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells(spec);
-  const sliced = answers.get(query);
-  const results = resultsOf(sliced?.get('results'), split, subject.aggregation.groupBy);
+  const sliced = mustGet(answers, query, 'the usage of a query');
+  const results = resultsOf(resultPartsOf(query, sliced), split, subject.aggregation.groupBy);
   if (isRefusal(results)) return results;
-  const { value, unreadableCount } = wholeOf(sliced?.get('whole'));
+  const { value, unreadableCount } = wholeOf(sliced.get('whole'));
   const { eventName, aggregation } = subject;
   return { eventName, type: aggregation.type, value, unreadableCount, results, dataUntil };
 }

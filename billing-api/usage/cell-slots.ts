@@ -67,7 +67,8 @@ export function slotsOf(
   if (!isCut) return null;
   const starts =
     buckets === null ? commonBoundsOf(windowListsOf(spec, slicings)) : boundsOf(buckets);
-  return hasHistory && (starts[0] ?? 0) > HISTORY_MS ? [HISTORY_MS, ...starts] : starts;
+  const [first = HISTORY_MS] = starts;
+  return hasHistory && first > HISTORY_MS ? [HISTORY_MS, ...starts] : starts;
 }
 
 /** The interval from the first to the last instant that a slicing shows. */

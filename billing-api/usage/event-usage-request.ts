@@ -57,7 +57,7 @@ function readSubject(reader: MemberReader, request: EventUsageRequest): UsageSub
   };
 }
 
-function readSplit(reader: MemberReader, names: readonly string[]): UsageSplit {
+function readSplit(reader: MemberReader, names: readonly string[] | undefined): UsageSplit {
   const { hasSource, hasFeature, properties } = readGroups(reader, names);
   if (hasFeature)
     reader.note('group_by', 'feature_id is not possible here; use source or properties.<name>');
@@ -80,7 +80,7 @@ export function eventUsageQueryFrom(
   const query = {
     terms: readTerms(reader, request, now),
     subject: readSubject(reader, request),
-    split: readSplit(reader, request.group_by ?? []),
+    split: readSplit(reader, request.group_by),
   };
   if (request.bucket_size !== undefined) {
     reader.note('bucket_size', bucketProblem(request.aggregation_type, 'BILLING_PERIOD'));

@@ -3,7 +3,7 @@ import { NO_SPLIT, type Figures, type WindowFigures } from '../domain/usage/aggr
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { meterUsageQuery } from './meter-usage-query.js';
 import type { SlicedUsage, UsageQuery } from './read-usage.js';
-import { slicingsOfAnswer, wholeOf, type AnswerSlicing } from './usage-answer.js';
+import { resultPartsOf, slicingsOfAnswer, wholeOf, type AnswerSlicing } from './usage-answer.js';
 import type { UsageTerms } from './usage-request.js';
 
 export type MeterUsageItem = {
@@ -28,7 +28,7 @@ export function pointsQueriesOf(
     const query = meterUsageQuery(meter, null, terms);
     if (isRefusal(query)) return query;
     const windows = query.slicings.get('results')?.windows ?? null;
-    points += windows?.length ?? 0;
+    if (windows !== null) points += windows.length;
     queries.push({ ...query, slicings: slicingsOfAnswer(windows, NO_SPLIT) });
   }
   if (points <= POINTS_MAX) return queries;
@@ -37,10 +37,12 @@ export function pointsQueriesOf(
   });
 }
 
+/** What the query of a meter found. */
 export function meterUsageItemOf(
   meter: EffectiveMeter,
-  sliced: SlicedUsage<AnswerSlicing> | undefined,
+  query: PointsQuery,
+  sliced: SlicedUsage<AnswerSlicing>,
 ): MeterUsageItem {
-  const points = sliced?.get('results')?.[0]?.windows ?? [];
-  return { meter, total: wholeOf(sliced?.get('whole')), points };
+  const points = resultPartsOf(query, sliced).flatMap(({ windows }) => windows);
+  return { meter, total: wholeOf(sliced.get('whole')), points };
 }

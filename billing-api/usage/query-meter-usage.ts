@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../contract/instant.js';
-import { assertPresent } from '../../runtime/failure.js';
+import { mustGet, zip } from '../../runtime/failure.js';
 import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import type { Caller } from '../records/caller.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -37,7 +37,7 @@ function metersOf(
 ): readonly EffectiveMeter[] | Refusal {
   const unknown = ids.find((id) => !meters.has(id));
   if (unknown !== undefined) return notFound('meter', unknown);
-  return [...new Set(ids)].map((id) => assertPresent(meters.get(id), 'a meter that was found'));
+  return [...new Set(ids)].map((id) => mustGet(meters, id, 'a meter that was found'));
 }
 
 /** The usage of the customers with these external ids, or of everybody when there are none. */
@@ -65,7 +65,7 @@ export async function queryMeterUsage(
   const terms = readTerms(reader, request, dependencies.clock.now());
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  const externalIds = request.external_customer_ids ?? [];
+  const { external_customer_ids: externalIds = [] } = request;
   const named = { meterIds: request.meter_ids, externalIds, customerId: null };
   const definitions = await readDefinitions(dependencies, caller, named);
   const meters = metersOf(definitions, request.meter_ids);
@@ -76,8 +76,8 @@ export async function queryMeterUsage(
   const answers = await answersFor(dependencies, caller, question);
   if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells({ buckets: null });
-  const items = queries.map((query, index) =>
-    meterUsageItemOf(assertPresent(meters[index], 'the meter of a query'), answers.get(query)),
+  const items = zip(meters, queries).map(([meter, query]) =>
+    meterUsageItemOf(meter, query, mustGet(answers, query, 'the usage of a meter')),
   );
   return { items, dataUntil: definitions.dataUntil };
 }

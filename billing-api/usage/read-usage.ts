@@ -1,7 +1,7 @@
 import { AGGREGATIONS } from '../../contract/aggregation.js';
 import type { Environment } from '../../contract/environment.js';
 import type { MeterFilter } from '../../contract/meter.js';
-import { assertPresent } from '../../runtime/failure.js';
+import { mustGet, zip } from '../../runtime/failure.js';
 import { aggregateUsage } from '../domain/usage/aggregate-usage.js';
 import type {
   AggregationSpec,
@@ -43,10 +43,11 @@ type CellRead<Name extends string> = {
 };
 
 function unionOf(splits: readonly UsageSplit[]): UsageSplit {
+  const byProperties = splits.find(({ properties }) => properties.length > 0);
   return {
     source: splits.some(({ source }) => source),
     group: splits.some(({ group }) => group),
-    properties: splits.find(({ properties }) => properties.length > 0)?.properties ?? [],
+    properties: byProperties === undefined ? [] : byProperties.properties,
   };
 }
 
@@ -110,9 +111,9 @@ export function answersOf<Name extends string>(
   const answers = new Map<UsageQuery<Name>, Map<Name, readonly UsagePart[]>>(
     queries.map((query) => [query, new Map()]),
   );
-  for (const [index, read] of reads.entries()) {
-    const series = withSlotStart(found[index] ?? [], read);
-    const answer = assertPresent(answers.get(read.query), 'the answer of a query');
+  for (const [read, cells] of zip(reads, found)) {
+    const series = withSlotStart(cells, read);
+    const answer = mustGet(answers, read.query, 'the answer of a query');
     for (const [name, slicing] of read.slicings) {
       answer.set(name, aggregateUsage(read.query.spec, slicing, series));
     }

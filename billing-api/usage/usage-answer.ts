@@ -1,7 +1,7 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import type { Decimal } from '../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
-import { assertPresent } from '../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../runtime/failure.js';
 import {
   isSplit,
   NO_SPLIT,
@@ -12,7 +12,7 @@ import {
   type UsageSlicing,
 } from '../domain/usage/aggregation-spec.js';
 import { invalid, type Refusal } from '../records/refusal.js';
-import type { UsageQuery } from './read-usage.js';
+import type { SlicedUsage, UsageQuery } from './read-usage.js';
 import { CELLS_MAX } from './store/cell-query.js';
 
 /** Keeps an answer below a few tens of megabytes. */
@@ -61,9 +61,9 @@ export function wholeOf(parts: readonly UsagePart[] | undefined): Figures {
 
 function groupOf(part: UsagePart, split: UsageSplit, groupBy: string | null): UsageResult['group'] {
   if (!isSplit(split)) return null;
-  const properties = split.properties.map((key, index) => [
+  const properties = zip(split.properties, part.texts).map(([key, text]) => [
     `properties.${key}`,
-    part.texts[index] ?? '',
+    text,
   ]);
   return Object.fromEntries([
     ...(split.source ? [['source', part.source]] : []),
@@ -72,13 +72,21 @@ function groupOf(part: UsagePart, split: UsageSplit, groupBy: string | null): Us
   ]) as Readonly<Record<string, string>>;
 }
 
+/** The parts that `results` is made of; none where the query asks for no results. */
+export function resultPartsOf(
+  { slicings }: Pick<UsageQuery<AnswerSlicing>, 'slicings'>,
+  sliced: SlicedUsage<AnswerSlicing>,
+): readonly UsagePart[] {
+  return slicings.has('results') ? mustGet(sliced, 'results', 'the results of a query') : [];
+}
+
 /** The rows of `results` in the order of time, then group. */
 export function resultsOf(
-  parts: readonly UsagePart[] | undefined,
+  parts: readonly UsagePart[],
   split: UsageSplit,
   groupBy: string | null,
 ): readonly UsageResult[] | Refusal {
-  const results = (parts ?? []).flatMap((part) => {
+  const results = parts.flatMap((part) => {
     const group = groupOf(part, split, groupBy);
     return part.windows.map(({ window, value }) => ({ window, group, value }));
   });

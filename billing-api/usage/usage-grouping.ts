@@ -1,4 +1,4 @@
-import { assertPresent } from '../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../runtime/failure.js';
 import type { LineUsage, UsageShare } from '../domain/usage/line-usage.js';
 import { PROPERTY_KEY_LENGTH_MAX } from '../domain/price/property-filters.js';
 import { NO_SPLIT, type UsagePart, type UsageSlicing } from '../domain/usage/aggregation-spec.js';
@@ -30,8 +30,8 @@ function groupProblem(name: string): string | null {
     : null;
 }
 
-/** Reads `group_by`: source, feature_id and properties.<name>. */
-export function readGroups(reader: MemberReader, names: readonly string[]): Grouping {
+/** Reads `group_by`: source, feature_id and properties.<name>; absent, it splits by nothing. */
+export function readGroups(reader: MemberReader, names: readonly string[] = []): Grouping {
   const properties: string[] = [];
   for (const name of names) {
     const problem = groupProblem(name);
@@ -72,9 +72,9 @@ function shareOf({ windows: [figures] }: UsagePart): UsageShare {
 }
 
 function groupedByOf(part: UsagePart, grouping: LineGrouping): Readonly<Record<string, string>> {
-  const properties = grouping.properties.map((key, index) => [
+  const properties = zip(grouping.properties, part.texts).map(([key, text]) => [
     `${PROPERTY_PREFIX}${key}`,
-    part.texts[index] ?? '',
+    text,
   ]);
   const feature = grouping.hasFeature ? [['feature_id', grouping.featureId]] : [];
   return Object.fromEntries([...feature, ...properties]) as Readonly<Record<string, string>>;
@@ -85,11 +85,13 @@ export function usageOfGrouping(
   sliced: Pick<SlicedUsage<GroupingSlicing>, 'get'>,
   grouping: LineGrouping,
 ): Omit<LineUsage, 'buckets' | 'intervals'> {
-  const whole = assertPresent(sliced.get('whole'), 'the usage of a line');
-  const sources = sliced.get('by-source') ?? [];
+  const { hasSource, hasFeature, properties } = grouping;
+  const whole = mustGet(sliced, 'whole', 'the usage of a line');
+  const sources = hasSource ? mustGet(sliced, 'by-source', 'the sources of a line') : [];
+  const hasProperties = properties.length > 0;
   // Without properties the line as a whole is the only group, that of its feature.
-  const groups = sliced.get('by-properties') ?? whole;
-  const isGrouped = grouping.hasFeature || grouping.properties.length > 0;
+  const groups = hasProperties ? mustGet(sliced, 'by-properties', 'the groups of a line') : whole;
+  const isGrouped = hasFeature || hasProperties;
   const used = groups.filter((part) => isGrouped && shareOf(part).eventCount > 0);
   return {
     ...shareOf(assertPresent(whole[0], 'the usage of a line')),

@@ -24,7 +24,7 @@ function queryFrom(
   const hasFixedLines = lineItems.some(({ price_id: id }) => prices.get(id)?.type === 'FIXED');
   const reader = new MemberReader();
   const period = readPreviewPeriod(reader, request, { terms, hasFixedLines, now });
-  const grouping = readGroups(reader, request.group_by ?? []);
+  const grouping = readGroups(reader, request.group_by);
   const hideZeroCharges = request.hide_zero_charges_line_items ?? false;
   return reader.refusal() ?? { loaded, period, lineItems, grouping, hideZeroCharges, now };
 }

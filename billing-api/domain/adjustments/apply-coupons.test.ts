@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
+import { AssertionFailed } from '../../../runtime/failure.js';
 import type { CouponAssociation, CouponTerms } from './adjustments.js';
 import { applyCoupons, type CouponResult } from './apply-coupons.js';
 import { buildInvoice } from '../invoice/build-invoice.js';
@@ -214,6 +215,13 @@ describe('applicability (14.4)', () => {
       expect(amount({ cadence, durationInPeriods }, { applicationCount })).toBe(expected);
     },
   );
+});
+
+describe('a repeated coupon without its number of periods', () => {
+  it('fails, in place of giving no discount', () => {
+    const terms: CouponTerms = { ...fixed('5'), cadence: 'repeated', durationInPeriods: null };
+    expect(() => apply(linesOf('80'), coupon('a', terms))).toThrow(AssertionFailed);
+  });
 });
 
 describe('laws', () => {

@@ -1,18 +1,22 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
 import { ZERO, minOf, sumOf, type Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { overlapOf } from '../calendar/interval.js';
 import { allocateByWeight, roundMoney } from '../money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
 import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
-/** The discounts of one line; one entry for each line, in the same order. */
+/** The discounts of one line. */
 type LineDiscounts = {
   readonly amount: Decimal;
   readonly lineItem: Decimal;
   readonly invoice: Decimal;
   readonly traces: readonly DiscountTrace[];
 };
+
+/** A line with its discounts so far. */
+type DiscountedLine<Line> = { readonly line: Line; discounts: LineDiscounts };
 
 /** The discounted lines, and the discounts of the invoice. */
 export type CouponResult<Line extends AdjustedLine> = {
@@ -35,7 +39,7 @@ function isApplicable(association: CouponAssociation, period: Interval): boolean
     case 'once':
       return applicationCount < 1;
     case 'repeated':
-      return applicationCount < (coupon.durationInPeriods ?? 0);
+      return applicationCount < assertPresent(coupon.durationInPeriods, 'the duration of a coupon');
     case 'forever':
       return true;
   }
@@ -62,19 +66,10 @@ function leftOf({ amount, lineItem, invoice }: LineDiscounts): Decimal {
   return amount.minus(lineItem).minus(invoice);
 }
 
-/**
- * Indexes of the lines that a coupon applies to; lines of 0 or less are left out (docs/domain.md
- * 14.5).
- */
-function targetsOf(
-  { lineItemId }: CouponAssociation,
-  lines: readonly AdjustedLine[],
-): readonly number[] {
-  return [...lines.keys()].filter((index) => {
-    const line = lines[index];
-    if (line === undefined || !line.amount.greaterThan(ZERO)) return false;
-    return lineItemId === null || line.lineItem?.id === lineItemId;
-  });
+/** Whether a coupon applies to a line; never to a line of 0 or less (docs/domain.md 14.5). */
+function isTarget({ lineItemId }: CouponAssociation, { amount, lineItem }: AdjustedLine): boolean {
+  if (!amount.greaterThan(ZERO)) return false;
+  return lineItemId === null || lineItem?.id === lineItemId;
 }
 
 type Taken = { readonly base: Decimal; readonly discount: Decimal };
@@ -132,34 +127,32 @@ export function applyCoupons<Line extends AdjustedLine>(
   context: CouponContext,
 ): CouponResult<Line> {
   const { coupons, period, currency } = context;
-  const state = lines.map(({ amount }): LineDiscounts => ({
-    amount,
-    lineItem: ZERO,
-    invoice: ZERO,
-    traces: [],
-  }));
+  const state = lines.map((line): DiscountedLine<Line> => {
+    const { amount } = line;
+    return { line, discounts: { amount, lineItem: ZERO, invoice: ZERO, traces: [] } };
+  });
   const applications: CouponApplication[] = [];
   const applicable = coupons.filter((association) => isApplicable(association, period));
   for (const association of applicable.sort(byApplicationOrder)) {
-    const indexes = targetsOf(association, lines);
-    const targets = indexes.flatMap((index) => state[index] ?? []);
-    const taken = takenBy(association, targets, currency);
+    const targets = state.filter(({ line }) => isTarget(association, line));
+    const taken = takenBy(
+      association,
+      targets.map(({ discounts }) => discounts),
+      currency,
+    );
     if (taken.discount.isZero()) continue;
-    const shares = allocateByWeight(taken.discount, targets.map(leftOf), currency);
-    for (const [place, target] of targets.entries()) {
-      const share = { base: taken.base, share: shares[place] ?? ZERO };
-      state[indexes[place] ?? -1] = withShare(target, association, share);
+    const weightOf = ({ discounts }: DiscountedLine<Line>): Decimal => leftOf(discounts);
+    const shares = allocateByWeight(taken.discount, targets, { weightOf, currency });
+    for (const [target, share] of shares) {
+      target.discounts = withShare(target.discounts, association, { base: taken.base, share });
     }
     applications.push(applicationOf(association, taken));
   }
-  return { lines: lines.map((line, index) => discounted(line, state[index])), applications };
+  return { lines: state.map(discounted), applications };
 }
 
-function discounted<Line extends AdjustedLine>(
-  line: Line,
-  discounts: LineDiscounts | undefined,
-): Line {
-  if (discounts === undefined || discounts.traces.length === 0) return line;
+function discounted<Line extends AdjustedLine>({ line, discounts }: DiscountedLine<Line>): Line {
+  if (discounts.traces.length === 0) return line;
   const { lineItem, invoice, traces } = discounts;
   const trace = { ...line.trace, discounts: traces };
   return { ...line, lineItemDiscount: lineItem, invoiceLevelDiscount: invoice, trace };

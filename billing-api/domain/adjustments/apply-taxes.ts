@@ -23,6 +23,7 @@ function associationsOf(taxes: readonly TaxAssociation[]): readonly TaxAssociati
     taxes.filter(
       ({ level, isAutoApplied }) => level === wanted && (wanted !== 'tenant' || isAutoApplied),
     );
+  // Absent means none: no level has an association.
   const inherited = LEVELS.map(of).find((found) => found.length > 0) ?? [];
   return [...of('invoice'), ...inherited];
 }

@@ -1,5 +1,6 @@
 import { Decimal, sumOf, ZERO } from '../../../contract/decimal.js';
-import { allocate, roundMoney } from '../money.js';
+import { mustGet } from '../../../runtime/failure.js';
+import { allocate, roundMoney, type AmountParts } from '../money.js';
 
 /** The quantity and the charge of a usage line, before the commitment of its subscription. */
 export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal };
@@ -57,9 +58,9 @@ function splitCharge(
 }
 
 /** Allocates the rounded sum, so that the amounts of all parts add up to it. */
-function amountsOf(parts: readonly Unrounded[], currency: string): readonly Decimal[] {
-  const shares = parts.map(({ exact }) => exact);
-  return allocate(roundMoney(sumOf(shares), currency), shares, currency);
+function amountsOf(parts: readonly Unrounded[], currency: string): AmountParts<Unrounded> {
+  const shareOf = ({ exact }: Unrounded): Decimal => exact;
+  return allocate(roundMoney(sumOf(parts.map(shareOf)), currency), parts, { shareOf, currency });
 }
 
 /**
@@ -86,14 +87,11 @@ export function splitCharges(
   const within = split.flat().filter(({ isOverage }) => !isOverage);
   const beyond = split.flat().filter(({ isOverage }) => isOverage);
   const isExhausted = used.greaterThanOrEqualTo(balance.available);
-  const amounts = new Map<Unrounded, Decimal>();
   const withinAmounts = isExhausted
     ? amountsOf(within, currency)
-    : within.map(({ exact }) => roundMoney(exact, currency));
-  const beyondAmounts = amountsOf(beyond, currency);
-  within.forEach((part, index) => amounts.set(part, withinAmounts[index] ?? ZERO));
-  beyond.forEach((part, index) => amounts.set(part, beyondAmounts[index] ?? ZERO));
+    : within.map((part) => [part, roundMoney(part.exact, currency)] as const);
+  const amounts = new Map([...withinAmounts, ...amountsOf(beyond, currency)]);
   return split.map((parts) =>
-    parts.map((part) => ({ ...part, amount: amounts.get(part) ?? ZERO })),
+    parts.map((part) => ({ ...part, amount: mustGet(amounts, part, 'the amount of a charge') })),
   );
 }

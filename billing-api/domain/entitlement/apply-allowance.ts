@@ -1,5 +1,6 @@
 import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
 import type { AllowanceTrace, AllowanceWindow } from './allowance-trace.js';
 import type { BucketUsage, LineUsage } from '../usage/line-usage.js';
 import {
@@ -65,7 +66,9 @@ function poolsOf(lines: readonly UsedLine[]): Pools {
   for (const line of lines) {
     for (const reset of resetWindowsOf(line)) {
       const { startMs } = reset.window;
-      draws.set(startMs, [...(draws.get(startMs) ?? []), drawOf(line, reset)]);
+      const known = draws.get(startMs);
+      if (known === undefined) draws.set(startMs, [drawOf(line, reset)]);
+      else known.push(drawOf(line, reset));
     }
   }
   return new Map([...draws].map(([startMs, of]) => [startMs, openPool(of)]));
@@ -93,7 +96,7 @@ function walk(
   const bills = resetWindowsOf(line).map((reset): WindowBill => {
     const { window } = reset;
     const draw = drawOf(line, reset);
-    const pool = pools.get(window.startMs) ?? openPool([draw]);
+    const pool = mustGet(pools, window.startMs, 'the allowance of a reset window');
     const used = (reset === ALL_TIME ? lifetimeUsedBefore : usedBefore)(pool, draw);
     const free = freeOf(line.limit, used);
     const usage = usageOf(reset, { before: draw.before, free });
@@ -174,7 +177,7 @@ export function applyAllowances(lines: readonly UsedLine[]): readonly BilledUsag
   );
   const bills = new Map<UsedLine, BilledUsage>();
   for (const line of lines.toSorted((a, b) => a.window.startMs - b.window.startMs)) {
-    bills.set(line, billLine(line, pools.get(line.meterId) ?? new Map()));
+    bills.set(line, billLine(line, mustGet(pools, line.meterId, 'the allowance of a meter')));
   }
-  return lines.flatMap((line) => bills.get(line) ?? []);
+  return lines.map((line) => mustGet(bills, line, 'the billed usage of a line'));
 }

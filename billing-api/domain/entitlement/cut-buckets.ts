@@ -19,7 +19,8 @@ type AllowedLine = {
  */
 export function bucketCutsOf({ meter, period, allowance }: AllowedLine): readonly InstantMs[] {
   if (hasWholeBuckets(meter.aggregationType)) return [];
-  return (allowance?.windows ?? [])
+  if (allowance === null) return [];
+  return allowance.windows
     .map(({ window }) => window.startMs)
     .filter((startMs) => period.startMs < startMs && startMs < period.endMs);
 }
@@ -41,18 +42,19 @@ export function cutBuckets(
   });
 }
 
+function sumOfGroups(left: BucketGroup, right: BucketGroup): BucketGroup {
+  const eventCount = left.eventCount + right.eventCount;
+  return { text: left.text, usage: left.usage.plus(right.usage), eventCount };
+}
+
 function addGroups(
   left: readonly BucketGroup[],
   right: readonly BucketGroup[],
 ): readonly BucketGroup[] {
   const byText = new Map(left.map((group) => [group.text, group]));
-  for (const { text, usage, eventCount } of right) {
-    const known = byText.get(text);
-    byText.set(text, {
-      text,
-      usage: known?.usage.plus(usage) ?? usage,
-      eventCount: (known?.eventCount ?? 0) + eventCount,
-    });
+  for (const group of right) {
+    const known = byText.get(group.text);
+    byText.set(group.text, known === undefined ? group : sumOfGroups(known, group));
   }
   return [...byText.values()].sort((one, other) => (one.text < other.text ? -1 : 1));
 }

@@ -50,13 +50,15 @@ function limitOf(sources: readonly EntitlementSource[]): Decimal | null {
 function resetPeriodOf(sources: readonly EntitlementSource[]): UsageResetPeriod | null {
   const counts = new Map<UsageResetPeriod, number>();
   for (const { usageResetPeriod: period } of sources) {
-    if (period !== null) counts.set(period, (counts.get(period) ?? 0) + 1);
+    if (period === null) continue;
+    // Absent means zero: the period was not met yet.
+    counts.set(period, (counts.get(period) ?? 0) + 1);
   }
-  let best: UsageResetPeriod | null = null;
+  let best: { readonly period: UsageResetPeriod; readonly count: number } | null = null;
   for (const [period, count] of counts) {
-    if (best === null || count > (counts.get(best) ?? 0)) best = period;
+    if (best === null || count > best.count) best = { period, count };
   }
-  return best;
+  return best?.period ?? null;
 }
 
 /** The combination of enabled sources of one feature, in source order. */
@@ -64,8 +66,8 @@ export function effectiveOf(
   sources: readonly [EntitlementSource, ...EntitlementSource[]],
 ): EffectiveEntitlement {
   const { featureId, featureType, meterId } = sources[0];
-  const texts =
-    featureType === 'static' ? sources.flatMap((source) => source.staticValue ?? []) : [];
+  const values = featureType === 'static' ? sources.map(({ staticValue }) => staticValue) : [];
+  const texts = values.filter((text) => text !== null);
   return {
     featureId,
     featureType,

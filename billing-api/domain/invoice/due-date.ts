@@ -9,7 +9,8 @@ export const DUE_DAYS_DEFAULT = 1;
 
 /** Days of payment terms such as `15 NET`; null where there are none. */
 export function netDaysOf(paymentTerms: string | null): number | null {
-  const days = /^(\d+) NET$/.exec(paymentTerms ?? '')?.[1];
+  if (paymentTerms === null) return null;
+  const days = /^(\d+) NET$/.exec(paymentTerms)?.[1];
   return days === undefined ? null : Number(days);
 }
 

@@ -16,7 +16,8 @@ function bucketsOf(line: BillableUsageLine): readonly Interval[] | null {
  * bucketed meter, usage inside the usage window is known from the buckets.
  */
 function intervalsOf({ meter, period, allowance }: BillableUsageLine): readonly Interval[] {
-  const intervals = (allowance?.windows ?? []).flatMap(({ before, until }) => [
+  if (allowance === null) return [];
+  const intervals = allowance.windows.flatMap(({ before, until }) => [
     ...(before === null ? [] : [before]),
     ...(meter.bucketSize === null ? [until] : []),
   ]);

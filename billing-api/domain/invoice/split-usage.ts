@@ -53,11 +53,10 @@ function splitCost<Share extends UsageShare>(
 ): readonly (Share & { readonly cost: Decimal; readonly percentage: Decimal })[] {
   const total = shares.reduce((sum, share) => sum.plus(share.usage), ZERO);
   if (total.isZero()) return [];
-  const usages = shares.map((share) => share.usage);
-  const costs = allocateByWeight(amount, usages, currency);
-  return shares.map((share, index) => ({
+  const costs = allocateByWeight(amount, shares, { weightOf: ({ usage }) => usage, currency });
+  return costs.map(([share, cost]) => ({
     ...share,
-    cost: costs[index] ?? ZERO,
+    cost,
     percentage: percentageOf(share.usage, total),
   }));
 }

@@ -94,11 +94,12 @@ export type FigureSource = {
 
 /** Reads the figures of a request; an empty text and an empty list count as absent. */
 export function figuresFrom(source: FigureSource): Figures | PriceRefusal {
-  const text = source.amount ?? '';
-  const amount = text === '' ? null : amountFrom(text, source.amountMember);
+  const { amount: text, tiers: bodies } = source;
+  const hasAmount = text !== undefined && text !== '';
+  const amount = hasAmount ? amountFrom(text, source.amountMember) : null;
   if (amount !== null && isPriceRefusal(amount)) return amount;
-  const bodies = source.tiers ?? [];
-  const tiers = bodies.length === 0 ? null : tiersFrom(bodies, source.tiersMember);
+  const hasTiers = bodies !== undefined && bodies.length > 0;
+  const tiers = hasTiers ? tiersFrom(bodies, source.tiersMember) : null;
   if (tiers !== null && isPriceRefusal(tiers)) return tiers;
   return { amount, tiers };
 }

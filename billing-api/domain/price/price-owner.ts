@@ -29,7 +29,9 @@ export function requestedOwnerOf(body: PriceOwnerBody): RequestedOwner | PriceRe
   const named = ownersNamedBy(body);
   const ids = new Set(named.map((owner) => owner.entityId));
   const types = new Set(
-    [body.entity_type, ...named.map((owner) => owner.entityType)].flatMap((type) => type ?? []),
+    [body.entity_type, ...named.map((owner) => owner.entityType)].filter(
+      (type) => type !== undefined && type !== null,
+    ),
   );
   const [entityId] = ids;
   const [entityType] = types;

@@ -5,6 +5,7 @@ import type { PricingStep } from './pricing-trace.js';
 
 /** Charges `quantity` in the tier at `index`: unit amount × quantity + flat amount. */
 export function tierStep(tier: Tier, index: number, quantity: Decimal): PricingStep {
+  // Absent means zero: a tier without a flat amount adds none (docs/domain.md 8.3).
   const flatAmount = tier.flatAmount ?? ZERO;
   return {
     tier: index + 1,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Decimal, plain } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
+import { AssertionFailed } from '../../../runtime/failure.js';
 import { aggregateUsage } from './aggregate-usage.js';
 import {
   NO_SPLIT,
@@ -104,6 +105,14 @@ describe('aggregateUsage', () => {
       ['b', [1_000, '1'], [3_000, '2']],
     ]);
     expect(tableOf(COUNT, WHOLE, cells)).toEqual([['', [1_000, '7']]]);
+  });
+
+  it.each([
+    ['a cell', { cells: [] }],
+    ['a slot', { slots: [] }],
+  ])('fails for a series that lacks %s: its usage would be lost, or count in 1970', (_, lost) => {
+    const series = { ...countAt(1_000, 4), ...lost };
+    expect(() => aggregateUsage(COUNT, WHOLE, [series])).toThrow(AssertionFailed);
   });
 
   it('adds the values of buckets, one for each group', () => {

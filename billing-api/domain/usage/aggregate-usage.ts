@@ -1,6 +1,7 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { assertPresent, assertThat } from '../../../runtime/failure.js';
 import {
   isSplit,
   type CellSeries,
@@ -78,6 +79,7 @@ type Sliced = {
 const NO_KEY: UsageKey = { source: '', group: '', texts: [] };
 
 function sumAt({ sums }: KeyWindows, index: number): WindowCell {
+  // Absent means zero: a window without cells has no events.
   return sums[index] ?? EMPTY_CELL;
 }
 
@@ -93,10 +95,11 @@ function addSeries(
   { slots, cells, group }: CellSeries,
   openPart: () => KeyWindows,
 ): void {
+  assertThat(slots.length === cells.length, 'a series has a cell for every slot');
   const indexOf = createIndexFinder(windows);
   for (let place = 0; place < slots.length; place += 1) {
-    const slotMs = slots[place] ?? 0;
-    const cell = cells[place] ?? EMPTY_CELL;
+    const slotMs = assertPresent(slots[place], 'the slot of a cell');
+    const cell = assertPresent(cells[place], 'the cell of a slot');
     const index = indexOf(slotMs);
     if (index < 0 && spec.resetUsage === 'NEVER') {
       const part = openPart();
@@ -139,6 +142,7 @@ function bucketCells(
     const ofGroup = groups.get(text) ?? new Map<number, WindowCell>();
     groups.set(text, ofGroup);
     const index = indexAt(buckets, slotMs);
+    // Absent means zero: this is the first cell of the bucket.
     ofGroup.set(index, addCells(type, ofGroup.get(index) ?? EMPTY_CELL, cell));
   }
   return [...groups.values()].flatMap((ofGroup) => [...ofGroup.values()]);
@@ -176,6 +180,7 @@ function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly 
   for (const [index, window] of windows.entries()) {
     const sum = part.sums[index];
     if (sum === undefined && !hasEveryWindow) continue;
+    // Absent means zero: a window without cells has no events.
     const inside = sum ?? EMPTY_CELL;
     if (spec.resetUsage === 'NEVER') {
       const value = valueWithHistory(spec.type, { before, inside }, window);
@@ -184,7 +189,8 @@ function rowsOf({ spec, slicing, windows }: Sliced, part: KeyWindows): readonly 
     } else if (spec.buckets === null) {
       rows.push(figuresOf(valueOfWindow(spec.type, inside, window), window, inside));
     } else {
-      const value = valueOfBuckets(spec, spec.buckets, part.cells[index] ?? []);
+      const cells = sum === undefined ? [] : assertPresent(part.cells[index], 'cells of buckets');
+      const value = valueOfBuckets(spec, spec.buckets, cells);
       rows.push(figuresOf(value, window, inside));
     }
   }

@@ -34,7 +34,9 @@ const VALUE_OF: Readonly<Record<AggregationType, ValueOf>> = {
   SUM_WITH_MULTIPLIER: sumOf,
   AVG: meanOf,
   MAX: (cell) => cell.valueMax,
+  // Absent means zero: there was no event with a readable value (docs/domain.md 7.5).
   MIN: (cell) => cell.valueMin ?? ZERO,
+  // Absent means zero: there was no event (docs/domain.md 7.5).
   LATEST: (cell) => cell.latest?.value ?? ZERO,
   COUNT_UNIQUE: (cell) => decimalOfCount(cell.uniqueCount),
   WEIGHTED_SUM: (cell, window) => weightedOf(cell, window, ZERO),

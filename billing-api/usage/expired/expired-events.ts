@@ -46,7 +46,7 @@ function parametersOf(questions: readonly RawEventsQuery[]) {
   const isAnyName = questions.some(({ eventName }) => eventName === null);
   const asked = new Map<string, { event_name: string; from_ms: InstantMs; to_ms: InstantMs }>();
   for (const { eventName, range } of questions) {
-    const event_name = isAnyName ? '' : (eventName ?? '');
+    const event_name = isAnyName || eventName === null ? '' : eventName;
     const one = { event_name, from_ms: hourFrom(range.startMs), to_ms: hourTo(range.endMs) };
     asked.set(JSON.stringify(one), one);
   }

@@ -48,7 +48,8 @@ export function refuseExpiredUsage(
     ...reader,
     read: (batch) => {
       const answer = checked(batch.environment, batch, () => reader.read(batch));
-      return (batch.bound?.eventsFrom.size ?? 0) === 0 ? answer : answer.catch(refuseForNow);
+      const isFirst = batch.bound === null || batch.bound.eventsFrom.size === 0;
+      return isFirst ? answer : answer.catch(refuseForNow);
     },
     readEverybody: (environment, queries, excluded) =>
       checked(environment, unbounded(queries), () =>

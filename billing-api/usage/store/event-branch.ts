@@ -2,6 +2,7 @@ import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { AnswerSql } from './answer-columns.js';
 import { readTemplate } from './sql-template.js';
@@ -53,6 +54,7 @@ export function endsPiece(
   if (ends === null) return '1';
   const offsets = new Map<string, number[]>();
   for (const { log, partition, countedBelow } of ends) {
+    // Absent means none: this is the first partition of its log.
     const ofLog = offsets.get(log) ?? [];
     offsets.set(log, ofLog);
     ofLog[partition] = countedBelow;
@@ -60,6 +62,7 @@ export function endsPiece(
   const conditions = [...offsets].map(([log, ofLog]) => {
     // Partitions are numbered from 0; the server answers 0 for a place behind the list.
     const list = bindings.list(
+      // Absent means zero: nothing counts of a partition without an end.
       Array.from(ofLog, (offset) => offset ?? 0),
       'UInt64',
     );
@@ -164,6 +167,7 @@ export function addEventBranch(builder: StatementBuilder, branch: readonly Place
   if (first === undefined) throw new TypeError('a branch without queries');
   const rule = compileValueRule(first.query.subject.aggregation, HASHED_IN_THE_SERVER);
   const pieces = eventPieces(builder, first);
+  const filters = assertPresent(pieces['filters'], 'the filters of a branch');
   const narrowed = conditionsOf(builder, first.query.narrowedBy);
   const isOne = branch.length === 1;
   const nameOf = (number: number): string => (isOne ? '' : String(number));
@@ -183,7 +187,7 @@ export function addEventBranch(builder: StatementBuilder, branch: readonly Place
       pieces: {
         ...pieces,
         keys: (isOne ? KEYS : ['query', ...KEYS]).join(', '),
-        filters: isOne ? `${pieces['filters']} AND ${narrowed}` : (pieces['filters'] ?? ''),
+        filters: isOne ? `${filters} AND ${narrowed}` : filters,
       },
     },
   );

@@ -1,5 +1,6 @@
 import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import {
   countColumns,
   MINUTE_INSTANT,
@@ -34,13 +35,18 @@ export function minuteBranchesOf(
   });
 }
 
+/** @throws AssertionFailed for an ad-hoc rule, which has no minutes. */
+function minutesOf({ query: { subject } }: PlacedQuery) {
+  return assertPresent(subject.minutes, 'the minutes of a meter');
+}
+
 /**
  * Rows of the meters, by generation. No two meters have a generation in common (one sequence of
  * `meter_versions` numbers them all): the generations decide, and the meters only tell the index
  * where to look, so that their column is not read.
  */
 function metersPiece({ bindings }: StatementBuilder, placed: readonly PlacedQuery[]): string {
-  const minutes = placed.flatMap(({ query: { subject } }) => subject.minutes ?? []);
+  const minutes = placed.map(minutesOf);
   const ids = new Set(minutes.map(({ meterId }) => meterId));
   const generations = new Set(minutes.flatMap((meter) => meter.generations));
   const ofMeters = bindings.isOneOf('u.meter_id', [...ids], 'String');
@@ -85,10 +91,11 @@ function queriesByGeneration(placed: readonly PlacedQuery[]): UsageBranch['query
   const [only, ...others] = placed;
   if (only !== undefined && others.length === 0) return new Map([['', [only.index]]]);
   const queryIndexes = new Map<string, number[]>();
-  for (const { query, index } of placed) {
-    for (const generation of query.subject.minutes?.generations ?? []) {
-      const name = String(generation);
-      queryIndexes.set(name, [...(queryIndexes.get(name) ?? []), index]);
+  for (const one of placed) {
+    for (const name of minutesOf(one).generations.map(String)) {
+      const known = queryIndexes.get(name);
+      if (known === undefined) queryIndexes.set(name, [one.index]);
+      else known.push(one.index);
     }
   }
   return queryIndexes;

@@ -1,3 +1,4 @@
+import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import {
@@ -7,7 +8,7 @@ import {
   type EventPlace,
 } from '../../../contract/minute-values.js';
 import { addTally, createUsageCell } from '../../../contract/usage-cell.js';
-import { AssertionFailed } from '../../../runtime/failure.js';
+import { AssertionFailed, assertPresent, assertThat } from '../../../runtime/failure.js';
 import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
 import {
   cellOfCount,
@@ -44,6 +45,7 @@ export function placesOf(columns: readonly AnswerName[]): RowPlaces {
   return new Map(columns.map((name, place) => [name, place]));
 }
 const NONE: readonly never[] = [];
+const NO_PLACE: EventPlace = { atMs: 0, receivedMs: 0, eventId: '' };
 
 /**
  * One row of a usage statement, checked: what it is split by, and beside it columns with a place
@@ -125,6 +127,8 @@ export class UsageRow {
   #cells(): readonly WindowCell[] {
     const values = ANSWERED_VALUES.filter((name) => this.#perSlot(name).length > 0);
     const uniques = this.#perSlot('uniqueCount').length > 0;
+    const isFilled = values.length > 0 || uniques || this.slots.length === 0;
+    assertThat(isFilled, 'a usage row with slots has values');
     if (values.length === 1 && values[0] === 'eventCount' && !uniques) {
       return this.#list('eventCount', INTEGER).map(cellOfCount);
     }
@@ -157,30 +161,37 @@ export class UsageRow {
     if (counts.length !== count) throw new AssertionFailed(`${counts.length} of ${count} counts`);
     const slots: InstantMs[] = [];
     const cells: WindowCell[] = [];
-    for (let place = 0; place < count; place += 1) {
-      const eventCount = counts[place] ?? 0;
-      if (eventCount === 0) continue;
+    counts.forEach((eventCount, place) => {
+      if (eventCount === 0) return;
       slots.push(startMs + place * stepMs);
       cells.push(cellOfCount(eventCount));
-    }
+    });
     return { slots, cells };
   }
 
   /** The cell of a row of events with the same texts, of which the rule makes the value. */
   cellOfEvents(rule: ValueRule): WindowCell {
     const cell = createUsageCell(rule.type);
+    const [count] = this.#list('eventCount', INTEGER);
+    const timeSum = this.#value('timeSum', TEXT, '');
+    if (timeSum === '') throw new AssertionFailed('a row of events has no sum of times');
     addTally(cell, rule, {
       texts: this.#list('valueTexts', TEXT_OR_NULL),
-      count: this.#list('eventCount', INTEGER)[0] ?? 0,
-      timeSumMs: BigInt(this.#value('timeSum', TEXT, '0')),
-      place: this.#latestEvent(),
+      count: assertPresent(count, 'the count of a row of events'),
+      timeSumMs: BigInt(timeSum),
+      place: this.#latestEvent(rule),
     });
     return windowCellOf(rule.type, cell);
   }
 
-  /** Only LATEST needs it. */
-  #latestEvent(): EventPlace {
-    const [atMs, receivedMs, eventId = ''] = this.#list('latestEvent', TEXT);
-    return { atMs: Number(atMs ?? 0), receivedMs: Number(receivedMs ?? 0), eventId };
+  /** Where the latest event lies: only LATEST asks for it. */
+  #latestEvent({ type }: ValueRule): EventPlace {
+    if (!AGGREGATIONS[type].values.includes('latest')) return NO_PLACE;
+    const [atMs, receivedMs, eventId] = this.#list('latestEvent', TEXT);
+    return {
+      atMs: Number(assertPresent(atMs, 'the instant of the latest event')),
+      receivedMs: Number(assertPresent(receivedMs, 'the receipt of the latest event')),
+      eventId: assertPresent(eventId, 'the id of the latest event'),
+    };
   }
 }

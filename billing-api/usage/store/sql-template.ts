@@ -74,6 +74,8 @@ export class Bindings {
   /** A list of any length, as one array of the server's type. */
   list(values: readonly Value[], type: ListType): string {
     const pieces = [...chunksOf(values)].map((chunk) => this.#add(chunk, `Array(${type})`));
-    return pieces.length === 1 ? (pieces[0] ?? '') : `arrayConcat(${pieces.join(', ')})`;
+    const [only, ...others] = pieces;
+    const isOne = only !== undefined && others.length === 0;
+    return isOne ? only : `arrayConcat(${pieces.join(', ')})`;
   }
 }

@@ -1,5 +1,6 @@
 import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
+import { zip } from '../../../runtime/failure.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import {
   answerColumns,
@@ -91,9 +92,9 @@ export class StatementBuilder {
   }
 
   #startsOf(runs: readonly Run[]): string {
-    const [starts, steps, counts] = [0, 1, 2].map((index) =>
+    const [starts, steps, counts] = ([0, 1, 2] as const).map((index) =>
       this.bindings.list(
-        runs.map((run) => run[index] ?? 0),
+        runs.map((run) => run[index]),
         'Int64',
       ),
     );
@@ -161,10 +162,10 @@ export class StatementBuilder {
       isOne ? columns : { ...columns, branch: String(index) },
     );
     const columns = columnsFilledBy(filled);
-    const texts = this.#sql.map(({ template, pieces }, index) =>
+    const texts = zip(this.#sql, filled).map(([{ template, pieces }, own]) =>
       fillTemplate(template, {
         ...pieces,
-        columns: answerColumns(columns, filled[index] ?? {}),
+        columns: answerColumns(columns, own),
         rowsMax: String(CELLS_MAX + 1),
       }),
     );
@@ -180,9 +181,9 @@ export function branchesBy(
   const branches = new Map<string, PlacedQuery[]>();
   for (const placed of queries) {
     const key = keyOf(placed);
-    const branch = branches.get(key) ?? [];
-    branches.set(key, branch);
-    branch.push(placed);
+    const branch = branches.get(key);
+    if (branch === undefined) branches.set(key, [placed]);
+    else branch.push(placed);
   }
   return [...branches.values()];
 }

@@ -1,4 +1,5 @@
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { conditionsOf, eventKeyColumns, eventPieces } from './event-branch.js';
 import { minutePieces, splitColumns } from './minute-branch.js';
 import { readTemplate } from './sql-template.js';
@@ -17,7 +18,9 @@ function hashesOfMinutes(builder: StatementBuilder, placed: PlacedQuery): string
 function hashesOfEvents(builder: StatementBuilder, placed: PlacedQuery): string {
   const pieces = eventPieces(builder, placed);
   const { source, group, texts } = eventKeyColumns(builder, placed);
-  const field = builder.bindings.text(placed.query.subject.aggregation.field ?? '');
+  const { aggregation } = placed.query.subject;
+  const property = assertPresent(aggregation.field, 'the property whose texts are counted');
+  const field = builder.bindings.text(property);
   const narrowed = conditionsOf(builder, placed.query.narrowedBy);
   const { environment, eventName, customers, bounds, intervals, filters, ends } = pieces;
   return `SELECT ${pieces['slot']} AS slot_ms, ${source} AS source_text,

@@ -6,8 +6,9 @@ import {
   type AggregationType,
 } from '../../../contract/aggregation.js';
 import { Decimal } from '../../../contract/decimal.js';
+import { compileValueRule } from '../../../contract/event-value.js';
 import { MINUTE_VALUES } from '../../../contract/minute-values.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { AssertionFailed, assertPresent } from '../../../runtime/failure.js';
 import { DAY_MS, MINUTE_MS, type InstantMs } from '../../../contract/instant.js';
 import { NO_SPLIT } from '../../domain/usage/aggregation-spec.js';
 import { EMPTY_CELL } from '../../domain/usage/window-cell.js';
@@ -232,7 +233,35 @@ describe('a row of values', () => {
     ['a value of another type', { ...filled, valueMax: ['1', 2] }],
     ['a count that lost digits', { ...filled, unreadableCount: [1, 2 ** 53] }],
     ['a slot that is no number', { ...filled, slots: ['0', 1] }],
+    ['a latest event that lacks its value', { ...filled, latest: [['1', '1', 'id'], []] }],
   ])('is refused with %s', (_, columns) => {
     expect(() => rowOf(columns).values).toThrow('of a usage row');
+  });
+
+  it('is refused with slots and no values, which would count as nothing', () => {
+    expect(() => rowOf({ slots: [0] }).values).toThrow(AssertionFailed);
+  });
+});
+
+describe('a row of events', () => {
+  const ruleOf = (type: AggregationType) =>
+    compileValueRule({ ...COUNT_EVENTS, type, field: type === 'COUNT' ? null : 'n' }, () => '');
+  const filled = { slots: [0], eventCount: [3], valueTexts: ['2'], timeSum: '6' };
+  const latestEvent = ['5', '7', 'id'];
+
+  it('has the values of its events', () => {
+    const { eventCount, valueSum } = rowOf(filled).cellOfEvents(ruleOf('SUM'));
+    expect([eventCount, valueSum.toFixed()]).toEqual([3, '6']);
+    const last = rowOf({ ...filled, latestEvent }).cellOfEvents(ruleOf('LATEST')).latest;
+    expect(last).toEqual({ atMs: 5, receivedMs: 7, eventId: 'id', value: new Decimal(2) });
+  });
+
+  it.each<[string, AggregationType, Filled]>([
+    ['the count', 'COUNT', { ...filled, eventCount: [] }],
+    ['the sum of times', 'WEIGHTED_SUM', { ...filled, timeSum: '' }],
+    ['the latest event', 'LATEST', { ...filled, latestEvent: [] }],
+    ['the id of the latest event', 'LATEST', { ...filled, latestEvent: ['5', '7'] }],
+  ])('is refused when it lacks %s', (_, type, columns) => {
+    expect(() => rowOf(columns).cellOfEvents(ruleOf(type))).toThrow(AssertionFailed);
   });
 });

@@ -31,7 +31,7 @@ function placed(query: CellQuery, index: number, bound: UsageBound | null): Plac
   const events = window.startMs < window.endMs ? [window] : [];
   const parts = isOfEvents
     ? { minutes: null, events }
-    : partsOf(window, slots ?? [], bound?.eventsFrom.get(query));
+    : partsOf(window, slots === null ? [] : slots, bound?.eventsFrom.get(query));
   return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null) };
 }
 

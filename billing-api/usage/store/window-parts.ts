@@ -1,3 +1,4 @@
+import { assertPresent } from '../../../runtime/failure.js';
 import { MINUTE_MS, minuteOf, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { EVENT_TIMESTAMP_END_MS } from '../../../contract/usage-event.js';
 
@@ -65,7 +66,7 @@ export function runsOf(starts: readonly InstantMs[]): readonly Run[] {
   const runs: Run[] = [];
   let index = 0;
   while (index < starts.length) {
-    const startMs = starts[index] ?? 0;
+    const startMs = assertPresent(starts[index], 'a start');
     const stepMs = (starts[index + 1] ?? startMs) - startMs;
     let count = 1;
     while (stepMs > 0 && starts[index + count] === startMs + count * stepMs) count += 1;

@@ -1,5 +1,6 @@
 import { sql, type CommonQueryMethods } from 'slonik';
 import { z } from 'zod';
+import { zip } from '../../../runtime/failure.js';
 import { integerColumn } from '../../../sql/columns.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { BillingDatabase } from '../../records/unit.js';
@@ -37,13 +38,13 @@ export class Checkpoints {
     return this.#nextOffsets.get(`${log}:${partition}`) ?? null;
   }
 
-  /** The same partitions, as far as these bounds say, in the same order. */
+  /** The same partitions, as far as these bounds say, one for each in the same order. */
   raisedTo(bounds: readonly { readonly next_offset: number }[]): Checkpoints {
     return new Checkpoints(
-      this.all.map((checkpoint, index) => {
-        const nextOffset = bounds[index]?.next_offset ?? checkpoint.nextOffset;
-        return { ...checkpoint, nextOffset };
-      }),
+      zip(this.all, bounds).map(([checkpoint, { next_offset: nextOffset }]) => ({
+        ...checkpoint,
+        nextOffset,
+      })),
     );
   }
 
@@ -58,7 +59,8 @@ export class Checkpoints {
 
   /** Whether the record at this place is finished. */
   isFinished(place: { readonly logId: string; partition: number; offset: number }): boolean {
-    return place.offset < (this.nextOffset(place.logId, place.partition) ?? 0);
+    const next = this.nextOffset(place.logId, place.partition);
+    return next !== null && place.offset < next;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
+import { mustGet, zip } from '../../../runtime/failure.js';
 import { partitionName, type PartitionEnd } from '../../domain/usage/watermark.js';
 import type { CellSeries } from '../../domain/usage/aggregation-spec.js';
 import type { ReadDependencies } from '../../records/unit.js';
@@ -26,7 +27,7 @@ async function endsIfExceeded(
   const known = new Map(ends.map((end) => [partitionName(end), end.countedBelow]));
   let isExceeded = false;
   const current = all.map(({ log, partition, nextOffset, isIntended }) => {
-    // A partition that has begun since the ends were read counts nothing.
+    // Absent means zero: nothing counts of a partition that began after the ends were read.
     const countedBelow = known.get(partitionName({ log, partition })) ?? 0;
     isExceeded ||= isIntended || nextOffset > countedBelow;
     return { log, partition, countedBelow };
@@ -68,14 +69,16 @@ export function readerBelow(
         if (found === null) return null;
         const late = await findLateEvents(dependencies, part, ends);
         const isLast = reading >= READINGS_WITH_MINUTES_MAX;
-        open = open.filter((query, index) => {
-          answers.set(query, found[index] ?? []);
-          const minute = late[index] ?? null;
-          if (minute !== null) eventsFrom.set(query, isLast ? Number.NEGATIVE_INFINITY : minute);
-          return minute !== null;
-        });
+        const again: CellQuery[] = [];
+        for (const [query, [series, minute]] of zip(open, zip(found, late))) {
+          answers.set(query, series);
+          if (minute === null) continue;
+          eventsFrom.set(query, isLast ? Number.NEGATIVE_INFINITY : minute);
+          again.push(query);
+        }
+        open = again;
       }
-      return batch.queries.map((query) => answers.get(query) ?? []);
+      return batch.queries.map((query) => mustGet(answers, query, 'the cells of a query'));
     },
   };
 }

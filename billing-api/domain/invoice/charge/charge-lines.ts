@@ -1,5 +1,6 @@
 import { ONE, ZERO, plain, type Decimal } from '../../../../contract/decimal.js';
 import type { Interval } from '../../../../contract/instant.js';
+import { zip } from '../../../../runtime/failure.js';
 import type { SubscriptionCommitment } from '../../commitment/commitment.js';
 import { splitCharges, type ChargePart } from '../../commitment/split-charges.js';
 import { roundMoney } from '../../money.js';
@@ -139,7 +140,7 @@ export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs):
   const parts = splitCharges(usage, { available, overageFactor, currency });
   const charges = usage.reduce((sum, { charge }) => sum.plus(charge), ZERO);
   const isExhausted = charges.greaterThanOrEqualTo(available);
-  const partsOf = new Map(usage.map((line, index) => [line, parts[index] ?? []]));
+  const partsOf = new Map(zip(usage, parts));
   const lines = rated.flatMap((line) => {
     const of = partsOf.get(line);
     if (of === undefined) return [chargeAlone(line, currency)];

@@ -1,4 +1,5 @@
-import { ZERO, type Decimal } from '../../../../contract/decimal.js';
+import type { Decimal } from '../../../../contract/decimal.js';
+import { mustGet } from '../../../../runtime/failure.js';
 import type { CommitmentTerms } from '../../commitment/commitment.js';
 import { allocate } from '../../money.js';
 import type { CommittedCharge } from './commit-line.js';
@@ -31,6 +32,9 @@ function configured(terms: CommitmentTerms, money: Decimal | null): Configured {
   };
 }
 
+/** The computed figures; when minor units are left over, the earlier part gets one first. */
+const PARTS = ['utilized', 'overage', 'trueUp'] as const;
+
 /**
  * The commitment of a line as its invoice line shows it (docs/domain.md 11.3, 11.4). The computed
  * figures are a largest-remainder split of the line amount; ties go to the earlier one.
@@ -41,14 +45,14 @@ export function commitmentInfoOf(
   currency: string,
 ): CommitmentInfo {
   const { terms, duration, isWindowed } = commitment;
-  const parts = [charge.utilized, charge.overage, charge.trueUp];
-  const [utilized = ZERO, overage = ZERO, trueUp = ZERO] = allocate(amount, parts, currency);
+  const shareOf = (part: (typeof PARTS)[number]): Decimal => charge[part];
+  const parts = new Map(allocate(amount, PARTS, { shareOf, currency }));
   return {
     ...(terms === null ? NOT_CONFIGURED : configured(terms, money)),
     duration,
     isWindowed,
-    utilized,
-    overage,
-    trueUp,
+    utilized: mustGet(parts, 'utilized', 'what a line used of its commitment'),
+    overage: mustGet(parts, 'overage', 'the overage of a line'),
+    trueUp: mustGet(parts, 'trueUp', 'the true-up of a line'),
   };
 }

@@ -55,13 +55,14 @@ export function lineagesOf({ lineItems, subscription }: LineSelectionInputs): Li
         ),
     }),
     predecessorsFirst: (lines) => {
-      const depths = new Map(lines.map((line) => [line, idsOf(line.lineItem).size]));
-      return lines.toSorted((left, right) => (depths.get(left) ?? 0) - (depths.get(right) ?? 0));
+      const found = lines.map((line) => ({ line, depth: idsOf(line.lineItem).size }));
+      return found.sort((left, right) => left.depth - right.depth).map(({ line }) => line);
     },
   };
 }
 
 /** What lines of a lineage used on this invoice. */
 export function usedOf(used: UsedOnInvoice, ids: ReadonlySet<string>): Decimal {
+  // Absent means zero: a line that is not on this invoice used nothing on it.
   return [...ids].reduce((sum, id) => sum.plus(used.get(id) ?? ZERO), ZERO);
 }

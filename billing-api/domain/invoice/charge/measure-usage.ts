@@ -1,3 +1,4 @@
+import { zip } from '../../../../runtime/failure.js';
 import { windowAt } from '../../calendar/usage-windows.js';
 import { applyAllowances } from '../../entitlement/apply-allowance.js';
 import { bucketCutsOf, joinBuckets } from '../../entitlement/cut-buckets.js';
@@ -62,11 +63,9 @@ export function measureUsage(
     })),
   );
   return new Map(
-    read.flatMap(({ line, usage }, index) => {
-      const bill = bills[index];
-      if (bill === undefined) return [];
+    zip(read, bills).map(([{ line, usage }, bill]) => {
       const billed = { ...bill, buckets: wholeBuckets(line, bill.buckets) };
-      return [[line, { usage, billed }]];
+      return [line, { usage, billed }];
     }),
   );
 }

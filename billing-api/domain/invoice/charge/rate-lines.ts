@@ -1,4 +1,5 @@
 import { ZERO, type Decimal } from '../../../../contract/decimal.js';
+import { mustGet } from '../../../../runtime/failure.js';
 import { roundMoney } from '../../money.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
@@ -23,13 +24,12 @@ export function rateLines(
       rated.set(line, rateFixedLine(line));
       continue;
     }
-    const usage = measured.get(line);
-    if (usage === undefined) throw new TypeError('a usage line was not measured');
+    const usage = mustGet(measured, line, 'the usage of a line');
     const one = rateUsageLine(line, usage, { inputs, lineages, used });
     used.set(line.lineItem.id, utilizedOf(one, inputs));
     rated.set(line, one);
   }
-  return selected.flatMap((line) => rated.get(line) ?? []);
+  return selected.map((line) => mustGet(rated, line, 'the charge of a line'));
 }
 
 /** What a line shows as used of its own commitment, in whole minor units; 0 without one. */

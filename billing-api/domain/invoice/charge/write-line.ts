@@ -34,8 +34,10 @@ export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): Invoi
     priceUnitAmount: priceUnitAmountOf(amount, lineItem.price),
     ...UNADJUSTED,
     commitmentInfo: committed === null ? null : commitmentInfoOf(committed, amount, currency),
-    usageAnalytics: splitBySource(amount, measured?.usage.bySource ?? [], currency),
-    usageBreakdown: splitByGrouping(amount, measured?.usage.byGrouping ?? [], currency),
+    usageAnalytics:
+      measured === null ? [] : splitBySource(amount, measured.usage.bySource, currency),
+    usageBreakdown:
+      measured === null ? [] : splitByGrouping(amount, measured.usage.byGrouping, currency),
     metadata,
     trace: traceOf(charged, terms),
   };

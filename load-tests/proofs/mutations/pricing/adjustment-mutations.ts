@@ -25,12 +25,9 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
   mutation(
     ['discounts are taken from lines of 0 or less', '14.5'],
     'adjustments/apply-coupons.ts',
-    [
-      'if (line === undefined || !line.amount.greaterThan(ZERO)) return false;',
-      'if (line === undefined) return false;',
-    ],
+    ['if (!amount.greaterThan(ZERO)) return false;', ''],
     // Without this, the split refuses negative weights before a figure is wrong.
-    ['targets.map(leftOf), currency)', 'targets.map((one) => leftOf(one).abs()), currency)'],
+    ['Decimal => leftOf(discounts);', 'Decimal => leftOf(discounts).abs();'],
   ),
   mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build-invoice.ts', [
     'applyTaxes(taxable, {',

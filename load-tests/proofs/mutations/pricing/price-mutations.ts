@@ -18,10 +18,13 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'byRest.slice(0, missing)',
     'byRest.slice(0, 0)',
   ]),
-  mutation(['ties of a split to the later line', '6.5'], 'money.ts', ['|| a - b', '|| b - a']),
+  mutation(['ties of a split to the later line', '6.5'], 'money.ts', [
+    'cuts.toSorted(',
+    'cuts.toReversed().sort(',
+  ]),
   mutation(['equal remainders differ in their last digit', '6.5'], 'money.ts', [
-    'settled(share.dividedBy(unit))',
-    'share.dividedBy(unit)',
+    'settled(shareOf(item).dividedBy(unit))',
+    'shareOf(item).dividedBy(unit)',
   ]),
   mutation(['wallets pay rounded money', '20.3'], 'money.ts', [
     'Decimal.ROUND_FLOOR',
