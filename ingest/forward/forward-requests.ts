@@ -9,6 +9,8 @@ import {
 import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { codeOf } from '../../runtime/failure.js';
+import { FairQueue, NotBegun, type FairQueueLimits } from '../../runtime/fair-queue.js';
+import { clientAddressOf } from '../../runtime/http/failed-authentication.js';
 import { discardBody } from '../../runtime/http/read-body.js';
 import type { Log } from '../../runtime/log.js';
 import type { Metrics } from '../../runtime/metrics.js';
@@ -31,6 +33,17 @@ export type ForwardTimes = {
 const TIMES: ForwardTimes = { idleMs: 5_000, silenceMs: 110_000 };
 /** A further connection on the same machine costs a tenth of a millisecond. */
 const IDLE_CONNECTIONS_MAX = 64;
+/**
+ * Requests under way at billing-api, each on a connection of its own, and those that wait for that;
+ * a key is the address of a client. One of them never takes more than half of the places, so that
+ * the others are served.
+ */
+const LIMITS: FairQueueLimits = {
+  runningMax: 512,
+  runningPerKeyMax: 256,
+  waitingPerKeyMax: 256,
+  waitMsMax: 10_000,
+};
 const NOT_REACHED = 'the API cannot be reached at the moment: retry in a second';
 const ANSWER_LOST =
   'the answer was lost, and the request may have been carried out: read the record before you ' +
@@ -45,6 +58,7 @@ export type ForwardOptions = {
   readonly metrics: Pick<Metrics, 'httpSeconds'>;
   /** Tests set less. */
   readonly times?: ForwardTimes;
+  readonly limits?: FairQueueLimits;
 };
 
 /** A page that billing-api answers to ingest itself. */
@@ -67,6 +81,12 @@ type Exchange = {
 /** An outage fails every request, so that one log line in this time is enough. */
 const OUTAGE_LOG_INTERVAL_MS = 1_000;
 
+/** Why a request was not sent on. */
+const NOT_BEGUN: Readonly<Record<NotBegun['reason'], string>> = {
+  full: 'too many requests of this address wait already: retry in a second',
+  waited: 'the request waited too long for its turn: retry in a second',
+};
+
 /** Whether the request never left this program. */
 function isUnsent(error: Error): boolean {
   const syscall = 'syscall' in error ? String(error.syscall) : '';
@@ -86,17 +106,42 @@ function isRead({ method }: IncomingMessage): boolean {
 class Forwarder {
   readonly #times: ForwardTimes;
   readonly #agent: Agent;
+  readonly #places: FairQueue;
   #outageLoggedAtMs = -Infinity;
 
   constructor(private readonly options: ForwardOptions) {
     this.#times = options.times ?? TIMES;
     const timeout = this.#times.idleMs;
+    this.#places = new FairQueue(options.limits ?? LIMITS);
     this.#agent = new Agent({ keepAlive: true, timeout, maxFreeSockets: IDLE_CONNECTIONS_MAX });
   }
 
   readonly listener: RequestListener = (request, response) => {
-    this.#send({ request, response, startedAtMs: performance.now() }, true);
+    void this.#sendInTurn({ request, response, startedAtMs: performance.now() });
   };
+
+  /** A place is taken until the answer has been sent to the client, or the client has left. */
+  async #sendInTurn(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    const left = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        left.abort();
+        resolve();
+      });
+    });
+    const send = (): Promise<void> => {
+      this.#send(exchange, true);
+      return closed;
+    };
+    const address = clientAddressOf(request, this.options.proxyCount);
+    try {
+      await this.#places.run(address, send, left.signal);
+    } catch (error) {
+      if (error instanceof NotBegun) this.#refuse(exchange, NOT_BEGUN[error.reason]);
+      else if (!left.signal.aborted) throw error;
+    }
+  }
 
   close(): void {
     this.#agent.destroy();
