@@ -5,6 +5,7 @@ import { createRequestQueries } from '../clickhouse/request-queries.js';
 import type { Clock } from '../runtime/clock.js';
 import type { BodyBudgetLimits } from '../runtime/http/body-budget.js';
 import type { FailedAuthentication } from '../runtime/http/failed-authentication.js';
+import type { PublicLimits } from '../runtime/http/public-rate.js';
 import type { IdSource } from '../runtime/ids.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -66,6 +67,8 @@ export type BillingAppDependencies = {
   readonly metrics: Metrics;
   readonly failedAuthentication: FailedAuthentication;
   readonly rateLimits: RateLimits;
+  /** Of what needs no key. */
+  readonly publicLimits: PublicLimits;
   /** The memory for bodies; tests set less. */
   readonly bodyLimits?: BodyBudgetLimits;
   /** What /readyz says. */
@@ -127,7 +130,7 @@ export function createBillingApp(dependencies: BillingAppDependencies): Applicat
   provideDependencies(app, { database, ...stores, ...signingIn, dataUntil, clock, createId });
   app.use(giveRequestId, createObserver(metrics, log), securityHeaders, forbidStoring);
   app.use(createOperationFinder(createOperationTable(OPERATIONS)));
-  app.use(createOperationalRoutes({ readiness: dependencies.readiness, metrics }));
+  app.use(createOperationalRoutes(dependencies));
   app.use(
     '/v1',
     createAuthenticate({

@@ -46,6 +46,7 @@ const { config, log, lifecycle } = openProgram('billing-api', {
     'MINUTEBOOK_DEFAULT_RATE',
     'MINUTEBOOK_FAILED_AUTH_RATE',
     'MINUTEBOOK_PROXY_COUNT',
+    'MINUTEBOOK_PUBLIC_RATE',
     'MINUTEBOOK_TOKEN_SECRET',
     ...EVENT_LOG_SETTINGS,
     ...OPERATIONS_SETTINGS,
@@ -98,6 +99,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
       heavyPerSecond: config.MINUTEBOOK_HEAVY_RATE,
       defaultPerSecond: config.MINUTEBOOK_DEFAULT_RATE,
     },
+    publicLimits: config,
     readiness,
   });
   return { app, readiness };

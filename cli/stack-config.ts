@@ -32,6 +32,7 @@ export function readStackConfig(environment: Readonly<Record<string, string | un
       'MINUTEBOOK_DEFAULT_RATE',
       'MINUTEBOOK_FAILED_AUTH_RATE',
       'MINUTEBOOK_PROXY_COUNT',
+      'MINUTEBOOK_PUBLIC_RATE',
       'MINUTEBOOK_FLUSH_DELAY_MS',
       'MINUTEBOOK_BATCH_EVENTS_MAX',
       'MINUTEBOOK_FILTER_FALSE_POSITIVE_RATE',

@@ -17,6 +17,7 @@ const { config, log, lifecycle } = openProgram('ingest', {
     'MINUTEBOOK_INGEST_RATE',
     'MINUTEBOOK_FAILED_AUTH_RATE',
     'MINUTEBOOK_PROXY_COUNT',
+    'MINUTEBOOK_PUBLIC_RATE',
     'MINUTEBOOK_BILLING_API_URL',
   ],
 });

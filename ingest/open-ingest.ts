@@ -3,6 +3,7 @@ import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config.js';
 import { setHeapGrowth } from '../runtime/heap.js';
 import { createFailedAuthentication } from '../runtime/http/failed-authentication.js';
+import { createPublicRate } from '../runtime/http/public-rate.js';
 import type { ProgramServer } from '../runtime/http/program-server.js';
 import type { Lifecycle } from '../runtime/lifecycle.js';
 import type { Log } from '../runtime/log.js';
@@ -30,6 +31,7 @@ export type IngestConfig = EventLogConfig &
     | 'MINUTEBOOK_INGEST_RATE'
     | 'MINUTEBOOK_FAILED_AUTH_RATE'
     | 'MINUTEBOOK_PROXY_COUNT'
+    | 'MINUTEBOOK_PUBLIC_RATE'
   >;
 
 /** The billing-api that answers every other request of the port. */
@@ -81,14 +83,15 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   const staleMs = staleMsOf(config);
   const readiness = createReadiness(probes, log, lifecycle);
   let operations: Operations = { readiness: readyWithoutPostgres(readiness, staleMs), metrics };
-  let fallback = createOperations(operations);
+  const rate = createPublicRate(config);
+  let fallback = createOperations(operations, rate);
   if (billingApi !== null) {
     const { origin, isOnlyPort } = billingApi;
     const proxyCount = config.MINUTEBOOK_PROXY_COUNT;
     const forward = createForward({ origin, proxyCount, log, metrics });
     lifecycle.onClose('connections to billing-api', () => Promise.resolve(forward.close()));
     operations = operationsOfPort({ operations, forward, isOnlyPort, log });
-    fallback = createPortListener(operations, forward);
+    fallback = createPortListener(operations, { forward, rate });
   }
   const server = createIngest({
     writer,

@@ -155,6 +155,11 @@ export const SETTINGS = {
     means:
       'requests with missing or wrong credentials per second and client address before 429; 0 sets no limit',
   },
+  MINUTEBOOK_PUBLIC_RATE: {
+    schema: rate.default(20),
+    means:
+      'requests for `/metrics`, and for `/openapi.json` and `/docs`, per second and client address before 429; 0 sets no limit',
+  },
   MINUTEBOOK_PROXY_COUNT: {
     schema: z.coerce.number().int().min(0).max(10).default(0),
     means:

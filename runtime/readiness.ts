@@ -1,5 +1,6 @@
 import { messageOf } from './failure.js';
 import type { Log } from './log.js';
+import { reusedFor } from './reused.js';
 
 export type DependencyState = 'up' | 'down';
 export type ReadinessReport = {
@@ -44,8 +45,7 @@ export function createReadiness(
   log: Log,
   lifecycle: { readonly isStopping: boolean } = { isStopping: false },
 ): Readiness {
-  let report: { readonly askedAt: number; readonly result: Promise<ReadinessReport> } | null = null;
-  const ask = async (): Promise<ReadinessReport> => {
+  const ask = reusedFor(REPORT_REUSED_MS, async (): Promise<ReadinessReport> => {
     const states = await Promise.all(
       Object.entries(probes).map(
         async ([name, probe]) => [name, await stateOf(name, probe, log)] as const,
@@ -53,13 +53,9 @@ export function createReadiness(
     );
     const isReady = states.every(([, state]) => state === 'up');
     return { isReady, isStopping: false, dependencies: Object.fromEntries(states) };
-  };
+  });
   return async () => {
-    const now = performance.now();
-    if (report === null || now - report.askedAt >= REPORT_REUSED_MS) {
-      report = { askedAt: now, result: ask() };
-    }
-    const known = await report.result;
+    const known = await ask();
     return lifecycle.isStopping ? { ...known, isReady: false, isStopping: true } : known;
   };
 }

@@ -3,8 +3,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
-import { operationalPage, type Operations } from '../../runtime/operational-pages.js';
+import { createOperationalPages, type Operations } from '../../runtime/operational-pages.js';
+import {
+  createPublicRate,
+  type PublicLimits,
+  type PublicRate,
+} from '../../runtime/http/public-rate.js';
 import { projectRoot } from '../../runtime/project.js';
+import { HttpFailure } from './http-failure.js';
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
@@ -67,24 +73,45 @@ const leaveOtherMethods: RequestHandler = (request, _response, next) => {
   else next('router');
 };
 
+/** Lets as many requests of an address pass as may be, and refuses the others. */
+function limitTo({ take, refusal }: PublicRate): RequestHandler {
+  return (request, response, next) => {
+    const { isAllowed, headers } = take(request);
+    for (let index = 0; index + 1 < headers.length; index += 2) {
+      response.set(headers[index] ?? '', headers[index + 1] ?? '');
+    }
+    if (!isAllowed) throw new HttpFailure(429, 'too_many_requests', refusal);
+    next();
+  };
+}
+
 /** Health and metrics; any other path is left to the handlers that follow. */
 function createPages(operations: Operations): RequestHandler {
+  const pageOf = createOperationalPages(operations);
   return async (request, response, next) => {
-    const page = await operationalPage(request.path, operations);
+    const page = await pageOf(request.path);
     if (page === null) next();
     else response.status(page.status).type(page.type).send(page.body);
   };
 }
 
+type OperationalRoutes = Operations & { readonly publicLimits: PublicLimits };
+
 /**
  * The operational routes (docs/http.md 2.3): outside `/v1` and without a key. The reference works
  * without the internet: its files are those of the package swagger-ui-dist, read from disk.
  */
-export function createOperationalRoutes(operations: Operations): Router {
+export function createOperationalRoutes({
+  publicLimits,
+  ...operations
+}: OperationalRoutes): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
-  const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'), 'utf8');
+  const spec = readFileSync(join(projectRoot, 'billing-api', 'generated', 'openapi.json'));
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  router.use(leaveOtherMethods, createPages(operations));
+  router.use(leaveOtherMethods);
+  router.get('/metrics', limitTo(createPublicRate(publicLimits)));
+  router.use(createPages(operations));
+  router.get([/^\/openapi\.json$/, /^\/docs(\/|$)/], limitTo(createPublicRate(publicLimits)));
   router.get('/openapi.json', (_request, response) => {
     response.type('application/json').send(spec);
   });

@@ -69,6 +69,7 @@ export type EnginesUnderTest = {
   readonly heavyRate?: number;
   readonly defaultRate?: number;
   readonly failedAuthRate?: number;
+  readonly publicRate?: number;
   readonly bodyLimits?: BodyBudgetLimits;
   readonly apiKeys?: ApiKeyDirectory;
   readonly dataUntil?: ReadDataUntil;
@@ -174,6 +175,10 @@ function createApp(
     rateLimits: {
       heavyPerSecond: engines.heavyRate ?? 10_000,
       defaultPerSecond: engines.defaultRate ?? 10_000,
+    },
+    publicLimits: {
+      MINUTEBOOK_PUBLIC_RATE: engines.publicRate ?? 0,
+      MINUTEBOOK_PROXY_COUNT: 0,
     },
     readiness: createReadiness(
       { postgres: () => database.ping(), clickhouse: () => clickHouse.ping() },

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { z } from 'zod';
 import type { Log } from '../../runtime/log.js';
 import { messageOf } from '../../runtime/failure.js';
+import type { PublicRate } from '../../runtime/http/public-rate.js';
 import type { Operations } from '../../runtime/operational-pages.js';
 import type { DependencyState, ReadinessReport } from '../../runtime/readiness.js';
 import { createOperations } from '../http/operations.js';
@@ -84,8 +85,11 @@ export function operationsOfPort(pages: PortPages): Operations {
  * What a port answers beside the event routes when billing-api stands behind it: the operational
  * pages speak for both programs, and everything else is sent on.
  */
-export function createPortListener(operations: Operations, forward: Forward): RequestListener {
-  const answerPages = createOperations(operations);
+export function createPortListener(
+  operations: Operations,
+  { forward, rate }: { readonly forward: Forward; readonly rate: PublicRate },
+): RequestListener {
+  const answerPages = createOperations(operations, rate);
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const isPage = PAGES.has(path) && (request.method === 'GET' || request.method === 'HEAD');

@@ -5,7 +5,7 @@ import {
   type FailedAuthentication,
 } from '../../runtime/http/failed-authentication.js';
 import { errorAnswer, type Answer } from './answer.js';
-import type { RateLimit, RateState } from './rate-limit.js';
+import type { RateLimit, RateState } from '../../runtime/http/rate-limit.js';
 
 /** What is known about the caller whom an API key identifies. */
 export type EventCaller = {

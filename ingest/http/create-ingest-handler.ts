@@ -6,7 +6,7 @@ import { eventRouteOf } from './event-route.js';
 import { createFailureAnswer } from './failure-answer.js';
 import type { IngestDependencies } from './ingest-dependencies.js';
 import { createProduce } from './produce.js';
-import { createRateLimit } from './rate-limit.js';
+import { createRateLimit } from '../../runtime/http/rate-limit.js';
 import { requestIdOf } from './read-headers.js';
 import { createRequestMetrics } from './request-metrics.js';
 import { serveExchange, type ServeDependencies } from './serve-exchange.js';

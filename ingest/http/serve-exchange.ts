@@ -8,7 +8,7 @@ import { unavailableAnswer, type Answer } from './answer.js';
 import { answerEvents, type AnswerDependencies } from './answer-events.js';
 import type { EventRoute } from './event-route.js';
 import type { FailureAnswer } from './failure-answer.js';
-import type { RateState } from './rate-limit.js';
+import type { RateState } from '../../runtime/http/rate-limit.js';
 import type { CountAnswer } from './request-metrics.js';
 
 /** A request for one of the event routes, and its response. */

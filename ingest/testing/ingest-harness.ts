@@ -11,6 +11,7 @@ import { bootstrap, type FirstTenant } from '../../sql/bootstrap.js';
 import { makeKey } from '../../load-tests/harness/make-key.js';
 import { test, type DatabaseFixture } from '../../load-tests/harness/fixtures.js';
 import { createIngest, type IngestOptions } from '../create-ingest.js';
+import { createPublicRate } from '../../runtime/http/public-rate.js';
 import { createOperations } from '../http/operations.js';
 import { storedEvents } from './stored-events.js';
 
@@ -100,7 +101,7 @@ async function valueOf({ registry }: Metrics, name: string): Promise<number> {
  */
 export async function startTestIngest(
   { url, database }: DatabaseFixture,
-  different: Partial<IngestOptions> = {},
+  different: Partial<IngestOptions> & { readonly publicRate?: number } = {},
 ): Promise<TestIngest> {
   const tenant = await bootstrap(database.url, { apiKey: API_KEY });
   const realWriter = await openPostgresWriter({
@@ -121,7 +122,13 @@ export async function startTestIngest(
     failedAuthentication: new FailedAuthentication({ perSecond: 0 }),
     requestsPerSecond: 100_000,
     produceTimeoutMs: 5_000,
-    fallback: createOperations({ readiness, metrics }),
+    fallback: createOperations(
+      { readiness, metrics },
+      createPublicRate({
+        MINUTEBOOK_PUBLIC_RATE: different.publicRate ?? 0,
+        MINUTEBOOK_PROXY_COUNT: 0,
+      }),
+    ),
     ...different,
     writer,
   });

@@ -68,6 +68,8 @@ export async function startProgram(
       MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
       MINUTEBOOK_PORT: String(port),
       MINUTEBOOK_METRICS_PORT: String(metricsPort),
+      // Tests ask for metrics as often as they like.
+      MINUTEBOOK_PUBLIC_RATE: '0',
       // No load balancer has to notice its end.
       MINUTEBOOK_STOP_DELAY_MS: '0',
       ...settings,
@@ -85,7 +87,7 @@ export async function startWholeProduct(
 ): Promise<StartedProgram> {
   const port = String(await drawFreePort());
   const child = fork(builtModule('cli/minutebook'), ['start'], {
-    env: { ...process.env, MINUTEBOOK_PORT: port, ...settings },
+    env: { ...process.env, MINUTEBOOK_PORT: port, MINUTEBOOK_PUBLIC_RATE: '0', ...settings },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const program = programOf(child, `http://127.0.0.1:${port}`);

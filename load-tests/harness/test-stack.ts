@@ -5,6 +5,7 @@ import { makeTestDirectory } from './test-directory.js';
 /** Limits of requests have tests of their own. */
 const NO_LIMITS = {
   MINUTEBOOK_FAILED_AUTH_RATE: '0',
+  MINUTEBOOK_PUBLIC_RATE: '0',
   MINUTEBOOK_INGEST_RATE: '100000',
   MINUTEBOOK_HEAVY_RATE: '100000',
   MINUTEBOOK_DEFAULT_RATE: '100000',

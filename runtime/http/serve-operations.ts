@@ -1,7 +1,7 @@
 import type { Config } from '../config.js';
 import type { Lifecycle } from '../lifecycle.js';
 import type { Metrics } from '../metrics.js';
-import { operationalPage, type Operations } from '../operational-pages.js';
+import { createOperationalPages, type Operations } from '../operational-pages.js';
 import { listenOn } from './listen-on.js';
 import { ProgramServer, serveWith } from './program-server.js';
 
@@ -22,10 +22,11 @@ export type OperationsPort = {
  */
 export async function serveOperations(options: OperationsPort): Promise<number> {
   const { config, operations, metrics, lifecycle } = options;
+  const pageOf = createOperationalPages(operations);
   const server = new ProgramServer({
     handler: serveWith((request, response) => {
       request.resume();
-      void operationalPage(request.url?.split('?', 1)[0] ?? '', operations).then((page) => {
+      void pageOf(request.url?.split('?', 1)[0] ?? '').then((page) => {
         response.writeHead(page?.status ?? 404, { 'content-type': page?.type ?? 'text/plain' });
         response.end(page?.body);
       });
