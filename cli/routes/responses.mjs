@@ -93,7 +93,7 @@ function error(code, status, message, details) {
 const KEY_TAKEN = error(
   'already_exists',
   409,
-  'the Idempotency-Key was used for another request; send a new one',
+  'the Idempotency-Key was used for another request, or by another user; send a new one',
 );
 const STILL_RUNNING = error(
   'version_conflict',

@@ -7,7 +7,7 @@ import { withTestStack } from '../harness/test-stack.js';
 const CONNECTIONS = 40;
 const REQUESTS = 40;
 const MIB = 1024 * 1024;
-/** Without a bound it grew by 1,400 MiB. */
+/** Most was 43 MiB; without a bound it was 266 MiB at once, and 1,400 MiB after a while. */
 const GROWTH_BYTES_MAX = 150 * MIB;
 
 /** The memory that a process holds, in bytes. */

@@ -23,7 +23,7 @@ const REQUEST: RequestIdentity = {
   key: 'k',
   method: 'POST',
   path: '/v1/plans',
-  bodyHash: 'ab'.repeat(32),
+  hash: 'ab'.repeat(32),
 };
 
 async function environmentOf(database: Database) {

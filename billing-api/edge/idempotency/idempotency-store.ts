@@ -21,8 +21,8 @@ export type RequestIdentity = {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  /** SHA-256 of the body as canonical JSON, 64 hex digits. */
-  readonly bodyHash: string;
+  /** SHA-256 of the user and the body as canonical JSON, 64 hex digits; column `body_hash`. */
+  readonly hash: string;
 };
 
 /** The answer to a successful request, as it was sent. */
@@ -73,7 +73,7 @@ async function insertClaim(transaction: Transaction, command: ClaimCommand): Pro
     INSERT INTO idempotency_keys (tenant_id, environment_id, key, method, path, body_hash, state,
       claim_id, claimed_at, expires_at)
     VALUES (${environment.tenantId}, ${environment.environmentId}, ${request.key},
-      ${request.method}, ${request.path}, decode(${request.bodyHash}, 'hex'), 'running',
+      ${request.method}, ${request.path}, decode(${request.hash}, 'hex'), 'running',
       ${claimId}, ${formatInstant(now)}, ${formatInstant(now + KEPT_MS)})
     ON CONFLICT (tenant_id, environment_id, key) DO NOTHING`);
   return result.rowCount === 1;
@@ -91,7 +91,7 @@ async function takeOver(transaction: Transaction, command: ClaimCommand): Promis
   await transaction.query(sql.type(noRows)`
     UPDATE idempotency_keys
     SET method = ${request.method}, path = ${request.path},
-        body_hash = decode(${request.bodyHash}, 'hex'), state = 'running', claim_id = ${claimId},
+        body_hash = decode(${request.hash}, 'hex'), state = 'running', claim_id = ${claimId},
         claimed_at = ${formatInstant(now)}, expires_at = ${formatInstant(now + KEPT_MS)},
         answer_status = NULL, answer_headers = NULL, answer_body = NULL
     WHERE ${isOfEnvironment} AND key = ${request.key}`);
@@ -100,7 +100,7 @@ async function takeOver(transaction: Transaction, command: ClaimCommand): Promis
 
 function isSameRequest(row: KeyRow, request: RequestIdentity): boolean {
   return (
-    row.method === request.method && row.path === request.path && row.body_hash === request.bodyHash
+    row.method === request.method && row.path === request.path && row.body_hash === request.hash
   );
 }
 

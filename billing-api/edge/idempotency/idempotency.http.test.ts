@@ -122,6 +122,40 @@ describe('Idempotency-Key', () => {
     expect([fresh.status, fresh.headers.get('idempotency-replayed')]).toEqual([201, null]);
   });
 
+  test('belongs to one user: another one gets 409, and nothing of the first answer', async ({
+    api,
+    database,
+  }) => {
+    const { environment } = api;
+    const { apiKey } = await makeKey(database.database, { environment });
+    const change = { body: { name: 'Ada' }, headers: KEY };
+    const first = await api.call('PUT', '/v1/users/me', change);
+    expect(first.status).toBe(200);
+    const headers = { ...KEY, 'x-api-key': apiKey };
+    const other = await api.call('PUT', '/v1/users/me', { ...change, headers });
+    expect([other.status, other.body]).toEqual([
+      409,
+      {
+        code: 'already_exists',
+        http_status_code: 409,
+        message:
+          'the Idempotency-Key was used for another request, or by another user; send a new one',
+      },
+    ]);
+    const again = await api.call('PUT', '/v1/users/me', change);
+    expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', first.body]);
+  });
+
+  test('is answered again whichever API key of its user the retry carries', async ({ api }) => {
+    const secret = { name: 'rotated', type: 'private_key' };
+    const { api_key: rotated } = await api.make('/v1/secrets/api/keys', secret);
+    const first = await api.call('POST', '/v1/plans', { body, headers: KEY });
+    const headers = { ...KEY, 'x-api-key': rotated };
+    const again = await api.call('POST', '/v1/plans', { body, headers });
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect(again.body).toEqual(first.body);
+  });
+
   test('takes over what died before it wrote, and never what died after', async ({
     api,
     database,

@@ -30,7 +30,8 @@ function refusalOf(outcome: Exclude<ClaimOutcome['outcome'], 'claimed' | 'answer
   switch (outcome) {
     case 'other-request':
       return new HttpFailure(409, 'already_exists', {
-        message: 'the Idempotency-Key was used for another request; send a new one',
+        message:
+          'the Idempotency-Key was used for another request, or by another user; send a new one',
       });
     case 'running':
       return new HttpFailure(409, 'version_conflict', {
