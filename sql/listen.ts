@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { withSession } from './session.js';
 
 /** How long to wait before a lost session is opened again. Notices in between are missed. */
 const RECONNECT_MS = 1_000;
+
+/** A connection without a word from anybody may have lost its server. */
+const ASK_MS = 10_000;
+const LIMIT = { statementTimeoutMs: 5_000 };
 
 export type Listening = { readonly close: () => Promise<void> };
 
@@ -19,8 +24,8 @@ export function listen(
 ): Listening {
   const stop = new AbortController();
   const { signal } = stop;
-  const listenUntilLost = (): Promise<void> =>
-    withSession(url, async (session) => {
+  const listenUntilLost = (): Promise<void> => {
+    const work = async (session: Client): Promise<void> => {
       const ended = new Promise<void>((resolve) => {
         session.on('end', resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
@@ -30,8 +35,15 @@ export function listen(
       });
       await session.query(`LISTEN ${channel}`);
       onNotice();
+      // When the question is not answered, the session ends.
+      const asking = setInterval(() => {
+        void session.query('SELECT 1').catch(() => undefined);
+      }, ASK_MS);
       if (!signal.aborted) await ended;
-    });
+      clearInterval(asking);
+    };
+    return withSession(url, work, LIMIT);
+  };
   const listening = (async (): Promise<void> => {
     while (!signal.aborted) {
       // Whatever ended the session, a new one is opened; meanwhile the caller polls.

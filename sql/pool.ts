@@ -17,6 +17,7 @@ import { beginningWithNext, enterEnvironment, startReading } from './driver/begi
 import { freedWhenLost } from './driver/freed-when-lost.js';
 import { postgresDriver } from './driver/postgres-driver.js';
 import { connectOutageOf, outageOf } from './outage.js';
+import { createPlaces, type Places } from './places.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 import { withSession } from './session.js';
 
@@ -67,18 +68,29 @@ const validateRows: Interceptor = {
   },
 };
 
-/** The pool, with the outages among its rejections turned into DependencyErrors. */
-function reportingOutages(pool: DatabasePool): DatabasePool {
+/** What takes a connection of the pool until it has ended. */
+const USES: readonly (string | symbol)[] = [
+  ...['any', 'anyFirst', 'connect', 'exists', 'many', 'manyFirst', 'maybeOne', 'maybeOneFirst'],
+  ...['one', 'oneFirst', 'query', 'transaction'],
+];
+
+type Member = (...parameters: unknown[]) => Promise<unknown>;
+
+/**
+ * The pool, with the outages among its rejections turned into DependencyErrors. Who waits too long
+ * for a connection is turned away, too.
+ */
+function reportingOutages(pool: DatabasePool, places: Places): DatabasePool {
   return new Proxy(pool, {
     get: (target, key) => {
       const member: unknown = Reflect.get(target, key);
-      if (typeof member !== 'function') return member;
-      return (...parameters: unknown[]): unknown => {
-        const result: unknown = Reflect.apply(member, target, parameters);
-        if (!(result instanceof Promise)) return result;
-        return result.catch((error: unknown) => {
+      if (typeof member !== 'function' || !USES.includes(key)) return member;
+      return async (...parameters: unknown[]): Promise<unknown> => {
+        try {
+          return await places(() => Reflect.apply(member as Member, target, parameters));
+        } catch (error) {
           throw outageOf(error);
-        });
+        }
       };
     },
   });
@@ -105,8 +117,9 @@ export class Database {
   constructor(
     readonly url: string,
     pool: DatabasePool,
+    places: Places,
   ) {
-    this.slonik = reportingOutages(pool);
+    this.slonik = reportingOutages(pool, places);
   }
 
   /**
@@ -190,6 +203,13 @@ const SESSION_SETTINGS = '-c TimeZone=UTC -c DateStyle=ISO';
  */
 export type WorkingRole = 'programs' | 'owner';
 
+export type PoolOptions = {
+  readonly poolSize: number;
+  readonly role?: WorkingRole;
+  /** A longer statement is ended by the server; tests choose a short time. */
+  readonly statementTimeoutMs?: number;
+};
+
 /**
  * Opens a pool on a PostgreSQL URL (`postgres://user:password@host:port/database`), as the role of
  * the programs unless told otherwise.
@@ -197,10 +217,8 @@ export type WorkingRole = 'programs' | 'owner';
  * against the schema of its statement.
  * @throws DependencyError when the server cannot be reached or refuses the credentials.
  */
-export async function createDatabase(
-  url: string,
-  options: { readonly poolSize: number; readonly role?: WorkingRole },
-): Promise<Database> {
+export async function createDatabase(url: string, options: PoolOptions): Promise<Database> {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const role = options.role === 'owner' ? '' : PROGRAMS_OPTION;
   try {
     const address = withServerOptions(url, `${SESSION_SETTINGS} ${role}`.trim());
@@ -209,7 +227,7 @@ export async function createDatabase(
     const pool = await createPool(address, {
       maximumPoolSize: options.poolSize,
       connectionTimeout: CONNECT_TIMEOUT_MS,
-      statementTimeout: STATEMENT_TIMEOUT_MS,
+      statementTimeout: statementTimeoutMs,
       idleInTransactionSessionTimeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       idleTimeout: IDLE_TIMEOUT_MS,
       // The default, DISCARD ALL, would cost a round trip per statement. It is not needed: settings
@@ -222,7 +240,8 @@ export async function createDatabase(
     // An idle connection that the server drops is replaced at the next use. Without a listener the
     // error event would end the process.
     pool.on('error', () => undefined);
-    return new Database(url, pool);
+    const places = createPlaces(options.poolSize, statementTimeoutMs + CONNECT_TIMEOUT_MS);
+    return new Database(url, pool, places);
   } catch (error) {
     throw connectOutageOf(error);
   }

@@ -1,23 +1,35 @@
 import { Client } from 'pg';
+import { boundStatements, closeClient, KEEP_ALIVE } from './bounded-statements.js';
 import { connectOutageOf, outageOf } from './outage.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** For statements that may wait for others, or work on whole tables: migrations, backups. */
+export const PATIENT: SessionOptions = { statementTimeoutMs: 86_400_000 };
+
+export type SessionOptions = {
+  /** A longer statement is ended by the server, or here when the server does not answer. */
+  readonly statementTimeoutMs?: number;
+};
 
 /**
  * Runs `work` on a separate connection outside any pool. It is needed for advisory locks, CREATE
- * DATABASE and files with several statements.
+ * DATABASE and files with several statements. A statement may take a minute, unless told otherwise.
  * @throws DependencyError when PostgreSQL cannot be reached or fails.
  */
 export async function withSession<T>(
   url: string,
   work: (session: Client) => Promise<T>,
+  { statementTimeoutMs = STATEMENT_TIMEOUT_MS }: SessionOptions = {},
 ): Promise<T> {
   const session = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // A session that holds a lock says nothing for as long as its owner works elsewhere.
-    keepAlive: true,
+    ...KEEP_ALIVE,
+    statement_timeout: statementTimeoutMs,
   });
+  boundStatements(session, statementTimeoutMs);
   // Without a listener the event would end the process. A connection that was lost between two
   // statements fails the next one with an error that does not say why, so the first one is kept.
   const losses: Error[] = [];
@@ -25,7 +37,7 @@ export async function withSession<T>(
   try {
     await session.connect();
   } catch (error) {
-    await session.end().catch(() => undefined);
+    await closeClient(session).catch(() => undefined);
     throw connectOutageOf(error);
   }
   try {
@@ -33,7 +45,7 @@ export async function withSession<T>(
   } catch (error) {
     throw losses.length === 0 ? outageOf(error) : connectOutageOf(losses[0]);
   } finally {
-    await session.end().catch(() => undefined);
+    await closeClient(session).catch(() => undefined);
   }
 }
 
@@ -62,16 +74,17 @@ export function withFreeAdvisoryLock<T>(
 }
 
 /**
- * Runs `work` while holding an advisory lock of the database; other processes wait for it. The
- * server frees the lock when the session ends, however it ends.
+ * Runs `work` while holding an advisory lock of the database; other processes wait for it, up to a
+ * day. The server frees the lock when the session ends, however it ends.
  */
 export function withAdvisoryLock<T>(
   url: string,
   lock: string,
   work: (session: Client) => Promise<T>,
 ): Promise<T> {
-  return withSession(url, async (session) => {
+  const locked = async (session: Client): Promise<T> => {
     await session.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [lock]);
     return work(session);
-  });
+  };
+  return withSession(url, locked, PATIENT);
 }

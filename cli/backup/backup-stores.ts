@@ -5,7 +5,7 @@ import { Lifecycle } from '../../runtime/lifecycle.js';
 import { createLog } from '../../runtime/log.js';
 import { createDatabase } from '../../sql/pool.js';
 import { assertMigrated } from '../../sql/prepared-database.js';
-import { withSession } from '../../sql/session.js';
+import { PATIENT, withSession } from '../../sql/session.js';
 import { startEngines } from '../engines.js';
 import { readStackConfig } from '../stack-config.js';
 
@@ -52,7 +52,7 @@ export async function withBackupStores<T>(
 
 /**
  * The texts of values must not depend on settings of the login or the database, and nothing may end
- * a session for taking long.
+ * a session for taking long; only each statement has an end.
  */
 const SETTINGS = [
   `SET TIME ZONE 'UTC'`,
@@ -60,18 +60,18 @@ const SETTINGS = [
   `SET IntervalStyle = 'postgres'`,
   `SET bytea_output = 'hex'`,
   'SET extra_float_digits = 3',
-  'SET statement_timeout = 0',
   'SET idle_in_transaction_session_timeout = 0',
   `SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'`,
 ].join('; ');
 
-/** A session of PostgreSQL that writes texts in one way and is never ended for taking long. */
+/** A session of PostgreSQL that writes texts in one way and may take a day for a statement. */
 export function withPatientSession<T>(
   url: string,
   work: (session: Client) => Promise<T>,
 ): Promise<T> {
-  return withSession(url, async (session) => {
+  const prepared = async (session: Client): Promise<T> => {
     await session.query(SETTINGS);
     return work(session);
-  });
+  };
+  return withSession(url, prepared, PATIENT);
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { codeOf, DependencyError, messageOf } from '../../runtime/failure.js';
+import { KEEP_ALIVE } from '../../sql/bounded-statements.js';
 import { PROGRAMS_OPTION, withServerOptions } from '../../sql/programs-role.js';
 import { outageOfState } from '../../sql/sql-state.js';
 
@@ -42,7 +43,7 @@ export function createLogPool(options: LogConnections): pg.Pool {
     application_name: 'minutebook-event-log',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    keepAlive: true,
+    ...KEEP_ALIVE,
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 500,
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest';
-import { codeOf } from '../../runtime/failure.js';
+import { postgresProcesses, signalAll } from '../../load-tests/harness/signal-postgres.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../sql/embedded.js';
 import { migrateDatabase } from '../../sql/migrate.js';
 import {
@@ -54,7 +54,7 @@ async function inSession(work: (session: pg.Client) => Promise<unknown>): Promis
 const outage: Outage = {
   kill: async () => {
     // Sessions live a moment longer than their postmaster and could still commit.
-    for (const pid of await processesOf(server.pid)) signal(pid, 'SIGKILL');
+    signalAll(await postgresProcesses(server), 'SIGKILL');
     await server.exited;
   },
   restart: async () => {
@@ -114,32 +114,13 @@ describe('event log in PostgreSQL when the server is killed', () => {
   test('an append is rejected in time when the server hangs', async ({ log }) => {
     const writer = await log.openWriter();
     await writer.append([text('before')]);
-    const processes = await processesOf(server.pid);
-    for (const pid of processes) signal(pid, 'SIGSTOP');
+    const processes = await postgresProcesses(server);
+    signalAll(processes, 'SIGSTOP');
     const startedMs = Date.now();
     await expect(writer.append([text('stopped')])).rejects.toMatchObject({ isRetryable: true });
     expect(Date.now() - startedMs).toBeLessThan(PRODUCE_TIMEOUT_MS + 2_000);
-    for (const pid of processes) signal(pid, 'SIGCONT');
+    signalAll(processes, 'SIGCONT');
     await writer.append([text('after')]);
     await writer.close();
   });
 });
-
-/** The server and all of its sessions and workers. */
-async function processesOf(postmaster: number): Promise<readonly number[]> {
-  const pids: number[] = [postmaster];
-  await inSession(async (session) => {
-    const result = await session.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
-    pids.push(...result.rows.map(({ pid }) => pid));
-  });
-  return pids;
-}
-
-/** Ignores a process that has ended already, such as the session that listed the processes. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error;
-  }
-}

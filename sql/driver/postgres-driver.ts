@@ -6,6 +6,7 @@ import {
   type DriverConfiguration,
 } from 'slonik';
 import { AssertionFailed, assertPresent, codeOf } from '../../runtime/failure.js';
+import { boundStatements, closeClient, KEEP_ALIVE } from '../bounded-statements.js';
 
 type Setup = Parameters<typeof createDriverFactory>[0];
 type PoolClient = Awaited<ReturnType<Awaited<ReturnType<Setup>>['createPoolClient']>>;
@@ -50,15 +51,19 @@ const milliseconds = (given: number | 'DISABLE_TIMEOUT'): number =>
   given === 'DISABLE_TIMEOUT' ? 0 : given;
 
 function openClient(configuration: DriverConfiguration, parsers: Types): Client {
-  return new Client({
+  const statementTimeoutMs = milliseconds(configuration.statementTimeout);
+  const client = new Client({
+    ...KEEP_ALIVE,
     connectionString: configuration.connectionUri,
     connectionTimeoutMillis: milliseconds(configuration.connectionTimeout),
-    statement_timeout: milliseconds(configuration.statementTimeout),
+    statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: milliseconds(
       configuration.idleInTransactionSessionTimeout,
     ),
     types: parsers,
   });
+  boundStatements(client, statementTimeoutMs);
+  return client;
 }
 
 /** One connection of a pool, as slonik wants it. */
@@ -96,7 +101,7 @@ function poolClientOf(client: Client, events: DriverClientEventEmitter): PoolCli
     },
     end: async () => {
       loss ??= new Error('The connection was closed while a statement ran.');
-      await client.end();
+      await closeClient(client);
       hasEnded = true;
     },
     query,
