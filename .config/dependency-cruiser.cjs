@@ -44,6 +44,8 @@ const aggregatorOrder = [
   ['fold'],
   ['protocol'],
   ['dedup', 'gather', 'retention', 'write'],
+  ['checkpoints'],
+  ['flush'],
   ['backfill', 'ownership'],
 ];
 
@@ -114,6 +116,14 @@ module.exports = {
       },
     },
     {
+      name: 'no-room-knows-the-program',
+      comment:
+        'The files beside the rooms put the program together. What a controller works with stands in its own room; generated/controllers.ts lets the compiler compare it with what the program hands over.',
+      severity: 'error',
+      from: { path: '^billing-api/[^/]+/', pathNot: `${tests}|${testing}` },
+      to: { path: '^billing-api/[^/]+\\.ts$' },
+    },
+    {
       name: 'declarations-know-no-room',
       comment:
         'What is declared lies lowest, so that a resource knows the columns and answers of every other without knowing what it does.',
@@ -165,6 +175,16 @@ module.exports = {
     },
     ...domainOrder,
     ...aggregatorLayers,
+    {
+      name: 'every-folder-of-the-aggregator-is-in-the-order',
+      comment: 'A folder that is not in aggregatorOrder would be under no rule.',
+      severity: 'error',
+      from: {},
+      to: {
+        path: '^aggregator/[^/]+/',
+        pathNot: `^aggregator/(testing|${aggregatorOrder.flat().join('|')})/`,
+      },
+    },
     {
       name: 'domain-folders-are-in-the-order',
       comment:

@@ -8,7 +8,7 @@ import { openPostgresWriter } from '../event-log/postgres/writer.js';
 import { ownerOf } from '../load-tests/harness/owner.js';
 import { integerColumn } from '../sql/columns.js';
 import { FOLD_VERSION } from './fold/fold-version.js';
-import { createCheckpointStore } from './ownership/checkpoint-store.js';
+import { createCheckpointStore } from './checkpoints/checkpoint-store.js';
 import {
   createMeter,
   eventOf,

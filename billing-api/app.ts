@@ -32,7 +32,7 @@ import { createOperationalRoutes } from './edge/operational-routes.js';
 import { createOperationFinder, refuseElsewhere, requireOperation } from './edge/operations.js';
 import { authorize } from './edge/access/permissions.js';
 import { createTokens } from './edge/access/tokens.js';
-import { createPasswords } from './platform/auth/passwords.js';
+import { createPasswords } from './platform/users/passwords.js';
 import { KnownCustomers } from './customers/known-customers.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import { createDeadLetters } from './events/dead-letters/dead-letters-store.js';
@@ -40,7 +40,8 @@ import { createConflictList, createDuplicateCount } from './events/event-conflic
 import { createEventSlotCount } from './events/event-slots.js';
 import { createEventStore } from './events/events-store.js';
 import { createFinishedEvents } from './events/reconciliation/finished-events.js';
-import { createPendingLog, type LazyEventLog } from './events/pending-log.js';
+import { createPendingLog } from './events/pending-log.js';
+import type { LazyEventLog } from './usage/watermark/log-access.js';
 import {
   createRemovedEventFinder,
   refuseExpiredLists,

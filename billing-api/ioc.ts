@@ -6,7 +6,7 @@ import type { KnownCustomers } from './customers/known-customers.js';
 import type { BillingDatabase } from './records/unit.js';
 import type { UsageReader } from './usage/store/usage-reader.js';
 import type { Tokens } from './edge/access/tokens.js';
-import type { Passwords } from './platform/auth/passwords.js';
+import type { Passwords } from './platform/users/passwords.js';
 import type { ReadDataUntil } from './usage/watermark/data-until.js';
 import type { DeadLetters } from './events/dead-letters/dead-letters-store.js';
 import type { CountDuplicates, ListConflicts } from './events/event-conflicts-store.js';
@@ -15,9 +15,13 @@ import type { EventStore } from './events/events-store.js';
 import type { FinishedEvents } from './events/reconciliation/finished-events.js';
 import type { FindRemovedEvent } from './events/refuse-expired-lists.js';
 import type { ExpiredEvents } from './usage/expired/expired-events.js';
-import type { LazyEventLog, PendingLog } from './events/pending-log.js';
+import type { PendingLog } from './events/pending-log.js';
+import type { LazyEventLog } from './usage/watermark/log-access.js';
 
-/** What controllers hand to use cases, each of which names the part it needs. */
+/**
+ * What the program hands to every controller, each of which names the part that it needs. That all
+ * of them can be made of it the compiler checks in generated/controllers.ts.
+ */
 export type ControllerDependencies = {
   readonly database: BillingDatabase;
   readonly usage: UsageReader;

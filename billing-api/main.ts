@@ -20,12 +20,11 @@ import { openProgram } from '../runtime/program.js';
 import { createReadiness, type Readiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { startKeyUses } from '../sql/key-uses.js';
-import { refuseLogElsewhere } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createBillingApp } from './app.js';
 import { startKeyRemoval } from './edge/idempotency/remove-expired-keys.js';
-import { createLogAccess } from './events/log-access.js';
+import { createLogAccess } from './usage/watermark/log-access.js';
 import { startReconciliation } from './events/reconciliation/reconcile.js';
 
 setHeapGrowth(200);
@@ -67,7 +66,6 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const clickHouse = createClickHouse(clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   await refuseUnmigratedClickHouse(clickHouse);
-  await refuseLogElsewhere(database, { isInKafka: config.KAFKA_BROKERS !== undefined });
   const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: databaseUrl };

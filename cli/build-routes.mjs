@@ -1,7 +1,7 @@
 /**
- * Writes billing-api/generated: the routes, the operation table and the OpenAPI document of the
- * controllers. Runs before the TypeScript compiler, which needs the first two. Does nothing when no
- * source has changed.
+ * Writes billing-api/generated: the routes, the operation table, the list of controllers and the
+ * OpenAPI document. Runs before the TypeScript compiler, which needs the first three. Does nothing
+ * when no source has changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,12 @@ import {
   withStrictNulls,
   withoutInt32,
 } from './routes/document.mjs';
-import { checkRoutes, operationsModule, operationsOf } from './routes/operations.mjs';
+import {
+  checkRoutes,
+  controllersModule,
+  operationsModule,
+  operationsOf,
+} from './routes/operations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const output = join(root, 'billing-api', 'generated');
@@ -46,8 +51,8 @@ function readJson(name) {
 }
 
 /**
- * Writes the operation table, and completes the document with what follows from it, and with the
- * event routes, which ingest serves, and the operational routes.
+ * Writes the operation table and the list of controllers, and completes the document with what
+ * follows from the table, and with the event routes, which ingest serves, and the operational routes.
  */
 function completeSpec() {
   const file = join(output, 'openapi.json');
@@ -58,7 +63,9 @@ function completeSpec() {
     Object.entries(spec.paths).map(([path, item]) => [path.replace(/^\/v1/, ''), item]),
   );
   const routed = operationsOf(ours);
-  checkRoutes(routed, readFileSync(join(output, 'routes.ts'), 'utf8'));
+  const routes = readFileSync(join(output, 'routes.ts'), 'utf8');
+  checkRoutes(routed, routes);
+  writeFileSync(join(output, 'controllers.ts'), controllersModule(routes));
   const operations = [...routed, ...operationsOf(fragment.paths)];
   writeFileSync(join(output, 'operations.ts'), operationsModule(operations));
   const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {

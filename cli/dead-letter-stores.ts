@@ -1,6 +1,6 @@
 import { createDeadLetters } from '../billing-api/events/dead-letters/dead-letters-store.js';
 import type { ReplayDependencies } from '../billing-api/events/dead-letters/replay-dead-letters.js';
-import { createLogAccess } from '../billing-api/events/log-access.js';
+import { createLogAccess } from '../billing-api/usage/watermark/log-access.js';
 import { createClickHouse } from '../clickhouse/client.js';
 import { systemClock } from '../runtime/clock.js';
 import { Lifecycle } from '../runtime/lifecycle.js';

@@ -3,7 +3,7 @@ import type { EventLogReader } from '../../event-log/event-log.js';
 import type { CatalogReader } from '../gather/catalog.js';
 import { boundsOfPartition, type FlushLimits } from '../gather/gather-bounds.js';
 import { ReadAhead } from '../gather/read-ahead.js';
-import type { CheckpointStore } from '../ownership/checkpoint-store.js';
+import type { CheckpointStore } from '../checkpoints/checkpoint-store.js';
 import { FlushMember } from './flush-member.js';
 import { Flusher } from './flusher.js';
 import { createWriteTogether } from './write-together.js';

@@ -7,7 +7,7 @@ import { hashText } from '../../runtime/hash-text.js';
 import { decodeRecord } from '../fold/candidate.js';
 import { INSERT_STAGES } from '../fold/batch-tables.js';
 import { indexMeters } from '../fold/meter-index.js';
-import { createCheckpointStore } from '../ownership/checkpoint-store.js';
+import { createCheckpointStore } from '../checkpoints/checkpoint-store.js';
 import { buildBatch } from '../protocol/build-batch.js';
 import { EVENT, settings } from '../testing/protocol-steps.js';
 import { UsageWriter } from '../write/usage-writer.js';

@@ -4,7 +4,7 @@ import { BATCH_TABLES, type BatchTable } from '../fold/batch-tables.js';
 import type { OutcomeOf, UnknownOutcome } from '../protocol/expected-outcomes.js';
 import type { CommandOf } from '../protocol/state.js';
 import { divideBatches, insertBatches, type BatchToWrite } from '../write/insert-batches.js';
-import type { CheckpointStore } from '../ownership/checkpoint-store.js';
+import type { CheckpointStore } from '../checkpoints/checkpoint-store.js';
 import type { Performance, Writing, WriteTogether } from './flush.js';
 
 type Stores = { readonly checkpoints: CheckpointStore; readonly clickhouse: ClickHouse };

@@ -16,7 +16,7 @@ import { createCatalogReader } from '../gather/catalog.js';
 import { IdFilterCache } from '../dedup/id-filter-cache.js';
 import { IdLookUps } from '../write/id-look-ups.js';
 import { UsageWriter } from '../write/usage-writer.js';
-import { createCheckpointStore } from './checkpoint-store.js';
+import { createCheckpointStore } from '../checkpoints/checkpoint-store.js';
 import { createMembership, type Membership } from './membership.js';
 import { runPartition, type PartitionRun } from './run-partition.js';
 

@@ -6,7 +6,7 @@ import type { OutcomeOf } from '../protocol/expected-outcomes.js';
 import type { CommandOf, Inspection, Performed } from '../protocol/state.js';
 import type { IdLookUps } from '../write/id-look-ups.js';
 import type { UsageWriter } from '../write/usage-writer.js';
-import type { CheckpointStore } from './checkpoint-store.js';
+import type { CheckpointStore } from '../checkpoints/checkpoint-store.js';
 import { refetchBatch } from '../gather/refetch-batch.js';
 import { isShared, type Performance, type SharedCommand } from '../flush/flush.js';
 import type { FlushMember } from '../flush/flush-member.js';

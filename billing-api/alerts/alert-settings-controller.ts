@@ -16,7 +16,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { WriteDependencies } from '../records/unit.js';
 import type { SearchBody } from '../records/record-dto.js';
 import { pageToDto } from '../records/search-records.js';
 import {
@@ -37,7 +37,7 @@ import {
 @Route('v1/alerts/setting')
 @Tags('Alerts')
 export class AlertSettingsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

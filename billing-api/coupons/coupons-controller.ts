@@ -17,7 +17,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { WriteDependencies } from '../records/unit.js';
 import type { MessageDto } from '../records/record-dto.js';
 import { pageToDto } from '../records/search-records.js';
 import {
@@ -49,7 +49,7 @@ import {
 @Route('v1/coupons')
 @Tags('Coupons')
 export class CouponsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

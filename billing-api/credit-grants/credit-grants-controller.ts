@@ -17,7 +17,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { WriteDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import type { MessageDto } from '../records/record-dto.js';
 import { pageToDto } from '../records/search-records.js';
@@ -38,7 +38,7 @@ import {
 
 @Route('v1')
 export class CreditGrantsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -32,12 +32,12 @@ import { searchCustomers } from './search-customers.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { WriteDependencies } from '../records/unit.js';
 
 @Route('v1/customers')
 @Tags('Customers')
 export class CustomersController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

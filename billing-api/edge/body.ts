@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { isAbsent } from './absent.js';
 import { HttpFailure } from './http-failure.js';
-import { REST_JSON_LIMITS, TOO_DEEP } from './limits/rest-json-limits.js';
+import { REST_JSON_LIMITS, TOO_DEEP } from './rest-json-limits.js';
 
 /** The largest valid request, 100 prices in bulk with 100 tiers each, has fewer members. */
 const MEMBERS_MAX = 40_000;

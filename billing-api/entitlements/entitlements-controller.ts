@@ -35,12 +35,12 @@ import {
 import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { WriteDependencies } from '../records/unit.js';
 
 @Route('v1/entitlements')
 @Tags('Entitlements')
 export class EntitlementsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import type { OwnerReference } from '../owners/read-owner.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { ReadDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import { pageToDto } from '../records/search-records.js';
 import { listEntitlementsOf } from './entitlement-operations.js';
@@ -15,7 +15,7 @@ import {
 /** The entitlements of one plan or addon, below which they stand in the interface. */
 @Route('v1')
 export class OwnerEntitlementsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReadDependencies) {
     super();
   }
 

@@ -5,7 +5,7 @@ import type { InstantMs, Interval } from '../../contract/instant.js';
 import { assertPresent, AssertionFailed } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import type { EventPosition } from './event-positions.js';
-import { queryFile } from '../records/query-file.js';
+import { queryFile } from '../../clickhouse/query-file.js';
 import { textKeyed } from '../records/columns.js';
 
 /** What a duplicate that differs said, as the aggregator keeps it. */

@@ -5,7 +5,7 @@ import { eventKey } from '../../contract/event-key.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
 import { hashText } from '../../runtime/hash-text.js';
-import { queryFile } from '../records/query-file.js';
+import { queryFile } from '../../clickhouse/query-file.js';
 
 /** Where in a log an event stands. */
 export type EventPosition = {

@@ -3,7 +3,7 @@ import type { ClickHouseQueries } from '../../clickhouse/client.js';
 import type { Environment } from '../../contract/environment.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
 import { integerColumn } from '../../sql/columns.js';
-import { queryFile } from '../records/query-file.js';
+import { queryFile } from '../../clickhouse/query-file.js';
 
 const COUNT_SLOTS = queryFile('count-event-slots');
 const slotRow = z.object({ slot_ms: integerColumn, event_count: integerColumn });

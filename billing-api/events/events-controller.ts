@@ -10,9 +10,9 @@ import {
   Tags,
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
-import { readEventConflicts } from './read-event-conflicts.js';
-import { readEventMonitoring } from './read-event-monitoring.js';
-import { readEvents } from './read-events.js';
+import { readEventConflicts, type ConflictReadDependencies } from './read-event-conflicts.js';
+import { readEventMonitoring, type MonitoringDependencies } from './read-event-monitoring.js';
+import { readEvents, type EventReadDependencies } from './read-events.js';
 import {
   conflictToDto,
   eventsPageToDto,
@@ -28,12 +28,15 @@ import {
 import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
 
 @Route('v1/events')
 @Tags('Events')
 export class EventsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(
+    private readonly dependencies: EventReadDependencies &
+      ConflictReadDependencies &
+      MonitoringDependencies,
+  ) {
     super();
   }
 

@@ -6,7 +6,7 @@ import type { MeterFilter } from '../../contract/meter.js';
 import { integerColumn } from '../../sql/columns.js';
 import { findEventPositions, type CountedPosition, type EventPosition } from './event-positions.js';
 import type { PartitionEnd } from '../domain/usage/watermark.js';
-import { queryFile, withLongTexts } from '../records/query-file.js';
+import { queryFile, withLongTexts } from '../../clickhouse/query-file.js';
 import { textKeyed } from '../records/columns.js';
 
 /** One event as it was accepted first; duplicates of its id are elsewhere. */

@@ -4,19 +4,13 @@ import type { EventRecord } from '../../contract/usage-event.js';
 import {
   OffsetOutOfRange,
   type EventLogReader,
-  type EventLogWriter,
   type LogIdentity,
 } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { FairQueue, type FairQueueLimits } from '../../runtime/fair-queue.js';
 import type { Checkpoints } from '../usage/watermark/checkpoints.js';
+import type { LazyEventLog } from '../usage/watermark/log-access.js';
 import type { EventPosition } from './event-positions.js';
-
-/** The event log, opened by whoever first needs it. */
-export type LazyEventLog = {
-  readonly reader: () => Promise<EventLogReader>;
-  readonly writer: () => Promise<EventLogWriter>;
-};
 
 /** What one answer may read of the log: half a second of a busy one, some seconds of decoding. */
 export type ScanLimits = {

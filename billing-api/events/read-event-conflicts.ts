@@ -28,9 +28,14 @@ export type ConflictsPage = {
   readonly total: number;
 };
 
+export type ConflictReadDependencies = {
+  readonly events: EventStore;
+  readonly listConflicts: ListConflicts;
+};
+
 /** GET /events/conflicts, newest first; the range is that of the duplicates' receipt. */
 export async function readEventConflicts(
-  dependencies: { readonly events: EventStore; readonly listConflicts: ListConflicts },
+  dependencies: ConflictReadDependencies,
   caller: Caller,
   request: ConflictsRequest,
 ): Promise<ConflictsPage | Refusal> {

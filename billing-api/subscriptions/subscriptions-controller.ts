@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
 import { tagReadVersion } from '../edge/versions.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { ReadDependencies } from '../records/unit.js';
 import { readSubscription } from './loaded-subscription.js';
 import {
   loadedSubscriptionToDto,
@@ -16,7 +16,7 @@ import type { SearchSubscriptionsBody } from './subscription-search.js';
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class SubscriptionsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReadDependencies) {
     super();
   }
 

@@ -17,7 +17,7 @@ import { createLazy } from '../../runtime/lazy.js';
 import { createBillingApp } from '../app.js';
 import { documentContract } from './openapi-contract.js';
 import { createPostgresDataUntil, type ReadDataUntil } from '../usage/watermark/data-until.js';
-import type { LazyEventLog } from '../events/pending-log.js';
+import type { LazyEventLog } from '../usage/watermark/log-access.js';
 
 /** How long ingest may hold an event before the log has it. */
 export const IN_FLIGHT_MS = 8_000;

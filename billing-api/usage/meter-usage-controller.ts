@@ -4,12 +4,12 @@ import { queryMeterUsage } from './query-meter-usage.js';
 import { meterUsageToDto, type MeterUsageQueryBody, type MeterUsageQueryDto } from './usage-dto.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/meter-usage')
 @Tags('Usage')
 export class MeterUsageController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

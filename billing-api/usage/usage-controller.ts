@@ -10,12 +10,12 @@ import {
 } from './usage-dto.js';
 import { accepted } from '../edge/http-failure.js';
 import { callerOf } from '../edge/request-context.js';
-import type { ControllerDependencies } from '../ioc.js';
+import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/events/usage')
 @Tags('Usage')
 export class UsageController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

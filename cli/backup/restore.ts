@@ -1,8 +1,5 @@
 import type { Client } from 'pg';
 import { keepOwnersOut } from '../../clickhouse/guard-copies.js';
-import { createLog } from '../../runtime/log.js';
-import { createDatabase } from '../../sql/pool.js';
-import { endRenewedBatches } from '../operator/end-renewed-batches.js';
 import { withPatientSession, type BackupStores } from './backup-stores.js';
 import { copyClickHouseIn, readClickHouseContents } from './clickhouse-tables.js';
 import {
@@ -40,18 +37,10 @@ async function inTransaction(session: Client, work: () => Promise<void>): Promis
   }
 }
 
-/** Batches that were begun when the backup was made: the log has another id now. */
-async function endBegunBatches({ ownerDatabaseUrl, clickhouse }: BackupStores): Promise<void> {
-  const database = await createDatabase(ownerDatabaseUrl, { poolSize: 2, role: 'owner' });
-  const logger = createLog('minutebook', 'warn');
-  await endRenewedBatches({ database, clickhouse, logger }).finally(() => database.close());
-}
-
 /**
  * Fills two empty databases with a backup and checks that every table holds the same rows. The log
  * in PostgreSQL gets a new id. PostgreSQL is filled in one transaction, and last: when anything
- * fails, it stays empty, and nothing can be started on half a backup. In the end, batches that were
- * begun on the log in PostgreSQL are ended; until they are, no aggregator starts.
+ * fails, it stays empty, and nothing can be started on half a backup.
  * @throws BackupRefused that names the remedy; MigrationRefused while an aggregator lives.
  */
 export async function restore(stores: BackupStores, directory: string): Promise<Manifest> {
@@ -75,6 +64,5 @@ export async function restore(stores: BackupStores, directory: string): Promise<
       await renewEventLog(session);
     });
   });
-  await endBegunBatches(stores);
   return manifest;
 }

@@ -1,4 +1,4 @@
-import { buildInvoice } from '../../billing-api/domain/invoice/build-invoice.js';
+import { buildInvoice } from '../../billing-api/domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs } from '../../billing-api/domain/invoice/invoice.js';
 import type { BucketUsage } from '../../billing-api/domain/usage/line-usage.js';
 import { formatMoney } from '../../billing-api/domain/money.js';

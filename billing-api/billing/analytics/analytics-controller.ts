@@ -5,12 +5,12 @@ import { analyticsToDto } from './analytics-answer.js';
 import type { AnalyticsBody, AnalyticsDto } from './analytics-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 @Route('v1/events/analytics')
 @Tags('Usage')
 export class AnalyticsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

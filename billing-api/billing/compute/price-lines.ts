@@ -1,5 +1,5 @@
-import { priceInvoice } from '../../domain/invoice/build-invoice.js';
-import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/due-date.js';
+import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
+import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/build/due-date.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import type { InvoicePlan } from './plan-invoice.js';

@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import type { CustomerName } from '../../customers/named-customer.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { SubscriptionListDto } from '../../subscriptions/subscription-expansions.js';
 import { listSubscriptionsOfCustomer } from '../../subscriptions/subscription-operations.js';
@@ -17,7 +17,7 @@ import {
 @Route('v1/customers')
 @Tags('Customers')
 export class CustomerAccessController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

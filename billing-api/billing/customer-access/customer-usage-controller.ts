@@ -2,15 +2,15 @@ import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { readCustomerUsage } from './customer-usage.js';
 import { customerUsageToDto, type CustomerUsageDto } from './customer-usage-dto.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 /** What a customer has used of its limits; it stands below `/customers` in the interface. */
 @Route('v1/customers/usage')
 @Tags('Customers')
 export class CustomerUsageController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

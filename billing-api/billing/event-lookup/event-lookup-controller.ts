@@ -2,14 +2,13 @@ import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { traceToDto, type EventLookupDto } from './event-lookup-dto.js';
-import { lookUpEvent } from './look-up-event.js';
+import { lookUpEvent, type LookUpDependencies } from './look-up-event.js';
 
 @Route('v1/events/lookup')
 @Tags('Events')
 export class EventLookupController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: LookUpDependencies) {
     super();
   }
 

@@ -11,12 +11,11 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { assertPresent } from '../../../runtime/failure.js';
-import { readLineEvents } from './read-line-events.js';
+import { readLineEvents, type LineEventReadDependencies } from './read-line-events.js';
 import type { DateTime } from '../../records/record-dto.js';
 import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 
 const LIMIT_DEFAULT = 100;
 const CSV_LIMIT_DEFAULT = 1_000;
@@ -24,7 +23,7 @@ const CSV_LIMIT_DEFAULT = 1_000;
 @Route('v1/subscriptions/lineitems')
 @Tags('Subscriptions')
 export class LineItemsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: LineEventReadDependencies) {
     super();
   }
 

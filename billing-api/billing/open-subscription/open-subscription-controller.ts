@@ -12,7 +12,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { tagVersion } from '../../edge/versions.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import {
   loadedSubscriptionToDto,
   type ExpandedSubscriptionDto,
@@ -23,7 +23,7 @@ import { createSubscription } from './create-subscription.js';
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class OpenSubscriptionController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

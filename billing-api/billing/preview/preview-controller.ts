@@ -5,12 +5,12 @@ import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
 import { invoicePreviewToDto } from './invoice-answer.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 @Route('v1/invoices')
 @Tags('Invoices')
 export class PreviewController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

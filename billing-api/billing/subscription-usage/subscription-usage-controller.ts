@@ -2,19 +2,19 @@ import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { readSubscriptionUsage } from './read-subscription-usage.js';
 import {
   subscriptionUsageToDto,
   type SubscriptionUsageBody,
   type SubscriptionUsageDto,
 } from './subscription-usage-dto.js';
+import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 /** The subscription route whose answer is computed as invoices are. */
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
 export class SubscriptionUsageController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: UsageReadDependencies) {
     super();
   }
 

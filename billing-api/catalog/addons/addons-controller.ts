@@ -16,7 +16,7 @@ import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
@@ -41,7 +41,7 @@ import type {
 @Route('v1/addons')
 @Tags('Addons')
 export class AddonsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

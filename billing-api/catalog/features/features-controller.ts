@@ -29,13 +29,13 @@ import { pageToDto } from '../../records/search-records.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
-import type { ControllerDependencies } from '../../ioc.js';
 
 @Route('v1/features')
 @Tags('Features')
 export class FeaturesController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

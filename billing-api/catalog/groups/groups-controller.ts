@@ -14,7 +14,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { pageToDto } from '../../records/search-records.js';
 import { archiveGroup, createGroup, readGroup, searchGroups } from './group-operations.js';
 import type {
@@ -27,7 +27,7 @@ import type {
 @Route('v1/groups')
 @Tags('Groups')
 export class GroupsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

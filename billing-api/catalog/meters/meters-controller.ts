@@ -27,15 +27,15 @@ import {
 } from '../../declarations/catalog/meter.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { pageToDto } from '../../records/search-records.js';
 import { listRequestFrom } from '../../records/list-request.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
+import type { WriteDependencies } from '../../records/unit.js';
 
 @Route('v1/meters')
 @Tags('Meters')
 export class MetersController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -25,14 +25,14 @@ import type {
 import { accepted } from '../../edge/http-failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
 
 @Route('v1/plans')
 @Tags('Plans')
 export class PlansController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -12,7 +12,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { instantToDto, type MessageDto } from '../../records/record-dto.js';
 import { changePrice } from './change-price.js';
 import { removePrice } from './end-price.js';
@@ -24,7 +24,7 @@ import type { ExpandedPriceDto } from './price-expansions.js';
 @Route('v1/prices')
 @Tags('Prices')
 export class PriceChangesController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

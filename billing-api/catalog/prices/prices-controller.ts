@@ -13,7 +13,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { expandedPriceToDto } from './expand-prices.js';
 import type { ExpandedPriceDto, PriceListDto, PricesDto } from './price-expansions.js';
 import { createPrice, createPrices, readPrice } from './price-operations.js';
@@ -34,7 +34,7 @@ export interface CreatePricesBody {
 @Route('v1/prices')
 @Tags('Prices')
 export class PricesController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -4,7 +4,7 @@ import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import { AssertionFailed } from '../../../runtime/failure.js';
 import type { CouponAssociation, CouponTerms } from './adjustments.js';
 import { applyCoupons, type CouponResult } from './apply-coupons.js';
-import { buildInvoice } from '../invoice/build-invoice.js';
+import { buildInvoice } from '../invoice/build/build-invoice.js';
 import type { InvoiceLine } from '../invoice/invoice.js';
 import { FIXED_PRICE, JANUARY, day, fixedLine } from '../../testing/invoice-samples.js';
 

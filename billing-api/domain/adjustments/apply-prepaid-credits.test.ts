@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
 import type { PrepaidWallet } from './adjustments.js';
 import { applyPrepaidCredits } from './apply-prepaid-credits.js';
-import { buildInvoice } from '../invoice/build-invoice.js';
+import { buildInvoice } from '../invoice/build/build-invoice.js';
 import type { InvoiceLine } from '../invoice/invoice.js';
 import { JANUARY, fixedLine, usageLine, usageOf } from '../../testing/invoice-samples.js';
 

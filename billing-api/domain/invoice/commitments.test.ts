@@ -3,7 +3,7 @@ import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
 import type { LineCommitment, SubscriptionCommitment } from '../commitment/commitment.js';
 import { formatMoney } from '../money.js';
 import type { LineItem } from './line-item.js';
-import { buildInvoice } from './build-invoice.js';
+import { buildInvoice } from './build/build-invoice.js';
 import type { InvoiceInputs, InvoiceLine, PriorCommitment } from './invoice.js';
 import {
   FIXED_PRICE,

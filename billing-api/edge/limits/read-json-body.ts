@@ -11,7 +11,7 @@ import type { Metrics } from '../../../runtime/metrics.js';
 import { hasBody } from '../body.js';
 import { HttpFailure } from '../http-failure.js';
 import { contextOf } from '../request-context.js';
-import { REST_JSON_LIMITS, TOO_DEEP, TOO_MANY_VALUES } from './rest-json-limits.js';
+import { REST_JSON_LIMITS, TOO_DEEP, TOO_MANY_VALUES } from '../rest-json-limits.js';
 import { whenAnswered } from './when-answered.js';
 
 const MIB = 1024 * 1024;

@@ -12,7 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { readDeadLetters } from './read-dead-letters.js';
-import { replayDeadLetters } from './replay-dead-letters.js';
+import { replayDeadLetters, type ReplayDependencies } from './replay-dead-letters.js';
 import {
   lettersToDto,
   replaysToDto,
@@ -23,12 +23,12 @@ import {
 } from './dead-letter-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 
 @Route('v1/events/dead-letters')
 @Tags('Events')
 export class DeadLettersController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReplayDependencies & WriteDependencies) {
     super();
   }
 

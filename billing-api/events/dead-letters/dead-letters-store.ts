@@ -4,7 +4,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { EVENT_RECORD_VERSION } from '../../../contract/usage-event.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { queryFile } from '../../records/query-file.js';
+import { queryFile } from '../../../clickhouse/query-file.js';
 
 /** Where a record stands in its log; together with the log it is the id of a dead letter. */
 export type LetterPlace = {

@@ -11,7 +11,7 @@ import {
   type DeadLetters,
   type LetterPlace,
 } from './dead-letters-store.js';
-import type { LazyEventLog } from '../pending-log.js';
+import type { LazyEventLog } from '../../usage/watermark/log-access.js';
 import {
   type ReadDependencies,
   type Transaction,

@@ -5,7 +5,7 @@ import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant
 import { integerColumn } from '../../../sql/columns.js';
 import type { Checkpoints } from '../../usage/watermark/checkpoints.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import { queryFile, withLongTexts } from '../../records/query-file.js';
+import { queryFile, withLongTexts } from '../../../clickhouse/query-file.js';
 
 /** How far a partition is finished: every batch that ends at or below `next_offset` is. */
 export type PartitionBound = {

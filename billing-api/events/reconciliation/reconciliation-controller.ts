@@ -2,8 +2,7 @@ import { Controller, Extension, Get, Queries, Request, Route, Tags } from '@tsoa
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
-import { readReconciliation } from './read-reconciliation.js';
+import { readReconciliation, type ReconciliationDependencies } from './read-reconciliation.js';
 import {
   reconciliationToDto,
   type ReconciliationDto,
@@ -13,7 +12,7 @@ import {
 @Route('v1/events/reconciliation')
 @Tags('Events')
 export class ReconciliationController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReconciliationDependencies) {
     super();
   }
 

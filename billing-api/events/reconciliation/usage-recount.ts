@@ -6,7 +6,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { boundParameters, placeFilters, type PartitionBound } from './finished-events.js';
 import { readEffectiveMeters, type EffectiveMeter } from '../../catalog/meters/effective-meters.js';
-import { queryFile, withLongTexts } from '../../records/query-file.js';
+import { queryFile, withLongTexts } from '../../../clickhouse/query-file.js';
 import { expiredHourKey, listExpiredHours } from '../../usage/expired/expired-events.js';
 import type { BillingDatabase } from '../../records/unit.js';
 

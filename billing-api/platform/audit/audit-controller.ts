@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/r
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import { pageToDto } from '../../records/search-records.js';
 import { auditEntryToDto, type AuditListDto, type SearchAuditBody } from './audit-entry.js';
 import { searchAudit } from './search-audit.js';
@@ -10,7 +10,7 @@ import { searchAudit } from './search-audit.js';
 @Route('v1/audit')
 @Tags('Audit trail')
 export class AuditController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReadDependencies) {
     super();
   }
 

@@ -11,7 +11,6 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted, HttpFailure } from '../../edge/http-failure.js';
 import { contextOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { tenantToDto } from '../../declarations/platform/tenant.js';
 import { userToDto } from '../../declarations/platform/user.resource.js';
 import {
@@ -22,12 +21,12 @@ import {
   type SignUpBody,
 } from './auth-dto.js';
 import { logIn, WRONG } from './log-in.js';
-import { signUp } from './sign-up.js';
+import { signUp, type AuthDependencies } from './sign-up.js';
 
 @Route('v1/auth')
 @Tags('Sign-in')
 export class AuthController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: AuthDependencies) {
     super();
   }
 

@@ -6,7 +6,7 @@ import { writeUnit, type WriteDependencies } from '../../records/unit.js';
 import type { UserWithTenant } from '../users/user-operations.js';
 import type { SignUpBody } from './auth-dto.js';
 import { storeSignUp, type NewTenant } from './new-tenant.js';
-import type { Passwords } from './passwords.js';
+import type { Passwords } from '../users/passwords.js';
 
 export type AuthDependencies = WriteDependencies & {
   readonly tokens: Tokens;

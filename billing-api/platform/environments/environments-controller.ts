@@ -15,7 +15,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
 import {
@@ -35,7 +35,7 @@ import {
 @Route('v1/environments')
 @Tags('Environments')
 export class EnvironmentsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

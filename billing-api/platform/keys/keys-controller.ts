@@ -15,7 +15,7 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerWithRolesOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createKey } from './create-key.js';
@@ -30,7 +30,9 @@ import {
 @Route('v1/secrets/api/keys')
 @Tags('API keys')
 export class KeysController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(
+    private readonly dependencies: WriteDependencies & { readonly forgetCallers: () => void },
+  ) {
     super();
   }
 

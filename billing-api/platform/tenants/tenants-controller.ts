@@ -2,7 +2,7 @@ import { Body, Controller, Extension, Get, Path, Put, Request, Route, Tags } fro
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import {
   tenantToDto,
   type ChangeTenantBody,
@@ -13,7 +13,7 @@ import { changeTenant, readTenant } from './tenant-operations.js';
 @Route('v1/tenants')
 @Tags('Tenants')
 export class TenantsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 

@@ -3,7 +3,7 @@ import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
-import { createPassword, type Passwords } from '../auth/passwords.js';
+import { createPassword, type Passwords } from './passwords.js';
 import { ABOVE_OWN, coverRoles, rolesRefusal } from '../roles/roles.js';
 import { limitsOf } from '../settings/tenant-limits.js';
 import { lockOwnTenant } from '../tenants/tenants-store.js';

@@ -15,7 +15,8 @@ import {
 } from '../../declarations/platform/user.resource.js';
 import { hasOtherAdministrator, revokeOtherKeys } from './users-store.js';
 
-type RightsDependencies = WriteDependencies & { readonly forgetCallers: () => void };
+/** What changes the rights of a user needs. */
+export type RightsDependencies = WriteDependencies & { readonly forgetCallers: () => void };
 
 /** Without a super_admin nobody could hand out roles again. Under the lock of the tenant. */
 async function lastAdministratorRefusal(unit: Unit, row: UserRow): Promise<Refusal | null> {

@@ -15,12 +15,11 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf, callerWithRolesOf, chosenEnvironmentOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import type { Refusal } from '../../records/refusal.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
 import { changeUser, readUser, searchUsers, type UserWithTenant } from './user-operations.js';
-import { changeUserRoles, deleteUser } from './user-rights.js';
+import { changeUserRoles, deleteUser, type RightsDependencies } from './user-rights.js';
 import {
   userToDto,
   type ChangeUserBody,
@@ -31,6 +30,7 @@ import {
   type UserDto,
   type UserListDto,
 } from '../../declarations/platform/user.resource.js';
+import type { Passwords } from './passwords.js';
 
 function answerOf(request: HttpRequest, user: UserWithTenant | Refusal): UserDto {
   const { row, tenant } = accepted(user);
@@ -40,7 +40,9 @@ function answerOf(request: HttpRequest, user: UserWithTenant | Refusal): UserDto
 @Route('v1/users')
 @Tags('Users')
 export class UsersController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(
+    private readonly dependencies: RightsDependencies & { readonly passwords: Passwords },
+  ) {
     super();
   }
 

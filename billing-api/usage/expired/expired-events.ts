@@ -8,7 +8,7 @@ import {
   type Interval,
 } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
-import { queryFile, withLongTexts } from '../../records/query-file.js';
+import { queryFile, withLongTexts } from '../../../clickhouse/query-file.js';
 import { Refusal, Refused } from '../../records/refusal.js';
 import type { ReadRawEventsBegin } from './raw-events-begin.js';
 

@@ -1,6 +1,6 @@
 import type { QueryParameters } from '../../../clickhouse/client.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { queryFile } from '../../records/query-file.js';
+import { queryFile } from '../../../clickhouse/query-file.js';
 
 /** A statement in which `$name$` stands for a piece of SQL that is made here, never for a text. */
 export function readTemplate(name: string): string {

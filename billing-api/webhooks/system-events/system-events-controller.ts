@@ -2,7 +2,7 @@ import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from 
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import { listSystemEvents, readSystemEvent } from './read-system-events.js';
 import {
   systemEventToDto,
@@ -14,7 +14,7 @@ import {
 @Route('v1/webhooks/events')
 @Tags('Webhooks')
 export class SystemEventsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: ReadDependencies) {
     super();
   }
 

@@ -1,4 +1,4 @@
-import { createLogAccess } from '../../../billing-api/events/log-access.js';
+import { createLogAccess } from '../../../billing-api/usage/watermark/log-access.js';
 import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
 import { assertClickHouseMigrated } from '../../../clickhouse/prepared-clickhouse.js';
 import type { EventLogReader } from '../../../event-log/event-log.js';

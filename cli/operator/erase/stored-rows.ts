@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { withLongTexts } from '../../../billing-api/records/query-file.js';
+import { withLongTexts } from '../../../clickhouse/query-file.js';
 import type { ClickHouse, QueryParameters } from '../../../clickhouse/client.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';

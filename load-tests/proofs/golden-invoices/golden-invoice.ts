@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { buildInvoice } from '../../../billing-api/domain/invoice/build-invoice.js';
+import { buildInvoice } from '../../../billing-api/domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
 import { encodeValue } from '../../../billing-api/domain/invoice/snapshot/encode-value.js';
 

@@ -5,7 +5,7 @@ import {
   createBackfillJobs,
   type BackfillAttempt,
 } from '../../../aggregator/backfill/backfill-jobs.js';
-import { createCheckpointStore } from '../../../aggregator/ownership/checkpoint-store.js';
+import { createCheckpointStore } from '../../../aggregator/checkpoints/checkpoint-store.js';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { integerColumn } from '../../../sql/columns.js';

@@ -29,14 +29,18 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     // Without this, the split refuses negative weights before a figure is wrong.
     ['Decimal => leftOf(discounts);', 'Decimal => leftOf(discounts).abs();'],
   ),
-  mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build-invoice.ts', [
+  mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build/build-invoice.ts', [
     'applyTaxes(taxable, {',
     'applyTaxes(paid.debits.reduce((left, { amount }) => left.minus(amount), taxable), {',
   ]),
-  mutation(['discounts do not lower the taxable amount', '13.2'], 'invoice/build-invoice.ts', [
-    'const taxable = subtotal.minus(totalDiscount);',
-    'const taxable = subtotal.minus(totalDiscount.times(0));',
-  ]),
+  mutation(
+    ['discounts do not lower the taxable amount', '13.2'],
+    'invoice/build/build-invoice.ts',
+    [
+      'const taxable = subtotal.minus(totalDiscount);',
+      'const taxable = subtotal.minus(totalDiscount.times(0));',
+    ],
+  ),
   mutation(['taxes of all levels count', '15'], 'adjustments/apply-taxes.ts', [
     'LEVELS.map(of).find((found) => found.length > 0) ?? []',
     'LEVELS.flatMap(of)',
@@ -65,7 +69,7 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     'amount.minus(lineItemDiscount).minus(invoiceLevelDiscount)',
     'amount.minus(lineItemDiscount.plus(invoiceLevelDiscount).times(0))',
   ]),
-  mutation(['an opening invoice is due after its period', '16'], 'invoice/due-date.ts', [
+  mutation(['an opening invoice is due after its period', '16'], 'invoice/build/due-date.ts', [
     "referencePoint === 'period_start' ? period.startMs : period.endMs",
     "referencePoint === 'period_start' ? period.endMs : period.endMs",
   ]),

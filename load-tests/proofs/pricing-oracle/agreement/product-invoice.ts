@@ -1,6 +1,6 @@
 import { plain, type Decimal } from '../../../../contract/decimal.js';
 import { formatInstant } from '../../../../contract/instant.js';
-import { buildInvoice } from '../../../../billing-api/domain/invoice/build-invoice.js';
+import { buildInvoice } from '../../../../billing-api/domain/invoice/build/build-invoice.js';
 import type {
   CommitmentInfo,
   InvoiceInputs,

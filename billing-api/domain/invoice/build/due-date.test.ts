@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatInstant, parseInstant } from '../../../contract/instant.js';
+import { formatInstant, parseInstant } from '../../../../contract/instant.js';
 import { DUE_DAYS_DEFAULT, dueDateOf, netDaysOf } from './due-date.js';
-import { JANUARY } from '../../testing/invoice-samples.js';
+import { JANUARY } from '../../../testing/invoice-samples.js';
 
 describe('due date (16)', () => {
   it('an opening invoice of 1 Jan to 1 Feb with 15 NET is due on 16 Jan', () => {

@@ -1,4 +1,4 @@
-import type { JsonLimits } from '../../../contract/check-json-limits.js';
+import type { JsonLimits } from '../../contract/check-json-limits.js';
 
 /** What a body may hold (docs/http.md 1.7). */
 export const REST_JSON_LIMITS: JsonLimits = {

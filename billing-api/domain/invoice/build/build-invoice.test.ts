@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import { formatMoney } from '../money.js';
-import type { Price } from '../price/price.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../../contract/decimal.js';
+import { formatMoney } from '../../money.js';
+import type { Price } from '../../price/price.js';
 import { buildInvoice } from './build-invoice.js';
-import type { InvoiceInputs } from './invoice.js';
-import type { LineUsage } from '../usage/line-usage.js';
+import type { InvoiceInputs } from '../invoice.js';
+import type { LineUsage } from '../../usage/line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,
@@ -15,7 +15,7 @@ import {
   usageLine,
   usageOf,
   subscriptionOf,
-} from '../../testing/invoice-samples.js';
+} from '../../../testing/invoice-samples.js';
 
 const usages = (entries: Readonly<Record<string, LineUsage>>): ReadonlyMap<string, LineUsage> =>
   new Map(Object.entries(entries));

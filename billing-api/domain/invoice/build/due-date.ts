@@ -1,5 +1,5 @@
-import { DAY_MS, type InstantMs, type Interval } from '../../../contract/instant.js';
-import type { ReferencePoint } from './invoice.js';
+import { DAY_MS, type InstantMs, type Interval } from '../../../../contract/instant.js';
+import type { ReferencePoint } from '../invoice.js';
 
 /**
  * Days until an invoice is due, unless the subscription or settings say otherwise (docs/domain.md

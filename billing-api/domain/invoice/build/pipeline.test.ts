@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import { HOUR_MS } from '../../../contract/instant.js';
-import type { LineCommitment } from '../commitment/commitment.js';
-import type { EntitlementSource } from '../entitlement/entitlement.js';
-import { minorDigitsOf } from '../money.js';
-import type { LineItem } from './line-item.js';
+import { Decimal, ZERO, decimalOf, plain } from '../../../../contract/decimal.js';
+import { HOUR_MS } from '../../../../contract/instant.js';
+import type { LineCommitment } from '../../commitment/commitment.js';
+import type { EntitlementSource } from '../../entitlement/entitlement.js';
+import { minorDigitsOf } from '../../money.js';
+import type { LineItem } from '../line-item.js';
 import type {
   CouponAssociation,
   PrepaidWallet,
   TaxAssociation,
-} from '../adjustments/adjustments.js';
+} from '../../adjustments/adjustments.js';
 import { buildInvoice } from './build-invoice.js';
-import type { InvoiceInputs, InvoiceResult } from './invoice.js';
-import type { LineUsage } from '../usage/line-usage.js';
+import type { InvoiceInputs, InvoiceResult } from '../invoice.js';
+import type { LineUsage } from '../../usage/line-usage.js';
 import {
   FIXED_PRICE,
   JANUARY,
@@ -25,7 +25,7 @@ import {
   fixedLine,
   usageLine,
   usageOf,
-} from '../../testing/invoice-samples.js';
+} from '../../../testing/invoice-samples.js';
 
 const ALWAYS = { startMs: 0, endMs: Infinity };
 const entitled = (usageLimit: string | null): EntitlementSource => ({

@@ -1,5 +1,5 @@
-import { ZERO, maxOf } from '../../../contract/decimal.js';
-import type { InvoiceTotals } from './invoice.js';
+import { ZERO, maxOf } from '../../../../contract/decimal.js';
+import type { InvoiceTotals } from '../invoice.js';
 
 /** What the totals are computed from; every figure is rounded already. */
 export type TotalsInputs = Pick<

@@ -1,13 +1,13 @@
-import { sumOf, ZERO, type Decimal } from '../../../contract/decimal.js';
-import { applyCoupons } from '../adjustments/apply-coupons.js';
-import { applyPrepaidCredits } from '../adjustments/apply-prepaid-credits.js';
-import { applyTaxes } from '../adjustments/apply-taxes.js';
+import { sumOf, ZERO, type Decimal } from '../../../../contract/decimal.js';
+import { applyCoupons } from '../../adjustments/apply-coupons.js';
+import { applyPrepaidCredits } from '../../adjustments/apply-prepaid-credits.js';
+import { applyTaxes } from '../../adjustments/apply-taxes.js';
 import { dueDateOf } from './due-date.js';
 import { invoiceTotals } from './invoice-totals.js';
-import type { BillableLine } from './billable-line.js';
-import type { InvoiceInputs, InvoiceLine, InvoiceResult } from './invoice.js';
-import { pricedLines } from './charge/priced-lines.js';
-import { selectLines } from './select-lines.js';
+import type { BillableLine } from '../billable-line.js';
+import type { InvoiceInputs, InvoiceLine, InvoiceResult } from '../invoice.js';
+import { pricedLines } from '../charge/priced-lines.js';
+import { selectLines } from '../select-lines.js';
 
 /**
  * Selects the lines of an invoice and prices them: lines, sums and the trace of every line, in the

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../runtime/project.js';
+import { projectRoot } from '../runtime/project.js';
 
 /** The text of `clickhouse/queries/<name>.sql`. @throws when there is none. */
 export function queryFile(name: string): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf } from '../../../contract/decimal.js';
+import { Decimal, ZERO, decimalOf } from '../../../../contract/decimal.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { TotalsInputs } from './invoice-totals.js';
 
