@@ -4,10 +4,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, SOURCE_FOLDERS } from './prepare/build.mjs';
+import { build } from './prepare/build.mjs';
+import { endOfRun, runChecks } from './prepare/checks.mjs';
 import { buildKafkaClient, install } from './prepare/install.mjs';
 import { createSteps, StepFailed } from './prepare/steps.mjs';
-import { binaries, root, stamps } from './prepare/tools.mjs';
+import { root } from './prepare/tools.mjs';
+
+const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+const RUN_TESTS = ['run', '--config', join(root, '.config', 'vitest.config.ts')];
 
 function say(text) {
   process.stderr.write(`${text}\n`);
@@ -24,86 +28,41 @@ function requireNode() {
   fail(`Node ${process.versions.node} is too old: Minutebook needs Node 20.12 or later.`);
 }
 
-/**
- * Runs the command as a child and exits as it does, after `besides` has ended. The terminal sends it
- * Ctrl-C; other signals are passed on.
- */
-function handOver(command, parameters, besides = Promise.resolve()) {
-  const child = spawn(command, parameters, { cwd: root, stdio: 'inherit' });
+/** Resolves to the exit code of a child. The terminal sends it Ctrl-C; other signals are passed on. */
+function endOf(child) {
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(error.message));
-  child.on('exit', (code, signal) => {
-    void besides.then(() => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
-  });
-  return child;
-}
-
-const cached = (name) => ['--cache', '--cache-location', join(stamps, name)];
-/** Types are not checked again, since the build has just checked them. */
-const CHECKS = [
-  [
-    'lint',
-    'eslint',
-    ['-c', '.config/eslint.config.js', '--max-warnings=0', ...cached('eslint'), '.'],
-  ],
-  [
-    'format',
-    'prettier',
-    [
-      '--config',
-      '.config/prettier.json',
-      '--check',
-      '--log-level',
-      'warn',
-      ...cached('prettier'),
-      '**/*.{ts,mjs,js,cjs}',
-    ],
-  ],
-  [
-    'imports',
-    'depcruise',
-    ['--config', '.config/dependency-cruiser.cjs', '--output-type', 'err', ...SOURCE_FOLDERS],
-  ],
-  ['dead code', 'knip', ['--config', '.config/knip.json', '--no-progress']],
-];
-
-/** Resolves to whether the check passed; its output is shown when it did not. */
-function runCheck([name, tool, parameters]) {
-  const startedAt = Date.now();
   return new Promise((resolve) => {
-    const child = spawn(join(binaries, tool), parameters, { cwd: root });
-    process.once('exit', () => child.kill());
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-    child.stderr.on('data', (chunk) => (output += chunk));
-    child.on('error', (error) => fail(error.message));
-    child.on('close', (code) => {
-      const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-      say(`check: ${name} ${code === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
-      if (code !== 0) say(output);
-      resolve(code === 0);
+    // After what it said to us, which can come later than its exit.
+    child.on('close', (code, signal) => {
+      if (signal === 'SIGTERM' || signal === 'SIGHUP') process.exit(1);
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
     });
   });
 }
 
-/**
- * Checks style, imports and dead code, one after the other beside what else happens. Resolves to
- * whether all passed, at the first one that did not.
- */
-async function check() {
-  for (const each of CHECKS) {
-    if (!(await runCheck(each))) return false;
-  }
-  return true;
+/** Runs the command as a child and exits as it does. */
+async function handOver(command, parameters) {
+  process.exit(await endOf(spawn(command, parameters, { cwd: root, stdio: 'inherit' })));
 }
 
-/** Runs all tests beside the checks. A check that fails ends the tests at once. */
-async function testBeside(checks, config) {
-  const tests = handOver(join(binaries, 'vitest'), ['run', '--config', config], checks);
-  if (await checks) return;
-  tests.kill('SIGTERM');
-  process.exit(1);
+/**
+ * Runs the tests and waits for the checks that run beside them. What either found is shown before
+ * the last line; the status is 1 when one of them failed.
+ */
+async function testBeside(checks, parameters) {
+  let counts = null;
+  const tests = spawn(process.execPath, [vitest, ...parameters], {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  tests.on('message', (message) => (counts = message));
+  const code = await endOf(tests);
+  const ended = await checks;
+  for (const line of endOfRun(ended, counts)) process.stdout.write(`${line}\n`);
+  const isRight = code === 0 && counts !== null && ended.every(({ findings }) => findings === null);
+  process.exit(isRight ? 0 : code || 1);
 }
 
 /** Programs that live in load-tests, each with a folder of its own. */
@@ -131,11 +90,11 @@ function mayUseKafka(verb, parameters) {
 }
 
 /** Installs and builds what the command needs and is missing or out of date. */
-async function prepare(verb, parameters, onRoutes) {
+async function prepare(verb, parameters, { onRoutes, onTypeErrors }) {
   const step = createSteps(process.stderr);
   try {
     await install(step);
-    await build(step, { isHurried: !CHECKED.has(verb), onRoutes });
+    await build(step, { isHurried: !CHECKED.has(verb), onRoutes, onTypeErrors });
     if (mayUseKafka(verb, parameters)) await buildKafkaClient(step);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
@@ -143,30 +102,32 @@ async function prepare(verb, parameters, onRoutes) {
   }
 }
 
+/** Finds all that is wrong at once: no failure keeps the others from being found. */
+async function checkAndTest(verb) {
+  let checks = Promise.resolve([]);
+  const types = { name: 'types', findings: null };
+  await prepare(verb, [], {
+    // The checks need the generated files but not what the compiler writes.
+    onRoutes: () => (checks = runChecks(say)),
+    onTypeErrors: (said) => (types.findings = said),
+  });
+  say(`check: types ${types.findings === null ? 'passed' : 'FAILED'}`);
+  const all = checks.then((others) => [types, ...others]);
+  return testBeside(all, [...RUN_TESTS, ...(verb === 'check' ? ['--project', 'fast'] : [])]);
+}
+
 async function main() {
   const [verb = 'start', ...parameters] = process.argv.slice(2);
   requireNode();
-  // The checks need the generated files but not what the compiler writes.
-  const isChecked = verb === 'check' || (verb === 'test' && parameters.length === 0);
-  let checks = Promise.resolve(true);
-  await prepare(verb, parameters, () => {
-    if (isChecked) checks = check();
-  });
+  if (verb === 'check' || (verb === 'test' && parameters.length === 0)) return checkAndTest(verb);
+  await prepare(verb, parameters, {});
   if (verb === 'build') return;
-  const config = join(root, '.config', 'vitest.config.ts');
-  if (verb === 'check') {
-    if (!(await checks)) process.exit(1);
-    return handOver(join(binaries, 'vitest'), ['run', '--config', config, '--project', 'fast']);
-  }
-  if (verb === 'test') {
-    if (isChecked) return testBeside(checks, config);
-    return handOver(join(binaries, 'vitest'), ['run', '--config', config, ...parameters]);
-  }
+  if (verb === 'test') return handOver(process.execPath, [vitest, ...RUN_TESTS, ...parameters]);
   if (verb === 'examples') {
     // The test that compares the examples with what the product answers writes them instead.
     process.env.RECORD_EXAMPLES = '1';
     const recorder = 'billing-api/edge/openapi-examples.http.test.ts';
-    return handOver(join(binaries, 'vitest'), ['run', '--config', config, recorder]);
+    return handOver(process.execPath, [vitest, ...RUN_TESTS, recorder]);
   }
   const proofFolder = PROOFS.get(verb);
   if (proofFolder !== undefined) {

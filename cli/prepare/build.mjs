@@ -12,6 +12,8 @@ import { compiler, isStamped, root, runTool, stamp } from './tools.mjs';
 
 const dist = join(root, 'dist');
 const TESTS_STAMP = join(dist, '.built-for-tests');
+/** Exit code of the compiler when it found errors and wrote the JavaScript all the same. */
+const WRITTEN_WITH_ERRORS = 2;
 export const SOURCE_FOLDERS = [
   'contract',
   'runtime',
@@ -52,8 +54,10 @@ function fingerprintOfSources() {
  * Builds what has changed. `onRoutes` is called once, when all generated files are there.
  * @param isHurried leaves out the check of types, which takes most of the time. The next build that
  *   is not hurried makes up for it.
+ * @param onTypeErrors is told what the compiler found, and the build goes on with what it wrote all
+ *   the same. Without it, an error ends the build.
  */
-export async function build(step, { isHurried, onRoutes = () => undefined }) {
+export async function build(step, { isHurried, onRoutes = () => undefined, onTypeErrors }) {
   const wanted = fingerprintOfSources();
   const isThere = existsSync(join(dist, 'cli', 'minutebook.js')) && existsSync(TESTS_STAMP);
   const isChecked = isThere && isStamped('built', wanted);
@@ -66,9 +70,16 @@ export async function build(step, { isHurried, onRoutes = () => undefined }) {
   await step('Generating the routes', () => runTool(process.execPath, [generator]));
   onRoutes();
   const options = isHurried ? ['--noCheck'] : [];
-  await step('Compiling', () => runTool(process.execPath, [compiler, ...options]));
+  let found = '';
+  await step('Compiling', async () => {
+    const outcome = await runTool(process.execPath, [compiler, ...options]);
+    if (outcome.code !== WRITTEN_WITH_ERRORS || onTypeErrors === undefined) return outcome;
+    found = outcome.said.trim();
+    return { ...outcome, code: 0 };
+  });
   // The tests build again when a source is newer than this file (load-tests/harness/build.ts).
   writeFileSync(TESTS_STAMP, '');
   utimesSync(TESTS_STAMP, startedAt, startedAt);
-  stamp(isHurried ? 'compiled' : 'built', wanted);
+  if (found === '') stamp(isHurried ? 'compiled' : 'built', wanted);
+  else onTypeErrors(found);
 }
