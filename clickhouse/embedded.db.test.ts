@@ -10,6 +10,7 @@ import { drawFreePort } from '../runtime/port.js';
 import { createClickHouse } from './client.js';
 import { startEmbeddedClickHouse } from './embedded.js';
 import { migrateClickHouse } from './migrate.js';
+import { READER } from './reader-user.js';
 
 const TABLE = `CREATE TABLE kept (id UInt64) ENGINE = MergeTree ORDER BY id
   SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
@@ -47,6 +48,10 @@ async function insertUntilItEnds(url: string): Promise<{ certain: number[]; unkn
       return { certain, unknown: ids };
     }
   }
+}
+
+function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
 describe('embedded ClickHouse', () => {
@@ -150,6 +155,36 @@ describe('embedded ClickHouse', () => {
       ),
     );
     expect(modes).toEqual([0o600, 0o600, 0o600]);
+    await server.stop();
+  });
+
+  test('takes no statement without a password from anybody on the machine, not even one that stops it', async ({
+    directory,
+  }) => {
+    const server = await startEmbeddedClickHouse({ directory, port: 0 });
+    const { origin } = new URL(server.url);
+    const callers = [
+      {},
+      { 'x-clickhouse-user': 'default' },
+      { 'x-clickhouse-user': 'minutebook' },
+      ...['default', 'minutebook', READER].map((user) => ({ authorization: basic(user, '') })),
+    ];
+    const statements = [
+      'SELECT 1',
+      'SYSTEM STOP LISTEN HTTP',
+      'SELECT count() FROM system.numbers',
+    ];
+    for (const headers of callers) {
+      for (const body of statements) {
+        for (const path of ['/', '/?user=default', '/?user=default&max_sessions_for_user=9']) {
+          const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body });
+          const text = await answer.text();
+          expect([headers, path, body, answer.ok]).toEqual([headers, path, body, false]);
+          expect(text).toMatch(/Authentication failed|overflown session count|Invalid auth/);
+        }
+      }
+    }
+    await makeTable(server.url);
     await server.stop();
   });
 

@@ -83,22 +83,27 @@ function serverConfig(directory: string, port: number): string {
 }
 
 /**
- * Our user needs the password. The server's own start runs as `default`, which cannot have one, so
- * it may do nothing but that.
+ * Our users need their passwords. The server's own start runs as `default`, which cannot have one.
+ * It may do nothing but that, and may have one session at a time: the start takes that before the
+ * server listens and keeps it until the end, so that nobody else can log in as `default`.
  */
 function usersConfig({ writer, reader }: Passwords): string {
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   return `<clickhouse>
   <profiles>
     <default/>
+    <start>
+      <max_sessions_for_user>1</max_sessions_for_user>
+      <constraints><max_sessions_for_user><const/></max_sessions_for_user></constraints>
+    </start>
     ${readerProfile(threads)}
   </profiles>
   <quotas><default/></quotas>
   <users>
     <default>
       <password></password>
-      <networks><ip>127.0.0.1</ip><ip>::1</ip></networks>
-      <profile>default</profile>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>start</profile>
       <quota>default</quota>
       <grants>
         <query>GRANT SYSTEM LISTEN ON *.*</query>
