@@ -35,9 +35,9 @@ function sourceFiles() {
   const here = dirname(fileURLToPath(import.meta.url));
   const parts = readdirSync(join(here, 'routes')).map((name) => join(here, 'routes', name));
   const settings = join(root, '.config', 'tsoa.json');
-  // The DTO of an aggregation's type is made of this list.
-  const aggregations = join(root, 'contract', 'aggregation.ts');
-  return [...sources, ...parts, aggregations, settings, fileURLToPath(import.meta.url)].sort();
+  // The DTOs of an aggregation's type and of a role are made of these.
+  const named = ['aggregation.ts', 'roles.ts'].map((name) => join(root, 'contract', name));
+  return [...sources, ...parts, ...named, settings, fileURLToPath(import.meta.url)].sort();
 }
 
 function hashOfSources() {

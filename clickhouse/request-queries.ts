@@ -1,5 +1,5 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { Environment } from '../contract/environment.js';
+import { environmentKey, type Environment } from '../contract/environment.js';
 import { DependencyError } from '../runtime/failure.js';
 import { FairQueue, type FairQueueLimits } from '../runtime/fair-queue.js';
 import { serverCodeOf } from './clickhouse-failure.js';
@@ -40,12 +40,10 @@ const QUEUE: FairQueueLimits = {
  */
 const LIMIT_CODES = new Set(['159', '160', '158', '307', '396', '241']);
 
-const keyOf = ({ tenantId, environmentId }: Environment): string => `${tenantId}|${environmentId}`;
-
 function settingsOf(environment: Environment): ClickHouseSettings {
   return {
     // The row policies of the API's user show the rows of the environment that stands here.
-    log_comment: keyOf(environment),
+    log_comment: environmentKey(environment),
     // Reads only, whoever the user is. The server cancels only such for a client that left.
     readonly: '2',
     cancel_http_readonly_queries_on_client_close: 1,
@@ -79,7 +77,7 @@ export function createRequestQueries(
       work(queries).catch((error: unknown) => {
         throw failureOf(error, signal);
       });
-    return queue.run(keyOf(environment), limited, signal);
+    return queue.run(environmentKey(environment), limited, signal);
   };
   return {
     query: (select, parameters, row) => run((queries) => queries.query(select, parameters, row)),

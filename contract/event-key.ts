@@ -1,11 +1,11 @@
-import type { Environment } from './environment.js';
+import { environmentKey, type Environment } from './environment.js';
 
 /**
  * Text that identifies an event for ever (docs/architecture.md I2) and keys its log record. Event
  * ids may contain `|`; tenant and environment ids never do, so the text is unambiguous.
  */
 export function eventKey(environment: Environment, eventId: string): string {
-  return `${environment.tenantId}|${environment.environmentId}|${eventId}`;
+  return `${environmentKey(environment)}|${eventId}`;
 }
 
 const M = 0x5bd1e995;

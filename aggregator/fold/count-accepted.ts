@@ -1,4 +1,4 @@
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 import { HOUR_MS, type InstantMs } from '../../contract/instant.js';
 import type { DecodedRecord } from './candidate.js';
 
@@ -20,7 +20,7 @@ export function countAccepted(records: readonly DecodedRecord[]): readonly Accep
     // A record may hold parts of several environments and receipts.
     for (const { environment, receivedAtMs } of candidates) {
       const hourMs = Math.floor(receivedAtMs / HOUR_MS) * HOUR_MS;
-      const key = `${environment.tenantId}|${environment.environmentId}|${hourMs}`;
+      const key = `${environmentKey(environment)}|${hourMs}`;
       const count = counts.get(key);
       if (count === undefined) counts.set(key, { environment, hourMs, eventCount: 1 });
       else count.eventCount += 1;

@@ -1,5 +1,5 @@
 import { ZERO } from '../../contract/decimal.js';
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 import { compileValueRule, type HashText, type ValueRule } from '../../contract/event-value.js';
 import { meterMatches, type MeterDefinition } from '../../contract/meter.js';
 import type { UsageEvent } from '../../contract/usage-event.js';
@@ -17,7 +17,7 @@ export type IndexedMeter = {
 export type MeterIndex = Pick<ReadonlyMap<string, readonly IndexedMeter[]>, 'get'>;
 
 export function meterKey(environment: Environment, eventName: string): string {
-  return `${environment.tenantId}|${environment.environmentId}|${eventName}`;
+  return `${environmentKey(environment)}|${eventName}`;
 }
 
 /** By id, then by generation: the order in which a batch writes the rows of an event. */

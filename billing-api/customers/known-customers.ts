@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 
 /**
  * How many customer keys are remembered, of all environments together. They take about 5 MB, and at
@@ -25,19 +25,19 @@ export class KnownCustomers {
 
   /** Those of the keys that belong to no customer; `find` is asked about unremembered ones only. */
   async unknownOf(
-    { tenantId, environmentId }: Environment,
+    environment: Environment,
     keys: readonly string[],
     find: FindUnknown,
   ): Promise<readonly string[]> {
-    const environment = `${tenantId} ${environmentId}`;
-    const found = this.#found.get(environment) ?? new Set<string>();
+    const key = environmentKey(environment);
+    const found = this.#found.get(key) ?? new Set<string>();
     const asked = keys.filter((key) => !found.has(key));
     if (asked.length === 0) return [];
     const unknown = await find(asked);
     const isUnknown = new Set(unknown);
     const belonging = asked.filter((key) => !isUnknown.has(key));
     const isKept = belonging.length > 0 && found.size + belonging.length <= KEYS_MAX;
-    if (isKept) this.#found.set(environment, new Set([...found, ...belonging]));
+    if (isKept) this.#found.set(key, new Set([...found, ...belonging]));
     return unknown;
   }
 }

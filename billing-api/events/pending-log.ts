@@ -1,4 +1,4 @@
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 import { decodeRecordParts } from '../../contract/records/record-parts.js';
 import type { EventRecord } from '../../contract/usage-event.js';
 import {
@@ -170,7 +170,7 @@ export function createPendingLog(eventLog: LazyEventLog, limits: ScanLimits = LI
       return ranges.reduce((sum, range) => sum + lengthOf(range), 0);
     },
     scan: ({ environment, checkpoints, partition }, show) =>
-      queue.run(`${environment.tenantId}|${environment.environmentId}`, async () => {
+      queue.run(environmentKey(environment), async () => {
         const reader = await eventLog.reader();
         const ranges =
           partition === null

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
+import { roleAllows, type Permission } from '../../contract/roles.js';
 import {
   FAILED_TOO_OFTEN,
   type FailedAuthentication,
@@ -34,13 +35,7 @@ export type Admission =
       readonly rate: RateState | null;
     };
 
-/** The name under which quotas and memory of an environment are counted. */
-export function environmentName({ tenantId, environmentId }: Environment): string {
-  return `${tenantId}|${environmentId}`;
-}
-
-/** The roles that may write events (docs/http.md 1.11). */
-const WRITING_ROLES: ReadonlySet<string> = new Set(['super_admin', 'all_writer', 'event_ingestor']);
+const WRITE_EVENTS: Permission = { entity: 'event', access: 'write' };
 
 function unauthenticated(message: string): Admission {
   const answer = errorAnswer({ status: 401, code: 'permission_denied', message });
@@ -88,7 +83,7 @@ function authenticate(
 
 function forbiddenMessage(caller: EventCaller): string | null {
   if (caller.isTenantSuspended) return 'this tenant is suspended: its data can only be read';
-  if (caller.roles.some((role) => WRITING_ROLES.has(role))) return null;
+  if (caller.roles.some((role) => roleAllows(role, WRITE_EVENTS))) return null;
   return 'this API key may not write events: it needs the role event_ingestor or all_writer';
 }
 
@@ -120,7 +115,7 @@ function admitCaller(
   { rateLimit }: AdmissionDependencies,
 ): Admission {
   if ('kind' in caller) return caller;
-  return admitWithin(caller, rateLimit.take(environmentName(caller.environment)));
+  return admitWithin(caller, rateLimit.take(environmentKey(caller.environment)));
 }
 
 /**

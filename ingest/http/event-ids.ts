@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { pooledRandom } from '../../runtime/ulid.js';
 
@@ -39,7 +39,6 @@ export type IdempotencyScope = {
  * text.
  */
 export function derivedEventId(scope: IdempotencyScope, position: number): string {
-  const { tenantId, environmentId } = scope.environment;
-  const text = `${tenantId}|${environmentId}|${position}|${scope.idempotencyKey}`;
+  const text = `${environmentKey(scope.environment)}|${position}|${scope.idempotencyKey}`;
   return `event_${ulidText(createHash('sha256').update(text).digest())}`;
 }

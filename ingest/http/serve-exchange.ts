@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Environment } from '../../contract/environment.js';
+import { environmentKey, type Environment } from '../../contract/environment.js';
 import type { BodyBudget } from '../../runtime/http/body-budget.js';
 import { discardBody } from '../../runtime/http/read-body.js';
-import { admit, environmentName, type AdmissionDependencies } from './admit.js';
+import { admit, type AdmissionDependencies } from './admit.js';
 import { CROSS_ORIGIN_HEADERS } from './cross-origin.js';
 import { unavailableAnswer, type Answer } from './answer.js';
 import { answerEvents, type AnswerDependencies } from './answer-events.js';
@@ -40,7 +40,7 @@ function answerAdmitted(
   environment: Environment,
   { budget, answering }: ServeDependencies,
 ): Answer | Promise<Answer | null> {
-  const lease = budget.lease(environmentName(environment));
+  const lease = budget.lease(environmentKey(environment));
   if (lease === null) {
     const message = 'too many requests are being processed: retry in a second';
     return withoutBody(exchange, unavailableAnswer(message));

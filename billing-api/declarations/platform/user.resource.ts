@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RoleId, UserType } from '../../../contract/roles.js';
 import { json, nullable, oneOf, text } from '../../records/columns.js';
 import type {
   DateTime,
@@ -26,11 +27,6 @@ export const USERS = defineResource({
   unique: { users_email: 'email' },
   removal: 'archived',
 });
-export type RoleId =
-  'super_admin' | 'all_writer' | 'all_reader' | 'event_ingestor' | 'event_reader';
-
-export type UserType = 'user' | 'service_account';
-
 export type UserRow = RecordOf<typeof USERS>;
 
 /** Somebody who may call the API: a person, or a service account that has keys only. */

@@ -1,3 +1,4 @@
+import { environmentKey } from '../../../contract/environment.js';
 import type { RequestHandler } from 'express';
 import { FairQueue, NotBegun, type FairQueueLimits } from '../../../runtime/fair-queue.js';
 import { HttpFailure } from '../http-failure.js';
@@ -49,7 +50,7 @@ export function createHeavyQueue(): RequestHandler {
       return;
     }
     const { environment, countedAs } = requestCallerOf(request);
-    const name = `${environment.tenantId}|${environment.environmentId}`;
+    const name = environmentKey(environment);
     const left = new AbortController();
     const leave = (): void => left.abort();
     response.once('close', leave);

@@ -1,3 +1,4 @@
+import { environmentKey } from '../../../contract/environment.js';
 import type { Request, RequestHandler, Response } from 'express';
 import { checkJsonLimits } from '../../../contract/check-json-limits.js';
 import {
@@ -84,8 +85,8 @@ function failureOf(kind: Exclude<BodyOutcome['kind'], 'body' | 'gone'>): HttpFai
 function leaseFor(request: Request, response: Response, budget: BodyBudget): BodyLease {
   const { caller } = contextOf(request);
   // Whoever signs up or in shares one part of the memory with all others who do.
-  const { tenantId, environmentId } = caller?.environment ?? { tenantId: '', environmentId: '' };
-  const lease = budget.lease(`${tenantId}|${environmentId}`);
+  const environment = caller?.environment ?? { tenantId: '', environmentId: '' };
+  const lease = budget.lease(environmentKey(environment));
   if (lease === null) throw noRoom();
   whenAnswered(response, lease.release);
   return lease;

@@ -1,13 +1,9 @@
+import { environmentKey } from '../../../contract/environment.js';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
 import { HOUR_MS, type InstantMs } from '../../../contract/instant.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import { boundsOf, createFinishedEvents, type HourOfEnvironment } from './finished-events.js';
-import {
-  environmentKey,
-  readAllErasedHours,
-  readErasingEnvironments,
-  readErasureClock,
-} from './erased-events.js';
+import { readAllErasedHours, readErasingEnvironments, readErasureClock } from './erased-events.js';
 import type { BillingDatabase } from '../../records/unit.js';
 
 /** Closed hours of receipt that are balanced each time. */

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import type { Environment } from '../../../contract/environment.js';
+import { environmentKey, type Environment } from '../../../contract/environment.js';
 import { formatInstant, type InstantMs, type Interval } from '../../../contract/instant.js';
 import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
@@ -67,10 +67,6 @@ export async function addErased(
   for (const { hourMs, erased: events } of erased) ledger.add(hourMs, { erased: events });
   return null;
 }
-
-/** Names an environment among all of them. */
-export const environmentKey = ({ tenantId, environmentId }: Environment): string =>
-  `${tenantId}|${environmentId}`;
 
 /** Environments in which events were being erased at any time since `since`. */
 export async function readErasingEnvironments(

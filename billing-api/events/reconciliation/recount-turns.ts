@@ -1,7 +1,8 @@
+import { environmentKey } from '../../../contract/environment.js';
 import { HOUR_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
 import type { Engines } from './balance-closed-hours.js';
-import { environmentKey, readErasingEnvironments, readErasureClock } from './erased-events.js';
+import { readErasingEnvironments, readErasureClock } from './erased-events.js';
 import { boundsOf } from './finished-events.js';
 import {
   CUSTOMER_GROUPS,

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 import type { ClickHouseQueries } from '../../../clickhouse/client.js';
-import type { Environment } from '../../../contract/environment.js';
+import { environmentKey, type Environment } from '../../../contract/environment.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { boundParameters, placeFilters, type PartitionBound } from './finished-events.js';
@@ -39,8 +39,9 @@ export async function findMetersToRecount(
     FROM list_meters_to_recount(${page.behindId}, ${page.limit}) ORDER BY id`);
   const groups = new Map<string, { readonly environment: Environment; readonly ids: string[] }>();
   for (const { id, tenant_id: tenantId, environment_id: environmentId } of rows) {
-    const key = `${tenantId}|${environmentId}`;
-    const group = groups.get(key) ?? { environment: { tenantId, environmentId }, ids: [] };
+    const environment = { tenantId, environmentId };
+    const key = environmentKey(environment);
+    const group = groups.get(key) ?? { environment, ids: [] };
     group.ids.push(id);
     groups.set(key, group);
   }

@@ -1,6 +1,6 @@
 import { notFound, type Refusal } from '../../records/refusal.js';
-import { permissionsOf, ROLES } from './roles.js';
-import type { RoleId } from '../../declarations/platform/user.resource.js';
+import { ROLES, type RoleId } from '../../../contract/roles.js';
+import { permissionsOf } from './roles.js';
 
 /** Something that can be done: to read or to write one kind of record. */
 export interface PermissionDto {

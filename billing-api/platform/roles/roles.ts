@@ -1,30 +1,12 @@
-import type { RoleId, UserType } from '../../declarations/platform/user.resource.js';
-import { roleAllows, type Permission } from '../../edge/access/permissions.js';
+import {
+  roleAllows,
+  ROLES,
+  type Permission,
+  type RoleId,
+  type UserType,
+} from '../../../contract/roles.js';
 import { OPERATIONS } from '../../generated/operations.js';
 import { invalid, Refusal } from '../../records/refusal.js';
-
-type Role = {
-  readonly id: RoleId;
-  readonly description: string;
-  readonly isFor: readonly UserType[];
-};
-
-/** The roles that there are (docs/http.md 1.11), the strongest first. */
-export const ROLES: readonly Role[] = [
-  {
-    id: 'super_admin',
-    description: 'Everything, also roles and settings',
-    isFor: ['user', 'service_account'],
-  },
-  {
-    id: 'all_writer',
-    description: 'Reads and writes everything but roles of users and settings',
-    isFor: ['user'],
-  },
-  { id: 'all_reader', description: 'Reads everything', isFor: ['user'] },
-  { id: 'event_ingestor', description: 'Sends events', isFor: ['service_account'] },
-  { id: 'event_reader', description: 'Reads events', isFor: ['service_account'] },
-];
 
 /** Every entity of the operation table with what can be done to it, each once, in order. */
 const PERMISSIONS: readonly Permission[] = [
