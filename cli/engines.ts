@@ -44,7 +44,7 @@ async function superviseEngine(
       ({ url, readerUrl } = engine);
       return engine;
     },
-    logger,
+    { logger },
   );
   return { url, readerUrl, supervised };
 }

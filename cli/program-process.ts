@@ -50,7 +50,7 @@ export function superviseAggregator(
 ): Promise<Supervised> {
   const nodeOptions = ['--max-old-space-size=2048'];
   const order: Order = { module: 'aggregator/main', environment, nodeOptions };
-  return supervise('aggregator', () => Promise.resolve(startProgram(order)), logger);
+  return supervise('aggregator', () => Promise.resolve(startProgram(order)), { logger });
 }
 
 /** What billing-api tells the process that started it, once it listens. */
@@ -92,7 +92,7 @@ export async function superviseBillingApi(
     });
     return Promise.resolve(program);
   };
-  const supervised = await supervise('billing-api', start, logger);
+  const supervised = await supervise('billing-api', start, { logger });
   // Whoever waits for it gets the error; nobody waits any more once it has listened.
   listening.catch(() => undefined);
   return { ...supervised, origin: () => origin, listening };

@@ -2,7 +2,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { endsWithin, startAndAbandon } from '../load-tests/harness/abandoned-process.js';
 import { test } from '../load-tests/harness/fixtures.js';
@@ -186,6 +186,18 @@ describe('embedded ClickHouse', () => {
     }
     await makeTable(server.url);
     await server.stop();
+  });
+
+  test('says whether it answers: not when it has stopped listening', async ({ directory }) => {
+    const server = await startEmbeddedClickHouse({ directory, port: 0 });
+    expect(await server.isAnswering()).toBe(true);
+    await makeTable(server.url);
+    const client = createClickHouse(server.url);
+    await client.command('SYSTEM STOP LISTEN HTTP');
+    await client.close();
+    await vi.waitFor(async () => expect(await server.isAnswering()).toBe(false));
+    process.kill(server.pid, 'SIGKILL');
+    await server.exited;
   });
 
   test('bounds its memory', async ({ directory }) => {

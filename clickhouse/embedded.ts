@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { availableParallelism, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -25,6 +26,8 @@ export type EmbeddedClickHouse = {
   readonly pid: number;
   /** Resolves when the server has ended, whoever ended it. */
   readonly exited: Promise<void>;
+  /** Whether it listens and answers within a quarter of a minute. */
+  isAnswering(): Promise<boolean>;
   /** Ends the server after its running queries; a second call does nothing. */
   stop(): Promise<void>;
 };
@@ -36,6 +39,7 @@ const START_TIMEOUT_MS = 60_000;
 /** A predecessor whose parent was killed is ending by itself. */
 const PREDECESSOR_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 20_000;
+const ANSWER_TIMEOUT_MS = 15_000;
 const POLL_MS = 25;
 const CANNOT_LOCK = 'Another server instance in same directory is already running';
 
@@ -207,6 +211,20 @@ async function isOurs(url: string, token: string): Promise<boolean> {
   }
 }
 
+/** Asks for the page that needs no login and no statement. */
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const where = { host: '127.0.0.1', port, path: '/ping', agent: false, signal };
+    const asking = request(where, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asking.on('error', () => resolve(false));
+    asking.end();
+  });
+}
+
 /** `true` when the server answers; `false` when it ended before. */
 async function waitUntilReady(attempt: Attempt): Promise<boolean> {
   const deadline = Date.now() + START_TIMEOUT_MS;
@@ -306,6 +324,7 @@ export async function startEmbeddedClickHouse(options: {
     readerUrl: `http://${READER}:${passwords.reader}@127.0.0.1:${port}/${DATABASE}`,
     pid: server.pid ?? 0,
     exited,
+    isAnswering: () => isAnswering(port),
     stop: () => endServer(server, exited),
   };
 }
