@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { readTotals } from '../checks/read-stores.js';
 import type { World } from '../world/world.js';
 import { asBulks, asSingles, eventsOf, inWorld, send, until, type Scenario } from './scenario.js';
@@ -20,8 +21,11 @@ async function quickLog(world: World): Promise<void> {
 }
 
 /** Together more than twice the bytes that an aggregator fetches ahead of its batches. */
-const BACKLOG_EVENTS = 30_000;
-const FILLER_CHARACTERS = 2_000;
+const BACKLOG_EVENTS = 3_500;
+const FILLER_CHARACTERS = 20_000;
+const BACKLOG_REQUEST_EVENTS = 50;
+/** A flood of requests of a megabyte would time out, and all of them would be sent again. */
+const REQUESTS_AT_A_TIME = 4;
 const OUTAGE_MS = 6_000;
 const BEGIN_TIMEOUT_MS = 60_000;
 
@@ -126,12 +130,10 @@ export const ACCEPTING: readonly Scenario[] = [
         const { clickhouse } = world.options.engines;
         const properties = { method: 'GET', filler: 'x'.repeat(FILLER_CHARACTERS) };
         await world.startIngest();
-        await send(
-          world,
-          asBulks(
-            eventsOf(BACKLOG_EVENTS, 0, () => ({ properties })),
-            500,
-          ),
+        const events = eventsOf(BACKLOG_EVENTS, 0, () => ({ properties }));
+        const clients = new PQueue({ concurrency: REQUESTS_AT_A_TIME });
+        await clients.addAll(
+          asBulks(events, BACKLOG_REQUEST_EVENTS).map((request) => () => send(world, [request])),
         );
         world.startAggregator();
         expect(await until(() => hasBegun(world), BEGIN_TIMEOUT_MS), 'nothing has been counted');
