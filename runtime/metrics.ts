@@ -162,6 +162,43 @@ export function createMetrics(program?: ProgramName) {
       help: 'For how long the oldest meter has waited to be applied to stored events; 0 when none waits',
       registers: shownBy('billing-api'),
     }),
+    jobSeconds: new Histogram({
+      name: 'minutebook_job_seconds',
+      help: 'Time of one run of a job, by job and outcome (done or failed)',
+      labelNames: ['job', 'outcome'] as const,
+      buckets: [0.005, 0.02, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
+    jobLastRun: new Gauge({
+      name: 'minutebook_job_last_run_timestamp_seconds',
+      help: 'When a job last ran without a failure, in Unix time; 0 before the first',
+      labelNames: ['job'] as const,
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
+    jobsDue: new Gauge({
+      name: 'minutebook_jobs_due',
+      help: 'Items of a job that are due and not done',
+      labelNames: ['job'] as const,
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
+    jobWait: new Gauge({
+      name: 'minutebook_job_wait_seconds',
+      help: 'For how long the oldest item of a job has been due and not done; 0 when none is',
+      labelNames: ['job'] as const,
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
+    jobFailures: new Gauge({
+      name: 'minutebook_job_failures',
+      help: 'How often the worst of the waiting items of a job has failed, one after the other',
+      labelNames: ['job'] as const,
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
+    jobsParked: new Gauge({
+      name: 'minutebook_jobs_parked',
+      help: 'Items of a job that failed too often and wait for an operator',
+      labelNames: ['job'] as const,
+      registers: shownBy('billing-api', 'aggregator'),
+    }),
     knownIds: new Gauge({
       name: 'minutebook_known_event_ids',
       help: 'Event ids in the filters of the owned partitions',

@@ -1,0 +1,186 @@
+import type { DatabaseTransactionConnection } from 'slonik';
+import { assertPresent, messageOf } from '../../runtime/failure.js';
+import type { InstantMs } from '../../contract/instant.js';
+import type { Log } from '../../runtime/log.js';
+import type { Metrics } from '../../runtime/metrics.js';
+import { enterEnvironment } from '../driver/begin-with-next.js';
+import type { Database } from '../pool.js';
+import { holdLease } from './hold-lease.js';
+import type { Job, JobResult, JobRun } from './job.js';
+import { claimNext, finish, putBack, type Claim } from './job-table.js';
+import { nextDue } from './schedule.js';
+import { Turns } from './turns.js';
+
+/** What the jobs of a program run with. */
+export type JobProgram<Needs> = {
+  readonly database: Database;
+  readonly jobs: readonly Job<Needs>[];
+  readonly needs: Needs;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
+
+/** Items of one environment that one process runs at once, of those that hold a lease. */
+const RUNNING_MAX = 2;
+const REASON_LENGTH_MAX = 500;
+
+type Taking = {
+  readonly now: InstantMs;
+  readonly turnsPassed: readonly string[];
+  /** As of which instant an item runs. */
+  readonly instantOf: (claim: Claim) => InstantMs;
+  readonly signal: AbortSignal;
+};
+
+type Taken<Needs> = { readonly claim: Claim; readonly job: Job<Needs>; readonly run: JobRun };
+
+/** Carries out the jobs of one program, item by item. */
+export class JobRunner<Needs> {
+  readonly #jobs: ReadonlyMap<string, Job<Needs>>;
+  readonly #turns = new Turns(RUNNING_MAX);
+
+  constructor(private readonly program: JobProgram<Needs>) {
+    this.#jobs = new Map(program.jobs.map((job) => [job.name, job]));
+  }
+
+  /**
+   * Runs one item that is due, as of now; environments take turns. Any number of calls may run at
+   * once, in any number of processes.
+   * @returns whether there was one. @throws DependencyError when PostgreSQL fails.
+   */
+  async runNext(now: InstantMs, signal: AbortSignal): Promise<boolean> {
+    const take = () =>
+      this.#take({ now, turnsPassed: this.#turns.passed, instantOf: () => now, signal });
+    return (await take()) || (this.#turns.beginRound() && (await take()));
+  }
+
+  /**
+   * Runs everything that is due by a clock turned to this instant, one item after the other, in the
+   * order of the instants at which they would have run, and as of these; also what falls due only
+   * because of it.
+   * @returns how many runs there were. @throws DependencyError when PostgreSQL fails.
+   */
+  async runDue(now: InstantMs): Promise<number> {
+    const { signal } = new AbortController();
+    const instantOf = ({ runAt }: Claim): InstantMs => runAt;
+    let runs = 0;
+    while (await this.#take({ now, turnsPassed: [], instantOf, signal })) runs += 1;
+    return runs;
+  }
+
+  async #take(taking: Taking): Promise<boolean> {
+    const startedAt = performance.now();
+    const tried: { taken: Taken<Needs> | null } = { taken: null };
+    try {
+      const taken = await this.program.database.transaction(async (tx) => {
+        // The pool tries a deadlock again, perhaps with another item.
+        tried.taken = await this.#claim(tx, taking);
+        if (tried.taken !== null) await this.#runInTransaction(tx, tried.taken);
+        return tried.taken;
+      });
+      if (taken === null) return false;
+      await this.#goOn(taken, startedAt);
+    } catch (error) {
+      if (tried.taken === null) throw error;
+      await this.#putBack(tried.taken, error, startedAt);
+    }
+    return true;
+  }
+
+  async #claim(tx: DatabaseTransactionConnection, taking: Taking): Promise<Taken<Needs> | null> {
+    const claim = await claimNext(tx, this.program.jobs, taking);
+    if (claim === null) return null;
+    this.#turns.serve(claim.turn);
+    const { id, name, environment, dueAt } = claim;
+    const job = assertPresent(this.#jobs.get(name), `the job ${name}`);
+    const about = { job: name, runId: `${id}.${claim.claims}`, environment, dueAt };
+    return { claim, job, run: { ...about, now: taking.instantOf(claim), signal: taking.signal } };
+  }
+
+  /** Nothing for a job that holds a lease: its transaction is committed first. */
+  async #runInTransaction(tx: DatabaseTransactionConnection, taken: Taken<Needs>): Promise<void> {
+    const { claim, job, run } = taken;
+    const { input, state, environment } = claim;
+    if (job.leaseSeconds > 0) return;
+    if (environment !== null) await tx.query(enterEnvironment(environment));
+    const result = await job.perform(tx, { input, state, run }, this.program.needs);
+    await finish(tx, claim, endOf(taken, result));
+  }
+
+  /** What follows when the transaction that took an item is committed. */
+  async #goOn(taken: Taken<Needs>, startedAt: number): Promise<void> {
+    const { job, claim } = taken;
+    if (job.leaseSeconds > 0) {
+      this.#turns.begin(claim.turn);
+      try {
+        await this.#runWithLease(taken);
+      } finally {
+        this.#turns.end(claim.turn);
+      }
+    }
+    this.#note(taken, 'done', startedAt);
+  }
+
+  async #runWithLease(taken: Taken<Needs>): Promise<void> {
+    const { claim, job, run } = taken;
+    const { database, needs, log } = this.program;
+    if (job.schedule === null && claim.attempts > job.retry.tries) {
+      throw new Error('each process that began it ended before it was done');
+    }
+    const lease = holdLease({ database, claim, leaseSeconds: job.leaseSeconds, log });
+    try {
+      const signal = AbortSignal.any([run.signal, lease.signal]);
+      const { input, state } = claim;
+      const result = await job.perform(null, { input, state, run: { ...run, signal } }, needs);
+      if (await finish(database.slonik, claim, endOf(taken, result))) return;
+      log.warn({ job: claim.name, runId: run.runId }, 'a job was taken over before it was done');
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** Lets a failed item wait, or parks it. A run that ended with the program counts as none. */
+  async #putBack({ claim, job, run }: Taken<Needs>, error: unknown, from: number): Promise<void> {
+    const { database, log } = this.program;
+    const { now } = run;
+    if (run.signal.aborted) {
+      const attempts = claim.attempts - 1;
+      await putBack(database.slonik, claim, {
+        ...{ attempts, reason: null, againAt: claim.runAt, at: now },
+      });
+      return;
+    }
+    const reason = messageOf(error).slice(0, REASON_LENGTH_MAX);
+    const againAt = nextTry(job, claim.attempts, now);
+    this.#note({ claim, job, run }, 'failed', from);
+    await putBack(database.slonik, claim, { attempts: claim.attempts, reason, againAt, at: now });
+    const about = { job: job.name, runId: run.runId, attempts: claim.attempts, error: reason };
+    if (againAt === null) log.error(about, 'a job was parked: it failed too often');
+    else log.warn(about, 'a job failed; it is tried again');
+  }
+
+  #note({ job, run }: Taken<Needs>, outcome: 'done' | 'failed', startedAt: number): void {
+    const { jobSeconds, jobLastRun } = this.program.metrics;
+    jobSeconds.observe({ job: job.name, outcome }, (performance.now() - startedAt) / 1_000);
+    if (outcome === 'done') jobLastRun.set({ job: job.name }, run.now / 1_000);
+  }
+}
+
+/** When a failed item is tried again; null when it has been tried often enough. */
+export function nextTry<Needs>(
+  { schedule, retry }: Pick<Job<Needs>, 'schedule' | 'retry'>,
+  attempts: number,
+  now: InstantMs,
+): InstantMs | null {
+  const pauseMs = Math.min(retry.pauseMsMax, retry.firstPauseMs * 3 ** (attempts - 1));
+  if (schedule !== null) return Math.min(now + pauseMs, nextDue(schedule, now));
+  return attempts < retry.tries ? now + pauseMs : null;
+}
+
+/** What becomes of an item whose run did not fail. */
+function endOf<Needs>({ claim, job, run }: Taken<Needs>, result: JobResult<unknown>) {
+  const { now } = run;
+  const next = job.schedule === null ? null : nextDue(job.schedule, now);
+  const nextDueAt = result.hasMore === true ? now : next;
+  return { nextDueAt, state: result.state === undefined ? claim.state : result.state, at: now };
+}
