@@ -84,7 +84,7 @@ export type JobDefinition<In extends ZodTypeAny, Kept extends ZodTypeAny, Needs>
   readonly state?: Kept;
   /** Shows what it keeps, in every process that declares the job. */
   readonly show?: (state: z.output<Kept>, metrics: Metrics) => void;
-  /** At most one item of an environment and a key runs at any time; without it, of an environment. */
+  /** At most one item of an environment and a key runs at any time. Without it: one of each. */
   readonly key?: (input: z.output<In>) => string;
   /** An item is not queued when one with its key waits already. */
   readonly onceWhileWaiting?: boolean;
