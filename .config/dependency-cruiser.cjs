@@ -47,6 +47,7 @@ const aggregatorOrder = [
   ['checkpoints'],
   ['flush'],
   ['backfill', 'ownership'],
+  ['jobs'],
 ];
 
 const aggregatorLayers = aggregatorOrder.flatMap((peers, level) =>

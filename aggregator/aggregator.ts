@@ -5,6 +5,8 @@ import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Database } from '../sql/pool.js';
+import { systemClock } from '../runtime/clock.js';
+import { startJobs } from '../sql/jobs/start-jobs.js';
 import { createBackfillJobs } from './backfill/backfill-jobs.js';
 import { runBackfills } from './backfill/run-backfills.js';
 import { createCatalogReader } from './gather/catalog.js';
@@ -18,8 +20,8 @@ import { createMembership, type SharingView } from './ownership/membership.js';
 import { PartitionSharing } from './ownership/partition-sharing.js';
 import { runPartition, type PartitionRun, type InjectFailure } from './ownership/run-partition.js';
 import type { HaltReason } from './protocol/state.js';
-import { runRetention } from './retention/run-retention.js';
 import { runLogWatch } from './retention/watch-log-removal.js';
+import { aggregatorJobs } from './jobs/aggregator-jobs.js';
 import { IdLookUps } from './write/id-look-ups.js';
 import { UsageWriter } from './write/usage-writer.js';
 
@@ -66,7 +68,8 @@ export class Aggregator {
   readonly #filters;
   readonly #lookUps;
   #fail: (error: unknown) => void = () => undefined;
-  #jobs: Promise<unknown> = Promise.resolve();
+  #loops: Promise<unknown> = Promise.resolve();
+  #stopJobs: () => Promise<void> = () => Promise.resolve();
   #measuring: Promise<void> | null = null;
 
   constructor(private readonly dependencies: AggregatorDependencies) {
@@ -139,24 +142,34 @@ export class Aggregator {
     }
     this.#sharing.start();
     const jobs = createBackfillJobs(database);
-    const revertHours = this.dependencies.meterRevertHours ?? REVERT_HOURS_DEFAULT;
-    const retentionDays = this.dependencies.eventRetentionDays ?? null;
     const { signal } = this.#stop;
-    this.#jobs = Promise.all([
-      runBackfills({ jobs, database, clickhouse, logger, revertHours }, signal),
-      runRetention({ ...this.dependencies, retentionDays }, signal),
+    this.#loops = Promise.all([
+      runBackfills({ jobs, database, clickhouse, logger }, signal),
       runLogWatch(this.dependencies, signal),
     ]);
+    this.#stopJobs = await this.#startJobs();
+  }
+
+  #startJobs(): Promise<() => Promise<void>> {
+    const { database, logger, metrics, log } = this.dependencies;
+    const needs = {
+      ...this.dependencies,
+      retentionDays: this.dependencies.eventRetentionDays ?? null,
+      revertHours: this.dependencies.meterRevertHours ?? REVERT_HOURS_DEFAULT,
+    };
+    const program = { database, jobs: aggregatorJobs(log), needs, log: logger, metrics };
+    return startJobs({ ...program, clock: systemClock });
   }
 
   /** Finishes the batches under way, gives all partitions up and leaves the list of members. */
   async close(): Promise<void> {
     this.#stop.abort();
+    const stoppingJobs = this.#stopJobs();
     await this.#sharing.startLeaving();
     this.#stopAllBut(new Set());
     // The heartbeat goes on, so that no other process takes a partition whose batch takes long.
     await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
-    await Promise.all([this.#sharing.close(), this.#jobs, this.#measuring]);
+    await Promise.all([this.#sharing.close(), this.#loops, this.#measuring, stoppingJobs]);
   }
 
   /** Rejects when a partition has halted and waits for an operator. */

@@ -6,7 +6,6 @@ import {
 } from '../clickhouse/prepared-clickhouse.js';
 import { openEventLogReader } from '../event-log/open-log.js';
 import { required } from '../runtime/config.js';
-import { messageOf } from '../runtime/failure.js';
 import { OPERATIONS_SETTINGS, serveOperations } from '../runtime/http/serve-operations.js';
 import { setHeapGrowth } from '../runtime/heap.js';
 import { endProgram } from '../runtime/lifecycle.js';
@@ -57,12 +56,7 @@ async function run(): Promise<never> {
   lifecycle.onClose('clickhouse', () => clickhouse.close());
   await refuseUnmigratedClickHouse(clickhouse);
   if (config.KAFKA_BROKERS !== undefined) await refuseUncountedLog(database);
-  const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl }, (error) => {
-    logger.warn(
-      { error: messageOf(error) },
-      'old records of the log could not be removed; tried again later',
-    );
-  });
+  const log = await openEventLogReader({ ...config, DATABASE_URL: databaseUrl });
   lifecycle.onClose('event log', () => log.close());
   const limits = {
     eventsMax: config.MINUTEBOOK_BATCH_EVENTS_MAX,

@@ -20,12 +20,12 @@ import { openProgram } from '../runtime/program.js';
 import { createReadiness, type Readiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { startKeyUses } from '../sql/key-uses.js';
+import { startJobs } from '../sql/jobs/start-jobs.js';
 import type { Database } from '../sql/pool.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createBillingApp } from './app.js';
-import { startKeyRemoval } from './edge/idempotency/remove-expired-keys.js';
 import { createLogAccess } from './usage/watermark/log-access.js';
-import { startReconciliation } from './events/reconciliation/reconcile.js';
+import { BILLING_JOBS } from './jobs/billing-jobs.js';
 
 setHeapGrowth(200);
 
@@ -69,8 +69,9 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: databaseUrl };
-  const engines = { database, clickHouse, clock: systemClock, log, metrics };
-  lifecycle.onClose('reconciliation', startReconciliation(engines));
+  const needs = { database, clickHouse, log };
+  const jobs = { database, jobs: BILLING_JOBS, needs, clock: systemClock, log, metrics };
+  lifecycle.onClose('jobs', await startJobs(jobs));
   const keyUses = startKeyUses({ database, clock: systemClock, log });
   lifecycle.onClose('key uses', keyUses.stop);
   const probes = {
@@ -112,7 +113,6 @@ async function start(): Promise<void> {
   const operations = { readiness, metrics };
   const metricsPort = await serveOperations({ config, operations, metrics, lifecycle });
   const server = new ProgramServer({ handler: serveWith(app), metrics, lifecycle });
-  lifecycle.onClose('key removal', startKeyRemoval({ database, clock: systemClock, log }));
   const port = await listenOn(server, publicAddress(config));
   lifecycle.onClose('http', () => server.close());
   log.info({ port, metricsPort }, 'listening');

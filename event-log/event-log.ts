@@ -117,10 +117,15 @@ export interface EventLogReader {
   bounds(partition: number): Promise<LogBounds>;
   /**
    * Tells the log that all records below the offset are finished. In Kafka this is the committed
-   * offset, which lag tools show. In PostgreSQL these records may be removed once they are older
-   * than the retention.
+   * offset, which lag tools show.
    */
   commit(partition: number, nextOffset: number): Promise<void>;
+  /**
+   * Removes records below the offset, all of them finished, that are older than the retention;
+   * absent for a log that removes by itself. May be repeated, and broken off by the signal.
+   * @throws DependencyError.
+   */
+  readonly trim?: (partition: number, nextOffset: number, signal: AbortSignal) => Promise<void>;
   /**
    * What the log removes by itself; absent for one that keeps whatever is not finished.
    * @throws DependencyError when the log does not tell.

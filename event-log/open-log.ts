@@ -62,15 +62,8 @@ export function openEventLogWriter(
     : openKafkaWriter({ ...common, ...kafka, ...merging });
 }
 
-/**
- * Opens the same log for reading.
- * @param onTrimFailure called when old records could not be removed; the next round tries again.
- * @throws the same errors as `openEventLogWriter`.
- */
-export function openEventLogReader(
-  config: EventLogConfig,
-  onTrimFailure: (error: unknown) => void = () => undefined,
-): Promise<EventLogReader> {
+/** Opens the same log for reading. @throws the same errors as `openEventLogWriter`. */
+export function openEventLogReader(config: EventLogConfig): Promise<EventLogReader> {
   const partitionCount = config.MINUTEBOOK_LOG_PARTITIONS;
   const kafka = kafkaTopic(config);
   if (kafka !== null) return openKafkaReader({ ...kafka, partitionCount });
@@ -78,6 +71,5 @@ export function openEventLogReader(
     url: config.DATABASE_URL,
     partitionCount,
     retentionMs: config.MINUTEBOOK_LOG_RETENTION_HOURS * HOUR_MS,
-    onTrimFailure,
   });
 }

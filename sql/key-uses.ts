@@ -2,7 +2,9 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 import { formatInstant, type InstantMs } from '../contract/instant.js';
 import type { Clock } from '../runtime/clock.js';
+import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
+import { startRepeated } from '../runtime/repeated.js';
 import type { Database } from './pool.js';
 import { statement } from './statement.js';
 
@@ -22,7 +24,8 @@ const KEYS_MAX = 1_000;
 const noteKeysUsed = statement('note-keys-used', z.unknown());
 
 /**
- * Writes `last_used_at` of keys every ten seconds. A failed attempt is logged, and its uses are
+ * Writes `last_used_at` of keys every ten seconds. This is no job: each process writes what it has
+ * in memory. A failed attempt is logged, and its uses are
  * dropped: the next use of a key is as good.
  */
 export function startKeyUses(
@@ -34,7 +37,6 @@ export function startKeyUses(
   everyMs = WRITE_EVERY_MS,
 ): KeyUses {
   let uses = new Map<string, InstantMs>();
-  let writing: Promise<void> = Promise.resolve();
 
   const write = async (): Promise<void> => {
     if (uses.size === 0) return;
@@ -48,22 +50,19 @@ export function startKeyUses(
       used.map(([, at]) => formatInstant(at)),
       'text',
     );
-    try {
-      await database.slonik.query(noteKeysUsed({ ids, usedAt }));
-    } catch (error) {
-      log.warn({ err: error }, 'the last uses of API keys were not written');
-    }
+    await database.slonik.query(noteKeysUsed({ ids, usedAt }));
   };
-  const writeInTurn = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void writeInTurn(), everyMs);
-  timer.unref();
+  const failure = 'the last uses of API keys were not written';
+  const stop = startRepeated({ failure, everyMs, firstDelayMs: everyMs, work: write, log });
   return {
     note: (secretId) => {
       if (uses.size < KEYS_MAX || uses.has(secretId)) uses.set(secretId, clock.now());
     },
-    stop: () => {
-      clearInterval(timer);
-      return writeInTurn();
+    stop: async () => {
+      await stop();
+      await write().catch((error: unknown) => {
+        log.warn({ error: messageOf(error) }, failure);
+      });
     },
   };
 }

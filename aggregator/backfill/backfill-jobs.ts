@@ -13,8 +13,6 @@ import { statement } from '../../sql/statement.js';
  * run-backfills.ts, so that a short outage of PostgreSQL does not end the attempt.
  */
 const LEASE_SECONDS = 8;
-/** Versions retired at a time; the rest follow with the next call. */
-const RETIRED_MAX = 100;
 
 const claimRow = z.object({
   meter_id: z.string(),
@@ -40,7 +38,6 @@ const noteCountsFrom = statement(
 const completeBackfill = statement('complete-backfill', z.object({ is_visible: z.boolean() }));
 const postponeBackfill = statement('postpone-backfill', z.unknown());
 const releaseBackfill = statement('release-backfill', z.unknown());
-const retireUnread = statement('retire-unread-meter-versions', z.object({ retired: z.number() }));
 
 /** The stored events of one partition that a backfill owns: offsets below `liveFrom`. */
 export type BackfillRange = {
@@ -143,11 +140,6 @@ export function createBackfillJobs(database: Database) {
     /** Gives the claim up because this process ends; another may claim at once. */
     release: async (attempt: BackfillAttempt): Promise<void> => {
       await slonik.query(releaseBackfill(keyOf(attempt)));
-    },
-    /** Retires versions that nobody has read for these hours; returns how many. */
-    retireUnread: async (hours: number): Promise<number> => {
-      const { retired } = await slonik.one(retireUnread({ hours, versionsMax: RETIRED_MAX }));
-      return retired;
     },
   };
 }

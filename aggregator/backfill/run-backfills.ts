@@ -13,15 +13,12 @@ const HEARTBEAT_MS = 1_000;
 const PAUSE_FIRST_SECONDS = 1;
 const PAUSE_MAX_SECONDS = 60;
 const ERROR_LENGTH_MAX = 500;
-const RETIRE_EVERY_MS = 60_000;
 
 type BackfillDependencies = {
   readonly jobs: BackfillJobs;
   readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly logger: Log;
-  /** How long a version that is no longer read still counts, so that a change can be undone. */
-  readonly revertHours: number;
 };
 
 /** Writes an attempt's progress with every heartbeat, and aborts it when another overtakes it. */
@@ -94,26 +91,14 @@ async function attemptOne(
   }
 }
 
-async function retireWhenDue(to: BackfillDependencies, dueAtMs: number): Promise<number> {
-  if (performance.now() < dueAtMs) return dueAtMs;
-  const retired = await to.jobs.retireUnread(to.revertHours);
-  if (retired > 0) to.logger.info({ retired }, 'meter versions retired');
-  return performance.now() + RETIRE_EVERY_MS;
-}
-
-/**
- * Runs one backfill after the other until the signal aborts; an outage only delays them. Also
- * retires versions of meters that have not been read for a long time.
- */
+/** Runs one backfill after the other until the signal aborts; an outage only delays them. */
 export async function runBackfills(to: BackfillDependencies, signal: AbortSignal): Promise<void> {
-  let retireAtMs = 0;
   while (!signal.aborted) {
     let hasMore = false;
     try {
       const attempt = await to.jobs.claim();
       if (attempt !== null) await attemptOne(to, attempt, signal);
       hasMore = attempt !== null;
-      retireAtMs = await retireWhenDue(to, retireAtMs);
     } catch (error) {
       to.logger.warn(
         { error: messageOf(error) },

@@ -13,7 +13,7 @@ import { decodeValues } from './batch-text.js';
 import { createLogPool, queryLog } from './connection.js';
 import { EndWatch, type AllBounds } from './end-watch.js';
 import { openPostgresLog } from './identity.js';
-import { Retention } from './retention.js';
+import { trimPartition } from './trim-partition.js';
 
 /** How the log is opened for reading. */
 export type PostgresReaderOptions = {
@@ -22,15 +22,10 @@ export type PostgresReaderOptions = {
   readonly partitionCount?: number | undefined;
   /** How long finished records are kept at least. */
   readonly retentionMs: number;
-  /** Pause between two rounds of removing old records. */
-  readonly trimIntervalMs?: number;
-  /** Called when a round fails; the next round tries again. */
-  readonly onTrimFailure?: (error: unknown) => void;
 };
 
 /** The interval at which a waiting reader looks for records; the mean delay is half of it. */
 const POLL_MS = 20;
-const TRIM_INTERVAL_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** One connection for the polls, one for retention, two for fetches. */
 const CONNECTIONS_MAX = 4;
@@ -60,19 +55,13 @@ function recordsOf(row: BatchRow): readonly LogRecord[] {
 class PostgresLogReader implements EventLogReader {
   readonly #ends: EndWatch;
   readonly #buffers = new Map<number, RecordBuffer<LogRecord>>();
-  readonly #retention: Retention;
 
   constructor(
     readonly identity: LogIdentity,
     private readonly pool: pg.Pool,
-    options: PostgresReaderOptions,
+    private readonly options: PostgresReaderOptions,
   ) {
     this.#ends = new EndWatch(() => this.#fetchBounds(), POLL_MS);
-    this.#retention = new Retention(pool, {
-      retentionMs: options.retentionMs,
-      intervalMs: options.trimIntervalMs ?? TRIM_INTERVAL_MS,
-      onFailure: options.onTrimFailure ?? (() => undefined),
-    });
   }
 
   async read(request: ReadRequest): Promise<readonly LogRecord[]> {
@@ -94,9 +83,14 @@ class PostgresLogReader implements EventLogReader {
     return this.#ends.current(partition);
   }
 
-  commit(partition: number, nextOffset: number): Promise<void> {
-    this.#retention.finish(partition, nextOffset);
+  /** The checkpoint alone says what is finished. */
+  commit(): Promise<void> {
     return Promise.resolve();
+  }
+
+  trim(partition: number, nextOffset: number, signal: AbortSignal): Promise<void> {
+    const { retentionMs } = this.options;
+    return trimPartition(this.pool, { partition, nextOffset, retentionMs, signal });
   }
 
   release(partition: number): Promise<void> {
@@ -110,7 +104,6 @@ class PostgresLogReader implements EventLogReader {
 
   async close(): Promise<void> {
     this.#ends.close();
-    await this.#retention.close();
     await this.pool.end();
   }
 

@@ -7,7 +7,7 @@ import { enterEnvironment } from '../driver/begin-with-next.js';
 import type { Database } from '../pool.js';
 import { holdLease } from './hold-lease.js';
 import type { Job, JobResult, JobRun } from './job.js';
-import { claimNext, finish, putBack, type Claim } from './job-table.js';
+import { claimNext, finish, putBack, type Claim, type RunEnd } from './job-table.js';
 import { nextDue } from './schedule.js';
 import { Turns } from './turns.js';
 
@@ -72,14 +72,17 @@ export class JobRunner<Needs> {
     const startedAt = performance.now();
     const tried: { taken: Taken<Needs> | null } = { taken: null };
     try {
-      const taken = await this.program.database.transaction(async (tx) => {
+      const begun = await this.program.database.transaction(async (tx) => {
         // The pool tries a deadlock again, perhaps with another item.
         tried.taken = await this.#claim(tx, taking);
-        if (tried.taken !== null) await this.#runInTransaction(tx, tried.taken);
-        return tried.taken;
+        const taken = tried.taken;
+        if (taken === null) return null;
+        const { leaseSeconds } = taken.job;
+        return { taken, end: leaseSeconds > 0 ? null : await this.#runInTransaction(tx, taken) };
       });
-      if (taken === null) return false;
-      await this.#goOn(taken, startedAt);
+      if (begun === null) return false;
+      const { taken, end } = begun;
+      this.#noteDone(taken, end ?? (await this.#runWithLease(taken)), startedAt);
     } catch (error) {
       if (tried.taken === null) throw error;
       await this.#putBack(tried.taken, error, startedAt);
@@ -97,44 +100,34 @@ export class JobRunner<Needs> {
     return { claim, job, run: { ...about, now: taking.instantOf(claim), signal: taking.signal } };
   }
 
-  /** Nothing for a job that holds a lease: its transaction is committed first. */
-  async #runInTransaction(tx: DatabaseTransactionConnection, taken: Taken<Needs>): Promise<void> {
+  async #runInTransaction(tx: DatabaseTransactionConnection, taken: Taken<Needs>): Promise<RunEnd> {
     const { claim, job, run } = taken;
     const { input, state, environment } = claim;
-    if (job.leaseSeconds > 0) return;
     if (environment !== null) await tx.query(enterEnvironment(environment));
     const result = await job.perform(tx, { input, state, run }, this.program.needs);
-    await finish(tx, claim, endOf(taken, result));
+    const end = endOf(taken, result);
+    await finish(tx, claim, end);
+    return end;
   }
 
-  /** What follows when the transaction that took an item is committed. */
-  async #goOn(taken: Taken<Needs>, startedAt: number): Promise<void> {
-    const { job, claim } = taken;
-    if (job.leaseSeconds > 0) {
-      this.#turns.begin(claim.turn);
-      try {
-        await this.#runWithLease(taken);
-      } finally {
-        this.#turns.end(claim.turn);
-      }
-    }
-    this.#note(taken, 'done', startedAt);
-  }
-
-  async #runWithLease(taken: Taken<Needs>): Promise<void> {
+  async #runWithLease(taken: Taken<Needs>): Promise<RunEnd | null> {
     const { claim, job, run } = taken;
     const { database, needs, log } = this.program;
     if (job.schedule === null && claim.attempts > job.retry.tries) {
       throw new Error('each process that began it ended before it was done');
     }
     const lease = holdLease({ database, claim, leaseSeconds: job.leaseSeconds, log });
+    this.#turns.begin(claim.turn);
     try {
       const signal = AbortSignal.any([run.signal, lease.signal]);
       const { input, state } = claim;
       const result = await job.perform(null, { input, state, run: { ...run, signal } }, needs);
-      if (await finish(database.slonik, claim, endOf(taken, result))) return;
+      const end = endOf(taken, result);
+      if (await finish(database.slonik, claim, end)) return end;
       log.warn({ job: claim.name, runId: run.runId }, 'a job was taken over before it was done');
+      return null;
     } finally {
+      this.#turns.end(claim.turn);
       await lease.release();
     }
   }
@@ -152,17 +145,25 @@ export class JobRunner<Needs> {
     }
     const reason = messageOf(error).slice(0, REASON_LENGTH_MAX);
     const againAt = nextTry(job, claim.attempts, now);
-    this.#note({ claim, job, run }, 'failed', from);
+    this.#noteTime(job, 'failed', from);
     await putBack(database.slonik, claim, { attempts: claim.attempts, reason, againAt, at: now });
     const about = { job: job.name, runId: run.runId, attempts: claim.attempts, error: reason };
     if (againAt === null) log.error(about, 'a job was parked: it failed too often');
     else log.warn(about, 'a job failed; it is tried again');
   }
 
-  #note({ job, run }: Taken<Needs>, outcome: 'done' | 'failed', startedAt: number): void {
-    const { jobSeconds, jobLastRun } = this.program.metrics;
-    jobSeconds.observe({ job: job.name, outcome }, (performance.now() - startedAt) / 1_000);
-    if (outcome === 'done') jobLastRun.set({ job: job.name }, run.now / 1_000);
+  #noteDone(taken: Taken<Needs>, end: RunEnd | null, startedAt: number): void {
+    if (end === null) return;
+    const { job, run } = taken;
+    const { metrics } = this.program;
+    this.#noteTime(job, 'done', startedAt);
+    metrics.jobLastRun.set({ job: job.name }, run.now / 1_000);
+    job.show(end.state, metrics);
+  }
+
+  #noteTime({ name: job }: Job<Needs>, outcome: 'done' | 'failed', startedAt: number): void {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    this.program.metrics.jobSeconds.observe({ job, outcome }, seconds);
   }
 }
 
@@ -178,7 +179,7 @@ export function nextTry<Needs>(
 }
 
 /** What becomes of an item whose run did not fail. */
-function endOf<Needs>({ claim, job, run }: Taken<Needs>, result: JobResult<unknown>) {
+function endOf<Needs>({ claim, job, run }: Taken<Needs>, result: JobResult<unknown>): RunEnd {
   const { now } = run;
   const next = job.schedule === null ? null : nextDue(job.schedule, now);
   const nextDueAt = result.hasMore === true ? now : next;

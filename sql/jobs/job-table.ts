@@ -103,12 +103,16 @@ export async function renew(
   return (await tx.one(renewJob({ id, claim: claims, leaseSeconds }))).is_held;
 }
 
+/** How a run that did not fail ends. */
+export type RunEnd = {
+  /** When the item is due again; null removes it. */
+  readonly nextDueAt: InstantMs | null;
+  readonly state: unknown;
+  readonly at: InstantMs;
+};
+
 /** Ends a run that did not fail; false when another claim has taken the item over. */
-export async function finish(
-  tx: Statements,
-  { id, claims }: Claim,
-  end: { readonly nextDueAt: InstantMs | null; readonly state: unknown; readonly at: InstantMs },
-): Promise<boolean> {
+export async function finish(tx: Statements, { id, claims }: Claim, end: RunEnd): Promise<boolean> {
   const nextDueAt = instantOrNull(end.nextDueAt);
   const state = end.state === null ? null : JSON.stringify(end.state);
   const at = formatInstant(end.at);

@@ -1,4 +1,4 @@
--- Jobs: work that is done later, beside the requests (docs/architecture.md 4.4). Programs of the previous release may run: they
+-- Jobs: work that is done later, beside the requests (docs/architecture.md 4.8). Programs of the previous release may run: they
 -- know nothing of this table, and keep the timers of their own.
 
 CREATE TABLE jobs (

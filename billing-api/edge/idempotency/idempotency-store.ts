@@ -165,10 +165,10 @@ const removedRow = z.object({ removed: z.number().int() });
 
 /** Removes at most so many expired answers, of all environments, and returns how many. */
 export async function removeExpiredKeys(
-  database: BillingDatabase,
+  tx: Pick<Transaction, 'one'>,
   { now, rowsMax }: { readonly now: InstantMs; readonly rowsMax: number },
 ): Promise<number> {
-  const { removed } = await database.slonik.one(sql.type(removedRow)`
+  const { removed } = await tx.one(sql.type(removedRow)`
     SELECT remove_expired_keys(${formatInstant(now)}::timestamptz, ${rowsMax}) AS removed`);
   return removed;
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { environmentKey } from '../../../contract/environment.js';
 import { HOUR_MS, minuteOf, type InstantMs } from '../../../contract/instant.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
@@ -28,19 +29,30 @@ const GROUPS_FIRST = 4;
  * it takes seconds however many events there are. The meters behind an id have their hours one
  * after the other, and then the next meters.
  */
-export type RecountState = {
-  behindId: string;
+export const recountState = z.object({
+  behindId: z.string(),
   /** Meters of a turn: fewer after one that failed, since it may have taken too long. */
-  metersMax: number;
+  metersMax: z.number(),
   /** Of the last hours, from the oldest. */
-  hour: number;
+  hour: z.number(),
   /** The first of the next groups. */
-  group: number;
+  group: z.number(),
   /** Groups of the next turn. */
-  groupsMax: number;
+  groupsMax: z.number(),
   /** Where the last recount of each meter, hour and group found a difference. */
-  drifts: readonly Drift[];
-};
+  drifts: z
+    .array(
+      z.object({
+        meterId: z.string(),
+        hourMs: z.number(),
+        group: z.number(),
+        events: z.number(),
+      }) satisfies z.ZodType<Drift>,
+    )
+    .readonly(),
+});
+
+export type RecountState = z.output<typeof recountState>;
 
 export function beginRecounts(): RecountState {
   const at = { behindId: '', hour: 0, group: 0 };

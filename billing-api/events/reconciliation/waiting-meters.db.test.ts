@@ -18,14 +18,14 @@ describe('the longest wait of a meter', () => {
     };
     // Of a log without events there is nothing to apply.
     await makeMeter('Of an empty log');
-    expect(await readLongestWait(database.database)).toBe(0);
+    expect(await readLongestWait(database.database.slonik)).toBe(0);
     await finishPartition(database.database, { logId: 'log', partition: 0, nextOffset: 5 });
     const meters = [await makeMeter('First'), await makeMeter('Second')];
     await owner.query(sql.type(z.unknown())`
       UPDATE meter_backfills SET started_at = now() - interval '40 minutes'
       WHERE meter_id = ${meters[1] ?? ''}`);
-    expect(await readLongestWait(database.database)).toBeCloseTo(2_400, -1);
+    expect(await readLongestWait(database.database.slonik)).toBeCloseTo(2_400, -1);
     await owner.query(sql.type(z.unknown())`UPDATE meter_backfills SET status = 'completed'`);
-    expect(await readLongestWait(database.database)).toBe(0);
+    expect(await readLongestWait(database.database.slonik)).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import {
   createExpiredMonths,
   readRawEventsBegin,
 } from '../../../aggregator/retention/expired-months.js';
-import { turnRetention } from '../../../aggregator/retention/run-retention.js';
+import { turnRetention } from '../../../aggregator/retention/turn-retention.js';
 import { createStoredMonths } from '../../../aggregator/retention/stored-months.js';
 import {
   createMeter,
@@ -16,7 +16,6 @@ import {
 import { DAY_MS, formatInstant } from '../../../contract/instant.js';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { createLog } from '../../../runtime/log.js';
-import { createMetrics } from '../../../runtime/metrics.js';
 import { integerColumn } from '../../../sql/columns.js';
 import { EVENT_REMOVAL_LOCK, withAdvisoryLock, withSession } from '../../../sql/session.js';
 import { withoutOwners } from '../../../clickhouse/guard-copies.js';
@@ -50,8 +49,8 @@ async function sendOld(world: ErasureWorld): Promise<void> {
 }
 
 function turn({ database, clickhouse, reader: log }: ErasureWorld, removalDelaySeconds = 0) {
-  const terms = { retentionDays: 35, removalDelaySeconds, metrics: createMetrics() };
-  return turnRetention({ database, clickhouse, log, logger: quiet, ...terms }, signal);
+  const terms = { retentionDays: 35, removalDelaySeconds };
+  return turnRetention({ database, clickhouse, log, logger: quiet, ...terms }, Date.now(), signal);
 }
 
 const countRow = z.object({ events: integerColumn });

@@ -5,6 +5,7 @@ import {
   createBackfillJobs,
   type BackfillAttempt,
 } from '../../../aggregator/backfill/backfill-jobs.js';
+import { retireUnread } from '../../../aggregator/backfill/retire-unread.js';
 import { createCheckpointStore } from '../../../aggregator/checkpoints/checkpoint-store.js';
 import { COUNT_EVENTS } from '../../../contract/aggregation.js';
 import { assertPresent } from '../../../runtime/failure.js';
@@ -91,7 +92,7 @@ export class RealPostgres {
       case 'revert':
         return this.#revert(statement.version);
       case 'retire_unread':
-        return (await this.#jobs.retireUnread(0)) > 0;
+        return (await retireUnread(this.database.slonik, 0)).retired > 0;
       case 'claim':
         return this.#claim(statement.version, generation);
       default:

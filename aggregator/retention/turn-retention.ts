@@ -2,26 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouse } from '../../clickhouse/client.js';
 import type { InstantMs } from '../../contract/instant.js';
 import type { EventLogReader } from '../../event-log/event-log.js';
-import { messageOf } from '../../runtime/failure.js';
 import type { Log } from '../../runtime/log.js';
-import type { Metrics } from '../../runtime/metrics.js';
 import type { Database } from '../../sql/pool.js';
 import { EVENT_REMOVAL_LOCK, withFreeAdvisoryLock } from '../../sql/session.js';
 import { expireEvents, REMOVAL_DELAY_SECONDS, type Alone } from './expire-events.js';
 import { createExpiredMonths, readRawEventsBegin, type ExpiredMonths } from './expired-months.js';
 import { createStoredMonths } from './stored-months.js';
 
-/** A month lasts long; what expired is removed with the next turn but one. */
-const TURN_MS = 600_000;
 const CATCH_UP_POLL_MS = 1_000;
 const CATCH_UP_POLLS = 60;
 
-type RetentionDependencies = {
+export type RetentionDependencies = {
   readonly database: Database;
   readonly clickhouse: ClickHouse;
   readonly log: Pick<EventLogReader, 'identity' | 'bounds'>;
   readonly logger: Log;
-  readonly metrics: Pick<Metrics, 'rawEventsBegin'>;
   /** Null keeps raw events for ever. */
   readonly retentionDays: number | null;
   /** From the expiry of a month until its events are removed; 10 minutes when absent. */
@@ -50,8 +45,16 @@ export async function waitUntilFinished(
   return null;
 }
 
-/** One turn of retention. @throws DependencyError. */
-export async function turnRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
+/**
+ * One turn of retention, as of now.
+ * @returns the instant before whose append raw events are removed; null while all are kept.
+ * @throws DependencyError.
+ */
+export async function turnRetention(
+  to: RetentionDependencies,
+  nowMs: InstantMs,
+  signal: AbortSignal,
+): Promise<InstantMs | null> {
   const { database, clickhouse, log, logger, retentionDays } = to;
   const months = createExpiredMonths(database);
   const alone: Alone = (work) =>
@@ -64,24 +67,10 @@ export async function turnRetention(to: RetentionDependencies, signal: AbortSign
   const stores = { months, stored: createStoredMonths(clickhouse), alone };
   const terms = {
     retentionDays,
-    nowMs: Date.now(),
+    nowMs,
     removalDelaySeconds: to.removalDelaySeconds ?? REMOVAL_DELAY_SECONDS,
     finishedTo: () => waitUntilFinished(log, months, signal),
   };
   await expireEvents(stores, terms, logger);
-  const beginMs = await readRawEventsBegin(database);
-  to.metrics.rawEventsBegin.set((beginMs ?? 0) / 1_000);
-}
-
-/** Takes a turn now and every ten minutes until the signal aborts; an outage only delays them. */
-export async function runRetention(to: RetentionDependencies, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await turnRetention(to, signal).catch((error: unknown) => {
-      to.logger.warn(
-        { error: messageOf(error) },
-        'raw events could not be removed; tried again in ten minutes',
-      );
-    });
-    await delay(TURN_MS, undefined, { signal }).catch(() => undefined);
-  }
+  return readRawEventsBegin(database);
 }

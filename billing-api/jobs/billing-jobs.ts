@@ -1,0 +1,6 @@
+import { RECONCILE_USAGE } from './reconcile-usage.js';
+import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
+import { WATCH_METER_WAITS } from './watch-meter-waits.js';
+
+/** The jobs of billing-api, which any number of its processes carry out. */
+export const BILLING_JOBS = [REMOVE_EXPIRED_KEYS, RECONCILE_USAGE, WATCH_METER_WAITS];
