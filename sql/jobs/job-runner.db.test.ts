@@ -170,8 +170,9 @@ describe('workers beside each other', () => {
     world,
   }) => {
     await world.owner.query(sql.type(noRows)`
-      INSERT INTO jobs (id, name, tenant_id, environment_id, key, input, due_at, run_at, created_at)
-      SELECT 'job_' || n, 'write', ${ALPHA.tenantId}, ${ALPHA.environmentId}, '' || n,
+      INSERT INTO jobs (id, name, tenant_id, environment_id, turn, key, input, due_at, run_at,
+        created_at)
+      SELECT 'job_' || n, 'write', ${ALPHA.tenantId}, ${ALPHA.environmentId}, 'tenant_jobs|env_alpha', '' || n,
         jsonb_build_object('text', 'alpha'), '2026-11-20', '2026-11-20', '2026-11-20'
       FROM generate_series(1, 1000) AS n`);
     for (const text of ['beta 1', 'beta 2']) {

@@ -31,8 +31,8 @@ CREATE TABLE jobs (
   created_at timestamptz(3) NOT NULL,
   -- The last run of a scheduled job that did not fail.
   finished_at timestamptz(3),
-  -- Whose turn it is: environments take turns, and so do jobs of no environment.
-  turn text NOT NULL GENERATED ALWAYS AS (coalesce(tenant_id || '|' || environment_id, name)) STORED,
+  -- Who takes turns with others: tenant|environment or, of a job of no environment, its name.
+  turn text NOT NULL,
   FOREIGN KEY (tenant_id, environment_id) REFERENCES environments (tenant_id, id),
   CHECK ((tenant_id IS NULL) = (environment_id IS NULL)),
   CHECK (schedule IS NULL OR tenant_id IS NULL),
@@ -53,8 +53,8 @@ BEGIN
   IF job_name IS NULL OR pattern IS NULL OR first_due IS NULL THEN
     RAISE EXCEPTION 'a scheduled job needs a name, a schedule and an instant' USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  INSERT INTO jobs AS known (id, name, key, input, schedule, due_at, run_at, created_at)
-  VALUES (job_id, job_name, '', '{}', pattern, first_due, first_due, declared_at)
+  INSERT INTO jobs AS known (id, name, key, turn, input, schedule, due_at, run_at, created_at)
+  VALUES (job_id, job_name, '', job_name, '{}', pattern, first_due, first_due, declared_at)
   ON CONFLICT (name) WHERE schedule IS NOT NULL DO UPDATE
   SET schedule = excluded.schedule, due_at = excluded.due_at, run_at = excluded.run_at
   WHERE known.schedule <> excluded.schedule;

@@ -8,6 +8,6 @@ WITH same AS (
     AND status = 'waiting' AND due_at <= :due_at::timestamptz
   LIMIT 1 FOR UPDATE SKIP LOCKED
 )
-INSERT INTO jobs (id, name, tenant_id, environment_id, key, input, due_at, run_at, created_at)
-SELECT :id, :name, :tenant_id, :environment_id, :key, :input::jsonb, :due_at::timestamptz, :due_at::timestamptz, :at::timestamptz
+INSERT INTO jobs (id, name, tenant_id, environment_id, key, turn, input, due_at, run_at, created_at)
+SELECT :id, :name, :tenant_id, :environment_id, :key, :tenant_id || '|' || :environment_id, :input::jsonb, :due_at::timestamptz, :due_at::timestamptz, :at::timestamptz
 WHERE NOT EXISTS (SELECT FROM same)
