@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouse } from '../clickhouse/client.js';
+import { createOneServer } from '../clickhouse/one-server.js';
 import type { EventLogReader } from '../event-log/event-log.js';
 import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
@@ -59,6 +60,7 @@ export class Aggregator {
 
   readonly #owned = new Map<number, Owned>();
   readonly #stop = new AbortController();
+  readonly #server;
   readonly #member;
   readonly #membership;
   readonly #sharing;
@@ -76,6 +78,7 @@ export class Aggregator {
     const { database, clickhouse, log } = dependencies;
     const { logId } = log.identity;
     const memberId = randomUUID();
+    this.#server = createOneServer(database, clickhouse);
     this.#member = { logId, memberId };
     this.#membership = createMembership(database, logId, memberId);
     this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
@@ -122,6 +125,7 @@ export class Aggregator {
    */
   async start(): Promise<void> {
     const { database, clickhouse, log, logger } = this.dependencies;
+    await this.#server.begin();
     const logs = { database, clickhouse, logger, catalog: this.#catalog, ...this.#member };
     await closePreviousLogs(logs);
     const { unusedPartitions = 0 } = log.identity;
@@ -170,6 +174,11 @@ export class Aggregator {
     // The heartbeat goes on, so that no other process takes a partition whose batch takes long.
     await Promise.all([...this.#owned.values()].map(({ ended }) => ended));
     await Promise.all([this.#sharing.close(), this.#loops, this.#measuring, stoppingJobs]);
+  }
+
+  /** Rejects when ClickHouse does not answer, or another server does. */
+  assertOneServer(): Promise<void> {
+    return this.#server.check();
   }
 
   /** Rejects when a partition has halted and waits for an operator. */
@@ -221,6 +230,7 @@ export class Aggregator {
     const run = {
       ...this.dependencies,
       ...own,
+      server: this.#server,
       checkpoints: this.#checkpoints,
       catalog: this.#catalog,
       lookUps: this.#lookUps,

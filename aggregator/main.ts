@@ -73,7 +73,7 @@ async function run(): Promise<never> {
   const probes = {
     event_log: () => log.ping(),
     postgres: () => database.ping(),
-    clickhouse: () => clickhouse.ping(),
+    clickhouse: () => aggregator.assertOneServer(),
     schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickhouse)]),
     partitions: () => aggregator.assertNoneHalted(),
   };

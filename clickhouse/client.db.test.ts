@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { AssertionFailed, DependencyError } from '../runtime/failure.js';
 import { drawFreePort } from '../runtime/port.js';
+import { startCut } from '../load-tests/harness/cut-before.js';
 import { test, type ClickHouseFixture } from '../load-tests/harness/fixtures.js';
 import { createClickHouse, type InsertOutcome } from './client.js';
 
 type Fenced = {
   readonly clickhouse: ClickHouseFixture;
   readonly epoch: number;
-  readonly body: string;
+  readonly body: string | readonly Buffer[];
 };
 
 const TABLE = `CREATE TABLE rows (id UInt64, name String, at DateTime64(3, 'UTC')) ENGINE = MergeTree
@@ -57,6 +59,17 @@ async function countOf({ client }: ClickHouseFixture): Promise<z.infer<typeof co
     counted,
   );
   return rows[0] ?? { rows: 'none', parts: 'none' };
+}
+
+/** The server goes on by itself with what has arrived. */
+async function endOfInserts({ client }: ClickHouseFixture): Promise<void> {
+  const running = `SELECT count() AS found FROM system.processes
+    WHERE query LIKE 'INSERT %' AND current_database = currentDatabase()`;
+  await delay(500);
+  await vi.waitFor(async () => {
+    const rows = await client.query(running, {}, z.object({ found: z.string() }));
+    expect(rows).toEqual([{ found: '0' }]);
+  });
 }
 
 describe('ClickHouse client', () => {
@@ -152,6 +165,56 @@ describe('fenced insert', () => {
       expect(await countOf(clickhouse)).toEqual({ rows: '50000', parts: '1' });
     },
   );
+
+  test('writes nothing of a body that was cut off, although the server was told to write what came', async ({
+    clickhouse,
+  }) => {
+    await clickhouse.client.command(TABLE);
+    await openGate(clickhouse, 7);
+    const address = new URL(`${clickhouse.url}?ch_input_format_connection_handling=1`);
+    const cut = await startCut(Number(address.port), '[50001,');
+    address.port = String(cut.port);
+    const client = createClickHouse(address.href);
+    const body = [Buffer.from(`${rowsText(50_000, 'n')}\n`), Buffer.from('[50001,"n","2026"]\n')];
+    const insert = insertFenced({ clickhouse: { ...clickhouse, client }, epoch: 7, body });
+    await expect(insert).rejects.toMatchObject({ isRetryable: true });
+    await client.close();
+    await cut.close();
+    await endOfInserts(clickhouse);
+    expect(await countOf(clickhouse)).toEqual({ rows: '0', parts: '0' });
+  });
+
+  test('leaves out no spoilt row, although the server was told to', async ({ clickhouse }) => {
+    await clickhouse.client.command(TABLE);
+    await openGate(clickhouse, 7);
+    const client = createClickHouse(`${clickhouse.url}?ch_input_format_allow_errors_num=9`);
+    const body = `${rowsText(1_000, 'n')}\n["x","y","z"]\n`;
+    const insert = insertFenced({ clickhouse: { ...clickhouse, client }, epoch: 7, body });
+    await expect(insert).rejects.toBeInstanceOf(DependencyError);
+    await client.close();
+    expect(await countOf(clickhouse)).toEqual({ rows: '0', parts: '0' });
+  });
+
+  test('writes equal rows as often as they are sent, although the table was told to leave them out', async ({
+    clickhouse,
+  }) => {
+    await clickhouse.client.command(`${TABLE}, non_replicated_deduplication_window = 100`);
+    await openGate(clickhouse, 7);
+    for (const body of [rowsText(1_000, 'n'), rowsText(1_000, 'n')]) {
+      expect(await insertFenced({ clickhouse, epoch: 7, body })).toEqual({ outcome: 'inserted' });
+    }
+    expect(await countOf(clickhouse)).toEqual({ rows: '2000', parts: '2' });
+  });
+
+  test('ends with an error and not with a part of the rows at a limit of the profile', async ({
+    clickhouse,
+  }) => {
+    const told = 'ch_max_rows_to_read=10&ch_read_overflow_mode=break&ch_max_block_size=5';
+    const client = createClickHouse(`${clickhouse.url}?${told}`);
+    const count = client.query('SELECT count() AS found FROM numbers(1000)', {}, z.unknown());
+    await expect(count).rejects.toMatchObject({ message: expect.stringContaining('(158)') });
+    await client.close();
+  });
 
   test('refuses more rows than one block holds before it sends any', async ({ clickhouse }) => {
     await clickhouse.client.command(TABLE);

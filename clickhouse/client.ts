@@ -7,8 +7,10 @@ import {
 } from '@clickhouse/client';
 import { z } from 'zod';
 import { BLOCK_ROWS_MAX } from '../contract/table-column.js';
-import { AssertionFailed, assertThat } from '../runtime/failure.js';
+import { AssertionFailed, assertPresent, assertThat } from '../runtime/failure.js';
 import { clickHouseOutage, serverCodeOf } from './clickhouse-failure.js';
+import { SELECT_FACTS, serverFacts, tiedFilter, type ServerFacts } from './server-facts.js';
+import { insertSettings, onlyKnown, SETTINGS, WHOLE_ANSWERS } from './settings.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Below the server's keep-alive (10 s by default), so that no request meets a closed socket. */
@@ -46,41 +48,6 @@ export type RowsQuery = {
 /** `fenced`: throwIf in the statement refused, nothing was written. */
 export type InsertOutcome = { readonly outcome: 'inserted' } | { readonly outcome: 'fenced' };
 
-/**
- * For every request. 64-bit integers and decimals arrive as text, so that no digit is lost;
- * date-times as ISO texts with `Z`. Since 26.2 the server would gather inserts by itself
- * (async_insert), which breaks the order of acknowledgement and effect.
- */
-const SETTINGS: ClickHouseSettings = {
-  output_format_json_quote_64bit_integers: 1,
-  output_format_json_quote_decimals: 1,
-  date_time_output_format: 'iso',
-  date_time_input_format: 'best_effort',
-  async_insert: 0,
-};
-
-/**
- * For inserts that must be one block, thus one part and all or nothing: rows are read in one
- * thread into one block of up to so many rows, without a bound in bytes. The answer waits for the
- * end, so that a status 200 cannot precede a failure.
- */
-function oneBlock(rowsMax: number): ClickHouseSettings {
-  return {
-    wait_end_of_query: 1,
-    send_progress_in_http_headers: 0,
-    input_format_parallel_parsing: 0,
-    max_threads: 1,
-    max_insert_threads: '1',
-    max_insert_block_size: String(rowsMax),
-    min_insert_block_size_rows: String(rowsMax),
-    min_insert_block_size_bytes: '0',
-    // A profile of the server may bound blocks by bytes.
-    max_insert_block_size_bytes: '0',
-    input_format_max_block_size_bytes: '0',
-    use_strict_insert_block_limits: 0,
-  };
-}
-
 const LINE_END = 10;
 
 /** Line ends inside of values are escaped. */
@@ -109,6 +76,10 @@ export type ClickHouseQueries = Pick<ClickHouse, 'query' | 'visitRows'>;
 
 /** A ClickHouse server and one database of it. */
 export class ClickHouse {
+  /** Empty when any server will do. */
+  #tiedTo = '';
+  #known: Promise<ReadonlySet<string>> | null = null;
+
   constructor(
     readonly url: string,
     private readonly client: ClickHouseClient,
@@ -123,6 +94,25 @@ export class ClickHouse {
   /** The same client, whose `query` and `visitRows` have these settings and end with the signal. */
   withOptions(shared: SharedOptions): ClickHouseQueries {
     return new ClickHouse(this.url, this.client, shared);
+  }
+
+  /**
+   * From now on another server, or another version of it, refuses what this client asks: what reads
+   * by itself, an insert when it has the condition `IS_TIED`. @param tiedTo see `tieOf`.
+   */
+  tieTo(tiedTo: string): void {
+    this.#tiedTo = tiedTo;
+  }
+
+  /** Which server answers now, whatever the client is tied to. @throws DependencyError. */
+  async readServer(): Promise<ServerFacts> {
+    const rows = await this.#attempt(async () => {
+      const result = await this.client.query({ query: SELECT_FACTS, format: 'JSONEachRow' });
+      return result.json<unknown>();
+    });
+    const facts = assertPresent(checked(rows, serverFacts)[0], 'the row of a SELECT without FROM');
+    this.#known = Promise.resolve(new Set(facts.known_settings));
+    return facts;
   }
 
   /**
@@ -182,6 +172,7 @@ export class ClickHouse {
       const { stream } = await this.client.exec({
         query: `${select} FORMAT ${format}`,
         query_params: { ...parameters },
+        clickhouse_settings: this.#settings({}),
       });
       for await (const chunk of stream) yield chunk as Buffer;
     } catch (error) {
@@ -204,6 +195,7 @@ export class ClickHouse {
       const result = await this.client.query({
         query: select,
         query_params: { ...parameters },
+        clickhouse_settings: this.#settings({}),
         format: 'JSONCompactEachRow',
       });
       for await (const lines of result.stream()) {
@@ -226,8 +218,8 @@ export class ClickHouse {
     await this.#attempt(() =>
       this.client.command({
         query: statement,
-        query_params: { ...parameters },
-        clickhouse_settings: { wait_end_of_query: 1 },
+        query_params: { ...parameters, tied_to: this.#tiedTo },
+        clickhouse_settings: this.#settings({ wait_end_of_query: 1 }),
         ...(queryId === undefined ? {} : { query_id: queryId }),
       }),
     );
@@ -246,13 +238,14 @@ export class ClickHouse {
       rows <= this.blockRowsMax,
       `${rows} rows fit into one block of ${this.blockRowsMax}`,
     );
+    const known = await this.#knownSettings();
     try {
       const result = await this.client.exec({
         query: insert.query,
-        query_params: { ...insert.parameters },
+        query_params: { ...insert.parameters, tied_to: this.#tiedTo },
         query_id: insert.queryId,
         values: Readable.from(parts, { objectMode: false }),
-        clickhouse_settings: oneBlock(this.blockRowsMax),
+        clickhouse_settings: onlyKnown(insertSettings(this.blockRowsMax), known),
       });
       await drainEmpty(result.stream);
       return { outcome: 'inserted' };
@@ -287,10 +280,26 @@ export class ClickHouse {
     return this.client.close();
   }
 
+  /** Of the server that was asked last; asked once, and again when that has failed. */
+  async #knownSettings(): Promise<ReadonlySet<string>> {
+    this.#known ??= this.readServer().then((facts) => new Set(facts.known_settings));
+    try {
+      return await this.#known;
+    } catch (error) {
+      this.#known = null;
+      throw error;
+    }
+  }
+
+  #settings(settings: ClickHouseSettings): ClickHouseSettings {
+    const tie = this.#tiedTo === '' ? {} : { additional_result_filter: tiedFilter(this.#tiedTo) };
+    return { ...WHOLE_ANSWERS, ...tie, ...settings };
+  }
+
   #sharedWith(settings: ClickHouseSettings) {
     const { settings: shared, signal } = this.shared;
     return {
-      clickhouse_settings: { ...settings, ...shared },
+      clickhouse_settings: { ...this.#settings(settings), ...shared },
       // Long lists of parameters do not fit into an address.
       use_multipart_params_auto: true,
       ...(signal === undefined ? {} : { abort_signal: signal }),

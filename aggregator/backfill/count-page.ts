@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { IS_TIED } from '../../clickhouse/server-facts.js';
 import { MINUTE_MS } from '../../contract/instant.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
@@ -43,7 +44,8 @@ export async function countPage(
          count() AS events
        ${from}
        GROUP BY customer_key, minute_number, source, group_text
-     )`,
+     )
+     WHERE ${IS_TIED}`,
     { ...parameters, meter_id: meterId, generation },
     backfillQueryId(attempt),
   );

@@ -7,6 +7,7 @@ import {
 } from '../../event-log/event-log.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
+import { createOneServer } from '../../clickhouse/one-server.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { DependencyError } from '../../runtime/failure.js';
 import { createLog } from '../../runtime/log.js';
@@ -46,6 +47,7 @@ const test = base.extend<{ readonly world: World }>({
         checkpoints: createCheckpointStore(database, { log: logId, memberId }),
         catalog: createCatalogReader(database, () => performance.now()),
         clickhouse: client,
+        server: createOneServer(database, client),
         limits: { eventsMax: 100, flushDelayMs: 1 },
         partitionsRunning: () => 1,
       };

@@ -1,3 +1,4 @@
+import type { OneServer } from '../../clickhouse/one-server.js';
 import { OffsetOutOfRange, type EventLogReader } from '../../event-log/event-log.js';
 import { DependencyError } from '../../runtime/failure.js';
 import type { CatalogReader } from '../gather/catalog.js';
@@ -14,6 +15,8 @@ import type { FlushMember } from '../flush/flush-member.js';
 export type PartitionDependencies = {
   readonly partition: number;
   readonly log: EventLogReader;
+  /** The one ClickHouse server on which events count once. */
+  readonly server: Pick<OneServer, 'check'>;
   readonly checkpoints: CheckpointStore;
   readonly catalog: CatalogReader;
   readonly writer: UsageWriter;
@@ -32,12 +35,14 @@ export type PartitionDependencies = {
 type Alone = Exclude<Performed, SharedCommand>['kind'];
 
 async function take({
+  server,
   checkpoints,
   writer,
   partition,
   member,
 }: PartitionDependencies): Promise<OutcomeOf<'take'>> {
   await member.stop();
+  await server.check();
   const gate = await writer.gate();
   const checkpoint = await checkpoints.take(partition, gate);
   // It belongs to another member by now, who must not be fenced.

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { InstantMs } from '../../contract/instant.js';
 import type { ClickHouse, QueryParameters } from '../../clickhouse/client.js';
 import { endQueries } from '../../clickhouse/end-queries.js';
+import { IS_TIED } from '../../clickhouse/server-facts.js';
 import { assertPresent } from '../../runtime/failure.js';
 import { integerColumn } from '../../sql/columns.js';
 import { singleMarkerGroupOf, sourceOf, timesWritten } from '../fold/batch-marker.js';
@@ -61,7 +62,7 @@ export class UsageWriter {
   async raiseGate(epoch: number): Promise<number> {
     await this.clickhouse.command(
       `INSERT INTO ingest_gate_v1 (log_id, log_partition, epoch)
-       VALUES ({log_id:String}, {log_partition:UInt32}, {epoch:UInt64})`,
+       SELECT {log_id:String}, {log_partition:UInt32}, {epoch:UInt64} WHERE ${IS_TIED}`,
       { ...this.#ofPartition, epoch },
     );
     return this.gate();

@@ -40,7 +40,8 @@ async function inTransaction(session: Client, work: () => Promise<void>): Promis
 /**
  * Fills two empty databases with a backup and checks that every table holds the same rows. The log
  * in PostgreSQL gets a new id. PostgreSQL is filled in one transaction, and last: when anything
- * fails, it stays empty, and nothing can be started on half a backup.
+ * fails, it stays empty, and nothing can be started on half a backup. It remembers the ClickHouse
+ * that was filled.
  * @throws BackupRefused that names the remedy; MigrationRefused while an aggregator lives.
  */
 export async function restore(stores: BackupStores, directory: string): Promise<Manifest> {
@@ -62,6 +63,9 @@ export async function restore(stores: BackupStores, directory: string): Promise<
       const { tables: inPostgres } = await readPostgresContents(session);
       assertSameContents('PostgreSQL', manifest.postgres.tables, inPostgres);
       await renewEventLog(session);
+      const { identity } = await clickhouse.readServer();
+      await session.query('DELETE FROM clickhouse_identity');
+      await session.query('INSERT INTO clickhouse_identity (identity) VALUES ($1)', [identity]);
     });
   });
   return manifest;

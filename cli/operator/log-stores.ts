@@ -1,4 +1,5 @@
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
+import { createOneServer } from '../../clickhouse/one-server.js';
 import { refuseUnmigratedClickHouse } from '../../clickhouse/prepared-clickhouse.js';
 import type { EventLogReader, EventLogWriter } from '../../event-log/event-log.js';
 import { openEventLogReader, openEventLogWriter } from '../../event-log/open-log.js';
@@ -54,6 +55,7 @@ export async function withLogStores<T>(work: (stores: LogStores) => Promise<T>):
     const clickhouse = createClickHouse(engines.clickhouseUrl);
     lifecycle.onClose('clickhouse', () => clickhouse.close());
     await refuseUnmigratedClickHouse(clickhouse);
+    await createOneServer(database, clickhouse).begin();
     const logConfig = { ...config, DATABASE_URL: engines.databaseUrl };
     const log = await openEventLogReader(logConfig);
     lifecycle.onClose('event log', () => log.close());

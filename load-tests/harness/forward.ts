@@ -5,6 +5,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export type Forward = {
   /** The URL of a server, with the address of this one. */
   readonly address: (url: string) => string;
+  /** Cuts all connections. */
+  readonly cut: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -27,7 +29,11 @@ export async function startForward(choosePort: () => number): Promise<Forward> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
+    cut,
     address: (url) => {
       const address = new URL(url);
       address.hostname = '127.0.0.1';
@@ -35,7 +41,7 @@ export async function startForward(choosePort: () => number): Promise<Forward> {
       return address.href;
     },
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       server.close();
       await once(server, 'close');
     },

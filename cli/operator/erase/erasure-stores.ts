@@ -1,5 +1,6 @@
 import { createLogAccess } from '../../../billing-api/usage/watermark/log-access.js';
 import { createClickHouse, type ClickHouse } from '../../../clickhouse/client.js';
+import { createOneServer } from '../../../clickhouse/one-server.js';
 import { assertClickHouseMigrated } from '../../../clickhouse/prepared-clickhouse.js';
 import type { EventLogReader } from '../../../event-log/event-log.js';
 import { systemClock } from '../../../runtime/clock.js';
@@ -38,6 +39,7 @@ export async function withErasureStores<T>(
     const clickhouse = createClickHouse(urls.clickhouse, { requestTimeoutMs: REQUEST_TIMEOUT_MS });
     lifecycle.onClose('clickhouse', () => clickhouse.close());
     await assertClickHouseMigrated(clickhouse);
+    await createOneServer(database, clickhouse).begin();
     const logConfig = { ...config, DATABASE_URL: urls.programs };
     const access = { config: logConfig, database, clock: systemClock, lifecycle };
     const { eventLog } = createLogAccess(access);
