@@ -8,10 +8,10 @@ import type {
   SubscriptionCommitmentBody,
 } from '../../declarations/subscriptions/commitment-dto.js';
 import type { OverrideLineItemBody } from '../../subscriptions/lines/override-lines.js';
-import type { AddedLineItemBody } from './added-lines.js';
-import type { LineItemCouponsBody } from './requested-adjustments.js';
-import type { AddonOfSubscriptionBody } from './requested-addons.js';
-import type { OverrideEntitlementBody } from './entitlement-overrides.js';
+import type { AddedLineItemBody } from '../../subscriptions/lines/added-lines.js';
+import type { LineItemCouponsBody } from './adjustments.js';
+import type { AddonOfSubscriptionBody } from './addons.js';
+import type { OverrideEntitlementBody } from './entitlements.js';
 
 export type PaymentTermsDto = '15 NET' | '30 NET' | '45 NET' | '60 NET' | '75 NET' | '90 NET';
 

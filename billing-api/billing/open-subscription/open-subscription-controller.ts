@@ -18,7 +18,7 @@ import {
   type ExpandedSubscriptionDto,
 } from '../../subscriptions/subscription-expansions.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
-import { createSubscription } from './create-subscription.js';
+import { openSubscription } from './open-subscription.js';
 
 @Route('v1/subscriptions')
 @Tags('Subscriptions')
@@ -44,7 +44,7 @@ export class OpenSubscriptionController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateSubscriptionBody,
   ): Promise<ExpandedSubscriptionDto> {
-    const created = accepted(await createSubscription(this.dependencies, callerOf(request), body));
+    const created = accepted(await openSubscription(this.dependencies, callerOf(request), body));
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
     return loadedSubscriptionToDto(created);

@@ -1,25 +1,42 @@
+import { plain } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import type {
   BillingCadence,
   BillingCycle,
   BillingPeriod,
 } from '../../domain/calendar/billing-grid.js';
+import type { NewSubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
+import { readAddedLines, type AddedLine } from '../../subscriptions/lines/added-lines.js';
 import {
   readLineCommitments,
+  readSubscriptionCommitment,
   type RequestedCommitment,
 } from '../../subscriptions/lines/commitment-request.js';
 import { readOverrides, type LineOverride } from '../../subscriptions/lines/override-lines.js';
-import { readAddedLines, type AddedLine } from './added-lines.js';
+import { readAdjustments, type RequestedAdjustments } from './adjustments.js';
+import { readAddons, type RequestedAddon } from './addons.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
-import { readAddons, type RequestedAddon } from './requested-addons.js';
-import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlement-overrides.js';
-import { readPassthrough, type PassthroughColumns } from './passthrough-columns.js';
-import { readAdjustments, type RequestedAdjustments } from './requested-adjustments.js';
+import { readEntitlementOverrides, type OverrideEntitlementBody } from './entitlements.js';
 
-/** A subscription that is to be created, with every default but those of customer and clock. */
-export type SubscriptionCommand = {
+/** Columns of the subscription that the request gives as they are stored. */
+type KeptColumns = Pick<
+  NewSubscriptionRow,
+  | 'lookup_key'
+  | 'collection_method'
+  | 'payment_behavior'
+  | 'payment_terms'
+  | 'gateway_payment_method_id'
+  | 'commitment_amount'
+  | 'overage_factor'
+  | 'commitment_duration'
+  | 'enable_true_up'
+  | 'metadata'
+>;
+
+/** What a request asks for, with every default but those of customer and clock. */
+export type SubscriptionRequest = {
   readonly customerId: string | null;
   readonly externalCustomerId: string | null;
   readonly planId: string;
@@ -43,8 +60,40 @@ export type SubscriptionCommand = {
   readonly commitments: readonly RequestedCommitment[];
   readonly entitlements: readonly OverrideEntitlementBody[];
   readonly adjustments: RequestedAdjustments;
-  readonly passthrough: PassthroughColumns;
+  readonly kept: KeptColumns;
 };
+
+/** Reads a request; `now` stands for an absent start. */
+export function readSubscriptionBody(
+  body: CreateSubscriptionBody,
+  now: InstantMs,
+): SubscriptionRequest | Refusal {
+  const reader = new MemberReader();
+  checkCustomer(reader, body);
+  checkLater(reader, body);
+  const terms = {
+    currency: reader.currency('currency', body.currency),
+    billingPeriod: readPeriod(reader, body),
+    ...cadenceOf(body),
+  };
+  const dates = readDates(reader, body, now);
+  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs };
+  const request: SubscriptionRequest = {
+    customerId: body.customer_id ?? null,
+    externalCustomerId: body.external_customer_id ?? null,
+    planId: body.plan_id,
+    ...terms,
+    ...dates,
+    addons: readAddons(reader, body.addons, life),
+    customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
+    prorationBehavior: body.proration_behavior ?? 'none',
+    isWithoutTrial: body.trial_period_days === 0,
+    ...readParts(reader, body),
+    adjustments: readAdjustments(reader, body, life.startMs),
+    kept: readKept(reader, body, terms),
+  };
+  return reader.refusal() ?? request;
+}
 
 /** Members that are not built yet; a request that gives one of them is refused. */
 const UNSUPPORTED = ['subscription_status', 'auto_invoice_threshold', 'phases', 'inheritance'];
@@ -60,7 +109,7 @@ function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   }
 }
 
-type Dates = Pick<SubscriptionCommand, 'billingAnchorMs' | 'startMs' | 'endMs'>;
+type Dates = Pick<SubscriptionRequest, 'billingAnchorMs' | 'startMs' | 'endMs'>;
 
 function readDates(reader: MemberReader, body: CreateSubscriptionBody, now: InstantMs): Dates {
   const dates = {
@@ -94,7 +143,7 @@ function checkCustomer(reader: MemberReader, body: CreateSubscriptionBody): void
   }
 }
 
-type Cadence = Pick<SubscriptionCommand, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
+type Cadence = Pick<SubscriptionRequest, 'billingPeriodCount' | 'billingCadence' | 'billingCycle'>;
 
 function cadenceOf(body: CreateSubscriptionBody): Cadence {
   return {
@@ -108,7 +157,7 @@ function cadenceOf(body: CreateSubscriptionBody): Cadence {
 function readParts(
   reader: MemberReader,
   body: CreateSubscriptionBody,
-): Pick<SubscriptionCommand, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
+): Pick<SubscriptionRequest, 'overrides' | 'addedLines' | 'commitments' | 'entitlements'> {
   const { override_entitlements: entitlements = [] } = body;
   if (entitlements.length > 0 && body.proration_behavior === 'create_prorations') {
     reader.note('override_entitlements', 'cannot be combined with create_prorations');
@@ -121,34 +170,26 @@ function readParts(
   };
 }
 
-/** Reads a request; `now` stands for an absent start. */
-export function readSubscriptionBody(
+/**
+ * Reads the members that the subscription keeps as the request gives them, with their defaults, and
+ * its commitment.
+ */
+function readKept(
+  reader: MemberReader,
   body: CreateSubscriptionBody,
-  now: InstantMs,
-): SubscriptionCommand | Refusal {
-  const reader = new MemberReader();
-  checkCustomer(reader, body);
-  checkLater(reader, body);
-  const terms = {
-    currency: reader.currency('currency', body.currency),
-    billingPeriod: readPeriod(reader, body),
-    ...cadenceOf(body),
+  terms: Parameters<typeof readSubscriptionCommitment>[2],
+): KeptColumns {
+  const { amount, overageFactor, ...commitment } = readSubscriptionCommitment(reader, body, terms);
+  return {
+    lookup_key: body.lookup_key ?? null,
+    collection_method: body.collection_method ?? 'charge_automatically',
+    payment_behavior: body.payment_behavior ?? 'default_active',
+    payment_terms: body.payment_terms ?? null,
+    gateway_payment_method_id: body.gateway_payment_method_id ?? null,
+    commitment_amount: amount === null ? null : plain(amount),
+    overage_factor: overageFactor === null ? null : plain(overageFactor),
+    commitment_duration: commitment.duration,
+    enable_true_up: commitment.isTrueUpEnabled,
+    metadata: { ...reader.metadata(body.metadata) },
   };
-  const dates = readDates(reader, body, now);
-  const life = { startMs: dates.startMs ?? now, endMs: dates.endMs };
-  const command: SubscriptionCommand = {
-    customerId: body.customer_id ?? null,
-    externalCustomerId: body.external_customer_id ?? null,
-    planId: body.plan_id,
-    ...terms,
-    ...dates,
-    addons: readAddons(reader, body.addons, life),
-    customerTimezone: reader.timezone('customer_timezone', body.customer_timezone),
-    prorationBehavior: body.proration_behavior ?? 'none',
-    isWithoutTrial: body.trial_period_days === 0,
-    ...readParts(reader, body),
-    adjustments: readAdjustments(reader, body, life.startMs),
-    passthrough: readPassthrough(reader, body, terms),
-  };
-  return reader.refusal() ?? command;
 }

@@ -13,13 +13,10 @@ import {
   termsOfPrice,
   type LineContext,
   type LinePrice,
-} from '../../subscriptions/lines/line-price.js';
-import { lineQuantity, readQuantity } from '../../subscriptions/lines/line-quantity.js';
-import { NO_COMMITMENT, type NewLine } from '../../subscriptions/lines/new-line.js';
-import {
-  readRequestedPrice,
-  type RequestedPrice,
-} from '../../subscriptions/lines/requested-price.js';
+} from './line-price.js';
+import { lineQuantity, readQuantity } from './line-quantity.js';
+import { NO_COMMITMENT, type NewLine } from './new-line.js';
+import { readRequestedPrice, type RequestedPrice } from './requested-price.js';
 
 /** A line that the subscription has in addition to those of its plan. */
 export interface AddedLineItemBody {

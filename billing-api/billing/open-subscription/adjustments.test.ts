@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemberReader } from '../../records/member-rules.js';
-import { readAdjustments } from './requested-adjustments.js';
+import { readAdjustments } from './adjustments.js';
 
 /** `count` codes, a hundred on a line. */
 function onLines(count: number): Record<string, string[]> {

@@ -1,0 +1,142 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import { ADDONS, type AddonRow } from '../../declarations/catalog/addon.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import { ADDON_ASSOCIATIONS } from '../../declarations/subscriptions/addon-association.resource.js';
+import { findEntitlementsOf } from '../../entitlements/entitlements-store.js';
+import { resetRefusalsOf } from '../../entitlements/reset-rule.js';
+import type { PriceMatch } from '../../domain/price/matching-prices.js';
+import { createRecords } from '../../records/create-record.js';
+import { holdRecords } from '../../records/find-record.js';
+import type { MemberReader } from '../../records/member-rules.js';
+import type { DateTime } from '../../records/record-dto.js';
+import { collect, invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { NO_COMMITMENT, type NewLine } from '../../subscriptions/lines/new-line.js';
+import { handOverOf, pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
+
+/** An addon that the subscription has; one that is named twice counts twice. */
+export interface AddonOfSubscriptionBody {
+  addon_id: string;
+  /** `onetime` is not available yet. @default "recurring" */
+  cadence?: 'onetime' | 'recurring';
+  /** The start of the subscription when absent. */
+  start_date?: DateTime;
+}
+
+/** An addon of a request. */
+export type RequestedAddon = {
+  /** Where it stands in the request. */
+  readonly place: string;
+  readonly addonId: string;
+  readonly startMs: InstantMs;
+};
+
+/** Reads `addons`, which lie within the subscription. */
+export function readAddons(
+  reader: MemberReader,
+  bodies: readonly AddonOfSubscriptionBody[] = [],
+  life: { readonly startMs: InstantMs; readonly endMs: InstantMs | null },
+): readonly RequestedAddon[] {
+  return bodies.map((body, index) => {
+    const place = `addons.${index}`;
+    if (body.cadence === 'onetime') {
+      reader.note(`${place}.cadence`, 'onetime is not available yet; give recurring');
+    }
+    const startMs = reader.instant(`${place}.start_date`, body.start_date) ?? life.startMs;
+    if (startMs < life.startMs) {
+      reader.note(`${place}.start_date`, 'must not be before the start of the subscription');
+    }
+    if (life.endMs !== null && startMs >= life.endMs) {
+      reader.note(`${place}.start_date`, 'must lie before the end of the subscription');
+    }
+    return { place, addonId: body.addon_id, startMs };
+  });
+}
+
+/** An addon of a request, held until the unit ends, with the prices that match. */
+export type HeldAddon = {
+  readonly requested: RequestedAddon;
+  readonly addon: AddonRow;
+  readonly associationId: string;
+  readonly prices: readonly PriceRow[];
+};
+
+/** The addons of a request, which must be published and have prices for the subscription. */
+export async function holdAddons(
+  unit: Unit,
+  request: PriceMatch & { readonly addons: readonly RequestedAddon[] },
+): Promise<readonly HeldAddon[] | Refusal> {
+  const ids = request.addons.map(({ addonId }) => addonId);
+  const addons = await holdRecords(unit, ADDONS, ids);
+  const matching = await findMatchingPrices(unit, request, ids);
+  return collect({ items: request.addons, isBulk: false }, (requested) => {
+    const addon = addons.get(requested.addonId);
+    if (addon?.status !== 'published') return notFound('addon', requested.addonId);
+    const rows = matching.filter((price) => price.entity_id === addon.id);
+    const prices = pricesFrom(rows, requested.startMs);
+    if (prices.length === 0) {
+      const problem = `the addon has no live price for ${matchText(request)}`;
+      return invalid({ [`${requested.place}.addon_id`]: problem });
+    }
+    return { requested, addon, associationId: unit.newId(ADDON_ASSOCIATIONS.idPrefix), prices };
+  });
+}
+
+function newAddonLine(price: PriceRow, held: HeldAddon): NewLine {
+  const { addon, associationId, prices } = held;
+  return {
+    entityType: 'addon',
+    addon: { id: addon.id, name: addon.name, associationId, startMs: held.requested.startMs },
+    priceId: price.id,
+    price: { kind: 'stored', row: price },
+    endMs: handOverOf(price, prices),
+    quantity: null,
+    displayName: null,
+    metadata: {},
+    commitment: NO_COMMITMENT,
+    timeBuckets: [],
+  };
+}
+
+/** The lines of the addons of a request: one for every price that matches. */
+export function newAddonLines(addons: readonly HeldAddon[]): readonly NewLine[] {
+  return addons.flatMap((held) => held.prices.map((price) => newAddonLine(price, held)));
+}
+
+/**
+ * Entitlements of one subscription that share a meter have one reset period (docs/domain.md 10.2).
+ * Plan and addons are held, so none of them gets another entitlement meanwhile.
+ */
+async function meetingRefusal(unit: Unit, addons: readonly HeldAddon[]): Promise<Refusal | null> {
+  const ids = addons.map(({ addon }) => addon.id);
+  const entitlements = await findEntitlementsOf(unit.tx, ids);
+  const refusals = await resetRefusalsOf(unit, entitlements);
+  const checked = collect({ items: addons, isBulk: false }, ({ addon, requested }) => {
+    const own = entitlements.filter((row) => row.entity_id === addon.id);
+    const [refusal] = own.flatMap(({ id }) => refusals.get(id) ?? []);
+    if (refusal === undefined) return addon;
+    const problem = `has an entitlement whose ${refusal.message}`;
+    return invalid({ [`${requested.place}.addon_id`]: problem });
+  });
+  return isRefusal(checked) ? checked : null;
+}
+
+/** Stores which addons the subscription has. */
+export async function storeAddons(
+  unit: Unit,
+  subscriptionId: string,
+  addons: readonly HeldAddon[],
+): Promise<Refusal | null> {
+  const items = addons.map(({ addon, associationId, requested: { startMs } }) => ({
+    id: associationId,
+    subscription_id: subscriptionId,
+    addon_id: addon.id,
+    cadence: 'recurring' as const,
+    addon_status: startMs <= unit.now ? ('active' as const) : ('pending' as const),
+    start_date: startMs,
+    end_date: null,
+  }));
+  const stored = await createRecords(unit, ADDON_ASSOCIATIONS, { items, isBulk: false });
+  return isRefusal(stored) ? stored : meetingRefusal(unit, addons);
+}

@@ -1,0 +1,188 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { redeemCoupons, type RequestedCoupon } from '../../coupons/redeem-coupons.js';
+import {
+  readGrantsOfSubscription,
+  type GrantOfNewSubscription,
+} from '../../credit-grants/credit-grant-rules.js';
+import { findCreditGrantsOf } from '../../credit-grants/credit-grants-store.js';
+import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
+import {
+  CREDIT_GRANTS,
+  type CreditGrantOfSubscriptionBody,
+  type CreditGrantRow,
+  type NewCreditGrant,
+} from '../../declarations/credit-grants/credit-grant.resource.js';
+import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
+import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import type { TaxRateOverrideBody } from '../../declarations/taxes/tax-override-body.js';
+import { createRecords } from '../../records/create-record.js';
+import type { MemberReader } from '../../records/member-rules.js';
+import { collect, invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import { ownColumnsOf } from '../../records/resource.js';
+import type { Unit } from '../../records/unit.js';
+import type { NewLine } from '../../subscriptions/lines/new-line.js';
+import {
+  readTaxOverrides,
+  storeTaxOverrides,
+  type TaxOverride,
+} from '../../taxes/tax-overrides.js';
+import type { HeldAddon } from './addons.js';
+
+/** Id of the price of a line → codes of coupons on the line. */
+export interface LineItemCouponsBody {
+  [price_id: string]: CouponCodes;
+}
+
+/** Of one request: each of them is a record to be stored, while others wait for its coupon. */
+const CODES_MAX = 1000;
+
+/** @maxItems 100 */
+export type CouponCodes = string[];
+
+/** A coupon that a request puts on the subscription, or on the line that a price names. */
+type CouponCode = {
+  /** Where the code stands in the request. */
+  readonly place: string;
+  readonly code: string;
+  /** Null for the invoices as a whole. */
+  readonly priceId: string | null;
+};
+
+function readCodes(
+  reader: MemberReader,
+  codes: readonly string[],
+  { place, priceId }: { readonly place: string; readonly priceId: string | null },
+): readonly CouponCode[] {
+  const seen = new Set<string>();
+  return codes.map((code, index) => {
+    const member = `${place}.${index}`;
+    if (seen.has(code)) reader.note(member, 'must not be given twice');
+    seen.add(code);
+    return { place: member, code, priceId };
+  });
+}
+
+/** The members of a request that change the amounts of the subscription's invoices. */
+type AdjustmentMembers = {
+  readonly coupons?: readonly string[];
+  readonly line_item_coupons?: LineItemCouponsBody;
+  readonly tax_rate_overrides?: readonly TaxRateOverrideBody[];
+  readonly credit_grants?: readonly CreditGrantOfSubscriptionBody[];
+};
+
+/** What a request puts on a subscription beside its lines. */
+export type RequestedAdjustments = {
+  readonly coupons: readonly CouponCode[];
+  readonly taxes: readonly TaxOverride[];
+  readonly grants: readonly GrantOfNewSubscription[];
+};
+
+function readCouponCodes(
+  reader: MemberReader,
+  { coupons = [], line_item_coupons: ofLines = {} }: AdjustmentMembers,
+): readonly CouponCode[] {
+  const onLines = Object.entries(ofLines).flatMap(([priceId, codes]) =>
+    readCodes(reader, codes, { place: `line_item_coupons.${priceId}`, priceId }),
+  );
+  if (coupons.length + onLines.length > CODES_MAX) {
+    reader.note('line_item_coupons', `must have, with coupons, at most ${CODES_MAX} codes in all`);
+  }
+  return [...readCodes(reader, coupons, { place: 'coupons', priceId: null }), ...onLines];
+}
+
+/** Reads `coupons`, `line_item_coupons`, `tax_rate_overrides` and `credit_grants`. */
+export function readAdjustments(
+  reader: MemberReader,
+  members: AdjustmentMembers,
+  startMs: InstantMs,
+): RequestedAdjustments {
+  return {
+    coupons: readCouponCodes(reader, members),
+    taxes: readTaxOverrides(reader, members.tax_rate_overrides),
+    grants: readGrantsOfSubscription(reader, members.credit_grants, startMs),
+  };
+}
+
+function copyOf(
+  grant: CreditGrantRow,
+  { subscriptionId, startMs }: { readonly subscriptionId: string; readonly startMs: InstantMs },
+): NewCreditGrant {
+  return {
+    ...ownColumnsOf(CREDIT_GRANTS, grant),
+    ...{ scope: 'SUBSCRIPTION', plan_id: null, addon_id: null, subscription_id: subscriptionId },
+    ...{ start_date: startMs, credit_grant_anchor: startMs, metadata: grant.metadata },
+  };
+}
+
+/** What a new subscription gets its credit grants from. */
+type GrantSources = {
+  readonly planId: string;
+  readonly addons: readonly HeldAddon[];
+  /** Those of its own request. */
+  readonly requested: readonly GrantOfNewSubscription[];
+};
+
+/**
+ * Stores the credit grants of a new subscription: copies of those of its plan and addons, and those
+ * that its request brings. The periods of a copy are counted from the start of the subscription, an
+ * addon's from the start of the addon (docs/domain.md 21).
+ */
+export async function storeGrants(
+  unit: Unit,
+  from: GrantSources,
+  to: { readonly subscriptionId: string; readonly startMs: InstantMs },
+): Promise<readonly CreditGrantRow[] | Refusal> {
+  const ofPlan = await findCreditGrantsOf(unit.tx, 'plan_id', [from.planId]);
+  const addonIds = from.addons.map(({ addon }) => addon.id);
+  const ofAddons = await findCreditGrantsOf(unit.tx, 'addon_id', addonIds);
+  const items = [
+    ...ofPlan.map((grant) => copyOf(grant, to)),
+    ...from.addons.flatMap(({ addon, requested: { startMs } }) =>
+      ofAddons
+        .filter((grant) => grant.addon_id === addon.id)
+        .map((grant) => copyOf(grant, { ...to, startMs })),
+    ),
+    ...from.requested.map((grant) => ({ ...grant, subscription_id: to.subscriptionId })),
+  ];
+  return createRecords(unit, CREDIT_GRANTS, { items, isBulk: false });
+}
+
+/** A new subscription with its lines, as requested and as stored, in the same order. */
+type StoredSubscription = {
+  readonly subscription: SubscriptionRow;
+  readonly lines: readonly NewLine[];
+  readonly lineItems: readonly LineItemRow[];
+};
+
+/** Where a coupon goes: to the invoices as a whole, or to the line that a price names. */
+function requestedCoupon(
+  { place, code, priceId }: CouponCode,
+  { lines, lineItems }: StoredSubscription,
+): RequestedCoupon | Refusal {
+  if (priceId === null) return { place, code, lineItemId: null };
+  const lineItem = lineItems[lines.findIndex((line) => line.priceId === priceId)];
+  if (lineItem !== undefined) return { place, code, lineItemId: lineItem.id };
+  return invalid({ [`line_item_coupons.${priceId}`]: 'is not a price of the subscription' });
+}
+
+/**
+ * Stores the tax rates of a new subscription and attaches its coupons. Coupons come last: others
+ * who redeem the same one wait until the unit ends. A refusal must end the unit.
+ */
+export async function storeCouponsAndTaxes(
+  unit: Unit,
+  stored: StoredSubscription,
+  { coupons, taxes }: RequestedAdjustments,
+): Promise<readonly AttachedCoupon[] | Refusal> {
+  const { subscription } = stored;
+  const { id, currency, start_date: startMs, customer_timezone: timezone } = subscription;
+  const requested = collect({ items: coupons, isBulk: false }, (one) =>
+    requestedCoupon(one, stored),
+  );
+  if (isRefusal(requested)) return requested;
+  const refusal = await storeTaxOverrides(unit, { type: 'subscription', id }, taxes);
+  if (refusal !== null) return refusal;
+  const { billing_period: billingPeriod, billing_period_count: billingPeriodCount } = subscription;
+  const every = { billingPeriod, billingPeriodCount, timezone };
+  return redeemCoupons(unit, { subscriptionId: id, currency, startMs, every }, requested);
+}

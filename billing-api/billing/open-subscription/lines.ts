@@ -1,0 +1,125 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { findMetersForUse } from '../../catalog/meters/meters-store.js';
+import { findPriceUnitsForUse } from '../../catalog/price-units/price-units-store.js';
+import { findPrices } from '../../catalog/prices/prices-store.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import { billingLengthOf } from '../../domain/calendar/billing-length.js';
+import type { PriceTerms } from '../../domain/price/price.js';
+import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
+import type { Unit } from '../../records/unit.js';
+import { newAddedLines } from '../../subscriptions/lines/added-lines.js';
+import { commitLines } from '../../subscriptions/lines/commit-lines.js';
+import { termsOfPrice, type LineContext } from '../../subscriptions/lines/line-price.js';
+import type { NewLine } from '../../subscriptions/lines/new-line.js';
+import { newPlanLines } from '../../subscriptions/lines/override-lines.js';
+import {
+  inlineMeterIds,
+  inlineUnitCodes,
+  namedPriceIds,
+} from '../../subscriptions/lines/requested-price.js';
+import { newAddonLines, type HeldAddon } from './addons.js';
+import type { SubscriptionRequest } from './subscription-request.js';
+
+/** The prices that match the subscription: those of its plan, and of each of its addons. */
+type MatchingPrices = {
+  readonly planPrices: readonly PriceRow[];
+  readonly addons: readonly HeldAddon[];
+};
+
+/** The lines of a subscription that is to be stored, with the meters of their prices. */
+export type NewLines = {
+  readonly lines: readonly NewLine[];
+  readonly meters: LineContext['meters'];
+};
+
+/** Reads what the lines of a subscription need, and makes them. */
+export async function findNewLines(
+  unit: Unit,
+  wanted: { readonly request: SubscriptionRequest; readonly subscriptionId: string },
+  matching: MatchingPrices,
+): Promise<NewLines | Refusal> {
+  const context = await findLineContext(unit, wanted, matching);
+  const lines = newSubscriptionLines(wanted.request, matching, context);
+  return isRefusal(lines) ? lines : { lines, meters: context.meters };
+}
+
+/** Reads the prices and meters that the lines of the subscription need. */
+async function findLineContext(
+  { tx, now }: Unit,
+  {
+    request,
+    subscriptionId,
+  }: { readonly request: SubscriptionRequest; readonly subscriptionId: string },
+  { planPrices, addons }: MatchingPrices,
+): Promise<LineContext> {
+  const { currency, billingPeriod, billingPeriodCount, addedLines, commitments } = request;
+  const requested = [...addedLines, ...commitments.flatMap(({ timeBuckets }) => timeBuckets)].map(
+    ({ price }) => price,
+  );
+  const prices = await findPrices(tx, namedPriceIds(requested));
+  const ofAddons = addons.flatMap((addon) => addon.prices);
+  const rows = [...planPrices, ...ofAddons, ...prices.values()];
+  const meterIds = rows.flatMap((row) => row.meter_id ?? []);
+  const meters = await findMetersForUse(tx, [...meterIds, ...inlineMeterIds(requested)]);
+  const units = await findPriceUnitsForUse(tx, inlineUnitCodes(requested));
+  const terms = { currency, billingPeriod, billingPeriodCount, subscriptionId, now };
+  return { ...terms, prices, meters, units };
+}
+
+/** The lines of the subscription in line order: of its plan, of its addons, then its own. */
+function newSubscriptionLines(
+  request: SubscriptionRequest,
+  { planPrices, addons }: MatchingPrices,
+  context: LineContext,
+): readonly NewLine[] | Refusal {
+  const ofPlan = newPlanLines(planPrices, request.overrides, context);
+  if (isRefusal(ofPlan)) return ofPlan;
+  const added = newAddedLines(request.addedLines, context);
+  if (isRefusal(added)) return added;
+  const lines = commitLines(
+    [...ofPlan, ...newAddonLines(addons), ...added],
+    request.commitments,
+    context,
+  );
+  if (isRefusal(lines)) return lines;
+  return linesRefusal(request, lines, context.now) ?? lines;
+}
+
+function hasMixedPeriods(prices: readonly PriceTerms[]): boolean {
+  const lengths = new Set(
+    prices.flatMap(({ billingPeriod, billingPeriodCount }) => {
+      if (billingPeriod === 'ONETIME') return [];
+      const { unit, count } = billingLengthOf({ billingPeriod, billingPeriodCount });
+      return [`${count} ${unit}`];
+    }),
+  );
+  return lengths.size > 1;
+}
+
+/**
+ * Rules that need the prices: trials of the plan, and what prorations refuse (docs/domain.md 22).
+ */
+function linesRefusal(
+  request: SubscriptionRequest,
+  lines: readonly NewLine[],
+  now: InstantMs,
+): Refusal | null {
+  const prices = lines.map(({ price }) => termsOfPrice(price));
+  const hasTrial = lines.some(
+    ({ addon, price }) => addon === null && termsOfPrice(price).trialPeriodDays !== null,
+  );
+  if (hasTrial && !request.isWithoutTrial) {
+    return invalid({
+      trial_period_days:
+        'the plan has prices with a trial, and trials are not available yet; give 0',
+    });
+  }
+  if (request.prorationBehavior === 'none') return null;
+  if (request.startMs !== null && request.startMs < now) {
+    const problem = 'create_prorations cannot be combined with a start_date in the past';
+    return invalid({ proration_behavior: problem });
+  }
+  if (!hasMixedPeriods(prices)) return null;
+  const problem = 'create_prorations needs lines that all have the same billing period';
+  return invalid({ proration_behavior: problem });
+}

@@ -1,0 +1,204 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
+import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
+import type { PriceRow } from '../../declarations/catalog/price.resource.js';
+import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type NewSubscriptionRow,
+  type SubscriptionRow,
+} from '../../declarations/subscriptions/subscription.resource.js';
+import { resolveBillingAnchor } from '../../domain/calendar/billing-boundaries.js';
+import { openLedger } from '../../domain/periods/ledger-rows.js';
+import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
+import { holdPublishedCustomer } from '../../owners/hold-customer.js';
+import { holdPublishedPlan } from '../../owners/lock-plans.js';
+import type { Caller } from '../../records/caller.js';
+import { createRecord } from '../../records/create-record.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+import { pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
+import { storeLines } from '../../subscriptions/lines/store-lines.js';
+import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
+import { insertPeriod } from '../../subscriptions/periods/periods-store.js';
+import { findRelatedRecords } from '../../subscriptions/related-records.js';
+import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
+import { holdAddons, storeAddons, type HeldAddon } from './addons.js';
+import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
+import type { CreateSubscriptionBody } from './create-subscription-body.js';
+import { storeEntitlements } from './entitlements.js';
+import { findNewLines, type NewLines } from './lines.js';
+import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
+
+/**
+ * POST /subscriptions: an active subscription with a line item for every price of the plan that
+ * matches (docs/domain.md 9.4), oldest price first, and those of its own.
+ */
+export async function openSubscription(
+  dependencies: WriteDependencies,
+  caller: Caller,
+  body: CreateSubscriptionBody,
+): Promise<LoadedSubscription | Refusal> {
+  // Read and stored at one instant: what begins with the subscription begins exactly then.
+  const now = dependencies.clock.now();
+  const request = readSubscriptionBody(body, now);
+  if (isRefusal(request)) return request;
+  const atOnce = { ...dependencies, clock: { now: () => now } };
+  return writeUnit(atOnce, caller, async (unit) => {
+    const subscription = await storeSubscription(unit, request);
+    if (isRefusal(subscription)) return subscription;
+    return { subscription, related: await findRelatedRecords(unit.tx, [subscription]) };
+  });
+}
+
+/** Stores the subscription with its first period and everything that belongs to it. */
+async function storeSubscription(
+  unit: Unit,
+  request: SubscriptionRequest,
+): Promise<SubscriptionRow | Refusal> {
+  const held = await holdCustomerAndPlan(unit, request);
+  if (isRefusal(held)) return held;
+  const id = unit.newId(SUBSCRIPTIONS.idPrefix);
+  const lines = await findNewLines(unit, { request, subscriptionId: id }, held);
+  if (isRefusal(lines)) return lines;
+  const ledger = newLedger(request, held.customer, unit.now);
+  const row = { ...newRow(request, held, ledger), id };
+  const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
+  if (isRefusal(subscription)) return subscription;
+  await insertPeriod(unit, id, ledger.periods[0]);
+  await announceNewSubscription(unit, subscription);
+  const refusal = await storeParts(unit, request, { subscription, held, ledger, lines });
+  return refusal ?? subscription;
+}
+
+/** A subscription that is stored, with what its parts are made from. */
+type Opened = {
+  readonly subscription: SubscriptionRow;
+  readonly held: CustomerAndPlan;
+  readonly ledger: PeriodLedger;
+  readonly lines: NewLines;
+};
+
+/**
+ * Stores the addons, entitlements, credit grants, lines, tax rates and coupons of a subscription.
+ * Coupons come last: others who redeem the same one wait until the unit ends.
+ */
+async function storeParts(
+  unit: Unit,
+  request: SubscriptionRequest,
+  { subscription, held, ledger, lines }: Opened,
+): Promise<Refusal | null> {
+  const { id: subscriptionId, start_date: startMs } = subscription;
+  const { customer, plan, addons } = held;
+  const { prorationBehavior, entitlements, adjustments } = request;
+  const entitled = { subscriptionId, planId: plan.id, ledger, prorationBehavior };
+  const refusal =
+    (await storeAddons(unit, subscriptionId, addons)) ??
+    (await storeEntitlements(unit, entitled, entitlements));
+  if (refusal !== null) return refusal;
+  const sources = { planId: plan.id, addons, requested: adjustments.grants };
+  const grants = await storeGrants(unit, sources, { subscriptionId, startMs });
+  if (isRefusal(grants)) return grants;
+  const owner = { subscriptionId, customerId: customer.id, startMs, plan };
+  const stored = await storeLines(unit, owner, lines);
+  if (isRefusal(stored)) return stored;
+  const made = { subscription, lines: lines.lines, lineItems: stored.lineItems };
+  const coupons = await storeCouponsAndTaxes(unit, made, adjustments);
+  return isRefusal(coupons) ? coupons : null;
+}
+
+/** The customer, the plan and the addons of a request, held until the unit ends. */
+type CustomerAndPlan = {
+  readonly customer: CustomerRow;
+  readonly plan: PlanRow;
+  /** Prices of the plan that match the subscription (docs/domain.md 9.4), oldest first. */
+  readonly planPrices: readonly PriceRow[];
+  readonly addons: readonly HeldAddon[];
+};
+
+async function holdCustomerAndPlan(
+  unit: Unit,
+  request: SubscriptionRequest,
+): Promise<CustomerAndPlan | Refusal> {
+  const { customerId, externalCustomerId, planId } = request;
+  const reference = { id: customerId, externalId: externalCustomerId };
+  const customer = await holdPublishedCustomer(unit.tx, reference);
+  if (customer === null) return notFound('customer', customerId ?? externalCustomerId ?? '');
+  const plan = await holdPublishedPlan(unit.tx, planId);
+  if (plan === null) return notFound('plan', planId);
+  const matching = await findMatchingPrices(unit, request, [plan.id]);
+  if (matching.length === 0) {
+    return invalid({ plan_id: `the plan has no live price for ${matchText(request)}` });
+  }
+  const planPrices = pricesFrom(matching, request.startMs ?? unit.now);
+  // Behind the plan, as whoever gives them entitlements locks them.
+  const addons = await holdAddons(unit, request);
+  return isRefusal(addons) ? addons : { customer, plan, planPrices, addons };
+}
+
+/** The ledger of the new subscription, with its first period. */
+function newLedger(
+  request: SubscriptionRequest,
+  customer: CustomerRow,
+  now: InstantMs,
+): PeriodLedger {
+  const { billingCycle, billingPeriod } = request;
+  const timezone = request.customerTimezone ?? customer.timezone ?? 'UTC';
+  const startMs = request.startMs ?? now;
+  const terms = {
+    billingCadence: request.billingCadence,
+    billingCycle,
+    billingPeriod,
+    billingPeriodCount: request.billingPeriodCount,
+    timezone,
+    endMs: request.endMs,
+  };
+  const billingAnchorMs = resolveBillingAnchor({
+    billingCycle,
+    billingPeriod,
+    startMs,
+    billingAnchorMs: request.billingAnchorMs,
+    timezone,
+  });
+  return openLedger(terms, { startMs, billingAnchorMs, trialEndMs: null });
+}
+
+/** The row of a new, active subscription. */
+function newRow(
+  request: SubscriptionRequest,
+  { customer, plan }: CustomerAndPlan,
+  ledger: PeriodLedger,
+): NewSubscriptionRow {
+  const [period] = ledger.periods;
+  return {
+    ...request.kept,
+    customer_id: customer.id,
+    invoicing_customer_id: null,
+    plan_id: plan.id,
+    parent_subscription_id: null,
+    subscription_status: 'active',
+    subscription_type: 'standalone',
+    currency: request.currency,
+    billing_cadence: ledger.billingCadence,
+    billing_cycle: ledger.billingCycle,
+    billing_period: ledger.billingPeriod,
+    billing_period_count: ledger.billingPeriodCount,
+    billing_anchor: period.anchor.atMs,
+    start_date: period.startMs,
+    end_date: request.endMs,
+    current_period_start: period.startMs,
+    current_period_end: period.endMs,
+    customer_timezone: ledger.timezone,
+    auto_invoice_threshold: null,
+    proration_behavior: request.prorationBehavior,
+    synced_price_sequence: plan.price_sequence,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    cancelled_at: null,
+    trial_start: null,
+    trial_end: null,
+    pause_status: 'none',
+    active_pause_id: null,
+    version: 1,
+  };
+}
