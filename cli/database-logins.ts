@@ -1,5 +1,5 @@
 import { admitProgramsLogin, ensureProgramsLogin, withLogin } from '../sql/programs-role.js';
-import { keptText, randomText } from './kept-text.js';
+import { keptText, randomText } from '../runtime/kept-text.js';
 
 /** The programs' login of the embedded PostgreSQL. */
 const PROGRAMS_LOGIN = 'minutebook_login';
@@ -21,7 +21,7 @@ export async function programsUrl(logins: DatabaseLogins, directory: string): Pr
   }
   const login = {
     user: PROGRAMS_LOGIN,
-    password: (await keptText(directory, 'programs-password', randomText)).text,
+    password: (await keptText(directory, 'programs-password', { create: randomText })).text,
   };
   await ensureProgramsLogin(logins.owner, login);
   return withLogin(logins.owner, login);

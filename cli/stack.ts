@@ -1,12 +1,16 @@
-import { mkdir } from 'node:fs/promises';
+import { constants, existsSync, writeFileSync } from 'node:fs';
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openIngest } from '../ingest/open-ingest.js';
+import { ConfigError } from '../runtime/config.js';
+import { codeOf, messageOf } from '../runtime/failure.js';
 import { listenOn, publicAddress } from '../runtime/http/listen-on.js';
 import { Lifecycle } from '../runtime/lifecycle.js';
 import { createLog, type Log } from '../runtime/log.js';
 import { bootstrap } from '../sql/bootstrap.js';
 import { startEngines, type Engines } from './engines.js';
 import { createApiKey } from '../sql/api-key.js';
-import { keptText, randomText, type KeptText } from './kept-text.js';
+import { keptText, randomText } from '../runtime/kept-text.js';
 import {
   superviseAggregator,
   superviseBillingApi,
@@ -20,8 +24,10 @@ export type Stack = {
   /** `http://host:port`, without `/v1`. */
   readonly url: string;
   readonly apiKey: string;
-  /** Whether this start made the key; it is shown then and not again. */
+  /** Whether the key was never shown; it is shown then and not again. */
   readonly isNewKey: boolean;
+  /** To be called once it has been shown. */
+  readonly noteKeyShown: () => Promise<void>;
   readonly databaseUrl: string;
   /** Of the owner, who sees all rows. */
   readonly ownerDatabaseUrl: string;
@@ -47,23 +53,57 @@ function environmentOf(settings: StackConfig): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
+/** Beside the first API key until it has been shown. */
+const NOT_SHOWN = 'first-api-key-not-shown';
+
+type FirstApiKey = Pick<Stack, 'apiKey' | 'isNewKey' | 'noteKeyShown'>;
+
 /**
  * The first API key: the configured one, or a random one. That one is kept in the data directory,
- * because the database holds only its hash, and the demo and a restart go on with the same key.
+ * because the database holds only its hash, and the demo and a restart go on with the same key. It
+ * counts as new until it has been shown, because the start that made it may have failed.
  */
-function firstApiKey({
+async function firstApiKey({
   MINUTEBOOK_BOOTSTRAP_API_KEY: given,
   MINUTEBOOK_DATA_DIR: directory,
-}: StackConfig): Promise<KeptText> {
-  if (given !== undefined) return Promise.resolve({ text: given, isNew: false });
-  return keptText(directory, 'first-api-key', () => createApiKey('private_key'));
+}: StackConfig): Promise<FirstApiKey> {
+  if (given !== undefined) {
+    return { apiKey: given, isNewKey: false, noteKeyShown: () => Promise.resolve() };
+  }
+  const notShown = join(directory, NOT_SHOWN);
+  const create = (): string => {
+    writeFileSync(notShown, '');
+    return createApiKey('private_key');
+  };
+  const { text: apiKey } = await keptText(directory, 'first-api-key', { create });
+  const noteKeyShown = (): Promise<void> => rm(notShown, { force: true });
+  return { apiKey, isNewKey: existsSync(notShown), noteKeyShown };
+}
+
+/** @throws ConfigError when it cannot be made or used. */
+async function makeDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+    await access(path, constants.W_OK);
+  } catch (error) {
+    const reason = codeOf(error) ?? messageOf(error);
+    const remedy = 'choose a directory that this user may write to';
+    throw new ConfigError([`MINUTEBOOK_DATA_DIR: ${path} cannot be used (${reason}): ${remedy}`]);
+  }
 }
 
 /** The configured secret, or one of the first start, so that tokens outlive a restart. */
-async function tokenSecret(config: StackConfig): Promise<string> {
+async function tokenSecret(config: StackConfig, logger: Log): Promise<string> {
   const given = config.MINUTEBOOK_TOKEN_SECRET;
   if (given !== undefined) return given;
-  return (await keptText(config.MINUTEBOOK_DATA_DIR, 'token-secret', randomText)).text;
+  const directory = config.MINUTEBOOK_DATA_DIR;
+  const kept = await keptText(directory, 'token-secret', { create: randomText });
+  if (kept.isMended) {
+    const message =
+      'the file token-secret was empty, and another one was made: users sign in again';
+    logger.warn(message);
+  }
+  return kept.text;
 }
 
 type Programs = { readonly aggregator: Supervised; readonly billingApi: SupervisedBillingApi };
@@ -88,7 +128,7 @@ async function startPrograms({ config, engines, logger, lifecycle }: Opening): P
   const billingApi = await superviseBillingApi(
     {
       ...environment,
-      MINUTEBOOK_TOKEN_SECRET: await tokenSecret(config),
+      MINUTEBOOK_TOKEN_SECRET: await tokenSecret(config, logger),
       MINUTEBOOK_READER_CLICKHOUSE_URL: readerClickhouseUrl,
       MINUTEBOOK_HOST: '127.0.0.1',
       MINUTEBOOK_PORT: '0',
@@ -122,14 +162,14 @@ async function openPort(opening: Opening, billingApi: SupervisedBillingApi): Pro
 
 async function openStack(beginning: Omit<Opening, 'engines'>): Promise<Stack> {
   const { config, logger, lifecycle } = beginning;
-  await mkdir(config.MINUTEBOOK_DATA_DIR, { recursive: true });
-  const { text: apiKey, isNew: isNewKey } = await firstApiKey(config);
+  await makeDataDirectory(config.MINUTEBOOK_DATA_DIR);
+  const key = await firstApiKey(config);
   const engines = await startEngines(config, logger, lifecycle);
-  await bootstrap(engines.ownerDatabaseUrl, { apiKey });
+  await bootstrap(engines.ownerDatabaseUrl, { apiKey: key.apiKey });
   const opening = { ...beginning, engines };
   const { aggregator, billingApi } = await startPrograms(opening);
   const url = await openPort(opening, billingApi);
-  return { ...engines, url, apiKey, isNewKey, aggregator, billingApi, lifecycle };
+  return { ...engines, ...key, url, aggregator, billingApi, lifecycle };
 }
 
 /**

@@ -20,6 +20,7 @@ ${pc.bold('Minutebook is ready')} after ${seconds} s.
   Data      ${config.MINUTEBOOK_DATA_DIR}
 
 ${stack.isNewKey ? tryIt(stack) : ''}Ctrl-C stops everything and keeps the data.`);
+  await stack.noteKeyShown();
 }
 
 /** The whole key at the first start only. */

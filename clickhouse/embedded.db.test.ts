@@ -1,4 +1,4 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -198,6 +198,21 @@ describe('embedded ClickHouse', () => {
     await vi.waitFor(async () => expect(await server.isAnswering()).toBe(false));
     process.kill(server.pid, 'SIGKILL');
     await server.exited;
+  });
+
+  test('asks for a password also where a full disk left the file of it empty', async ({
+    directory,
+  }) => {
+    for (const name of ['password', 'reader-password']) await writeFile(join(directory, name), '');
+    const server = await startEmbeddedClickHouse({ directory, port: 0 });
+    const { origin } = new URL(server.url);
+    for (const user of ['minutebook', READER]) {
+      const headers = { authorization: basic(user, '') };
+      const answer = await fetch(origin, { method: 'POST', headers, body: 'SELECT 1' });
+      expect([user, answer.status]).toEqual([user, 403]);
+    }
+    await makeTable(server.url);
+    await server.stop();
   });
 
   test('bounds its memory', async ({ directory }) => {

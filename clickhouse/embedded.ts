@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { DependencyError } from '../runtime/failure.js';
+import { keptText, randomText } from '../runtime/kept-text.js';
 import { findFreePort } from '../runtime/port.js';
 import { findLiveOwner, markOwner } from '../runtime/process.js';
 import { builtModule } from '../runtime/project.js';
@@ -127,13 +128,12 @@ function usersConfig({ writer, reader }: Passwords): string {
 `;
 }
 
-/** A password of the directory: random, made at the first start. */
+/**
+ * A password of the directory: random, made at the first start. Another one does as well, since
+ * each start tells the server the passwords anew.
+ */
 async function readPassword(directory: string, name: string): Promise<string> {
-  const path = join(directory, name);
-  if (!existsSync(path)) {
-    await writeFile(path, randomBytes(24).toString('hex'), { mode: 0o600 });
-  }
-  return (await readFile(path, 'utf8')).trim();
+  return (await keptText(directory, name, { create: randomText })).text;
 }
 
 const librarySchema = z.object({ libchdbPath: z.function(z.tuple([]), z.string()) });

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -131,6 +131,24 @@ describe('embedded PostgreSQL', () => {
       new URL(server.url).password,
     );
     await server.stop();
+  });
+
+  test('makes another password for an empty one, but never for that of a database that is there', async ({
+    directory,
+  }) => {
+    const file = join(directory, 'password');
+    await writeFile(file, '');
+    const first = await startEmbeddedPostgres({ directory, port: 0 });
+    expect(new URL(first.url).password).toMatch(/^[0-9a-f]{48}$/);
+    await first.stop();
+    await writeFile(file, '');
+    await expect(startEmbeddedPostgres({ directory, port: 0 })).rejects.toThrow(
+      `${file} is empty: the database was made with the password that it held`,
+    );
+    await rm(file);
+    await expect(startEmbeddedPostgres({ directory, port: 0 })).rejects.toThrow(
+      `${file} is missing: the database was made with the password that it held`,
+    );
   });
 
   test('is durable, in UTC, UTF-8 and the C locale', async ({ directory }) => {

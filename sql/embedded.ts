@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { codeOf, DependencyError, messageOf } from '../runtime/failure.js';
+import { keptText, randomText } from '../runtime/kept-text.js';
 import { findFreePort } from '../runtime/port.js';
 import { findLiveOwner, isProcessAlive, markOwner } from '../runtime/process.js';
 import { findPostgresAccount, giveTo, spawnIds, type PostgresAccount } from './postgres-account.js';
@@ -151,6 +151,19 @@ async function runToEnd(
   if (code !== 0) throw failure(`initdb failed (${String(code)}): ${output.slice(-2_000)}`);
 }
 
+/**
+ * The owner's password: random, made before the cluster.
+ * @throws ConfigError when the cluster is there and its password is not.
+ */
+async function readPassword(layout: Layout): Promise<string> {
+  const remedy =
+    'the database was made with the password that it held: put the file back from a copy of the ' +
+    'data directory, or restore a backup into a new data directory';
+  const isMade = existsSync(join(layout.data, 'PG_VERSION'));
+  const keeping = { create: randomText, remedy: isMade ? remedy : null };
+  return (await keptText(layout.directory, basename(layout.password), keeping)).text;
+}
+
 /** Creates the cluster in another folder and renames it, so that it is never found incomplete. */
 async function initialise(layout: Layout, account: PostgresAccount, initdb: string): Promise<void> {
   if (existsSync(join(layout.data, 'PG_VERSION'))) return;
@@ -158,9 +171,6 @@ async function initialise(layout: Layout, account: PostgresAccount, initdb: stri
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
   await giveTo(account, draft);
-  if (!existsSync(layout.password)) {
-    await writeFile(layout.password, randomBytes(24).toString('hex'), { mode: 0o600 });
-  }
   await giveTo(account, layout.password);
   const options = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'];
   const command = [initdb, `--pgdata=${draft}`, `--username=${USER}`];
@@ -299,12 +309,12 @@ export async function startEmbeddedPostgres(options: {
   const binaries = await findBinaries();
   const account = await findPostgresAccount([binaries.postgres, directory]);
   await claimDirectory(layout);
+  const password = await readPassword(layout);
   await initialise(layout, account, binaries.initdb);
   const server = await launch({ layout, account, port }, binaries.postgres);
   const exited = once(server, 'exit').then(() => undefined);
   const guardian = guard(server.pid ?? 0, layout);
   void exited.then(() => guardian.kill());
-  const password = (await readFile(layout.password, 'utf8')).trim();
   const url = urlOfEmbedded({ password, port });
   const adminUrl = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
   try {
