@@ -5,6 +5,7 @@ import type { EventLogReader } from '../event-log/event-log.js';
 import { messageOf } from '../runtime/failure.js';
 import type { Log } from '../runtime/log.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { useLogToCount } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
 import { systemClock } from '../runtime/clock.js';
 import { startJobs } from '../sql/jobs/start-jobs.js';
@@ -14,7 +15,6 @@ import { createCatalogReader } from './gather/catalog.js';
 import { FALSE_POSITIVE_RATE_DEFAULT, IdFilterCache } from './dedup/id-filter-cache.js';
 import type { IdFilter, Warming } from './dedup/id-filter.js';
 import { createCheckpointStore, readPreviousLogs } from './checkpoints/checkpoint-store.js';
-import { closePreviousLogs } from './ownership/close-previous-logs.js';
 import { createProcessFlushes } from './flush/process-flushes.js';
 import { charactersOfPartition, type FlushLimits } from './gather/gather-bounds.js';
 import { createMembership, type SharingView } from './ownership/membership.js';
@@ -61,7 +61,6 @@ export class Aggregator {
   readonly #owned = new Map<number, Owned>();
   readonly #stop = new AbortController();
   readonly #server;
-  readonly #member;
   readonly #membership;
   readonly #sharing;
   readonly #checkpoints;
@@ -79,7 +78,6 @@ export class Aggregator {
     const { logId } = log.identity;
     const memberId = randomUUID();
     this.#server = createOneServer(database, clickhouse);
-    this.#member = { logId, memberId };
     this.#membership = createMembership(database, logId, memberId);
     this.#checkpoints = createCheckpointStore(database, { log: logId, memberId });
     this.#sharing = new PartitionSharing({
@@ -120,14 +118,13 @@ export class Aggregator {
   }
 
   /**
-   * Ends what earlier logs left undone, creates missing checkpoints and starts sharing partitions.
-   * @throws DependencyError.
+   * Takes the log into use, creates missing checkpoints and starts sharing partitions.
+   * @throws ConfigError when another log is in use, or has a batch that was begun; DependencyError.
    */
   async start(): Promise<void> {
     const { database, clickhouse, log, logger } = this.dependencies;
     await this.#server.begin();
-    const logs = { database, clickhouse, logger, catalog: this.#catalog, ...this.#member };
-    await closePreviousLogs(logs);
+    await useLogToCount(database, log.identity.logId);
     const { unusedPartitions = 0 } = log.identity;
     if (unusedPartitions > 0) {
       logger.warn(

@@ -21,6 +21,7 @@ import { createReadiness, type Readiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
 import { startKeyUses } from '../sql/key-uses.js';
 import { startJobs } from '../sql/jobs/start-jobs.js';
+import { refuseLogElsewhere } from '../sql/log-in-use.js';
 import type { Database } from '../sql/pool.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createBillingApp } from './app.js';
@@ -66,6 +67,7 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const clickHouse = createClickHouse(clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   await refuseUnmigratedClickHouse(clickHouse);
+  await refuseLogElsewhere(database, { isInKafka: config.KAFKA_BROKERS !== undefined });
   const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: databaseUrl };

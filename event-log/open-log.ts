@@ -32,7 +32,7 @@ function kafkaTopic(config: EventLogConfig) {
   return {
     brokers,
     security,
-    topic: USAGE_EVENTS_TOPIC,
+    topic: config.KAFKA_TOPIC ?? USAGE_EVENTS_TOPIC,
     replicas: config.MINUTEBOOK_LOG_REPLICAS,
     agreePartitions: createAgreePartitions(config.DATABASE_URL),
   };

@@ -25,6 +25,17 @@ export const SETTINGS = {
     schema: z.string().min(1).optional(),
     means: 'Kafka brokers (`host:port,host:port`) to use instead of the log in PostgreSQL',
   },
+  KAFKA_TOPIC: {
+    schema: z
+      .string()
+      .regex(
+        /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/,
+        'must be the name of a topic, such as usage.events.v1',
+      )
+      .optional(),
+    means:
+      'topic that is the log; each installation needs its own, so give another name when two of them share brokers',
+  },
   KAFKA_SECURITY_PROTOCOL: {
     schema: z.enum(['plaintext', 'ssl', 'sasl_plaintext', 'sasl_ssl']).default('plaintext'),
     means:

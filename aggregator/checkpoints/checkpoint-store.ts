@@ -28,15 +28,11 @@ const madeRow = z.object({ partition: z.number(), next_offset: integerColumn });
 const ensureCheckpoints = statement('ensure-checkpoints', madeRow);
 const takeCheckpoint = statement('take-checkpoint', checkpointRow);
 const readCheckpoint = statement('read-checkpoint', checkpointRow);
-const listPreviousIntents = statement(
-  'list-previous-intents',
-  z.object({ log: z.string(), partition: z.number() }),
-);
 const listPreviousLogs = statement(
   'list-previous-logs',
   z.object({ log: z.string(), partition_count: integerColumn }),
 );
-const takePreviousIntent = statement('take-previous-intent', checkpointRow);
+const takeBegunBatch = statement('take-begun-batch', checkpointRow);
 const intendBatches = statement('intend-batches', writtenRow);
 const finishBatches = statement('finish-batches', writtenRow);
 
@@ -118,11 +114,9 @@ export function createCheckpointStore(database: Database, { log, memberId }: Hol
       const row = await slonik.maybeOne(takeCheckpoint({ ...at(partition), memberId, gate }));
       return row === null ? null : checkpointFromRow(row);
     },
-    /** Partitions of other logs with a batch that was intended and not finished. */
-    previousIntents: (): Promise<readonly Partition[]> => slonik.any(listPreviousIntents({ log })),
-    /** Raises the epoch of such a partition of this log; null when its batch is finished by now. */
-    takeIntended: async (partition: number, gate: number): Promise<Checkpoint | null> => {
-      const row = await slonik.maybeOne(takePreviousIntent({ ...at(partition), gate }));
+    /** Raises the epoch of a partition with a begun batch; null when that is finished by now. */
+    takeBegun: async (partition: number, gate: number): Promise<Checkpoint | null> => {
+      const row = await slonik.maybeOne(takeBegunBatch({ ...at(partition), gate }));
       return row === null ? null : checkpointFromRow(row);
     },
     /** The instant before whose append raw events may have been removed; null for none. */

@@ -22,7 +22,8 @@ export function singleMarkerGroupOf({ start, end }: BatchRange): string {
   return `${start}:${end}`;
 }
 
-const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
+/** Of what belongs to no environment, or to an unknown one. */
+export const NO_ENVIRONMENT: Environment = { tenantId: '', environmentId: '' };
 /** Not a meter's: its rows reach to the last column that these rows need. */
 const ALL_COLUMNS = { ...COUNT_EVENTS, type: 'MIN' } as const;
 

@@ -116,6 +116,13 @@ async function readStoredDuplicates(
   }));
 }
 
+/** With what a batch is made again. */
+type StoredBatchParts = {
+  readonly meters: MeterIndex;
+  /** Records of the batch that are lost, counted as accepted. */
+  readonly losses: readonly AcceptedCount[];
+};
+
 /**
  * The batch that has stored its events, as far as these tell: ids and usage. Duplicates that are
  * not stored yet, and dead letters, are not known any more.
@@ -124,11 +131,12 @@ async function readStoredDuplicates(
 export async function encodeStoredBatch(
   clickhouse: ClickHouse,
   range: BatchRange,
-  meters: MeterIndex,
+  { meters, losses }: StoredBatchParts,
 ): Promise<EncodedBatch> {
   const records = await readStoredEvents(clickhouse, range);
   const duplicates = await readStoredDuplicates(clickhouse, range);
   // Each of these events was found to be new when it was stored.
   const folded = foldBatch(records, new Map(), meters);
-  return encodeBatch(range, { ...folded, accepted: [...folded.accepted, ...duplicates] });
+  const accepted = [...folded.accepted, ...duplicates, ...losses];
+  return encodeBatch(range, { ...folded, accepted });
 }

@@ -1,5 +1,8 @@
 import type { Client } from 'pg';
 import { keepOwnersOut } from '../../clickhouse/guard-copies.js';
+import { createLog } from '../../runtime/log.js';
+import { createDatabase } from '../../sql/pool.js';
+import { endRenewedBatches } from '../operator/end-renewed-batches.js';
 import { withPatientSession, type BackupStores } from './backup-stores.js';
 import { copyClickHouseIn, readClickHouseContents } from './clickhouse-tables.js';
 import {
@@ -37,11 +40,19 @@ async function inTransaction(session: Client, work: () => Promise<void>): Promis
   }
 }
 
+/** Batches that were begun when the backup was made: the log has another id now. */
+async function endBegunBatches({ ownerDatabaseUrl, clickhouse }: BackupStores): Promise<void> {
+  const database = await createDatabase(ownerDatabaseUrl, { poolSize: 2, role: 'owner' });
+  const logger = createLog('minutebook', 'warn');
+  await endRenewedBatches({ database, clickhouse, logger }).finally(() => database.close());
+}
+
 /**
  * Fills two empty databases with a backup and checks that every table holds the same rows. The log
  * in PostgreSQL gets a new id. PostgreSQL is filled in one transaction, and last: when anything
  * fails, it stays empty, and nothing can be started on half a backup. It remembers the ClickHouse
- * that was filled.
+ * that was filled. In the end, batches that were begun on the log in PostgreSQL are ended; until
+ * they are, no aggregator starts.
  * @throws BackupRefused that names the remedy; MigrationRefused while an aggregator lives.
  */
 export async function restore(stores: BackupStores, directory: string): Promise<Manifest> {
@@ -68,5 +79,6 @@ export async function restore(stores: BackupStores, directory: string): Promise<
       await session.query('INSERT INTO clickhouse_identity (identity) VALUES ($1)', [identity]);
     });
   });
+  await endBegunBatches(stores);
   return manifest;
 }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { FOLD_VERSION } from '../../aggregator/fold/fold-version.js';
-import { createCatalogReader } from '../../aggregator/gather/catalog.js';
 import {
   createCheckpointStore,
   type CheckpointStore,
@@ -8,11 +6,11 @@ import {
 import {
   completeStoredBatches,
   endLostBatch,
-  type PreviousLogs,
-} from '../../aggregator/ownership/close-previous-logs.js';
+  type BatchStores,
+} from '../../aggregator/ownership/end-begun-batches.js';
 import { VerbRefused } from '../verb-refused.js';
 import { readPositions } from './close-log.js';
-import type { LogStores } from './log-stores.js';
+import { batchStoresOf, type LogStores } from './log-stores.js';
 import { refuseWhileAggregatorsLive } from './postgres-log.js';
 
 /** Records `[from, to)` of a partition that are given up. */
@@ -22,25 +20,14 @@ export type AcceptedGap = {
   readonly to: number;
 };
 
-type Place = LogStores & { readonly logs: PreviousLogs; readonly checkpoints: CheckpointStore };
+type Place = LogStores & {
+  readonly stores: BatchStores;
+  readonly checkpoints: CheckpointStore;
+};
 
 const READ_RECORDS = 1_000;
 const READ_BYTES = 4_000_000;
 const READ_WAIT_MS = 1_000;
-
-/** The end of what was lost stays visible to whoever lists dead letters. */
-async function recordLoss({ clickhouse, log }: Place, gap: AcceptedGap): Promise<void> {
-  const { partition, from, to } = gap;
-  await clickhouse.command(
-    `INSERT INTO dead_letters_v1 (log_id, log_partition, log_offset, reason, payload, appended_at)
-     SELECT {log_id:String}, {partition:UInt32}, {from:UInt64}, 'lost_records', {payload:String},
-       now64(3)`,
-    {
-      ...{ log_id: log.identity.logId, partition, from },
-      payload: `records ${from} to ${to - 1} were gone from the log before they were counted`,
-    },
-  );
-}
 
 const EMPTY_READS_MAX = 30;
 
@@ -73,28 +60,28 @@ async function appendAgain(
 
 /** The batch that was begun: completed from what it stored, or given up with what is gone of it. */
 async function endBegun(place: Place, partition: number, start: number): Promise<void> {
-  await completeStoredBatches(place.logs);
+  const { logId } = place.log.identity;
+  await completeStoredBatches(place.stores, logId);
   const { intent, nextOffset: from } = await place.checkpoints.read(partition);
   if (intent === null) return;
   if (start < intent.end) await appendAgain(place, { partition, from: start, to: intent.end });
-  await recordLoss(place, { partition, from, to: Math.min(start, intent.end) });
-  await endLostBatch(place.logs, partition);
+  const lost = { from, to: Math.min(start, intent.end) };
+  await endLostBatch(place.stores, { log: logId, partition }, lost);
 }
 
 /** Goes on at the first record that the log holds, by an empty batch over those that are gone. */
 async function skip(place: Place, gap: AcceptedGap): Promise<void> {
   const { partition, from, to } = gap;
-  const { checkpoints, logs } = place;
+  const { checkpoints, stores } = place;
   const { epoch, minVersion } = await checkpoints.read(partition);
-  const { version: catalogVersion } = await logs.catalog.latest(minVersion);
-  await recordLoss(place, gap);
+  const { version: catalogVersion } = await stores.catalog.latest(minVersion);
   const intent = { end: to, catalogVersion, foldVersion: FOLD_VERSION, digest: 'an accepted gap' };
   const batch = { partition, epoch, start: from, intent, isReplacement: false };
   const intended = await checkpoints.intend([batch]);
   if (!intended.has(partition)) {
     throw new VerbRefused(`partition ${partition} has changed meanwhile: run the command again`);
   }
-  await endLostBatch(logs, partition);
+  await endLostBatch(stores, { log: place.log.identity.logId, partition }, { from, to });
 }
 
 /**
@@ -111,11 +98,10 @@ export async function acceptGap(stores: LogStores, partition: number): Promise<A
   if (partition >= partitionCount) {
     throw new VerbRefused(`the log has the partitions 0 to ${partitionCount - 1}`);
   }
-  const memberId = randomUUID();
+  const batches = batchStoresOf(stores);
+  const { memberId } = batches;
   const checkpoints = createCheckpointStore(database, { log: logId, memberId });
-  const catalog = createCatalogReader(database, () => performance.now());
-  const logs = { ...stores, catalog, logId, memberId };
-  const place = { ...stores, logs, checkpoints };
+  const place = { ...stores, stores: batches, checkpoints };
   const { startOffset: to } = await log.bounds(partition);
   const from = (await readPositions(stores)).get(partition)?.next_offset ?? to;
   if (from >= to) throw new VerbRefused(`partition ${partition} has no gap: nothing was changed`);

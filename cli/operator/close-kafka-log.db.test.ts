@@ -61,7 +61,23 @@ describe.skipIf(kafka === null)(title, () => {
       await second.stop();
     }
 
-    // 3. While somebody still writes, it is not closed.
+    // 3. A program with other settings of the log is refused by the names of both logs.
+    const { logId } = writer.identity;
+    const inKafka = `log ${logId} in Kafka is in use, and KAFKA_BROKERS is not set`;
+    const inUse = `log ${logId} is in use, and this program was started on log `;
+    const MINUTEBOOK_TOKEN_SECRET = 'a secret for tests, of 32 characters';
+    const strays = [
+      ['aggregator', servers, `${inUse}pg-`],
+      ['ingest', servers, `${inUse}pg-`],
+      ['billing-api', { ...servers, MINUTEBOOK_TOKEN_SECRET }, inKafka],
+      ['ingest', { ...onKafka, KAFKA_TOPIC: 'stray.events' }, `${inUse}k-`],
+    ] as const;
+    for (const [name, settings, said] of strays) {
+      const { status, lines } = await endOfProgram(name, settings);
+      expect([name, status, lines.at(-1)]).toEqual([name, 1, expect.stringContaining(said)]);
+    }
+
+    // 4. While somebody still writes, it is not closed.
     let isWriting = true;
     const writing = (async (): Promise<void> => {
       for (let number = 0; isWriting; number += 1) {
@@ -98,5 +114,27 @@ describe.skipIf(kafka === null)(title, () => {
       ) as string,
     });
     await writer.close();
+
+    // 5. Another topic takes its place, and bars what was counted on both.
+    const onNext = { ...onKafka, KAFKA_TOPIC: 'next.events' };
+    const next = await startProgram('aggregator', { ...onNext, MINUTEBOOK_LOG_LEVEL: 'error' });
+    const nextWriter = await openEventLogWriter({
+      ...readConfig([...EVENT_LOG_SETTINGS], onNext),
+      DATABASE_URL,
+    });
+    try {
+      const counted = await readUsage(world);
+      await nextWriter.append(
+        ['a', 'd', 'on the next topic'].map((id) => recordOf(eventOf(id), partitionCount)),
+      );
+      await vi.waitFor(async () => expect(await readUsage(world)).toBe(counted + 1), WAIT);
+    } finally {
+      await Promise.all([next.stop(), nextWriter.close()]);
+    }
+    const old = await endOfProgram('ingest', onKafka);
+    expect([old.status, old.lines.at(-1)]).toEqual([
+      1,
+      expect.stringContaining(`and this program was started on log ${logId}`),
+    ]);
   });
 });

@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { createCatalogReader } from '../../aggregator/gather/catalog.js';
-import {
-  closePreviousLogs,
-  completeStoredBatches,
-} from '../../aggregator/ownership/close-previous-logs.js';
+import { completeStoredBatches } from '../../aggregator/ownership/end-begun-batches.js';
 import { integerColumn } from '../../sql/columns.js';
+import { endUseOfLog, readLogUse } from '../../sql/log-in-use.js';
 import { statement } from '../../sql/statement.js';
 import { VerbRefused } from '../verb-refused.js';
-import type { LogStores } from './log-stores.js';
+import { batchStoresOf, type LogStores } from './log-stores.js';
 import { endPostgresLog, refuseWhileAggregatorsLive, stillUncounted } from './postgres-log.js';
 
 const positionRow = z.object({
@@ -71,11 +67,7 @@ async function refuseUncounted(stores: LogStores): Promise<readonly number[]> {
 }
 
 async function completeBegun(stores: LogStores, begun: readonly number[]): Promise<void> {
-  const { database, log } = stores;
-  const catalog = createCatalogReader(database, () => performance.now());
-  const logs = { ...stores, catalog, logId: log.identity.logId, memberId: randomUUID() };
-  await closePreviousLogs(logs);
-  await completeStoredBatches(logs);
+  await completeStoredBatches(batchStoresOf(stores), stores.log.identity.logId);
   if (begun.length === 0) return;
   const left = await refuseUncounted(stores);
   if (left.length === 0) return;
@@ -83,6 +75,18 @@ async function completeBegun(stores: LogStores, begun: readonly number[]): Promi
     `partition ${left.join(', ')} has a batch that was begun and of which no event is stored: start an ` +
       'aggregator with the settings of this log until minutebook_partition_lag_records is 0, stop ' +
       'it, and run `minutebook log close` again',
+  );
+}
+
+/** What the programs have in use may hold records that wait to be counted. */
+async function refuseUnlessInUse({ database, log }: LogStores): Promise<void> {
+  const { logId } = log.identity;
+  const { inUse } = await readLogUse(database, logId);
+  if (inUse === null || inUse === logId) return;
+  throw new VerbRefused(
+    `log ${inUse} is in use, and these settings are of log ${logId}: run \`minutebook log close\` with ` +
+      `the settings of log ${inUse}; if it cannot be read any more, and never will, run ` +
+      `\`minutebook log close --lost ${inUse}\``,
   );
 }
 
@@ -94,6 +98,7 @@ async function completeBegun(stores: LogStores, begun: readonly number[]): Promi
 export async function closeLog(stores: LogStores): Promise<ClosedLog> {
   const { config, database, log } = stores;
   await refuseWhileAggregatorsLive(database.slonik, 'log close');
+  await refuseUnlessInUse(stores);
   const isInKafka = config.KAFKA_BROKERS !== undefined;
   const begun = await refuseUncounted(stores);
   await completeBegun(stores, begun);
@@ -103,6 +108,7 @@ export async function closeLog(stores: LogStores): Promise<ClosedLog> {
     await delay(WATCH_MS);
     await refuseUncounted(stores);
     await refuseWhileAggregatorsLive(database.slonik, 'log close');
+    await endUseOfLog(database.slonik, log.identity.logId);
   }
   const { logId, partitionCount: partitions } = log.identity;
   return { logId, partitions, completed: begun.length, isInKafka };

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { createCatalogReader } from '../../aggregator/gather/catalog.js';
+import type { BatchStores } from '../../aggregator/ownership/end-begun-batches.js';
 import { createClickHouse, type ClickHouse } from '../../clickhouse/client.js';
 import { createOneServer } from '../../clickhouse/one-server.js';
 import { refuseUnmigratedClickHouse } from '../../clickhouse/prepared-clickhouse.js';
@@ -21,6 +24,16 @@ export type LogStores = {
   readonly openWriter: () => Promise<EventLogWriter>;
   readonly logger: Log;
 };
+
+/** The same for ending begun batches, as a member of its own. */
+export function batchStoresOf({
+  database,
+  clickhouse,
+  logger,
+}: Pick<LogStores, 'database' | 'clickhouse' | 'logger'>): BatchStores {
+  const catalog = createCatalogReader(database, () => performance.now());
+  return { database, clickhouse, logger, catalog, memberId: randomUUID() };
+}
 
 type Addresses = Pick<Engines, 'databaseUrl' | 'ownerDatabaseUrl' | 'clickhouseUrl'>;
 

@@ -3,6 +3,8 @@ import { readStackConfig } from '../stack-config.js';
 import { VerbRefused } from '../verb-refused.js';
 import { acceptGap } from './accept-gap.js';
 import { closeLog } from './close-log.js';
+import { closeLostLog } from './close-lost-log.js';
+import { endRenewedBatches, hasRenewedBatches } from './end-renewed-batches.js';
 import { withLogStores } from './log-stores.js';
 import { withOwnerDatabase } from './owner-database.js';
 import { renewPostgresLog } from './postgres-log.js';
@@ -15,12 +17,31 @@ async function renew(): Promise<void> {
         'has a new id by itself',
     );
   }
-  const logId = await withOwnerDatabase(renewPostgresLog);
+  const { logId, hasBatches } = await withOwnerDatabase(async (database) => ({
+    logId: await renewPostgresLog(database),
+    hasBatches: await hasRenewedBatches(database),
+  }));
+  // ClickHouse is needed only for these.
+  if (hasBatches) await withLogStores(endRenewedBatches);
   console.log(`The log in PostgreSQL is now ${logId}. Start the programs.`);
 }
 
+/** `minutebook log close --lost <log>`. */
+async function closeLost(lost: string): Promise<void> {
+  const begun = await withLogStores((stores) => closeLostLog(stores, lost));
+  console.log(
+    `Log ${lost} is closed, and ${begun} begun batches of it are ended. What is lost of them is listed by ` +
+      '`minutebook dead-letters list`; what was not begun is not known, so let senders send again.',
+  );
+  console.log('Start the programs with the settings of the new log.');
+}
+
 /** `minutebook log close`. */
-async function close(): Promise<void> {
+async function close({ lost }: { readonly lost?: string }): Promise<void> {
+  if (lost !== undefined) {
+    await closeLost(lost);
+    return;
+  }
   const { logId, partitions, completed, isInKafka } = await withLogStores(closeLog);
   const batches = completed === 0 ? '' : `, ${completed} begun batches were completed`;
   console.log(`Every record of log ${logId} is counted (${partitions} partitions${batches}).`);
@@ -54,6 +75,7 @@ export function addLogVerb(program: Command): void {
   verb
     .command('close')
     .description('check that all of it is counted, before another log takes its place')
+    .option('--lost <log>', 'end the log of this id, which nobody can read any more')
     .action(close);
   verb
     .command('renew')

@@ -3,6 +3,7 @@ import type { DatabaseTransactionConnection } from 'slonik';
 import { z } from 'zod';
 import { MEMBER_ALIVE_SECONDS } from '../../sql/aggregator-member.js';
 import { integerColumn, noRows } from '../../sql/columns.js';
+import { endUseOfLog } from '../../sql/log-in-use.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
 import { VerbRefused } from '../verb-refused.js';
@@ -78,7 +79,8 @@ async function renewId(connection: Pick<DatabaseTransactionConnection, 'one'>): 
 
 /**
  * Gives the log in PostgreSQL a new id, as after a restore (docs/operations.md 11): programs that
- * still know the old one are refused. Everything that the log holds is read under the new id.
+ * still know the old one are refused. Everything that the log holds is read under the new id. A log
+ * that is in use stays in use.
  * @returns the new id. @throws VerbRefused while an aggregator lives, or when there is no log.
  */
 export function renewPostgresLog(database: Database): Promise<string> {
@@ -100,6 +102,7 @@ export function endPostgresLog(database: Database): Promise<string> {
     // Nobody reads this log any more, so nobody would remove its records when their time is over.
     await connection.query(trimCounted());
     const log = await renewId(connection);
+    await endUseOfLog(connection, log);
     const ends = await connection.anyFirst(endsOfPartitions);
     await connection.query(ensureCheckpoints({ log, starts: JSON.stringify(ends) }));
     return log;

@@ -87,6 +87,12 @@ describe('settings of Kafka that do not fit together are refused, naming the set
       'KAFKA_SECURITY_PROTOCOL is set without KAFKA_BROKERS: set both, or remove it; KAFKA_SSL_CA_FILE is set',
     ],
     [
+      'a topic without brokers',
+      { KAFKA_BROKERS: '', KAFKA_TOPIC: 'staging.events' },
+      'KAFKA_TOPIC is set without KAFKA_BROKERS: set both, or remove it',
+    ],
+    ['a topic that Kafka would refuse', { KAFKA_TOPIC: 'two words' }, 'KAFKA_TOPIC: must be'],
+    [
       'a file that is missing',
       { ...SSL, KAFKA_SSL_CA_FILE: '/none.pem' },
       'KAFKA_SSL_CA_FILE: the file /none.pem cannot be read (ENOENT)',

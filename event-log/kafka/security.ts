@@ -21,6 +21,7 @@ const SSL_SETTINGS = [
 /** The settings by which Kafka is reached. */
 export const KAFKA_SETTINGS = [
   'KAFKA_BROKERS',
+  'KAFKA_TOPIC',
   'KAFKA_SECURITY_PROTOCOL',
   ...SASL_SETTINGS,
   ...SSL_SETTINGS,
@@ -54,7 +55,7 @@ function unusedSettings(config: KafkaConfig): readonly string[] {
   if (config.KAFKA_BROKERS === undefined) {
     const useless = [
       ...(protocol === 'plaintext' ? [] : ['KAFKA_SECURITY_PROTOCOL']),
-      ...given([...SASL_SETTINGS, ...SSL_SETTINGS]),
+      ...given(['KAFKA_TOPIC', ...SASL_SETTINGS, ...SSL_SETTINGS]),
     ];
     return useless.map((name) => `${name} is set without KAFKA_BROKERS: set both, or remove it`);
   }

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { endOfProgram, type ProgramEnd } from '../harness/end-of-program.js';
+import { useLog } from '../../sql/log-in-use.js';
 import { test } from '../harness/fixtures.js';
 
 /** The one line that a program leaves. */
@@ -61,6 +62,27 @@ test('a program whose settings of Kafka do not fit together names them, before a
     const reason = /^configuration: KAFKA_SASL_USERNAME is required with KAFKA_SECURITY_PROTOCOL/;
     expect(lastWords(end)).toEqual(stopped(name, reason));
     expect(end.lines.join()).not.toContain('top-secret');
+  }
+});
+
+test('a program that was started on another log than the one in use names both', async ({
+  database,
+  clickhouse,
+}) => {
+  await useLog(database.database, 'k-in-use');
+  const settings = {
+    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    MINUTEBOOK_TOKEN_SECRET: 'x'.repeat(32),
+    MINUTEBOOK_LOG_LEVEL: 'fatal',
+  };
+  const started = /^configuration: log k-in-use is in use, and this program was started on log pg-/;
+  const reasons = {
+    ingest: started,
+    aggregator: started,
+    'billing-api': /^configuration: log k-in-use in Kafka is in use, and KAFKA_BROKERS is not set/,
+  };
+  for (const name of ['ingest', 'aggregator', 'billing-api'] as const) {
+    expect(lastWords(await endOfProgram(name, settings))).toEqual(stopped(name, reasons[name]));
   }
 });
 

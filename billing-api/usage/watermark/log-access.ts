@@ -1,4 +1,4 @@
-import type { EventLogReader, EventLogWriter } from '../../../event-log/event-log.js';
+import type { EventLogReader, EventLogWriter, LogIdentity } from '../../../event-log/event-log.js';
 import { readKafkaSecurity } from '../../../event-log/kafka/security.js';
 import {
   openEventLogReader,
@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../../../runtime/clock.js';
 import { createLazy } from '../../../runtime/lazy.js';
 import type { Lifecycle } from '../../../runtime/lifecycle.js';
+import { refuseOtherLog } from '../../../sql/log-in-use.js';
 import type { Database } from '../../../sql/pool.js';
 import { createLogDataUntil, createPostgresDataUntil, type ReadDataUntil } from './data-until.js';
 
@@ -18,6 +19,20 @@ export type LazyEventLog = {
 };
 
 type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadDataUntil };
+
+type OpenLog = { readonly identity: LogIdentity; readonly close: () => Promise<void> };
+
+/** @throws DependencyError when the log that opens is not the one in use. */
+async function openInUse<T extends OpenLog>(database: Database, open: () => Promise<T>) {
+  const log = await open();
+  try {
+    await refuseOtherLog(database, log.identity.logId);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  return log;
+}
 
 /**
  * The event log as the billing API uses it. Nothing is opened before a request needs it, so that
@@ -33,11 +48,8 @@ export function createLogAccess(program: {
   const { config, database, clock, lifecycle } = program;
   // Settings that do not fit together are told at the start, not by the first request.
   readKafkaSecurity(config);
-  const lazily = <T extends { readonly close: () => Promise<void> }>(
-    name: string,
-    open: () => Promise<T>,
-  ): (() => Promise<T>) => {
-    const lazy = createLazy(open);
+  const lazily = <T extends OpenLog>(name: string, open: () => Promise<T>): (() => Promise<T>) => {
+    const lazy = createLazy(() => openInUse(database, open));
     lifecycle.onClose(name, () => lazy.close());
     return () => lazy.get();
   };

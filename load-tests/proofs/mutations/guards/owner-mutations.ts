@@ -6,6 +6,7 @@ const INSPECTION_TEST = 'aggregator/protocol/check-inspection.test.ts';
 const MACHINE_TEST = 'aggregator/protocol/machine.test.ts';
 const RECORD = 'contract/records/record-parts.ts';
 const RECORD_TEST = 'contract/records/record-parts.test.ts';
+const LOG_IN_USE = 'sql/log-in-use.ts';
 const PREVIOUS_LOGS = 'aggregator/dedup/previous-logs.ts';
 
 /** What a batch may hold, so that an insert is one block. */
@@ -69,12 +70,27 @@ const BATCHES: readonly GuardMutation[] = [
 /** Logs that are replaced, and stores that do not fit the log. */
 const LOGS: readonly GuardMutation[] = [
   guardMutation(
-    'the intents of a replaced log are not closed',
-    'aggregator/ownership/close-previous-logs.db.test.ts',
+    'a program starts on another log than the one in use',
+    'aggregator/ownership/other-log.db.test.ts',
+    [LOG_IN_USE, 'if (inUse === log) return null;', "if (inUse !== '') return null;"],
+  ),
+  guardMutation(
+    'ingest accepts events into another log than the one in use',
+    'load-tests/e2e/refused-settings.db.test.ts',
+    ['ingest/open-ingest.ts', 'await useLog(database, writer.identity.logId);', ''],
+  ),
+  guardMutation(
+    'a batch that was begun on a replaced log is left behind',
+    'cli/operator/renew-log.db.test.ts',
+    [LOG_IN_USE, 'if (begun !== null) throw refusalOfBegun(log, begun);', ''],
+  ),
+  guardMutation(
+    'records that end with a lost log make no difference in the reconciliation',
+    'cli/operator/close-lost-log.db.test.ts',
     [
-      'aggregator/ownership/close-previous-logs.ts',
-      'if (intents.length === 0) return;',
-      'if (intents.length >= 0) return;',
+      'aggregator/ownership/end-begun-batches.ts',
+      'const accepted = lost === null ? [] : [await recordLoss(stores, range, lost)];',
+      'if (lost !== null) await recordLoss(stores, range, lost);\n  const accepted = [] as const;',
     ],
   ),
   guardMutation(

@@ -2,7 +2,8 @@ import { describe, expect, vi } from 'vitest';
 import { renewPostgresLogId } from '../../event-log/postgres/identity.js';
 import { openPostgresReader } from '../../event-log/postgres/reader.js';
 import { openPostgresWriter } from '../../event-log/postgres/writer.js';
-import type { Command } from '../protocol/state.js';
+import { runVerb } from '../../load-tests/harness/run-verb.js';
+import type { Command } from '../../aggregator/protocol/state.js';
 import {
   acceptedEvents,
   createMeter,
@@ -13,18 +14,18 @@ import {
   test,
   totals,
   WAIT,
-} from '../testing/aggregator-world.js';
+} from '../../aggregator/testing/aggregator-world.js';
 
 const nameOf = (command: Command): string =>
   command.kind === 'insert' ? `insert ${command.tables.join(' ')}` : command.kind;
 
-/** What is left undone of each batch when its log is replaced. */
+/** What is left undone of each batch when its log gets another id. */
 const UNDONE = ['insert events', 'insert ids', 'insert usage', 'insert duplicates'];
 
-describe('a log that is replaced while a batch is intended', () => {
+describe('minutebook log renew while a batch is begun', () => {
   test.for(UNDONE)(
     'leaves every event counted once, also by later meters, when "%s" was not done',
-    async (undone, { world, database }) => {
+    async (undone, { world, database, clickhouse }) => {
       await createMeter(world.database, '[]');
       let failures = 0;
       const first = await world.startAggregator((command) => {
@@ -40,7 +41,15 @@ describe('a log that is replaced while a batch is intended', () => {
       await first.close();
       // Its start in the old log is the end of the intended batch.
       await createMeter(world.database, '[]', 'm2');
+      // As when the verb was cut short: nobody counts before an operator has ended the batches.
       await renewPostgresLogId(database.url);
+      const early = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });
+      await expect(world.startAggregator(undefined, early)).rejects.toThrow(
+        /has a batch that was begun and is not finished, and this program was started on log pg-/,
+      );
+      await early.close();
+      const servers = { DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url };
+      expect(await runVerb(servers, 'log', 'renew')).toMatchObject({ status: 0 });
       const reader = await openPostgresReader({ url: database.url, retentionMs: 3_600_000 });
       const writer = await openPostgresWriter({ url: database.url, produceTimeoutMs: 5_000 });
       const second = await world.startAggregator(undefined, reader);

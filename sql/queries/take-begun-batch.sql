@@ -1,4 +1,4 @@
--- Takes a partition of a log that is read no more, to complete the batch that was intended: whoever owned it is fenced. Returns no
+-- Takes a partition for an operator, to end the batch that was begun: whoever owned it is fenced. Returns no
 -- row when the batch is finished by now. Params: :log, :partition, :gate (highest epoch that ClickHouse has seen).
 UPDATE aggregator_checkpoints
 SET epoch = greatest(epoch, :gate::bigint) + 1, updated_at = now()
