@@ -12,6 +12,7 @@ import { endProgram } from '../runtime/lifecycle.js';
 import { createMetrics } from '../runtime/metrics.js';
 import { openProgram } from '../runtime/program.js';
 import { createReadiness } from '../runtime/readiness.js';
+import { refuseOtherLog } from '../sql/log-in-use.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { Aggregator } from './aggregator.js';
 import { refuseUncountedLog } from './ownership/refuse-uncounted-log.js';
@@ -75,6 +76,7 @@ async function run(): Promise<never> {
     postgres: () => database.ping(),
     clickhouse: () => aggregator.assertOneServer(),
     schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickhouse)]),
+    log_in_use: () => refuseOtherLog(database, log.identity.logId),
     partitions: () => aggregator.assertNoneHalted(),
   };
   const operations = { readiness: createReadiness(probes, logger), metrics };

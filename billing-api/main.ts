@@ -67,7 +67,8 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const clickHouse = createClickHouse(clickHouseUrl);
   lifecycle.onClose('clickhouse', () => clickHouse.close());
   await refuseUnmigratedClickHouse(clickHouse);
-  await refuseLogElsewhere(database, { isInKafka: config.KAFKA_BROKERS !== undefined });
+  const isInKafka = config.KAFKA_BROKERS !== undefined;
+  await refuseLogElsewhere(database, { isInKafka });
   const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: databaseUrl };
@@ -80,11 +81,12 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
     postgres: () => database.ping(),
     clickhouse: () => reader.ping(),
     schema: () => Promise.all([assertMigrated(database), assertClickHouseMigrated(clickHouse)]),
+    log_in_use: () => refuseLogElsewhere(database, { isInKafka }),
   };
   const readiness = createReadiness(probes, log, lifecycle);
   const access = createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle });
   // A driver that is not compiled is told at the start, not by the first request.
-  if (logConfig.KAFKA_BROKERS !== undefined) await loadRdKafka();
+  if (isInKafka) await loadRdKafka();
   const app = createBillingApp({
     database,
     clickHouse: reader,

@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from '../runtime/metrics.js';
 import type { Operations } from '../runtime/operational-pages.js';
 import { createReadiness } from '../runtime/readiness.js';
 import { createApiKeyDirectory } from '../sql/api-keys.js';
-import { useLog } from '../sql/log-in-use.js';
+import { refuseOtherLog, useLog } from '../sql/log-in-use.js';
 import { startKeyUses } from '../sql/key-uses.js';
 import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.js';
 import { createIngest } from './create-ingest.js';
@@ -74,11 +74,13 @@ export async function openIngest(opening: IngestOpening): Promise<OpenedIngest> 
   const writer = await openEventLogWriter(config);
   lifecycle.onClose('event log', () => writer.close());
   // Events that were accepted into another log would wait there for ever.
-  await useLog(database, writer.identity.logId);
+  const { logId } = writer.identity;
+  await useLog(database, logId);
   const probes = {
     postgres: () => database.ping(),
     schema: () => assertMigrated(database),
     event_log: () => writer.ping(),
+    log_in_use: () => refuseOtherLog(database, logId),
   };
   const staleMs = staleMsOf(config);
   const readiness = createReadiness(probes, log, lifecycle);

@@ -60,6 +60,7 @@ const ALL_UP = {
   schema: 'up',
   clickhouse: 'up',
   event_log: 'up',
+  log_in_use: 'up',
   billing_api: 'up',
 };
 
@@ -140,7 +141,8 @@ testOnEngines(
       expect((await ask(caller, '/v1/meters')).status).toBe(503);
       expect(await sendEvents(caller, 'alone')).toEqual(new Set([202]));
       // Events do not need billing-api: a load balancer must go on sending them here.
-      const known = { postgres: 'up', schema: 'up', event_log: 'up', billing_api: 'down' };
+      const ours = { postgres: 'up', schema: 'up', event_log: 'up', log_in_use: 'up' };
+      const known = { ...ours, billing_api: 'down' };
       expect(await dependenciesOf(caller)).toEqual({ status: 200, ...known });
     } finally {
       await Promise.all([front.stop(), behind.stop()]);

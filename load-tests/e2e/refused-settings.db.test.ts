@@ -1,8 +1,12 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { describe, expect } from 'vitest';
+import { sql } from 'slonik';
+import { describe, expect, vi } from 'vitest';
+import { z } from 'zod';
 import { endOfProgram, type ProgramEnd } from '../harness/end-of-program.js';
 import { useLog } from '../../sql/log-in-use.js';
 import { test } from '../harness/fixtures.js';
+import { ownerOf } from '../harness/owner.js';
+import { startProgram, waitUntilReady } from '../harness/start-program.js';
 
 /** The one line that a program leaves. */
 function lastWords({ status, lines }: ProgramEnd): unknown {
@@ -83,6 +87,38 @@ test('a program that was started on another log than the one in use names both',
   };
   for (const name of ['ingest', 'aggregator', 'billing-api'] as const) {
     expect(lastWords(await endOfProgram(name, settings))).toEqual(stopped(name, reasons[name]));
+  }
+});
+
+test('a program that runs on when another log has taken the place of its own is not ready, and says why', async ({
+  database,
+  clickhouse,
+}) => {
+  const settings = {
+    ...{ DATABASE_URL: database.url, CLICKHOUSE_URL: clickhouse.url },
+    MINUTEBOOK_LOG_LEVEL: 'silent',
+  };
+  const names = ['ingest', 'aggregator', 'billing-api'] as const;
+  const programs = await Promise.all(names.map((name) => startProgram(name, settings)));
+  try {
+    await Promise.all(programs.map(({ operationsUrl }) => waitUntilReady(operationsUrl)));
+    await ownerOf(database.database).query(
+      sql.type(z.unknown())`UPDATE log_in_use SET log = 'k-next'`,
+    );
+    for (const { operationsUrl } of programs) {
+      await vi.waitFor(
+        async () => {
+          const answer = await fetch(`${operationsUrl}/readyz`);
+          expect([answer.status, await answer.json()]).toMatchObject([
+            503,
+            { dependencies: { postgres: 'up', schema: 'up', log_in_use: 'down' } },
+          ]);
+        },
+        { timeout: 20_000, interval: 100 },
+      );
+    }
+  } finally {
+    await Promise.all(programs.map((program) => program.stop()));
   }
 });
 

@@ -22,18 +22,6 @@ type LogAccess = { readonly eventLog: LazyEventLog; readonly dataUntil: ReadData
 
 type OpenLog = { readonly identity: LogIdentity; readonly close: () => Promise<void> };
 
-/** @throws DependencyError when the log that opens is not the one in use. */
-async function openInUse<T extends OpenLog>(database: Database, open: () => Promise<T>) {
-  const log = await open();
-  try {
-    await refuseOtherLog(database, log.identity.logId);
-  } catch (error) {
-    await log.close();
-    throw error;
-  }
-  return log;
-}
-
 /**
  * The event log as the billing API uses it. Nothing is opened before a request needs it, so that
  * neither the start nor any other request depends on it; what was opened is closed in the end.
@@ -49,9 +37,14 @@ export function createLogAccess(program: {
   // Settings that do not fit together are told at the start, not by the first request.
   readKafkaSecurity(config);
   const lazily = <T extends OpenLog>(name: string, open: () => Promise<T>): (() => Promise<T>) => {
-    const lazy = createLazy(() => openInUse(database, open));
+    const lazy = createLazy(open);
     lifecycle.onClose(name, () => lazy.close());
-    return () => lazy.get();
+    return async () => {
+      const log = await lazy.get();
+      // Another may have taken its place, of which this one would say that all of it is counted.
+      await refuseOtherLog(database, log.identity.logId);
+      return log;
+    };
   };
   const reader = lazily('event log reader', () => openEventLogReader(config));
   const writer = lazily('event log writer', () => openEventLogWriter(config));
