@@ -65,7 +65,7 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
   ]),
   guardMutation(
     'checkpoints are as durable as the server defaults to',
-    'aggregator/ownership/durable-checkpoints.db.test.ts',
+    'aggregator/checkpoints/durable-checkpoints.db.test.ts',
     [
       'sql/migrations/0015_durable_checkpoints.sql',
       "IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN",
