@@ -73,7 +73,16 @@ const OUTSIDE_OF_UNITS = [
 ];
 
 /** Where amounts and quantities are computed: what cannot be found must not count as nothing. */
-const MONEY_AND_USAGE = ['billing-api/domain/**/*.ts', 'billing-api/usage/**/*.ts'];
+const MONEY_AND_USAGE = [
+  'billing-api/domain/**/*.ts',
+  'billing-api/declarations/{catalog/price*,subscriptions/*}.ts',
+  'billing-api/catalog/prices/**/*.ts',
+  'billing-api/entitlements/**/*.ts',
+  'billing-api/usage/**/*.ts',
+  'billing-api/subscriptions/**/*.ts',
+  'billing-api/billing/**/*.ts',
+  'aggregator/fold/**/*.ts',
+];
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },

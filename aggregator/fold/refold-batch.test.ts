@@ -10,6 +10,8 @@ import { encodeBatch } from './encode-rows.js';
 import { foldBatch } from './fold-batch.js';
 import { indexMeters, type MeterIndex } from './meter-index.js';
 import { countsTheSame, keepFold, refold } from './refold-batch.js';
+import { AssertionFailed } from '../../runtime/failure.js';
+import { usageDeltas } from './usage-deltas.js';
 import type { StoredId } from './separate-duplicates.js';
 import { summarizeBatch } from './summarize-batch.js';
 
@@ -124,6 +126,35 @@ describe('refold', () => {
     expect(again.encoded.ids).toBe(kept.encoded.ids);
     expect(again.folded.deltas).toHaveLength(2);
     expect(again.folded.deltas).toContain(kept.folded.deltas[0]);
+  });
+});
+
+describe('what must be there', () => {
+  const event = eventOf({
+    id: 1,
+    name: 'request',
+    customer: 'acme',
+    atMs: 60_000,
+    plan: 'pro',
+    n: '1',
+  });
+  const catalog = indexMeters(METERS, hashText);
+  const keptOf = () => {
+    const [environment = { tenantId: '', environmentId: '' }] = ENVIRONMENTS;
+    const value = encodeEventRecord({ environment, receivedAtMs: 7, events: [event] });
+    const record = decodeRecord({ offset: 0, appendedAtMs: 9, value }, hashText);
+    return keepFold(range, foldBatch([record], new Map(), catalog));
+  };
+
+  it('is a line for every row: a row without one would be stored empty', () => {
+    const kept = keptOf();
+    const lost = { ...kept, deltaLines: kept.deltaLines.slice(1) };
+    expect(() => refold(lost, { from: catalog, to: catalog })).toThrow(AssertionFailed);
+  });
+
+  it('is an event at every position: one that is not there would count on no meter', () => {
+    const { unique } = keptOf().folded;
+    expect(() => usageDeltas(unique, catalog, [0, unique.length])).toThrow(AssertionFailed);
   });
 });
 

@@ -1,3 +1,4 @@
+import { assertPresent, zip } from '../../runtime/failure.js';
 import type { BatchRange } from './batch-tables.js';
 import type { Candidate } from './candidate.js';
 import { encodeDelta, encodeRecords, encodeUsage, type EncodedBatch } from './encode-rows.js';
@@ -60,7 +61,8 @@ type Difference = {
 function differencesOf({ positions }: KeptFold, { from, to }: Change): readonly Difference[] {
   const differences: Difference[] = [];
   for (const [key, ofKey] of positions) {
-    const [before = [], after = []] = [from.get(key), to.get(key)];
+    // Absent means none: no meter counts the events of a key that a catalog does not name.
+    const [before, after] = [from.get(key) ?? [], to.get(key) ?? []];
     const added = metersWithout(after, before);
     const removed = metersWithout(before, after);
     if (added.length + removed.length === 0) continue;
@@ -82,8 +84,7 @@ function countMatching(
 ): number {
   let count = 0;
   for (const position of positions) {
-    const candidate = unique[position];
-    if (candidate === undefined) continue;
+    const candidate = assertPresent(unique[position], 'the event at a position');
     if (metersOfEvent(meters, candidate.event).length > 0) count += 1;
   }
   return count;
@@ -105,8 +106,8 @@ function rowsOf({ folded, deltaLines }: KeptFold, differences: readonly Differen
     const { deltas } = usageDeltas(folded.unique, new Map([[key, added]]), positions);
     for (const delta of deltas) rows.push({ delta, line: encodeDelta(delta) });
   }
-  for (const [index, delta] of folded.deltas.entries()) {
-    if (!removed.has(delta.meter.generation)) rows.push({ delta, line: deltaLines[index] ?? '' });
+  for (const [delta, line] of zip(folded.deltas, deltaLines)) {
+    if (!removed.has(delta.meter.generation)) rows.push({ delta, line });
   }
   // The rows that are kept are in order already, which costs a sort little.
   return rows.sort(compareRows);

@@ -23,6 +23,7 @@ function unreadableValues(deltas: readonly UsageDelta[]): ReadonlyMap<Aggregatio
   for (const { meter, cell } of deltas) {
     if (cell.unreadableCount === 0) continue;
     const { type } = meter.aggregation;
+    // Absent means zero: this is the first row of the type.
     counts.set(type, (counts.get(type) ?? 0) + cell.unreadableCount);
   }
   return counts;

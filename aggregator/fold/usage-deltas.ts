@@ -6,6 +6,7 @@ import { addTally, createUsageCell } from '../../contract/usage-cell.js';
 import type { UsageMinute } from '../../contract/usage-minute.js';
 import { customerKeyOfEvent, type UsageEvent } from '../../contract/usage-event.js';
 import type { ValueRule } from '../../contract/event-value.js';
+import { assertPresent } from '../../runtime/failure.js';
 import type { Candidate } from './candidate.js';
 import { metersOfEvent, type IndexedMeter, type MeterIndex } from './meter-index.js';
 
@@ -28,7 +29,9 @@ function textOf({ properties }: UsageEvent, property: string): string | null {
 }
 
 function groupOf(event: UsageEvent, { aggregation }: MeterDefinition): string {
-  return aggregation.groupBy === null ? '' : (textOf(event, aggregation.groupBy) ?? '');
+  if (aggregation.groupBy === null) return '';
+  // Absent means empty: an event without the property is in the group of the empty text.
+  return textOf(event, aggregation.groupBy) ?? '';
 }
 
 /** Lengths keep customer, source and group apart whatever characters they hold. */
@@ -105,8 +108,8 @@ export function usageDeltas(
   const deltas = new Map<string, UsageDelta>();
   let countedEvents = 0;
   for (const position of positions) {
-    const candidate = unique[position];
-    if (candidate === undefined) continue;
+    const candidate = assertPresent(unique[position], 'the event at a position');
+    // Absent means none: no meter counts events of this name.
     const matching = metersOfEvent(meters.get(candidate.meterKey) ?? [], candidate.event);
     if (matching.length === 0) continue;
     countedEvents += 1;

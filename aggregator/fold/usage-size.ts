@@ -25,8 +25,8 @@ const NONE: readonly IndexedMeter[] = [];
 type Streams = { readonly count: number; readonly groupedBy: readonly string[] };
 
 function streamsOf(meters: readonly IndexedMeter[]): Streams {
-  const groupedBy = meters.flatMap(({ definition }) => definition.aggregation.groupBy ?? []);
-  return { count: meters.length, groupedBy };
+  const groupedBy = meters.map(({ definition }) => definition.aggregation.groupBy);
+  return { count: meters.length, groupedBy: groupedBy.filter((property) => property !== null) };
 }
 
 function sizeOfEvent(event: UsageEvent, { count, groupedBy }: Streams): UsageSize {
@@ -36,8 +36,8 @@ function sizeOfEvent(event: UsageEvent, { count, groupedBy }: Streams): UsageSiz
   const shared = texts.reduce((sum, text) => sum + encodedLength(text), MINUTE_CHARACTERS_MAX);
   let characters = count * shared;
   for (const property of groupedBy) {
-    if (Object.hasOwn(properties, property))
-      characters += encodedLength(properties[property] ?? '');
+    const text = Object.hasOwn(properties, property) ? properties[property] : undefined;
+    if (text !== undefined) characters += encodedLength(text);
   }
   return { rows: count, characters };
 }
@@ -50,7 +50,8 @@ function isSamePart(one: Candidate, other: Candidate): boolean {
 export function charactersOfDeltas(deltas: readonly UsageDelta[]): number {
   let characters = 0;
   for (const { customerKey, source, groupKey, cell } of deltas) {
-    const texts = [customerKey, source, groupKey, cell.latest?.eventId ?? ''];
+    const texts = [customerKey, source, groupKey];
+    if (cell.latest !== null) texts.push(cell.latest.eventId);
     characters += texts.reduce((sum, text) => sum + encodedLength(text), MINUTE_CHARACTERS_MAX);
     // The first one is among what every row may have.
     characters += Math.max(0, cell.uniques.size - 1) * HASH_CHARACTERS;

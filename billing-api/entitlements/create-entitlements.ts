@@ -43,7 +43,9 @@ async function findNamed(unit: Unit, commands: readonly EntitlementCommand[]): P
   );
   const requests = commands.map(({ request }) => request);
   const featureIds = requests.map((request) => request.feature_id);
-  const parentIds = requests.flatMap((request) => request.parent_entitlement_id ?? []);
+  const parentIds = requests
+    .map((request) => request.parent_entitlement_id)
+    .filter((id) => id !== undefined);
   return {
     owners,
     // Held, so that none of them is archived before the unit ends.

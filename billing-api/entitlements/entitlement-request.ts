@@ -18,6 +18,7 @@ function readOwner(reader: MemberReader, request: CreateEntitlementBody): NamedO
   if (planId === undefined && entityId === undefined) {
     reader.note('plan_id', 'give plan_id or entity_id');
   }
+  // Absent means none: the request is refused above.
   if (planId === undefined) return { id: entityId ?? '', type };
   if (entityId !== undefined && entityId !== planId) {
     reader.note('entity_id', 'must be the same as plan_id; give only one of them');

@@ -27,5 +27,6 @@ export const expandEntitlements: Expansion<{ readonly id: string }, EntitlementD
     return invalid({ expand: `${problem}; ask for fewer of them` });
   }
   const entitlements = byOwner(found);
+  // Absent means none: the owner has no entitlement.
   return ({ id }) => (entitlements.get(id) ?? []).map((row) => entitlementToDto(row));
 };

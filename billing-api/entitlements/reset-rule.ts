@@ -19,7 +19,9 @@ function refusalOf({ feature_id: featureId, usage_reset_period: reset }: ResetOf
 async function lockMeters(unit: Unit, entitlements: readonly EntitlementRow[]): Promise<void> {
   const ids = entitlements.map((row) => row.feature_id);
   const features = await findRecords(unit, FEATURES, ids);
-  const meterIds = [...features.values()].flatMap((feature) => feature.meter_id ?? []);
+  const meterIds = [...features.values()]
+    .map((feature) => feature.meter_id)
+    .filter((id) => id !== null);
   await lockRecordsForChange(unit, METERS, meterIds);
 }
 

@@ -28,7 +28,9 @@ async function findPricesOfLines(
 ): Promise<ReadonlyMap<string, PriceRow>> {
   const ids = lineItems.map((item) => item.price_id);
   const prices = await findPrices(transaction, ids);
-  const buckets = [...prices.values()].flatMap((price) => price.commitment_time_buckets ?? []);
+  const buckets = [...prices.values()].flatMap(({ commitment_time_buckets: of }) =>
+    of === null ? [] : of,
+  );
   const bucketIds = buckets.map((bucket) => bucket.price_id);
   return new Map([...(await findPrices(transaction, bucketIds)), ...prices]);
 }

@@ -1,3 +1,4 @@
+import { mustGet } from '../../runtime/failure.js';
 import { PLANS } from '../declarations/catalog/plan.resource.js';
 import { findRecords } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
@@ -23,7 +24,8 @@ const LINE_ITEMS_MAX = 10_000;
 function lineItemsOf({ lineItems, prices, symbols }: LineRecords): Map<string, LineItemDto[]> {
   const byId = new Map<string, LineItemDto[]>();
   for (const item of lineItems) {
-    const answered = lineItemToDto(item, prices.get(item.price_id), symbols);
+    const price = mustGet(prices, item.price_id, 'the price of a line');
+    const answered = lineItemToDto(item, price, symbols);
     const known = byId.get(item.subscription_id);
     if (known === undefined) byId.set(item.subscription_id, [answered]);
     else known.push(answered);
@@ -55,8 +57,9 @@ export async function searchSubscriptionsIn(
   const plans = records?.plans ?? (await findRecords(unit, PLANS, planIds));
   const lineItems = records === null ? null : lineItemsOf(records);
   return pageToDto(page, ({ row, expansions: expanded }) => ({
-    ...subscriptionToDto(row, plans.get(row.plan_id)),
+    ...subscriptionToDto(row, mustGet(plans, row.plan_id, 'the plan of a subscription')),
     ...expanded,
+    // Absent means none: all prices of the plan are given up, and the subscription has no line.
     ...(lineItems !== null && { line_items: lineItems.get(row.id) ?? [] }),
   }));
 }

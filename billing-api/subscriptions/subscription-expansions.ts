@@ -1,3 +1,4 @@
+import { mustGet } from '../../runtime/failure.js';
 import {
   creditGrantToDto,
   type CreditGrantDto,
@@ -58,13 +59,17 @@ export function loadedSubscriptionToDto({
   related,
 }: LoadedSubscription): ExpandedSubscriptionDto {
   const customer = related.customers.get(row.customer_id);
-  const plan = related.plans.get(row.plan_id);
+  const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
   return {
     ...subscriptionToDto(row, plan),
     customer: customer === undefined ? null : customerToDto(customer),
-    plan: plan === undefined ? null : planToDto(plan),
+    plan: planToDto(plan),
     line_items: related.lineItems.map((item) =>
-      lineItemToDto(item, related.prices.get(item.price_id), related.symbols),
+      lineItemToDto(
+        item,
+        mustGet(related.prices, item.price_id, 'the price of a line'),
+        related.symbols,
+      ),
     ),
     pauses: [],
     phases: [],

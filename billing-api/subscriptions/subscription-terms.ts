@@ -27,6 +27,7 @@ export function ledgerFrom(
   periods: readonly LedgerPeriod[] | undefined,
 ): PeriodLedger {
   const terms = termsFromRow(row);
+  // Absent means none: a release that recorded no periods stored the subscription.
   const [first, ...others] = periods ?? [];
   if (first !== undefined) return { ...terms, periods: [first, ...others] };
   const { start_date: startMs, billing_anchor: billingAnchorMs, trial_end: trialEndMs } = row;

@@ -3,9 +3,8 @@ import { mustGet } from '../../runtime/failure.js';
 import type { UsageCustomer } from '../customers/customers-store.js';
 import type { Caller } from '../records/caller.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
-import { readUsage } from './read-usage.js';
+import { partsOf, readUsage } from './read-usage.js';
 import {
-  resultPartsOf,
   resultsOf,
   tooManyCells,
   wholeOf,
@@ -45,7 +44,7 @@ export async function answerUsage(
   if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells(spec);
   const sliced = mustGet(answers, query, 'the usage of a query');
-  const results = resultsOf(resultPartsOf(query, sliced), split, subject.aggregation.groupBy);
+  const results = resultsOf(partsOf(query, sliced, 'results'), split, subject.aggregation.groupBy);
   if (isRefusal(results)) return results;
   const { value, unreadableCount } = wholeOf(sliced.get('whole'));
   const { eventName, aggregation } = subject;

@@ -2,8 +2,8 @@ import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
 import { NO_SPLIT, type Figures, type WindowFigures } from '../domain/usage/aggregation-spec.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { meterUsageQuery } from './meter-usage-query.js';
-import type { SlicedUsage, UsageQuery } from './read-usage.js';
-import { resultPartsOf, slicingsOfAnswer, wholeOf, type AnswerSlicing } from './usage-answer.js';
+import { partsOf, type SlicedUsage, type UsageQuery } from './read-usage.js';
+import { slicingsOfAnswer, wholeOf, type AnswerSlicing } from './usage-answer.js';
 import type { UsageTerms } from './usage-request.js';
 
 export type MeterUsageItem = {
@@ -43,6 +43,6 @@ export function meterUsageItemOf(
   query: PointsQuery,
   sliced: SlicedUsage<AnswerSlicing>,
 ): MeterUsageItem {
-  const points = resultPartsOf(query, sliced).flatMap(({ windows }) => windows);
+  const points = partsOf(query, sliced, 'results').flatMap(({ windows }) => windows);
   return { meter, total: wholeOf(sliced.get('whole')), points };
 }

@@ -5,8 +5,8 @@ import { AssertionFailed, mustGet } from '../../runtime/failure.js';
 import { NO_SPLIT, type CellSeries } from '../domain/usage/aggregation-spec.js';
 import { cellOfCount } from '../domain/usage/window-cell.js';
 import { meterUsageItemOf, type PointsQuery } from './meter-points.js';
-import { answersOf, type UsageQuery } from './read-usage.js';
-import { resultPartsOf, slicingsOfAnswer } from './usage-answer.js';
+import { answersOf, partsOf, type UsageQuery } from './read-usage.js';
+import { slicingsOfAnswer } from './usage-answer.js';
 
 const RANGE = { startMs: 0, endMs: 120_000 };
 const WINDOWS = [
@@ -90,6 +90,6 @@ describe('the points of a meter', () => {
 
   it('are none where nobody asked for windows', () => {
     const query = { ...queryOf(), slicings: slicingsOfAnswer(null, NO_SPLIT) };
-    expect(resultPartsOf(query, new Map())).toEqual([]);
+    expect(partsOf(query, new Map(), 'results')).toEqual([]);
   });
 });

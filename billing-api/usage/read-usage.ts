@@ -102,6 +102,18 @@ function withSlotStart(
   return found.map((series) => ({ ...series, slots: series.slots.map(() => spec.range.startMs) }));
 }
 
+/**
+ * The rows of one slicing; none where the query does not ask for it.
+ * @throws AssertionFailed when it does and there are none: they must not show as no usage.
+ */
+export function partsOf<Name extends string>(
+  { slicings }: Pick<UsageQuery<Name>, 'slicings'>,
+  sliced: SlicedUsage<Name>,
+  name: Name,
+): readonly UsagePart[] {
+  return slicings.has(name) ? mustGet(sliced, name, `the rows of ${name}`) : [];
+}
+
 /** The answers of the queries, from what `cellQueriesOf` them found. */
 export function answersOf<Name extends string>(
   queries: readonly UsageQuery<Name>[],

@@ -1,7 +1,7 @@
 import type { AggregationType } from '../../contract/aggregation.js';
 import type { Decimal } from '../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../contract/instant.js';
-import { assertPresent, mustGet, zip } from '../../runtime/failure.js';
+import { assertPresent, zip } from '../../runtime/failure.js';
 import {
   isSplit,
   NO_SPLIT,
@@ -12,7 +12,7 @@ import {
   type UsageSlicing,
 } from '../domain/usage/aggregation-spec.js';
 import { invalid, type Refusal } from '../records/refusal.js';
-import type { SlicedUsage, UsageQuery } from './read-usage.js';
+import type { UsageQuery } from './read-usage.js';
 import { CELLS_MAX } from './store/cell-query.js';
 
 /** Keeps an answer below a few tens of megabytes. */
@@ -70,14 +70,6 @@ function groupOf(part: UsagePart, split: UsageSplit, groupBy: string | null): Us
     ...(split.group && groupBy !== null ? [[`properties.${groupBy}`, part.group]] : []),
     ...properties,
   ]) as Readonly<Record<string, string>>;
-}
-
-/** The parts that `results` is made of; none where the query asks for no results. */
-export function resultPartsOf(
-  { slicings }: Pick<UsageQuery<AnswerSlicing>, 'slicings'>,
-  sliced: SlicedUsage<AnswerSlicing>,
-): readonly UsagePart[] {
-  return slicings.has('results') ? mustGet(sliced, 'results', 'the results of a query') : [];
 }
 
 /** The rows of `results` in the order of time, then group. */

@@ -1,3 +1,4 @@
+import { mustGet } from '../../../runtime/failure.js';
 import { addonToDto } from '../../declarations/catalog/addon.resource.js';
 import { featureToDto } from '../../declarations/catalog/feature.resource.js';
 import { meterToDto } from '../../declarations/catalog/meter.resource.js';
@@ -15,13 +16,14 @@ type Expanded = Pick<
 /** The records of an item that `expand` names. */
 export function expandedMembers({ line }: AnalyticsItem, analytics: Analytics): Expanded {
   const { related, metering } = analytics;
-  const price = related.prices.get(line.row.price_id);
-  const meter = metering.meters.get(line.row.meter_id ?? '');
+  const price = mustGet(related.prices, line.row.price_id, 'the price of a line');
+  const meterId = line.row.meter_id;
+  const meter = meterId === null ? null : mustGet(metering.meters, meterId, 'the meter of a line');
   const plan = related.plans.get(line.subscription.plan_id);
   const addon = related.addons.get(line.row.entity_id);
   const all: Expanded = {
-    ...(price === undefined ? {} : { price: priceToDto(price, related.symbols) }),
-    meter: meter === undefined ? null : meterToDto(meter),
+    price: priceToDto(price, related.symbols),
+    meter: meter === null ? null : meterToDto(meter),
     feature: line.feature === null ? null : featureToDto(line.feature),
     subscription_line_item: lineItemToDto(line.row, price, related.symbols),
     plan: plan === undefined ? null : planToDto(plan),

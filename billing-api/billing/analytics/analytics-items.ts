@@ -1,11 +1,12 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { WindowSize } from '../../domain/calendar/usage-windows.js';
 import { costOfUsage } from '../../domain/rating/cost-of-usage.js';
 import { splitByGrouping } from '../../domain/invoice/split-usage.js';
 import type { Figures, UsagePart, WindowFigures } from '../../domain/usage/aggregation-spec.js';
-import type { UsageAnswers } from '../../usage/read-usage.js';
+import { partsOf, type UsageAnswers } from '../../usage/read-usage.js';
 import type { AnalyticsLines } from './analytics-lines.js';
 import type { AnalyticsExpandable, AnalyticsQuery } from './analytics-query.js';
 import type { AnalyticsSlicing, LineQueries } from './analytics-usage.js';
@@ -37,7 +38,7 @@ export type Analytics = Omit<AnalyticsLines, 'lines'> & {
 };
 
 function figuresOf(part: UsagePart | undefined): Figures {
-  return part?.windows[0] ?? { value: ZERO, eventCount: 0, unreadableCount: 0 };
+  return assertPresent(part?.windows[0], 'the usage of a part of a line');
 }
 
 const keyOf = ({ source, texts }: UsagePart): string => JSON.stringify([source, texts]);
@@ -62,7 +63,11 @@ function costsOf(
     return { usage: value, eventCount, groupedBy: { key: keyOf(part) } };
   });
   const rows = splitByGrouping(cost, shares, price.currency);
-  return new Map(rows.map((row) => [row.groupedBy['key'] ?? '', row.cost]));
+  // Without usage there is nothing to split.
+  if (rows.length === 0) return new Map(parts.map((part) => [keyOf(part), ZERO]));
+  return new Map(
+    rows.map(({ groupedBy, cost: own }) => [assertPresent(groupedBy['key'], 'a key'), own]),
+  );
 }
 
 /** The answers to the queries of one line. */
@@ -76,26 +81,26 @@ type AnsweredLine = {
 export function itemsOf({ queries, query, answers }: AnsweredLine): readonly AnalyticsItem[] {
   const { line, meter } = queries;
   const { split } = query;
-  const partsOf = (name: AnalyticsSlicing): readonly UsagePart[] =>
-    answers.get(name === 'sources' ? queries.sources : queries.usage)?.get(name) ?? [];
-  const parts = partsOf('parts');
+  const usage = mustGet(answers, queries.usage, 'the usage of a line');
+  const parts = partsOf(queries.usage, usage, 'parts');
   const isNarrowed = query.narrowedBy.length > 0 || query.sources !== null;
   const hasBuckets = meter.bucketSize !== null;
-  const whole = figuresOf(partsOf('whole')[0]);
+  const whole = figuresOf(partsOf(queries.usage, usage, 'whole')[0]);
   const costs = isNarrowed ? null : costsOf(line, { whole, parts, hasBuckets });
-  const sources = partsOf('sources').map(({ source }) => source);
-  const pointsOf = new Map(partsOf('points').map((part) => [keyOf(part), part.windows]));
+  const bySource = mustGet(answers, queries.sources, 'the sources of a line');
+  const sources = partsOf(queries.sources, bySource, 'sources').map(({ source }) => source);
+  const points = partsOf(queries.usage, usage, 'points');
+  const pointsOf = new Map(points.map((part) => [keyOf(part), part.windows]));
   return parts.map((part) => ({
     line,
     meter,
     source: split.source ? part.source : null,
     sources: split.source ? [part.source] : sources,
     properties:
-      split.properties.length === 0
-        ? null
-        : Object.fromEntries(split.properties.map((key, at) => [key, part.texts[at] ?? ''])),
+      split.properties.length === 0 ? null : Object.fromEntries(zip(split.properties, part.texts)),
     total: figuresOf(part),
-    cost: costs === null ? null : (costs.get(keyOf(part)) ?? ZERO),
+    cost: costs === null ? null : mustGet(costs, keyOf(part), 'the cost of a part of a line'),
+    // Absent means none: nothing of the part lies in a window, or nobody asked for windows.
     points: pointsOf.get(keyOf(part)) ?? [],
   }));
 }

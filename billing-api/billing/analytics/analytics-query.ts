@@ -40,7 +40,7 @@ export function analyticsQueryFrom(
 ): AnalyticsQuery | Refusal {
   const reader = new MemberReader();
   // feature_id needs no split: every item is of one line, whose meter has one feature.
-  const { hasSource, properties } = readGroups(reader, request.group_by ?? []);
+  const { hasSource, properties } = readGroups(reader, request.group_by);
   reader.rejectUnsupported(request, ['include_children', 'breakdown_bucket']);
   const { sources = [] } = request;
   const query = {

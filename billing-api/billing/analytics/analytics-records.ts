@@ -38,7 +38,7 @@ export async function findAnalyticsRecords(
   if (unknown !== undefined) return notFound('feature', unknown);
   const subscriptions = await findSubscriptionsOfCustomer(tx, customer.id);
   const related = await findLineRecords(tx, subscriptions);
-  const meterIds = related.lineItems.flatMap((item) => item.meter_id ?? []);
+  const meterIds = related.lineItems.map((item) => item.meter_id).filter((id) => id !== null);
   const features = await findFeaturesOfMeters(tx, meterIds);
   const periods = await findPeriods(
     tx,

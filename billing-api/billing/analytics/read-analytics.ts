@@ -1,4 +1,4 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { Caller } from '../../records/caller.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUsage } from '../../usage/read-usage.js';
@@ -21,8 +21,9 @@ async function readItems(
 ): Promise<readonly AnalyticsItem[] | Refusal> {
   const all: LineQueries[] = [];
   for (const line of lines) {
-    const meter = metering.effectiveMeters.get(line.row.meter_id ?? '');
-    const queries = lineQueriesOf(line, assertPresent(meter, 'the meter of a line'), query);
+    const meterId = assertPresent(line.row.meter_id, 'the meter of a line');
+    const meter = mustGet(metering.effectiveMeters, meterId, 'the meter of a line');
+    const queries = lineQueriesOf(line, meter, query);
     if (isRefusal(queries)) return queries;
     all.push(queries);
   }
@@ -42,12 +43,13 @@ export async function readAnalytics(
   caller: Caller,
   request: AnalyticsRequest,
 ): Promise<Analytics | Refusal> {
+  const { feature_ids: featureIds = [], expand = [] } = request;
   const query = analyticsQueryFrom(request, dependencies.clock.now());
   if (isRefusal(query)) return query;
   const found = await findAnalyticsLines(dependencies, caller, {
     externalId: request.external_customer_id,
     range: query.range,
-    featureIds: request.feature_ids ?? [],
+    featureIds,
   });
   if (isRefusal(found)) return found;
   // The watermark is read before anything is counted, so that it holds for every count.
@@ -65,7 +67,7 @@ export async function readAnalytics(
     currency: currencies.size > 1 ? null : currency,
     cost: currencies.size > 1 ? null : sumOfCosts(items),
     windowSize: query.windowSize,
-    expand: new Set(request.expand ?? []),
+    expand: new Set(expand),
     dataUntil,
   };
 }

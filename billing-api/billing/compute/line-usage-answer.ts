@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { UsagePart } from '../../domain/usage/aggregation-spec.js';
 import type {
   BucketGroup,
@@ -76,7 +76,9 @@ export function usageOfLine(
   const isBucketed = line.requirement.buckets !== null;
   return {
     ...usageOfGrouping(sliced, grouping),
-    buckets: isBucketed ? bucketUsages(sliced.get('buckets') ?? [], line) : null,
+    buckets: isBucketed
+      ? bucketUsages(mustGet(sliced, 'buckets', 'the buckets of a line'), line)
+      : null,
     intervals: intervalUsages(line, sliced),
   };
 }

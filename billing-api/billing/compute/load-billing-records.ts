@@ -28,10 +28,15 @@ async function findFeatureIds(
   { tx }: ReadUnit,
   lineItems: readonly LineItemRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const meterIds = lineItems.flatMap((item) => item.meter_id ?? []);
+  const meterIds = lineItems.map((item) => item.meter_id).filter((id) => id !== null);
   const features = await findFeaturesOfMeters(tx, meterIds);
   const newestFirst = [...features].reverse();
-  return new Map(newestFirst.map((feature) => [feature.meter_id ?? '', feature.id]));
+  return new Map(
+    newestFirst.map((feature) => [
+      assertPresent(feature.meter_id, 'the meter of a feature'),
+      feature.id,
+    ]),
+  );
 }
 
 function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generations'] {

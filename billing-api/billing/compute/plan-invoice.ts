@@ -1,4 +1,4 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { BillableLine } from '../../domain/invoice/billable-line.js';
 import type { InvoiceInputs, LineSelectionInputs } from '../../domain/invoice/invoice.js';
 import { requiredUsage } from '../../domain/invoice/required-usage.js';
@@ -26,9 +26,10 @@ function usageQueriesOf(
 ): readonly LineUsageQuery[] {
   const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
   return requiredUsage(lines).map((requirement) => {
-    const lineItem = assertPresent(lineItems.get(requirement.lineItemId), 'a selected line item');
-    const meter = metering.effectiveMeters.get(lineItem.meter?.id ?? '');
-    return { requirement, lineItem, meter: assertPresent(meter, 'the meter of a line') };
+    const lineItem = mustGet(lineItems, requirement.lineItemId, 'a selected line item');
+    const { id } = assertPresent(lineItem.meter, 'the meter of a line');
+    const meter = mustGet(metering.effectiveMeters, id, 'the meter of a line as it is in force');
+    return { requirement, lineItem, meter };
   });
 }
 

@@ -1,4 +1,4 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { mustGet } from '../../../runtime/failure.js';
 import type { LineUsage } from '../../domain/usage/line-usage.js';
 import { Refusal } from '../../records/refusal.js';
 import { readUsage, type UsageOwner } from '../../usage/read-usage.js';
@@ -23,7 +23,9 @@ type Piece = readonly LineUsageQuery[];
  */
 const BUCKETS_OF_PIECE_MAX = 250_000;
 
-const bucketCountOf = ({ requirement }: LineUsageQuery): number => requirement.buckets?.length ?? 0;
+function bucketCountOf({ requirement: { buckets } }: LineUsageQuery): number {
+  return buckets === null ? 0 : buckets.length;
+}
 
 /** Lines in their order; one piece unless they have very many buckets. */
 function piecesOf(lines: readonly LineUsageQuery[]): readonly Piece[] {
@@ -66,7 +68,8 @@ class LineUsageReading {
     const answers = await readUsage(this.reader, this.owner, wanted);
     if (answers === null) return this.#addHalves(piece);
     for (const { line, query } of queries) {
-      const sliced = assertPresent(answers.get(query), 'the usage of a line');
+      const sliced = mustGet(answers, query, 'the usage of a line');
+      // Absent means no feature: usage of such a meter is grouped under the empty text.
       const featureId = featureIds.get(line.meter.meterId) ?? '';
       this.usage.set(line.lineItem.id, usageOfLine(line, sliced, { ...grouping, featureId }));
     }

@@ -1,5 +1,5 @@
 import { ZERO, type Decimal } from '../../../contract/decimal.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import { featureToDto, type FeatureDto } from '../../declarations/catalog/feature.resource.js';
 import type {
   EntitlementOwnerDto,
@@ -68,7 +68,7 @@ function ownerName(
   const owner =
     row.entity_type === 'ADDON'
       ? addons.get(row.entity_id)
-      : plans.get(subscription?.row.plan_id ?? '');
+      : plans.get(assertPresent(subscription, 'the subscription of an entitlement').row.plan_id);
   return assertPresent(owner, 'what gives an entitlement').name;
 }
 
@@ -123,7 +123,7 @@ function combinedToDto(entitlement: AccessEntitlement): CombinedEntitlementDto {
     usage_limit: limit?.toNumber() ?? null,
     is_soft_limit: effective?.isSoftLimit ?? false,
     usage_reset_period: effective?.usageResetPeriod ?? null,
-    static_values: [...(effective?.staticValues ?? [])],
+    static_values: effective === null ? [] : [...effective.staticValues],
   };
 }
 
@@ -131,7 +131,9 @@ export function customerEntitlementsToDto(access: CustomerAccess): CustomerEntit
   const { customer, subscriptions, plans, entitlements } = access;
   return {
     customer_id: customer.id,
-    subscriptions: subscriptions.map(({ row }) => subscriptionToDto(row, plans.get(row.plan_id))),
+    subscriptions: subscriptions.map(({ row }) =>
+      subscriptionToDto(row, mustGet(plans, row.plan_id, 'the plan of a subscription')),
+    ),
     features: entitlements.map((entitlement) => ({
       feature: featureOf(entitlement, access),
       entitlement: combinedToDto(entitlement),

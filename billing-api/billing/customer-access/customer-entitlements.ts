@@ -25,16 +25,14 @@ function listOf(text: string | undefined): readonly string[] | undefined {
 }
 
 function filterFrom(query: EntitlementsQuery): AccessFilter | Refusal {
-  const filter = {
-    featureIds: listOf(query.feature_ids),
-    subscriptionIds: listOf(query.subscription_ids),
-  };
+  const featureIds = listOf(query.feature_ids);
+  const subscriptionIds = listOf(query.subscription_ids);
+  const isTooLong = (ids: readonly string[] | undefined): boolean =>
+    ids !== undefined && ids.length > IDS_MAX;
   const problem = `must have at most ${IDS_MAX} ids`;
-  if ((filter.featureIds?.length ?? 0) > IDS_MAX) return invalid({ feature_ids: problem });
-  if ((filter.subscriptionIds?.length ?? 0) > IDS_MAX) {
-    return invalid({ subscription_ids: problem });
-  }
-  return filter;
+  if (isTooLong(featureIds)) return invalid({ feature_ids: problem });
+  if (isTooLong(subscriptionIds)) return invalid({ subscription_ids: problem });
+  return { featureIds, subscriptionIds };
 }
 
 /** GET /customers/{id}/entitlements, and by the caller's own id of the customer. */

@@ -51,7 +51,8 @@ export async function readCustomerUsage(
     if (isRefusal(customer)) return customer;
     const access = await loadCustomerAccess(unit, { customer, filter: {} }, now);
     if (isRefusal(access)) return access;
-    const meterIds = access.entitlements.flatMap(({ sources: [first] }) => first.meterId ?? []);
+    const named = access.entitlements.map(({ sources: [first] }) => first.meterId);
+    const meterIds = named.filter((id) => id !== null);
     return { access, meters: await findEffectiveMeters(unit.tx, meterIds) };
   });
   if (isRefusal(found)) return found;

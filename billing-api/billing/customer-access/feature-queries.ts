@@ -1,5 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import {
   currentUsageWindow,
@@ -57,8 +57,9 @@ export function featureQueriesOf(
 ): readonly FeatureQuery[] | Refusal {
   const queries: FeatureQuery[] = [];
   for (const entitlement of access.entitlements) {
-    const meter = meters.get(entitlement.sources[0].meterId ?? '');
-    if (meter === undefined) continue;
+    const { meterId } = entitlement.sources[0];
+    if (meterId === null) continue;
+    const meter = mustGet(meters, meterId, 'the meter of a feature');
     const query = queryOfFeature(entitlement, access, { meter, now });
     if (isRefusal(query)) return query;
     if (query !== null) queries.push(query);

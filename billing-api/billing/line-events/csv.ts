@@ -13,6 +13,8 @@ export function csvText(
   header: readonly string[],
   rows: readonly (readonly (string | null)[])[],
 ): string {
-  const lines = [header, ...rows].map((row) => row.map((cell) => cellOf(cell ?? '')).join(','));
+  const lines = [header, ...rows].map((row) =>
+    row.map((cell) => (cell === null ? '' : cellOf(cell))).join(','),
+  );
   return `${lines.join('\r\n')}\r\n`;
 }

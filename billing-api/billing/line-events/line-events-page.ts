@@ -77,6 +77,7 @@ function lineEventsOf(
       event,
       value: isUnreadable && ignoresUnreadable ? null : value,
       windowStartMs: windowStartOf(event.timestampMs),
+      // Absent means empty: an event without the property is in the group of the empty text.
       group: groupBy === null ? null : (textOf(groupBy) ?? ''),
       text: unique,
     };

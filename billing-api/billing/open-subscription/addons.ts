@@ -114,7 +114,7 @@ async function meetingRefusal(unit: Unit, addons: readonly HeldAddon[]): Promise
   const refusals = await resetRefusalsOf(unit, entitlements);
   const checked = collect({ items: addons, isBulk: false }, ({ addon, requested }) => {
     const own = entitlements.filter((row) => row.entity_id === addon.id);
-    const [refusal] = own.flatMap(({ id }) => refusals.get(id) ?? []);
+    const refusal = own.map(({ id }) => refusals.get(id)).find((one) => one !== undefined);
     if (refusal === undefined) return addon;
     const problem = `has an entitlement whose ${refusal.message}`;
     return invalid({ [`${requested.place}.addon_id`]: problem });

@@ -59,7 +59,7 @@ async function findLineContext(
   const prices = await findPrices(tx, namedPriceIds(requested));
   const ofAddons = addons.flatMap((addon) => addon.prices);
   const rows = [...planPrices, ...ofAddons, ...prices.values()];
-  const meterIds = rows.flatMap((row) => row.meter_id ?? []);
+  const meterIds = rows.map((row) => row.meter_id).filter((id) => id !== null);
   const meters = await findMetersForUse(tx, [...meterIds, ...inlineMeterIds(requested)]);
   const units = await findPriceUnitsForUse(tx, inlineUnitCodes(requested));
   const terms = { currency, billingPeriod, billingPeriodCount, subscriptionId, now };

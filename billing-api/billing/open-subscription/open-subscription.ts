@@ -1,4 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import { findMatchingPrices, matchText } from '../../catalog/prices/find-matching-prices.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
@@ -123,7 +124,10 @@ async function holdCustomerAndPlan(
   const { customerId, externalCustomerId, planId } = request;
   const reference = { id: customerId, externalId: externalCustomerId };
   const customer = await holdPublishedCustomer(unit.tx, reference);
-  if (customer === null) return notFound('customer', customerId ?? externalCustomerId ?? '');
+  if (customer === null) {
+    const name = assertPresent(customerId ?? externalCustomerId, 'the name of the customer');
+    return notFound('customer', name);
+  }
   const plan = await holdPublishedPlan(unit.tx, planId);
   if (plan === null) return notFound('plan', planId);
   const matching = await findMatchingPrices(unit, request, [plan.id]);

@@ -100,7 +100,7 @@ const UNSUPPORTED = ['subscription_status', 'auto_invoice_threshold', 'phases', 
 
 function checkLater(reader: MemberReader, body: CreateSubscriptionBody): void {
   reader.rejectUnsupported(body, UNSUPPORTED);
-  if ((body.trial_period_days ?? 0) > 0) {
+  if (body.trial_period_days !== undefined && body.trial_period_days > 0) {
     reader.note('trial_period_days', 'is not available yet; give 0 or leave it out');
   }
   const behavior = body.payment_behavior ?? 'default_active';

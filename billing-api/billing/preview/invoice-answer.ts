@@ -1,4 +1,5 @@
 import { formatInstant } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
 import { customerToDto } from '../../declarations/customers/customer.resource.js';
 import { formatMoney } from '../../domain/money.js';
 import { instantToDto } from '../../records/record-dto.js';
@@ -47,7 +48,7 @@ function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsD
 export function invoicePreviewToDto(preview: InvoicePreview, page: WindowsPage | null): InvoiceDto {
   const { query, customer, invoice } = preview;
   const { subscription, related } = query.loaded;
-  const plan = related.plans.get(subscription.plan_id);
+  const plan = mustGet(related.plans, subscription.plan_id, 'the plan of a subscription');
   return {
     ...NOT_STORED,
     tenant_id: subscription.tenant_id,

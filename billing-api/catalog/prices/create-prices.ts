@@ -1,18 +1,12 @@
 import { isLive } from '../../domain/price/matching-prices.js';
 import { createRecords } from '../../records/create-record.js';
 import { collect, invalid, isRefusal, Refusal, type RequestItems } from '../../records/refusal.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, zip } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
 import { findMetersForUse } from '../meters/meters-store.js';
 import { keyOf, lockOwners, type NamedOwner, type OwnerRecord } from '../../owners/lock-owners.js';
 import { findPriceUnitsForUse, type PriceUnitsByCode } from '../price-units/price-units-store.js';
-import {
-  meterRefusal,
-  ownerOfCommand,
-  termsOfCommand,
-  unitCodesOf,
-  type PriceCommand,
-} from './price-request.js';
+import { checkedTerms, ownerOfCommand, unitCodesOf, type PriceCommand } from './price-request.js';
 import {
   PRICES,
   priceToColumns,
@@ -44,14 +38,11 @@ type Catalog = {
 /** A price that keeps every rule, without its place among the others of its owner. */
 export type UnnumberedPrice = TermColumns & PassthroughColumns;
 
-/** A subscription takes prices while it goes on, in its own currency. */
-function ownerRefusal(owner: OwnerRecord, currency: string): Refusal | null {
+/** A subscription takes prices while it goes on. */
+function ownerRefusal(owner: OwnerRecord): Refusal | null {
   if (owner.entityType !== 'SUBSCRIPTION') return null;
-  if (owner.row.subscription_status === 'cancelled') {
-    return new Refusal('invalid_operation', 'the subscription is cancelled: it takes no prices');
-  }
-  if (owner.row.currency === currency) return null;
-  return invalid({ currency: `must be ${owner.row.currency}, that of the subscription` });
+  if (owner.row.subscription_status !== 'cancelled') return null;
+  return new Refusal('invalid_operation', 'the subscription is cancelled: it takes no prices');
 }
 
 function unnumberedPriceOf(
@@ -61,19 +52,19 @@ function unnumberedPriceOf(
 ): UnnumberedPrice | Refusal {
   const owner = assertPresent(owners.get(keyOf(named)), 'the owner of a price');
   if (isRefusal(owner)) return owner;
-  const refusal = meterRefusal(command.body.meter_id ?? null, meters);
-  if (refusal !== null) return refusal;
   const { entityType, id: entityId } = owner;
-  const terms = termsOfCommand(command, { entityType, entityId }, { now, units });
+  const currency = owner.entityType === 'SUBSCRIPTION' ? owner.row.currency : null;
+  const ofOwner = { entityType, entityId, currency };
+  const terms = checkedTerms(command, ofOwner, { now, units, meters });
   if (isRefusal(terms)) return terms;
-  const refused = ownerRefusal(owner, terms.currency);
-  return refused ?? { ...priceToColumns(terms), ...command.passthrough };
+  return ownerRefusal(owner) ?? { ...priceToColumns(terms), ...command.passthrough };
 }
 
-/** Refuses what would give an owner more than 5,000 live prices. */
+/** Refuses what would give an owner more than 5,000 live prices; `member` is where they stand. */
 async function tooManyRefusal(
   { tx, now }: Unit,
   prices: readonly UnnumberedPrice[],
+  member: string,
 ): Promise<Refusal | null> {
   const entityIds = [...new Set(prices.map((price) => price.entity_id))];
   const live = await countLivePrices(tx, { entityIds, now });
@@ -82,26 +73,36 @@ async function tooManyRefusal(
       ({ entity_id: id, end_date: endMs }) =>
         id === entityId && isLive({ status: 'published', endMs }, now),
     );
+    // Absent means zero: the owner has no live price yet.
     if ((live.get(entityId) ?? 0) + added.length > LIVE_PRICES_MAX) {
       const owners = 'a plan, an addon or a subscription';
-      return invalid({ entity_id: `${owners} can have at most ${LIVE_PRICES_MAX} live prices` });
+      return invalid({ [member]: `${owners} can have at most ${LIVE_PRICES_MAX} live prices` });
     }
   }
   return null;
 }
 
-/** Stores prices of owners that the unit has locked, in their order, or none. */
+/** A price to store, with the id that its owner's records name, where they do. */
+export type StorablePrice = UnnumberedPrice & Pick<NewPriceRow, 'commitment_time_buckets' | 'id'>;
+
+/**
+ * Stores prices of owners that the unit has locked or made, in their order, or none: every price
+ * is stored here, so that each takes a number and counts among the live ones of its owner.
+ * @param member The member of the request that a refusal of too many names.
+ */
 export async function storePrices(
   unit: Unit,
-  { items, isBulk }: RequestItems<UnnumberedPrice & Pick<NewPriceRow, 'commitment_time_buckets'>>,
+  { items, isBulk }: RequestItems<StorablePrice>,
+  member = 'entity_id',
 ): Promise<readonly PriceRow[] | Refusal> {
-  const tooMany = await tooManyRefusal(unit, items);
+  if (items.length === 0) return [];
+  const tooMany = await tooManyRefusal(unit, items, member);
   if (tooMany !== null) return tooMany;
   const sequences = await numberPrices(
     unit,
     items.map((price) => price.entity_id),
   );
-  const rows = items.map((price, index) => ({ ...price, sequence: sequences[index] ?? 0 }));
+  const rows = zip(items, sequences).map(([price, sequence]) => ({ ...price, sequence }));
   return createRecords(unit, PRICES, { items: rows, isBulk });
 }
 
@@ -113,7 +114,8 @@ export async function createOwnedPrices(
   const { isBulk } = request;
   const owned = collect(request, ownedPriceOf);
   if (isRefusal(owned)) return owned;
-  const meterIds = owned.flatMap(({ command }) => command.body.meter_id ?? []);
+  const named = owned.map(({ command }) => command.body.meter_id);
+  const meterIds = named.filter((id) => id !== undefined);
   const owners = await lockOwners(
     unit,
     owned.map(({ owner }) => owner),

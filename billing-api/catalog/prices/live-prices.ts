@@ -60,6 +60,7 @@ export function expandLivePrices(read: ReadLivePrices): Expansion<Owner, PriceDt
     if (isRefusal(live)) return live;
     const prices = byOwner(live);
     const symbols = await findSymbolsOfPrices(unit, live);
+    // Absent means none: the owner has no live price.
     return ({ id }) => (prices.get(id) ?? []).map((row) => priceToDto(row, symbols));
   };
 }

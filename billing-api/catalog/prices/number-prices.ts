@@ -1,3 +1,4 @@
+import { mustGet } from '../../../runtime/failure.js';
 import type { Unit } from '../../records/unit.js';
 import { findLastSequences, setPriceSequences } from './prices-store.js';
 
@@ -11,7 +12,7 @@ export async function numberPrices(
 ): Promise<readonly number[]> {
   const last = new Map(await findLastSequences(tx, ownerIds));
   const taken = ownerIds.map((id) => {
-    const next = (last.get(id) ?? 0) + 1;
+    const next = mustGet(last, id, 'the last sequence of an owner') + 1;
     last.set(id, next);
     return next;
   });

@@ -8,7 +8,7 @@ import {
 import { isPriceRefusal, type PriceRefusal } from '../../domain/price/price-refusal.js';
 import type { PriceBody, PriceTerms } from '../../domain/price/price.js';
 import { MemberReader } from '../../records/member-rules.js';
-import { invalid, notFound, type Refusal } from '../../records/refusal.js';
+import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { PriceUnitsByCode } from '../price-units/price-units-store.js';
@@ -60,18 +60,50 @@ export function ownerOfCommand({ body }: PriceCommand): RequestedOwner | Refusal
 
 /** The codes of the price units that commands name. */
 export function unitCodesOf(commands: readonly PriceCommand[]): readonly string[] {
-  return commands.flatMap(({ body }) => body.price_unit_config?.price_unit ?? []);
+  const codes = commands.map(({ body }) => body.price_unit_config?.price_unit);
+  return codes.filter((code) => code !== undefined);
 }
 
 /** The price of a command, for an owner and at an instant. */
-export function termsOfCommand(
+function termsOfCommand(
   { body, startMs, endMs }: PriceCommand,
   owner: PriceOwner,
   { now, units }: { readonly now: InstantMs; readonly units: PriceUnitsByCode },
 ): PriceTerms | Refusal {
-  const priceUnit = units.get(body.price_unit_config?.price_unit ?? '') ?? null;
+  const code = body.price_unit_config?.price_unit;
+  const priceUnit = code === undefined ? null : (units.get(code) ?? null);
   const terms = completePrice(body, { owner, startMs: startMs ?? now, endMs, priceUnit });
   return isPriceRefusal(terms) ? refusalOfPrice(terms) : terms;
+}
+
+/**
+ * The price of a command that keeps every rule: its own, that of its meter, and that all prices of
+ * a subscription have its currency.
+ */
+export function checkedTerms(
+  command: PriceCommand,
+  owner: PriceOwner & { readonly currency: string | null },
+  found: {
+    readonly now: InstantMs;
+    readonly units: PriceUnitsByCode;
+    readonly meters: ReadonlyMap<string, MeterRow>;
+  },
+): PriceTerms | Refusal {
+  const { entityType, entityId, currency } = owner;
+  const refusal = meterRefusal(command.body.meter_id ?? null, found.meters);
+  if (refusal !== null) return refusal;
+  const terms = termsOfCommand(command, { entityType, entityId }, found);
+  if (isRefusal(terms) || currency === null) return terms;
+  return currencyRefusal(terms, { currency }) ?? terms;
+}
+
+/** All prices of a subscription have its currency. */
+export function currencyRefusal(
+  { currency }: Pick<PriceTerms, 'currency'>,
+  subscription: { readonly currency: string },
+): Refusal | null {
+  if (currency === subscription.currency) return null;
+  return invalid({ currency: `must be ${subscription.currency}, that of the subscription` });
 }
 
 /** Why a price cannot have this meter; null for a published one, and for none. */

@@ -1,4 +1,5 @@
 import { decimalOf, plain } from '../../../contract/decimal.js';
+import { mustGet } from '../../../runtime/failure.js';
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
 import { displayAmount } from '../../domain/money.js';
 import {
@@ -158,9 +159,9 @@ export type NewPriceRow = NewRecord<(typeof PRICES)['columns']>;
 
 /** The amount in the price's unit, behind the symbol of the unit (docs/domain.md 8.6). */
 function displayUnitAmount(row: PriceRow, symbols: UnitSymbols): string | null {
-  const symbol = symbols.get(row.price_unit_id ?? '');
-  const amount = row.price_unit_amount;
-  return symbol === undefined || amount === null ? null : `${symbol}${rateToDto(amount)}`;
+  const { price_unit_id: unitId, price_unit_amount: amount } = row;
+  if (unitId === null || amount === null) return null;
+  return `${mustGet(symbols, unitId, 'the symbol of a price unit')}${rateToDto(amount)}`;
 }
 
 /** A price as it is answered, with the symbols of the units that the prices are in. */

@@ -112,16 +112,17 @@ export interface LineItemDto extends RecordDto {
 /** A line item with its price; time buckets are stored on the price (docs/domain.md 11.5). */
 export function lineItemToDto(
   row: LineItemRow,
-  price: PriceRow | undefined,
+  price: PriceRow,
   symbols: UnitSymbols,
 ): LineItemDto {
-  const buckets = price?.commitment_time_buckets ?? [];
+  const { commitment_time_buckets: stored, price_unit, price_unit_id } = price;
+  const buckets = stored === null ? [] : stored;
   return {
     ...recordToDto(LINE_ITEMS, row),
     subscription_phase_id: null,
-    price: price === undefined ? null : priceToDto(price, symbols),
-    price_unit: price?.price_unit ?? null,
-    price_unit_id: price?.price_unit_id ?? null,
+    price: priceToDto(price, symbols),
+    price_unit,
+    price_unit_id,
     commitment_time_buckets: buckets.map((bucket) => ({
       ...bucket,
       commitment_value: rateToDto(bucket.commitment_value),

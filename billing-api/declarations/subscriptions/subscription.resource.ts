@@ -134,10 +134,10 @@ export interface SubscriptionDto extends RecordDto {
 /** A subscription beside its plan, which knows whether it has newer prices. */
 export function subscriptionToDto(
   row: SubscriptionRow,
-  plan: { readonly price_sequence: number } | undefined,
+  plan: { readonly price_sequence: number },
 ): SubscriptionDto {
   return {
     ...recordToDto(SUBSCRIPTIONS, row),
-    plan_prices_out_of_sync: row.synced_price_sequence < (plan?.price_sequence ?? 0),
+    plan_prices_out_of_sync: row.synced_price_sequence < plan.price_sequence,
   };
 }

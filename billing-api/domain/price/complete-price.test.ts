@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decimalOf, plain } from '../../../contract/decimal.js';
 import { completePrice, overridePrice, type PriceContext } from './complete-price.js';
 import type { TierBody } from './price-figures.js';
-import type { PriceOverrideBody } from './price-model.js';
+import { overridesModel, type PriceOverrideBody } from './price-model.js';
 import { isPriceRefusal, type PriceRefusal } from './price-refusal.js';
 import type { PriceBody, PriceTerms } from './price.js';
 
@@ -359,6 +359,26 @@ describe('overridePrice (9.5)', () => {
     },
   ])('refuses $member of another kind of price, or below 0', ({ base, body, member }) => {
     expect(overridePrice(complete(base), body, OWNER)).toMatchObject({ member });
+  });
+
+  /** A member without a sample does not compile. */
+  const samples: Readonly<Record<keyof PriceOverrideBody, [PriceBody, PriceOverrideBody]>> = {
+    billing_model: [{ ...FLAT, tiers: [OPEN] }, { billing_model: 'FLAT_FEE' }],
+    amount: [FLAT, { amount: '9' }],
+    tier_mode: [FLAT, { tier_mode: 'SLAB' }],
+    tiers: [FLAT, { tiers: [OPEN] }],
+    transform_quantity: [FLAT, { transform_quantity: { divide_by: 2 } }],
+    price_unit_amount: [custom({ price_unit_config: tok }), { price_unit_amount: '7' }],
+    price_unit_tiers: [custom({ price_unit_config: tok }), { price_unit_tiers: [OPEN] }],
+  };
+
+  it.each(Object.entries(samples))('bills what %s alone gives', (_, [base, body]) => {
+    expect(overridesModel(body)).toBe(true);
+    expect(override(base, body)).not.toEqual({ ...complete(base), ...OWNER });
+  });
+
+  it('gives nothing without a member', () => {
+    expect(overridesModel({})).toBe(false);
   });
 
   it('refuses what the rules refuse in a new price', () => {

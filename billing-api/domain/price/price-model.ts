@@ -102,6 +102,26 @@ function transformFrom({
 export interface PriceOverrideBody extends PriceModelBody, PriceUnitOverrideBody {}
 
 /**
+ * Every member of an override; `overriddenModel` reads each. One that is left out here does not
+ * compile: an override that gave it alone would be overlooked, and bill the price of the plan.
+ */
+const OVERRIDE_MEMBERS: Readonly<Record<keyof PriceOverrideBody, true>> = {
+  billing_model: true,
+  amount: true,
+  tier_mode: true,
+  tiers: true,
+  transform_quantity: true,
+  price_unit_amount: true,
+  price_unit_tiers: true,
+};
+
+/** Whether an override gives anything in place of the price's own. */
+export function overridesModel(override: PriceOverrideBody): boolean {
+  const members = Object.keys(OVERRIDE_MEMBERS) as readonly (keyof PriceOverrideBody)[];
+  return members.some((member) => override[member] !== undefined);
+}
+
+/**
  * The model of a price with the members that an override gives (docs/domain.md 9.5). Members that
  * it gives imply the billing model, as they do for a new price.
  */

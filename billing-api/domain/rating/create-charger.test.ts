@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, decimalOf, plain } from '../../../contract/decimal.js';
+import { AssertionFailed } from '../../../runtime/failure.js';
 import { USAGE_PRICE } from '../../testing/invoice-samples.js';
 import type { Tier } from '../price/price-figures.js';
 import type { PriceModel } from '../price/price-model.js';
@@ -36,6 +37,16 @@ describe('createCharger', () => {
     micros.map((of) => of.times(2)),
     fc.nat(100).map((of) => new Decimal(of)),
   );
+
+  it('fails for a SLAB price without tiers', () => {
+    const price = {
+      ...USAGE_PRICE,
+      billingModel: 'TIERED',
+      tierMode: 'SLAB',
+      tiers: null,
+    } as const;
+    expect(() => createCharger(price)).toThrow(AssertionFailed);
+  });
 
   it('charges what ratePrice does, of every model and at every edge', () => {
     fc.assert(

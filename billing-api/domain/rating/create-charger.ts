@@ -1,4 +1,5 @@
 import { Decimal, ZERO } from '../../../contract/decimal.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { Tier } from '../price/price-figures.js';
 import type { PriceModel } from '../price/price-model.js';
 import { ratePrice } from './rate-price.js';
@@ -59,8 +60,29 @@ function remembering(charge: Charger): Charger {
  * share one decimal (`decimalOfCount`), take a single look-up.
  */
 export function createCharger(price: PriceModel): Charger {
-  const { billingModel, tierMode, tiers } = price;
-  const isSlab = billingModel === 'TIERED' && tierMode === 'SLAB';
-  if (isSlab && tiers !== null) return remembering(createSlabCharger(tiers));
-  return remembering((quantity) => ratePrice(price, quantity).amount);
+  return remembering(chargerOf(price));
+}
+
+/** Every price model has its branch, so that a new one does not compile until it has one here. */
+function chargerOf(price: PriceModel): Charger {
+  switch (price.billingModel) {
+    case 'FLAT_FEE':
+    case 'PACKAGE':
+      return chargerByTrace(price);
+    case 'TIERED':
+      return tieredCharger(price);
+  }
+}
+
+function tieredCharger(price: PriceModel): Charger {
+  switch (price.tierMode) {
+    case 'VOLUME':
+      return chargerByTrace(price);
+    case 'SLAB':
+      return createSlabCharger(assertPresent(price.tiers, 'the tiers of a SLAB price'));
+  }
+}
+
+function chargerByTrace(price: PriceModel): Charger {
+  return (quantity) => ratePrice(price, quantity).amount;
 }

@@ -3,11 +3,11 @@ import type { DecimalText } from '../../../contract/wire-types.js';
 import type { InlinePriceBody } from '../../declarations/catalog/price-bodies.js';
 import { isLive, matchingPrices } from '../../domain/price/matching-prices.js';
 import type { PriceTerms } from '../../domain/price/price.js';
+import { currencyRefusal } from '../../catalog/prices/price-request.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import type { MetadataDto } from '../../records/record-dto.js';
 import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 import {
-  currencyRefusal,
   inlinePrice,
   namedPrice,
   termsOfPrice,

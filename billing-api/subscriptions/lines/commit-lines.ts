@@ -1,12 +1,13 @@
 import { plain } from '../../../contract/decimal.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import { isLonger, onePeriod, type BilledEvery } from '../../domain/calendar/billing-length.js';
 import type { PriceTerms } from '../../domain/price/price.js';
+import { currencyRefusal } from '../../catalog/prices/price-request.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 import { durationProblem, type RequestedCommitment } from './commitment-request.js';
 import {
-  currencyRefusal,
   inlinePrice,
   namedPrice,
   priceOfSubscription,
@@ -53,9 +54,8 @@ function checkDuration(
 function fitToMeter(
   reader: MemberReader,
   { place, isWindowed, timeBuckets }: RequestedCommitment,
-  meter: MeterRow | undefined,
+  { bucket_size: size }: MeterRow,
 ): readonly RequestedTimeBucket[] {
-  const size = meter?.bucket_size ?? null;
   if (size === null) {
     if (isWindowed) reader.note(`${place}.commitment_windowed`, 'needs a meter with bucket_size');
     return [];
@@ -66,6 +66,11 @@ function fitToMeter(
     reader.note(`${place}.commitment_time_buckets`, problem);
   }
   return [];
+}
+
+function meterOf({ meterId }: PriceTerms, { meters }: LineContext): MeterRow {
+  const id = assertPresent(meterId, 'the meter of a usage price');
+  return mustGet(meters, id, 'the meter of a usage price');
 }
 
 /** A time bucket prices the usage of its line: same currency, same meter. */
@@ -88,7 +93,8 @@ function namedBucketPrice(
   if (isRefusal(price)) return nestedRefusal(price, place);
   const refusal = bucketPriceRefusal(termsOfPrice(price), line, context);
   if (refusal === null) return price;
-  const [[member = '', problem = ''] = []] = Object.entries(refusal.details ?? {});
+  const [first] = Object.entries(refusal.details ?? {});
+  const [member, problem] = assertPresent(first, 'what a price is refused for');
   return invalid({ [`${place}.price_id`]: `names a price whose ${member} ${problem}` });
 }
 
@@ -130,7 +136,7 @@ function commitLine(
   }
   const reader = new MemberReader();
   checkDuration(reader, requested, terms);
-  const buckets = fitToMeter(reader, requested, context.meters.get(terms.meterId ?? ''));
+  const buckets = fitToMeter(reader, requested, meterOf(terms, context));
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
   const timeBuckets = priceTimeBuckets(buckets, terms, context);

@@ -141,7 +141,8 @@ function checkTimeBuckets(
   place: string,
   request: LineItemCommitmentBody,
 ): void {
-  const hasBuckets = (request.commitment_time_buckets ?? []).length > 0;
+  const { commitment_time_buckets: buckets } = request;
+  const hasBuckets = buckets !== undefined && buckets.length > 0;
   if (hasBuckets && request.commitment_windowed !== true) {
     reader.note(`${place}.commitment_time_buckets`, 'need commitment_windowed true');
   }

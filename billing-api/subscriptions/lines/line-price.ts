@@ -2,9 +2,8 @@ import type { InstantMs } from '../../../contract/instant.js';
 import type { MeterRow } from '../../declarations/catalog/meter.resource.js';
 import type { PriceUnitsByCode } from '../../catalog/price-units/price-units-store.js';
 import {
-  meterRefusal,
+  checkedTerms,
   refusalOfPrice,
-  termsOfCommand,
   type PriceCommand,
 } from '../../catalog/prices/price-request.js';
 import {
@@ -66,16 +65,10 @@ export function inlinePrice(
 ): LinePrice | Refusal {
   const given = Object.entries(command.body).filter(([, value]) => value !== undefined);
   const body = { ...implied, ...Object.fromEntries(given), currency: command.body.currency };
-  const terms = termsOfCommand({ ...command, body }, ownerOfPrices(context), context);
+  const owner = { ...ownerOfPrices(context), currency: context.currency };
+  const terms = checkedTerms({ ...command, body }, owner, context);
   if (isRefusal(terms)) return terms;
-  const problem = currencyRefusal(terms, context) ?? meterRefusal(terms.meterId, context.meters);
-  return problem ?? { kind: 'new', price: { terms, passthrough: command.passthrough } };
-}
-
-/** All prices of a subscription have its currency. */
-export function currencyRefusal({ currency }: PriceTerms, context: LineContext): Refusal | null {
-  if (currency === context.currency) return null;
-  return invalid({ currency: `is ${currency}; the subscription is in ${context.currency}` });
+  return { kind: 'new', price: { terms, passthrough: command.passthrough } };
 }
 
 /** A price that the request names, which may be of a plan or of an addon. */

@@ -44,7 +44,7 @@ export async function findMetering(
   transaction: Transaction,
   lineItems: readonly LineItemRow[],
 ): Promise<Metering> {
-  const ids = lineItems.flatMap((item) => item.meter_id ?? []);
+  const ids = lineItems.map((item) => item.meter_id).filter((id) => id !== null);
   return {
     effectiveMeters: await findEffectiveMeters(transaction, ids),
     meters: await findMeters(transaction, ids),

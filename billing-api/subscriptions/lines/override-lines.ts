@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { DecimalText } from '../../../contract/wire-types.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
-import type { PriceOverrideBody } from '../../domain/price/price-model.js';
+import { overridesModel, type PriceOverrideBody } from '../../domain/price/price-model.js';
 import type { MemberReader } from '../../records/member-rules.js';
 import { collect, invalid, isRefusal, nestedRefusal, type Refusal } from '../../records/refusal.js';
 import { overridingPrice, type LineContext } from './line-price.js';
@@ -30,16 +30,6 @@ export type LineOverride = {
   readonly model: PriceOverrideBody | null;
 };
 
-const MODEL_MEMBERS = [
-  'billing_model',
-  'amount',
-  'tier_mode',
-  'tiers',
-  'transform_quantity',
-  'price_unit_amount',
-  'price_unit_tiers',
-] as const satisfies readonly (keyof PriceOverrideBody)[];
-
 /** Reads the overrides of a request; every price once. */
 export function readOverrides(
   reader: MemberReader,
@@ -51,8 +41,7 @@ export function readOverrides(
     const quantity = readQuantity(reader, place, body.quantity);
     if (seen.has(body.price_id)) reader.note(`${place}.price_id`, 'must not be given twice');
     seen.add(body.price_id);
-    const hasModel = MODEL_MEMBERS.some((member) => body[member] !== undefined);
-    return { priceId: body.price_id, quantity, model: hasModel ? body : null };
+    return { priceId: body.price_id, quantity, model: overridesModel(body) ? body : null };
   });
 }
 

@@ -24,6 +24,7 @@ export function readRequestedPrice(
   if ((id === undefined) === (price === undefined)) {
     reader.note(`${place}.price_id`, 'give either price_id or price');
   }
+  // Absent means none: the request is refused above.
   if (price === undefined) return { id: id ?? '' };
   const command = readPriceBody(price);
   if (!isRefusal(command)) return command;
@@ -40,7 +41,8 @@ export function namedPriceIds(prices: readonly RequestedPrice[]): readonly strin
 
 /** Ids of the meters of the prices that are to be made. */
 export function inlineMeterIds(prices: readonly RequestedPrice[]): readonly string[] {
-  return prices.flatMap((price) => ('id' in price ? [] : (price.body.meter_id ?? [])));
+  const ids = prices.map((price) => ('id' in price ? undefined : price.body.meter_id));
+  return ids.filter((id) => id !== undefined);
 }
 
 /** Codes of the price units of the prices that are to be made. */

@@ -1,13 +1,9 @@
 import { plain } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type { PlanRow } from '../../declarations/catalog/plan.resource.js';
-import {
-  PRICES,
-  priceToColumns,
-  type NewPriceRow,
-  type PriceRow,
-} from '../../declarations/catalog/price.resource.js';
+import { storePrices, type StorablePrice } from '../../catalog/prices/create-prices.js';
+import { priceToColumns, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js';
 import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -25,7 +21,7 @@ export type LinesOwner = {
   readonly subscriptionId: string;
   readonly customerId: string;
   readonly startMs: InstantMs;
-  readonly plan: PlanRow;
+  readonly plan: Pick<PlanRow, 'id' | 'name'>;
 };
 
 type NamedMeter = { readonly name: string };
@@ -33,9 +29,9 @@ type NamedMeter = { readonly name: string };
 /** A new line with the id of its price, which is stored or about to be. */
 type PricedLine = { readonly line: NewLine; readonly priceId: string };
 
-/** Gives new prices an id and their place among the prices of the subscription. */
-function numberPrices({ newId }: Unit) {
-  const rows: (NewPriceRow & { readonly id: string })[] = [];
+/** Gives new prices the ids by which lines and time buckets name them. */
+function namedPrices({ newId }: Unit) {
+  const rows: StorablePrice[] = [];
   const add = ({ terms, passthrough }: NewPrice, buckets: readonly TimeBucketColumn[]): string => {
     const id = newId('price');
     rows.push({
@@ -43,7 +39,6 @@ function numberPrices({ newId }: Unit) {
       ...passthrough,
       id,
       commitment_time_buckets: buckets.length === 0 ? null : [...buckets],
-      sequence: rows.length + 1,
     });
     return id;
   };
@@ -68,11 +63,11 @@ function timeBucketToColumn(
 }
 
 /** Stores the prices that are made for the subscription; others are used as they are. */
-async function storePrices(
+async function storeNewPrices(
   unit: Unit,
   lines: readonly NewLine[],
 ): Promise<{ priced: readonly PricedLine[]; stored: readonly PriceRow[] } | Refusal> {
-  const { rows, idOf } = numberPrices(unit);
+  const { rows, idOf } = namedPrices(unit);
   const priced = lines.map((line) => {
     const buckets = line.timeBuckets.map((bucket) => {
       const ids = { id: unit.newId('bucket'), price_id: idOf(bucket.price) };
@@ -80,7 +75,7 @@ async function storePrices(
     });
     return { line, priceId: idOf(line.price, buckets) };
   });
-  const stored = await createRecords(unit, PRICES, { items: rows, isBulk: false });
+  const stored = await storePrices(unit, { items: rows, isBulk: false }, 'line_items');
   return isRefusal(stored) ? stored : { priced, stored };
 }
 
@@ -113,10 +108,14 @@ function ownerColumns(
   { entityType: entity_type, addon }: NewLine,
   { plan, subscriptionId }: LinesOwner,
 ): OwnerColumns {
-  const ids = { plan: plan.id, addon: addon?.id ?? '', subscription: subscriptionId };
+  const idOf = {
+    plan: () => plan.id,
+    addon: () => assertPresent(addon, 'the addon that brings a line').id,
+    subscription: () => subscriptionId,
+  };
   return {
     entity_type,
-    entity_id: ids[entity_type],
+    entity_id: idOf[entity_type](),
     addon_association_id: addon?.associationId ?? null,
     plan_display_name: entity_type === 'plan' ? plan.name : null,
   };
@@ -174,13 +173,14 @@ export async function storeLines(
     readonly meters: LineContext['meters'];
   },
 ): Promise<StoredLines | Refusal> {
-  const result = await storePrices(unit, lines);
+  const result = await storeNewPrices(unit, lines);
   if (isRefusal(result)) return result;
   const named = lines.flatMap(({ price }) => (price.kind === 'stored' ? [price.row] : []));
   const prices = new Map([...named, ...result.stored].map((row) => [row.id, row]));
   const rows = result.priced.map(({ line, priceId }) => {
-    const price = assertPresent(prices.get(priceId), 'the price of a line');
-    const meter = meters.get(price.meter_id ?? '');
+    const price = mustGet(prices, priceId, 'the price of a line');
+    const { meter_id: meterId } = price;
+    const meter = meterId === null ? undefined : mustGet(meters, meterId, 'the meter of a price');
     return newLineItem(line, owner, { price, meter, now: unit.now });
   });
   const lineItems = await createRecords(unit, LINE_ITEMS, { items: rows, isBulk: false });

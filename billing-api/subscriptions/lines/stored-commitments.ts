@@ -1,5 +1,5 @@
 import { Decimal, decimalOf } from '../../../contract/decimal.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
 import type {
   CommitmentTerms,
   CommitmentTimeBucket,
@@ -11,6 +11,7 @@ import type { TimeBucketColumn } from '../../declarations/catalog/price-json.js'
 import { priceFromRow, type PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import type { CommitmentColumns } from './new-line.js';
 
 /** The commitment of a stored subscription (docs/domain.md 11.1); null where it has none. */
 export function subscriptionCommitmentFrom(
@@ -28,14 +29,17 @@ export function subscriptionCommitmentFrom(
   };
 }
 
-function termsOf(row: LineItemRow): CommitmentTerms | null {
+/** Where a line item has its price and its commitment. */
+type CommittedRow = Pick<LineItemRow, 'price_id' | keyof CommitmentColumns>;
+
+function termsOf(row: CommittedRow): CommitmentTerms | null {
   const { commitment_type: type, commitment_overage_factor: factor } = row;
+  if (type === null) return null;
   const value = type === 'amount' ? row.commitment_amount : row.commitment_quantity;
-  if (type === null || value === null || factor === null) return null;
   return {
     type,
-    value: decimalOf(value),
-    overageFactor: decimalOf(factor),
+    value: decimalOf(assertPresent(value, 'the value of a commitment')),
+    overageFactor: decimalOf(assertPresent(factor, 'the overage factor of a commitment')),
     isTrueUpEnabled: row.commitment_true_up_enabled,
   };
 }
@@ -58,7 +62,7 @@ function timeBucketFrom(
       overageFactor: new Decimal(bucket.overage_factor),
       isTrueUpEnabled: bucket.true_up_enabled,
     },
-    price: priceFromRow(assertPresent(prices.get(bucket.price_id), 'the price of a time bucket')),
+    price: priceFromRow(mustGet(prices, bucket.price_id, 'the price of a time bucket')),
   };
 }
 
@@ -67,11 +71,12 @@ function timeBucketFrom(
  * prices are those of the line and of its time buckets.
  */
 export function lineCommitmentFrom(
-  row: LineItemRow,
+  row: CommittedRow,
   prices: ReadonlyMap<string, PriceRow>,
 ): LineCommitment | null {
   const terms = termsOf(row);
-  const buckets = prices.get(row.price_id)?.commitment_time_buckets ?? [];
+  const price = mustGet(prices, row.price_id, 'the price of a line');
+  const buckets = price.commitment_time_buckets === null ? [] : price.commitment_time_buckets;
   if (terms === null && buckets.length === 0) return null;
   return {
     terms,

@@ -21,8 +21,9 @@ export async function findPeriods(
     ORDER BY subscription_id, period_index`);
   const found = new Map<string, LedgerPeriod[]>();
   for (const row of rows) {
-    const periods = found.get(row.subscription_id) ?? [];
-    found.set(row.subscription_id, [...periods, periodFromRow(row)]);
+    const periods = found.get(row.subscription_id);
+    if (periods === undefined) found.set(row.subscription_id, [periodFromRow(row)]);
+    else periods.push(periodFromRow(row));
   }
   return found;
 }
