@@ -84,6 +84,29 @@ const MONEY_AND_USAGE = [
   'aggregator/fold/**/*.ts',
 ];
 
+/**
+ * In billing-api the instant of a reading or a change is that of its unit, which follows the test
+ * clock of the environment (docs/domain.md 1). These files may ask the machine, each for its reason.
+ */
+const MACHINE_CLOCK = [
+  // They hand the clock on.
+  'billing-api/app.ts',
+  'billing-api/events/log-access.ts',
+  // What gives a unit its instant where there is no test clock, and a usage query, which has none.
+  'billing-api/records/unit.ts',
+  'billing-api/usage/usage-definitions.ts',
+  // Keys, tokens, leases of requests and limits of rates end in real time.
+  'billing-api/edge/**',
+  'billing-api/platform/keys/create-key.ts',
+  // So are events received and counted.
+  'billing-api/events/reconciliation/**',
+  'billing-api/usage/watermark/**',
+  // An operator replays letters of all environments at once.
+  'billing-api/events/dead-letters/replay-dead-letters.ts',
+];
+
+const OF_UNITS = 'Take `now` from the unit (records/unit.ts), which follows test clocks.';
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**'] },
   {
@@ -106,6 +129,19 @@ export default tseslint.config(
           selector: "MemberExpression[property.name='slonik']",
           message: 'Run statements in a unit (records/unit.ts), under row-level security.',
         },
+        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: OF_UNITS },
+      ],
+    },
+  },
+  {
+    files: ['billing-api/**/*.ts'],
+    ignores: ['**/*.test.ts', 'billing-api/testing/**', ...MACHINE_CLOCK],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { property: 'clock', message: OF_UNITS },
+        { object: 'systemClock', property: 'now', message: OF_UNITS },
+        { object: 'Date', property: 'now', message: OF_UNITS },
       ],
     },
   },

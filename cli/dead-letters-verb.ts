@@ -8,6 +8,7 @@ import {
 import { replayAnyDeadLetters } from '../billing-api/events/dead-letters/replay-dead-letters.js';
 import { isRefusal } from '../billing-api/records/refusal.js';
 import { formatInstant } from '../contract/instant.js';
+import { operator } from './operator/as-operator.js';
 import { withDeadLetterStores } from './dead-letter-stores.js';
 
 const EXCERPT_CHARACTERS = 100;
@@ -41,7 +42,9 @@ async function listLetters(options: { limit: number; offset: number }): Promise<
 
 /** `minutebook dead-letters replay <id…>`: exits with 1 when one of them could not be replayed. */
 async function replayLetters(ids: readonly string[]): Promise<void> {
-  const results = await withDeadLetterStores((stores) => replayAnyDeadLetters(stores, ids));
+  const results = await withDeadLetterStores((stores) =>
+    replayAnyDeadLetters(stores, operator(), ids),
+  );
   if (isRefusal(results)) {
     console.error(results.message);
     process.exitCode = 1;

@@ -13,13 +13,19 @@ import { z } from 'zod';
 import type { Environment } from '../contract/environment.js';
 import type { InstantMs } from '../contract/instant.js';
 import { AssertionFailed, assertThat, codeOf } from '../runtime/failure.js';
-import { beginningWithNext, enterEnvironment, startReading } from './driver/begin-with-next.js';
+import {
+  beginningWithNext,
+  enterAtClock,
+  haveBegun,
+  startReading,
+} from './driver/begin-with-next.js';
 import { freedWhenLost } from './driver/freed-when-lost.js';
 import { postgresDriver } from './driver/postgres-driver.js';
 import { connectOutageOf, outageOf } from './outage.js';
 import { createPlaces, type Places } from './places.js';
 import { PROGRAMS_OPTION, withServerOptions } from './programs-role.js';
 import { withSession } from './session.js';
+import { isOtherInstant, KnownTestClocks } from './test-clocks.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longer than any statement should take, so that a stuck one does not keep its connection. */
@@ -106,6 +112,21 @@ const createDriver: DriverFactory = async (configuration) => {
 /** Thrown in a transaction to roll it back although nothing has failed. */
 export class Rollback extends Error {}
 
+/** Work in one environment; it learns what the test clock shows, null when there is none. */
+type EnvironmentWork<T, Connection> = (
+  connection: Connection,
+  testClock: InstantMs | null,
+) => Promise<T>;
+
+/** What was decided without any statement was decided by the test clock, which is checked here. */
+async function rollBack(connection: DatabaseTransactionConnection, error: unknown): Promise<never> {
+  if (!(error instanceof Rollback)) throw error;
+  await connection.query(haveBegun).catch((failure: unknown) => {
+    if (isOtherInstant(failure)) throw failure;
+  });
+  throw error;
+}
+
 /** A bounded pool of connections to PostgreSQL, and the ways to run a transaction. */
 export class Database {
   /**
@@ -113,6 +134,7 @@ export class Database {
    * functions of D-014. Its role may touch no table of a tenant.
    */
   readonly slonik: DatabasePool;
+  readonly #testClocks = new KnownTestClocks();
 
   constructor(
     readonly url: string,
@@ -126,28 +148,33 @@ export class Database {
    * Runs one transaction as the application role in one environment. Row-level security hides the
    * rows of other environments, even from a statement without a WHERE, and refuses to write them.
    * When the server rolls the transaction back (deadlock, serialization), it is retried up to 5
-   * times, so `work` must do nothing but SQL.
+   * times, and it runs again when the test clock of the environment has moved, so `work` must do
+   * nothing but SQL.
    * @throws DependencyError when PostgreSQL fails; or what `work` throws, after rolling back.
    */
-  async asEnvironment<T>(
+  asEnvironment<T>(
     environment: Environment,
-    work: (connection: DatabaseTransactionConnection) => Promise<T>,
+    work: EnvironmentWork<T, DatabaseTransactionConnection>,
   ): Promise<T> {
-    const outcome = await this.slonik.connect(async (pooled) => {
-      try {
-        const result = await pooled.transaction(async (connection) => {
-          await connection.query(enterEnvironment(environment));
-          return work(connection);
-        });
-        return { result };
-      } catch (error) {
-        // An error that leaves `connect` closes the connection, which is still usable here.
-        if (error instanceof Rollback) return { rollback: error };
-        throw error;
-      }
+    return this.#testClocks.checked(environment, async (testClock) => {
+      const outcome = await this.slonik.connect(async (pooled) => {
+        try {
+          const result = await pooled.transaction(async (connection) => {
+            await connection.query(enterAtClock({ environment, testClock }));
+            return work(connection, testClock).catch((error: unknown) =>
+              rollBack(connection, error),
+            );
+          });
+          return { result };
+        } catch (error) {
+          // An error that leaves `connect` closes the connection, which is still usable here.
+          if (error instanceof Rollback || isOtherInstant(error)) return { rolledBackBy: error };
+          throw error;
+        }
+      });
+      if ('rolledBackBy' in outcome) throw outcome.rolledBackBy;
+      return outcome.result;
     });
-    if ('rollback' in outcome) throw outcome.rollback;
-    return outcome.result;
   }
 
   /**
@@ -155,26 +182,31 @@ export class Database {
    * the state of the database at the first statement (REPEATABLE READ), whatever others commit
    * meanwhile. The server refuses writes and row locks. What `work` read is handed on at once:
    * the end of the transaction, which can take nothing back, still travels then, and only after it
-   * the connection serves others.
+   * the connection serves others. `work` runs again when the test clock has moved.
    * @throws DependencyError when PostgreSQL fails; or what `work` throws.
    */
   readSnapshot<T>(
     environment: Environment,
-    work: (connection: CommonQueryMethods) => Promise<T>,
+    work: EnvironmentWork<T, CommonQueryMethods>,
   ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      // Not `transaction`, which would need another round trip to set the isolation level. An
-      // error closes the connection, which ends the transaction.
-      const reading = this.slonik.connect(async (connection) => {
-        await connection.query(startReading(environment));
-        const result = await work(connection).catch(refuseWrites);
-        const committed = connection.query(sql.type(z.unknown())`COMMIT`);
-        resolve(result);
-        await committed;
-      });
-      // Without effect once the result is handed on: a COMMIT that fails costs its connection only.
-      reading.catch(reject);
-    });
+    return this.#testClocks.checked(
+      environment,
+      (testClock) =>
+        new Promise((resolve, reject) => {
+          // Not `transaction`, which would need another round trip to set the isolation level. An
+          // error closes the connection, which ends the transaction.
+          const reading = this.slonik.connect(async (connection) => {
+            await connection.query(startReading({ environment, testClock }));
+            const result = await work(connection, testClock).catch(refuseWrites);
+            await connection.query(haveBegun);
+            const committed = connection.query(sql.type(z.unknown())`COMMIT`);
+            resolve(result);
+            await committed;
+          });
+          // Without effect once the result is handed on: a COMMIT that fails costs its connection.
+          reading.catch(reject);
+        }),
+    );
   }
 
   /** Runs one transaction outside any environment, like `slonik`. Same retries and errors. */

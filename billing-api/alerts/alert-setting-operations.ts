@@ -1,5 +1,5 @@
 import { readAlertSettings } from '../declarations/alerts/alert-settings.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
@@ -24,7 +24,7 @@ import { HOLD_WATCHED } from './watched-entity.js';
 /** POST /alerts/setting: what it watches is held meanwhile, and can have one setting only. */
 export async function createAlertSetting(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { entity_type: type, entity_id: id, alert_settings: settings }: CreateAlertSettingBody,
 ): Promise<AlertSettingRow | Refusal> {
   if (type === 'feature') {
@@ -35,7 +35,7 @@ export async function createAlertSetting(
   const members = { alert_settings: readAlertSettings(reader, settings) };
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const entity = await HOLD_WATCHED[type](unit, id);
     if (isRefusal(entity)) return entity;
     return createRecord(unit, ALERT_SETTINGS, { entity_type: type, entity_id: id, ...members });
@@ -45,19 +45,19 @@ export async function createAlertSetting(
 /** GET /alerts/setting/{id}, whatever its status. */
 export function readAlertSetting(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<AlertSettingRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, ALERT_SETTINGS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, ALERT_SETTINGS, id));
 }
 
 /** POST /alerts/setting/search. */
 export function searchAlertSettings(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: SearchBodyRequest,
 ): Promise<Page<AlertSettingRow> | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, ALERT_SETTINGS, { request, conditions: [] }),
   );
 }
@@ -65,7 +65,7 @@ export function searchAlertSettings(
 /** PUT /alerts/setting/{id}. */
 export async function changeAlertSetting(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeAlertSettingBody },
 ): Promise<AlertSettingRow | Refusal> {
   const { alert_settings: settings } = body;
@@ -75,7 +75,7 @@ export async function changeAlertSetting(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, ALERT_SETTINGS, { target, change: () => patch }),
   );
 }
@@ -83,10 +83,10 @@ export async function changeAlertSetting(
 /** DELETE /alerts/setting/{id}. */
 export function archiveAlertSetting(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<AlertSettingRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, ALERT_SETTINGS, { id, guards: [] }),
   );
 }

@@ -14,7 +14,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import type { SearchBody } from '../records/record-dto.js';
@@ -58,7 +58,9 @@ export class AlertSettingsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateAlertSettingBody,
   ): Promise<AlertSettingDto> {
-    const setting = accepted(await createAlertSetting(this.dependencies, callerOf(request), body));
+    const setting = accepted(
+      await createAlertSetting(this.dependencies, occasionOf(request), body),
+    );
     this.setStatus(201);
     tagVersion(this, setting.version);
     return alertSettingToDto(setting);
@@ -71,7 +73,7 @@ export class AlertSettingsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchBody,
   ): Promise<AlertSettingListDto> {
-    const page = accepted(await searchAlertSettings(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchAlertSettings(this.dependencies, occasionOf(request), body));
     return pageToDto(page, alertSettingToDto);
   }
 
@@ -82,7 +84,7 @@ export class AlertSettingsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<AlertSettingDto> {
-    const setting = accepted(await readAlertSetting(this.dependencies, callerOf(request), id));
+    const setting = accepted(await readAlertSetting(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, setting.version);
     return alertSettingToDto(setting);
   }
@@ -97,7 +99,7 @@ export class AlertSettingsController extends Controller {
   ): Promise<AlertSettingDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
     const setting = accepted(
-      await changeAlertSetting(this.dependencies, callerOf(request), change),
+      await changeAlertSetting(this.dependencies, occasionOf(request), change),
     );
     tagVersion(this, setting.version);
     return alertSettingToDto(setting);
@@ -114,6 +116,6 @@ export class AlertSettingsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<void> {
-    accepted(await archiveAlertSetting(this.dependencies, callerOf(request), id));
+    accepted(await archiveAlertSetting(this.dependencies, occasionOf(request), id));
   }
 }

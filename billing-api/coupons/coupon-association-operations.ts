@@ -1,5 +1,4 @@
-import type { Clock } from '../../runtime/clock.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { endsAfter, isEqual, isStarted } from '../records/conditions.js';
 import { readRecord } from '../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
@@ -26,19 +25,18 @@ export interface CouponAssociationsQuery extends ListQuery {
 
 /** GET /coupons/associations. */
 export function listCouponAssociations(
-  dependencies: ReadDependencies & { readonly clock: Clock },
-  caller: Caller,
+  dependencies: ReadDependencies,
+  occasion: Occasion,
   query: CouponAssociationsQuery,
 ): Promise<Page<CouponAssociationDto> | Refusal> {
-  const now = dependencies.clock.now();
-  const conditions = [
-    ...isEqual('coupon_id', query.coupon_id),
-    ...isEqual('subscription_id', query.subscription_id),
-    ...(query.active_only === true
-      ? [...isStarted('start_date', now), ...endsAfter('end_date', now)]
-      : []),
-  ];
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
+    const conditions = [
+      ...isEqual('coupon_id', query.coupon_id),
+      ...isEqual('subscription_id', query.subscription_id),
+      ...(query.active_only === true
+        ? [...isStarted('start_date', unit.now), ...endsAfter('end_date', unit.now)]
+        : []),
+    ];
     const request = listRequestFrom(query);
     const page = await searchRecords(unit, COUPON_ASSOCIATIONS, { request, conditions });
     if (isRefusal(page)) return page;
@@ -50,10 +48,10 @@ export function listCouponAssociations(
 /** GET /coupons/associations/{id}, whatever its status. */
 export function readCouponAssociation(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<CouponAssociationDto | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, COUPON_ASSOCIATIONS, id);
     return isRefusal(row) ? row : couponAssociationToDto(await withCoupon(unit, row));
   });

@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { isEqual, isOneOf } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
@@ -24,30 +24,30 @@ import {
 /** POST /coupons. */
 export async function createCoupon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateCouponBody,
 ): Promise<CouponRow | Refusal> {
   const coupon = newCoupon(body);
   if (isRefusal(coupon)) return coupon;
-  return writeUnit(dependencies, caller, (unit) => createRecord(unit, COUPONS, coupon));
+  return writeUnit(dependencies, occasion, (unit) => createRecord(unit, COUPONS, coupon));
 }
 
 /** GET /coupons/{id}, whatever its status. */
 export function readCoupon(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<CouponRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, COUPONS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, COUPONS, id));
 }
 
 /** GET /coupons/code/{code}: the published coupon with this code. */
 export function readCouponByCode(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   code: string,
 ): Promise<CouponRow | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const [found] = await findPublished(unit, COUPONS, isEqual('coupon_code', code));
     return found ?? notFound('coupon', code);
   });
@@ -56,14 +56,14 @@ export function readCouponByCode(
 /** POST /coupons/search. */
 export function searchCoupons(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchCouponsBody,
 ): Promise<Page<CouponRow> | Refusal> {
   const conditions = [
     ...isOneOf('id', body.coupon_ids),
     ...isOneOf('coupon_code', body.coupon_codes),
   ];
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, COUPONS, { request: body, conditions }),
   );
 }
@@ -71,7 +71,7 @@ export function searchCoupons(
 /** PUT /coupons/{id}. */
 export async function changeCoupon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeCouponBody },
 ): Promise<CouponRow | Refusal> {
   const reader = new MemberReader();
@@ -81,7 +81,7 @@ export async function changeCoupon(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, COUPONS, { target, change: () => patch }),
   );
 }
@@ -92,8 +92,10 @@ export async function changeCoupon(
  */
 export function archiveCoupon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<CouponRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) => removeRecord(unit, COUPONS, { id, guards: [] }));
+  return writeUnit(dependencies, occasion, (unit) =>
+    removeRecord(unit, COUPONS, { id, guards: [] }),
+  );
 }

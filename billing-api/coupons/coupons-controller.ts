@@ -15,7 +15,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import type { MessageDto } from '../records/record-dto.js';
@@ -61,7 +61,7 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateCouponBody,
   ): Promise<CouponDto> {
-    const coupon = accepted(await createCoupon(this.dependencies, callerOf(request), body));
+    const coupon = accepted(await createCoupon(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, coupon.version);
     return couponToDto(coupon);
@@ -74,7 +74,7 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchCouponsBody,
   ): Promise<CouponListDto> {
-    const page = accepted(await searchCoupons(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchCoupons(this.dependencies, occasionOf(request), body));
     return pageToDto(page, couponToDto);
   }
 
@@ -85,7 +85,7 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Path() code: string,
   ): Promise<CouponDto> {
-    const coupon = accepted(await readCouponByCode(this.dependencies, callerOf(request), code));
+    const coupon = accepted(await readCouponByCode(this.dependencies, occasionOf(request), code));
     tagReadVersion(this, request, coupon.version);
     return couponToDto(coupon);
   }
@@ -100,7 +100,7 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: CouponAssociationsQuery,
   ): Promise<CouponAssociationListDto> {
-    const found = listCouponAssociations(this.dependencies, callerOf(request), query);
+    const found = listCouponAssociations(this.dependencies, occasionOf(request), query);
     return pageToDto(accepted(await found), (association) => association);
   }
 
@@ -111,14 +111,14 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CouponAssociationDto> {
-    return accepted(await readCouponAssociation(this.dependencies, callerOf(request), id));
+    return accepted(await readCouponAssociation(this.dependencies, occasionOf(request), id));
   }
 
   /** @summary Read a coupon */
   @Get('{id}')
   @Extension('x-operation', { entity: 'coupon', access: 'read', versioned: true })
   public async readCoupon(@Request() request: HttpRequest, @Path() id: string): Promise<CouponDto> {
-    const coupon = accepted(await readCoupon(this.dependencies, callerOf(request), id));
+    const coupon = accepted(await readCoupon(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, coupon.version);
     return couponToDto(coupon);
   }
@@ -132,7 +132,7 @@ export class CouponsController extends Controller {
     @Body() body: ChangeCouponBody,
   ): Promise<CouponDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const coupon = accepted(await changeCoupon(this.dependencies, callerOf(request), change));
+    const coupon = accepted(await changeCoupon(this.dependencies, occasionOf(request), change));
     tagVersion(this, coupon.version);
     return couponToDto(coupon);
   }
@@ -147,7 +147,7 @@ export class CouponsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archiveCoupon(this.dependencies, callerOf(request), id));
+    accepted(await archiveCoupon(this.dependencies, occasionOf(request), id));
     return { message: `coupon ${id} is archived` };
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { isOfEnvironment } from '../records/conditions.js';
-import type { ReadUnit, Unit } from '../records/unit.js';
+import type { StatementUnit, Unit } from '../records/unit.js';
 import {
   COUPON_ASSOCIATIONS,
   withCoupons,
@@ -30,7 +30,7 @@ export async function lockCouponsByCode(
 
 /** The coupons of subscriptions that count, with what they are attached to; oldest first. */
 export async function findAttachedCoupons(
-  unit: ReadUnit,
+  unit: StatementUnit,
   subscriptionIds: readonly string[],
 ): Promise<readonly AttachedCoupon[]> {
   if (subscriptionIds.length === 0) return [];

@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import {
   changeRecord,
   lockForChange,
@@ -20,11 +20,11 @@ import {
 /** PUT /creditgrants/{id}. */
 export function changeCreditGrant(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeCreditGrantBody },
 ): Promise<CreditGrantRow | Refusal> {
   const { name, metadata, end_date: end } = body;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, CREDIT_GRANTS, {
       target,
       change: (row) => {
@@ -59,10 +59,10 @@ async function endCreditGrant(
 /** DELETE /creditgrants/{id}: archives that of a plan or an addon, ends that of a subscription. */
 export function removeCreditGrant(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: EndCreditGrantBody },
 ): Promise<CreditGrantRow | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await lockForChange(unit, CREDIT_GRANTS, { id });
     if (isRefusal(row)) return row;
     if (row.scope === 'SUBSCRIPTION') return endCreditGrant(unit, row, body);

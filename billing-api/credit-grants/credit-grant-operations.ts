@@ -1,5 +1,5 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { isEqual } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
 import { findRecord, readRecord } from '../records/find-record.js';
@@ -33,12 +33,12 @@ async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<Refu
 /** POST /creditgrants. */
 export async function createCreditGrant(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateCreditGrantBody,
 ): Promise<CreditGrantRow | Refusal> {
   const grant = readCreditGrant(body);
   if (isRefusal(grant)) return grant;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, CREDIT_GRANTS, grant);
     return isRefusal(row) ? row : ((await cancelledRefusal(unit, row)) ?? row);
   });
@@ -47,20 +47,20 @@ export async function createCreditGrant(
 /** GET /creditgrants/{id}, whatever its status. */
 export function readCreditGrantById(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<CreditGrantRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, CREDIT_GRANTS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, CREDIT_GRANTS, id));
 }
 
 /** GET /plans/{id}/creditgrants and GET /addons/{id}/creditgrants. */
 export function listCreditGrantsOf(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, kind, ...request }: SearchBodyRequest & OwnerReference,
 ): Promise<Page<CreditGrantRow> | Refusal> {
   const conditions = isEqual(kind === 'plan' ? 'plan_id' : 'addon_id', id);
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const owner = await readOwner(unit, { id, kind });
     return isRefusal(owner) ? owner : searchRecords(unit, CREDIT_GRANTS, { request, conditions });
   });

@@ -15,7 +15,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
@@ -59,7 +59,7 @@ export class CreditGrantsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateCreditGrantBody,
   ): Promise<CreditGrantDto> {
-    const grant = accepted(await createCreditGrant(this.dependencies, callerOf(request), body));
+    const grant = accepted(await createCreditGrant(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, grant.version);
     return creditGrantToDto(grant);
@@ -73,7 +73,7 @@ export class CreditGrantsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CreditGrantDto> {
-    const grant = accepted(await readCreditGrantById(this.dependencies, callerOf(request), id));
+    const grant = accepted(await readCreditGrantById(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, grant.version);
     return creditGrantToDto(grant);
   }
@@ -88,7 +88,7 @@ export class CreditGrantsController extends Controller {
     @Body() body: ChangeCreditGrantBody,
   ): Promise<CreditGrantDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const grant = accepted(await changeCreditGrant(this.dependencies, callerOf(request), change));
+    const grant = accepted(await changeCreditGrant(this.dependencies, occasionOf(request), change));
     tagVersion(this, grant.version);
     return creditGrantToDto(grant);
   }
@@ -107,7 +107,9 @@ export class CreditGrantsController extends Controller {
     @Body() body?: EndCreditGrantBody,
   ): Promise<MessageDto> {
     const removal = { id, body: body ?? {} };
-    const grant = accepted(await removeCreditGrant(this.dependencies, callerOf(request), removal));
+    const grant = accepted(
+      await removeCreditGrant(this.dependencies, occasionOf(request), removal),
+    );
     const { status, end_date: end } = creditGrantToDto(grant);
     const what = status === 'published' ? `ends at ${end}` : 'is archived';
     return { message: `credit grant ${id} ${what}` };
@@ -149,7 +151,7 @@ export class CreditGrantsController extends Controller {
     query: ListQuery,
   ): Promise<CreditGrantListDto> {
     const list = { ...listRequestFrom(query), ...owner };
-    const page = accepted(await listCreditGrantsOf(this.dependencies, callerOf(request), list));
+    const page = accepted(await listCreditGrantsOf(this.dependencies, occasionOf(request), list));
     return pageToDto(page, creditGrantToDto);
   }
 }

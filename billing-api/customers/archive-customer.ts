@@ -1,5 +1,5 @@
 import { notSubscribed } from '../owners/still-subscribed.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../records/unit.js';
@@ -12,10 +12,10 @@ const CUSTOMER_GUARDS = ['customer_id', 'invoicing_customer_id'].map(notSubscrib
 /** DELETE /customers/{id}: the external id and the integrations of the customer are free again. */
 export function archiveCustomer(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<CustomerRow | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const customer = await removeRecord(unit, CUSTOMERS, { id, guards: CUSTOMER_GUARDS });
     if (isRefusal(customer)) return customer;
     return (await changeIntegrations(unit, id, [])) ?? customer;

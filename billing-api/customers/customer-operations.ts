@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { changeRecord, type ChangeTarget } from '../records/change-record.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import {
@@ -22,12 +22,12 @@ import { findAnsweredCustomer, findNamedCustomer, type CustomerName } from './na
 /** POST /customers. */
 export async function createCustomer(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateCustomerBody,
 ): Promise<AnsweredCustomer | Refusal> {
   const wanted = newCustomer(body);
   if (isRefusal(wanted)) return wanted;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const customer = await createTaxedCustomer(unit, wanted.customer, wanted.taxes);
     if (isRefusal(customer)) return customer;
     const refusal = await changeIntegrations(unit, customer.id, wanted.integrations);
@@ -38,10 +38,10 @@ export async function createCustomer(
 /** GET /customers/{id}, whatever the status, and GET /customers/external/{external_id}. */
 export function readCustomer(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   name: CustomerName,
 ): Promise<AnsweredCustomer | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) =>
+  return readUnit(dependencies, occasion, async (unit) =>
     answerOf(await findAnsweredCustomer(unit, name)),
   );
 }
@@ -58,13 +58,13 @@ async function idOfTarget(unit: Unit, target: CustomerTarget): Promise<string | 
 /** PUT /customers/{id} and PUT /customers?external_customer_id=. */
 export async function changeCustomer(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: CustomerTarget; readonly body: ChangeCustomerBody },
 ): Promise<AnsweredCustomer | Refusal> {
   const changed = changedCustomer(body);
   if (isRefusal(changed)) return changed;
   const { members, integrations, taxes } = changed;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const id = await idOfTarget(unit, target);
     if (isRefusal(id)) return id;
     const { isExpected } = target;

@@ -30,7 +30,7 @@ import type {
 } from '../declarations/customers/customer.resource.js';
 import { searchCustomers } from './search-customers.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 
@@ -54,7 +54,7 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateCustomerBody,
   ): Promise<CustomerDto> {
-    const customer = accepted(await createCustomer(this.dependencies, callerOf(request), body));
+    const customer = accepted(await createCustomer(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, customer.version);
     return customer.dto;
@@ -67,7 +67,7 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchCustomersBody,
   ): Promise<CustomerListDto> {
-    return accepted(await searchCustomers(this.dependencies, callerOf(request), body));
+    return accepted(await searchCustomers(this.dependencies, occasionOf(request), body));
   }
 
   /** @summary Read a customer by your own id of it */
@@ -78,7 +78,7 @@ export class CustomersController extends Controller {
     @Path() external_id: string,
   ): Promise<CustomerDto> {
     const name = { externalId: external_id };
-    const customer = accepted(await readCustomer(this.dependencies, callerOf(request), name));
+    const customer = accepted(await readCustomer(this.dependencies, occasionOf(request), name));
     tagReadVersion(this, request, customer.version);
     return customer.dto;
   }
@@ -90,7 +90,7 @@ export class CustomersController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<CustomerDto> {
-    const customer = accepted(await readCustomer(this.dependencies, callerOf(request), { id }));
+    const customer = accepted(await readCustomer(this.dependencies, occasionOf(request), { id }));
     tagReadVersion(this, request, customer.version);
     return customer.dto;
   }
@@ -130,7 +130,7 @@ export class CustomersController extends Controller {
   @Extension('x-operation', { entity: 'customer', access: 'write' })
   @SuccessResponse(204, 'Archived')
   public async archiveCustomer(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await archiveCustomer(this.dependencies, callerOf(request), id));
+    accepted(await archiveCustomer(this.dependencies, occasionOf(request), id));
   }
 
   private async change(
@@ -139,7 +139,7 @@ export class CustomersController extends Controller {
     body: ChangeCustomerBody,
   ): Promise<CustomerDto> {
     const target = { ...named, isExpected: expectedVersions(request) };
-    const change = changeCustomer(this.dependencies, callerOf(request), { target, body });
+    const change = changeCustomer(this.dependencies, occasionOf(request), { target, body });
     const customer = accepted(await change);
     tagVersion(this, customer.version);
     return customer.dto;

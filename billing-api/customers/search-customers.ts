@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { hasMetadata, isEqual, isOneOf } from '../records/conditions.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchRecords } from '../records/search-records.js';
@@ -13,7 +13,7 @@ import {
 /** POST /customers/search. */
 export function searchCustomers(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchCustomersBody,
 ): Promise<CustomerListDto | Refusal> {
   const conditions = [
@@ -23,7 +23,7 @@ export function searchCustomers(
     ...isEqual('email', body.email),
     ...hasMetadata(body.metadata),
   ];
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, ANSWERED_CUSTOMERS, { request: body, conditions });
     return isRefusal(page) ? page : pageToDto(page, customerToDto);
   });

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { assertPresent } from '../../runtime/failure.js';
 import type { Environment } from '../../contract/environment.js';
-import type { Caller, IdempotencyClaim } from '../records/caller.js';
+import type { Actor, IdempotencyClaim, Occasion, RequestActor } from '../records/occasion.js';
 import type { OperationMatch } from './operation-table.js';
 
 /** Whom the credentials of a request belong to. */
@@ -57,17 +57,19 @@ export function chosenEnvironmentOf(request: Request): string | null {
   return hasChosenEnvironment ? environment.environmentId : null;
 }
 
-/** On whose behalf the request's operation runs. Only behind `authenticate`. */
-export function callerOf(request: Request): Caller {
+/** Where and on whose behalf the request's operation runs. Only behind `authenticate`. */
+export function occasionOf(request: Request): Occasion<RequestActor> {
   const { environment, userId, apiKeyId } = requestCallerOf(request);
   const { requestId, claim } = contextOf(request);
-  return { environment, userId, apiKeyId, requestId, claim };
+  return { environment, actor: { kind: 'request', userId, apiKeyId, requestId, claim } };
 }
 
-/** A caller whose roles decide what it may hand out. */
-export type CallerWithRoles = Caller & { readonly roles: readonly string[] };
+/** An occasion whose roles decide what may be handed out. */
+export type OccasionWithRoles<By extends Actor = RequestActor> = Occasion<By> & {
+  readonly roles: readonly string[];
+};
 
-/** As `callerOf`, for operations that hand out roles or keys. */
-export function callerWithRolesOf(request: Request): CallerWithRoles {
-  return { ...callerOf(request), roles: requestCallerOf(request).roles };
+/** As `occasionOf`, for operations that hand out roles or keys. */
+export function occasionWithRolesOf(request: Request): OccasionWithRoles {
+  return { ...occasionOf(request), roles: requestCallerOf(request).roles };
 }

@@ -1,6 +1,6 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { FEATURES } from '../declarations/catalog/feature.resource.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { changeRecord } from '../records/change-record.js';
 import { expandRecord } from '../records/expand-record.js';
 import { findRecord } from '../records/find-record.js';
@@ -29,10 +29,10 @@ function patchOf(row: EntitlementRow, body: ChangeEntitlementBody) {
 /** PUT /entitlements/{id}. */
 export function changeEntitlement(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: ChangeEntitlementBody },
 ): Promise<ExpandedEntitlement | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const changed = await changeRecord(unit, ENTITLEMENTS, {
       target: { id },
       change: async (row) => {

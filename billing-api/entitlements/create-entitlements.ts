@@ -1,7 +1,7 @@
 import { assertPresent } from '../../runtime/failure.js';
 import { FEATURES, type FeatureRow } from '../declarations/catalog/feature.resource.js';
 import { keyOf, lockOwners, type OwnerRecord } from '../owners/lock-owners.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { createRecords } from '../records/create-record.js';
 import { expandRecords } from '../records/expand-record.js';
 import { findRecords, holdRecords } from '../records/find-record.js';
@@ -137,13 +137,13 @@ function membersOf(request: CreateEntitlementBody) {
 /** POST /entitlements and POST /entitlements/bulk: all of the request, in its order, or none. */
 export async function createEntitlements(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: RequestItems<CreateEntitlementBody>,
 ): Promise<readonly ExpandedEntitlement[] | Refusal> {
   const { isBulk } = request;
   const commands = collect(request, entitlementCommandFrom);
   if (isRefusal(commands)) return commands;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const rows = await storeEntitlements(unit, commands, { isBulk });
     if (isRefusal(rows)) return rows;
     return expandRecords(unit, rows, { expansions: entitlementExpansions, names: 'all' });

@@ -64,7 +64,7 @@ describe('entitlements of one owner that are made at the same time', () => {
       const { asEnvironment } = database.database;
       const work = asEnvironment.bind(database.database);
       const counting: typeof work = (environment, run) =>
-        work(environment, (connection) =>
+        work(environment, (connection, testClock) =>
           run(
             new Proxy(connection, {
               get: (target, name) => {
@@ -74,6 +74,7 @@ describe('entitlements of one owner that are made at the same time', () => {
                 return member.bind(target) as unknown;
               },
             }),
+            testClock,
           ),
         );
       database.database.asEnvironment = counting;

@@ -1,5 +1,5 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { removeRecord } from '../records/change-record.js';
 import { isEqual, isFlag, isOneOf } from '../records/conditions.js';
 import { readExpanded } from '../records/expand-record.js';
@@ -11,7 +11,7 @@ import {
   readUnit,
   writeUnit,
   type ReadDependencies,
-  type SearchUnit,
+  type ReadUnit,
   type WriteDependencies,
 } from '../records/unit.js';
 import {
@@ -25,10 +25,10 @@ import {
 /** GET /entitlements/{id} with all that it refers to, whatever its status. */
 export function readEntitlement(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<ExpandedEntitlement | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     readExpanded(unit, ENTITLEMENTS, { id, expansions: entitlementExpansions }),
   );
 }
@@ -36,7 +36,7 @@ export function readEntitlement(
 type EntitlementSearch = SearchBodyRequest & Omit<SearchEntitlementsBody, keyof SearchBody>;
 
 function search(
-  unit: SearchUnit,
+  unit: ReadUnit,
   request: EntitlementSearch,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
   const conditions = [
@@ -55,19 +55,19 @@ function search(
 /** POST /entitlements/search. */
 export function searchEntitlements(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchEntitlementsBody,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => search(unit, body));
+  return readUnit(dependencies, occasion, (unit) => search(unit, body));
 }
 
 /** GET /plans/{id}/entitlements and GET /addons/{id}/entitlements. */
 export function listEntitlementsOf(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, kind, ...request }: SearchBodyRequest & OwnerReference,
 ): Promise<Page<ExpandedEntitlement> | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const owner = await readOwner(unit, { id, kind });
     return isRefusal(owner) ? owner : search(unit, { ...request, entity_ids: [id] });
   });
@@ -76,10 +76,10 @@ export function listEntitlementsOf(
 /** DELETE /entitlements/{id}: it is archived and counts no more (docs/domain.md 4). */
 export function archiveEntitlement(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<EntitlementRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, ENTITLEMENTS, { id, guards: [] }),
   );
 }

@@ -34,7 +34,7 @@ import {
 } from '../declarations/entitlements/entitlement.resource.js';
 import { pageToDto } from '../records/search-records.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import type { WriteDependencies } from '../records/unit.js';
 
 @Route('v1/entitlements')
@@ -80,7 +80,7 @@ export class EntitlementsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchEntitlementsBody,
   ): Promise<EntitlementListDto> {
-    const page = accepted(await searchEntitlements(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchEntitlements(this.dependencies, occasionOf(request), body));
     return pageToDto(page, expandedEntitlementToDto);
   }
 
@@ -92,7 +92,7 @@ export class EntitlementsController extends Controller {
     @Path() id: string,
   ): Promise<ExpandedEntitlementDto> {
     return expandedEntitlementToDto(
-      accepted(await readEntitlement(this.dependencies, callerOf(request), id)),
+      accepted(await readEntitlement(this.dependencies, occasionOf(request), id)),
     );
   }
 
@@ -109,7 +109,7 @@ export class EntitlementsController extends Controller {
   ): Promise<ExpandedEntitlementDto> {
     const change = { id, body };
     return expandedEntitlementToDto(
-      accepted(await changeEntitlement(this.dependencies, callerOf(request), change)),
+      accepted(await changeEntitlement(this.dependencies, occasionOf(request), change)),
     );
   }
 
@@ -123,7 +123,7 @@ export class EntitlementsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archiveEntitlement(this.dependencies, callerOf(request), id));
+    accepted(await archiveEntitlement(this.dependencies, occasionOf(request), id));
     return { message: `entitlement ${id} is archived` };
   }
 
@@ -132,7 +132,7 @@ export class EntitlementsController extends Controller {
     items: readonly CreateEntitlementBody[],
     { isBulk }: { readonly isBulk: boolean },
   ): Promise<readonly ExpandedEntitlementDto[]> {
-    const stored = await createEntitlements(this.dependencies, callerOf(request), {
+    const stored = await createEntitlements(this.dependencies, occasionOf(request), {
       items,
       isBulk,
     });

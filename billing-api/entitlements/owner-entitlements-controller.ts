@@ -2,7 +2,7 @@ import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from 
 import type { Request as HttpRequest } from 'express';
 import type { OwnerReference } from '../owners/read-owner.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import type { ReadDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
 import { pageToDto } from '../records/search-records.js';
@@ -55,7 +55,7 @@ export class OwnerEntitlementsController extends Controller {
     query: ListQuery,
   ): Promise<EntitlementListDto> {
     const list = { ...listRequestFrom(query), ...owner };
-    const page = accepted(await listEntitlementsOf(this.dependencies, callerOf(request), list));
+    const page = accepted(await listEntitlementsOf(this.dependencies, occasionOf(request), list));
     return pageToDto(page, expandedEntitlementToDto);
   }
 }

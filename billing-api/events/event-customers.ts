@@ -1,9 +1,8 @@
-import type { Environment } from '../../contract/environment.js';
 import { customerKeysOf } from '../../contract/usage-event.js';
 import { CUSTOMERS, type CustomerRow } from '../declarations/customers/customer.resource.js';
 import { findCustomerByExternalId } from '../customers/customers-store.js';
 import { findRecord } from '../records/find-record.js';
-import { type BillingDatabase, readUnit } from '../records/unit.js';
+import type { StatementUnit } from '../records/unit.js';
 
 type CustomerReferences = {
   readonly external_customer_id?: string | undefined;
@@ -19,23 +18,20 @@ const keysOf = (customer: CustomerRow | null): readonly string[] =>
  * With both references, those that they have in common; null when the request names nobody.
  */
 export async function findEventCustomerKeys(
-  database: BillingDatabase,
-  environment: Environment,
+  unit: StatementUnit,
   request: CustomerReferences,
 ): Promise<readonly string[] | null> {
   const { external_customer_id: externalId, customer_id: id } = request;
   if (externalId === undefined && id === undefined) return null;
-  return readUnit({ database }, environment, async ({ tx: transaction }) => {
-    const sets: ReadonlySet<string>[] = [];
-    if (externalId !== undefined) {
-      const customer = await findCustomerByExternalId(transaction, externalId);
-      sets.push(new Set([`e:${externalId}`, ...keysOf(customer)]));
-    }
-    if (id !== undefined) {
-      const customer = await findRecord({ tx: transaction }, CUSTOMERS, id);
-      sets.push(new Set([`i:${id}`, ...keysOf(customer)]));
-    }
-    const [first = new Set<string>(), second = first] = sets;
-    return [...first].filter((key) => second.has(key));
-  });
+  const sets: ReadonlySet<string>[] = [];
+  if (externalId !== undefined) {
+    const customer = await findCustomerByExternalId(unit.tx, externalId);
+    sets.push(new Set([`e:${externalId}`, ...keysOf(customer)]));
+  }
+  if (id !== undefined) {
+    const customer = await findRecord(unit, CUSTOMERS, id);
+    sets.push(new Set([`i:${id}`, ...keysOf(customer)]));
+  }
+  const [first = new Set<string>(), second = first] = sets;
+  return [...first].filter((key) => second.has(key));
 }

@@ -27,7 +27,7 @@ import {
 } from './event-monitoring-dto.js';
 import type { EventConflictsQuery, EventsQuery } from './event-queries.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 
 @Route('v1/events')
 @Tags('Events')
@@ -51,9 +51,9 @@ export class EventsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: EventsQuery,
   ): Promise<EventListDto> {
-    const caller = callerOf(request);
-    const page = accepted(await readEvents(this.dependencies, caller, query));
-    return eventsPageToDto(page, caller.environment.environmentId);
+    const occasion = occasionOf(request);
+    const page = accepted(await readEvents(this.dependencies, occasion, query));
+    return eventsPageToDto(page, occasion.environment.environmentId);
   }
 
   /**
@@ -66,9 +66,9 @@ export class EventsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: EventsQueryBody,
   ): Promise<EventListDto> {
-    const caller = callerOf(request);
-    const page = accepted(await readEvents(this.dependencies, caller, body));
-    return eventsPageToDto(page, caller.environment.environmentId);
+    const occasion = occasionOf(request);
+    const page = accepted(await readEvents(this.dependencies, occasion, body));
+    return eventsPageToDto(page, occasion.environment.environmentId);
   }
 
   /**
@@ -81,7 +81,7 @@ export class EventsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: EventConflictsQuery,
   ): Promise<EventConflictListDto> {
-    const page = accepted(await readEventConflicts(this.dependencies, callerOf(request), query));
+    const page = accepted(await readEventConflicts(this.dependencies, occasionOf(request), query));
     const { limit, offset, total } = page;
     return { items: page.conflicts.map(conflictToDto), pagination: { limit, offset, total } };
   }
@@ -96,7 +96,7 @@ export class EventsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: EventMonitoringQuery,
   ): Promise<EventMonitoringDto> {
-    const caller = callerOf(request);
-    return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, caller, query)));
+    const occasion = occasionOf(request);
+    return monitoringToDto(accepted(await readEventMonitoring(this.dependencies, occasion, query)));
   }
 }

@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../contract/instant.js';
 import type { ListConflicts, StoredConflict } from './event-conflicts-store.js';
 import type { EventStore, StoredEvent } from './events-store.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { endProblem, MemberReader } from '../records/member-rules.js';
 import type { Refusal } from '../records/refusal.js';
 
@@ -36,7 +36,7 @@ export type ConflictReadDependencies = {
 /** GET /events/conflicts, newest first; the range is that of the duplicates' receipt. */
 export async function readEventConflicts(
   dependencies: ConflictReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: ConflictsRequest,
 ): Promise<ConflictsPage | Refusal> {
   const reader = new MemberReader();
@@ -45,7 +45,7 @@ export async function readEventConflicts(
   reader.note('end_time', endProblem('start_time', startMs, endMs));
   const refusal = reader.refusal();
   if (refusal !== null) return refusal;
-  const { environment } = caller;
+  const { environment } = occasion;
   const limit = request.limit ?? LIMIT_DEFAULT;
   const offset = request.offset ?? 0;
   const { rows, total } = await dependencies.listConflicts({

@@ -1,5 +1,4 @@
 import { HOUR_MS, MINUTE_MS, type InstantMs, type Interval } from '../../contract/instant.js';
-import type { Clock } from '../../runtime/clock.js';
 import {
   windowAt,
   windowCountAtLeast,
@@ -11,8 +10,8 @@ import { readCheckpoints } from '../usage/watermark/checkpoints.js';
 import type { ReadDataUntil } from '../usage/watermark/data-until.js';
 import type { CountEventSlots } from './event-slots.js';
 import type { PendingLog } from './pending-log.js';
-import type { Caller } from '../records/caller.js';
-import type { ReadDependencies } from '../records/unit.js';
+import type { Occasion } from '../records/occasion.js';
+import { readUnit, type ReadDependencies } from '../records/unit.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { readRange } from '../records/time-range.js';
@@ -35,7 +34,6 @@ export type EventMonitoring = {
 };
 
 export type MonitoringDependencies = ReadDependencies & {
-  readonly clock: Clock;
   readonly dataUntil: ReadDataUntil;
   readonly pendingLog: PendingLog;
   readonly countEventSlots: CountEventSlots;
@@ -74,17 +72,19 @@ function slotWidthOf(size: WindowSize): number {
 /** GET /events/monitoring: stored events by their own time, and how far the numbers reach. */
 export async function readEventMonitoring(
   dependencies: MonitoringDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: MonitoringRequest,
 ): Promise<EventMonitoring | Refusal> {
-  const query = monitoringQueryFrom(request, dependencies.clock.now());
+  const query = await readUnit(dependencies, occasion, ({ now }) =>
+    Promise.resolve(monitoringQueryFrom(request, now)),
+  );
   if (isRefusal(query)) return query;
   const { window, grid } = query;
   const visibleUntil = await dependencies.dataUntil();
   const checkpoints = await readCheckpoints(dependencies.database);
   const [lagRecords, slots] = await Promise.all([
     dependencies.pendingLog.lag(checkpoints),
-    dependencies.countEventSlots(caller.environment, { window, slotMs: slotWidthOf(grid.size) }),
+    dependencies.countEventSlots(occasion.environment, { window, slotMs: slotWidthOf(grid.size) }),
   ]);
   const counts = new Map<InstantMs, number>();
   for (const { startMs } of windowsIn(window, grid)) counts.set(startMs, 0);

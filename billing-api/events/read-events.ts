@@ -1,8 +1,7 @@
 import type { Environment } from '../../contract/environment.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { EventCut, EventStore, PlaceInOrder, StoredEvent } from './events-store.js';
-import type { Caller } from '../records/caller.js';
-import type { ReadDependencies } from '../records/unit.js';
+import type { Occasion } from '../records/occasion.js';
+import { readUnit, type ReadDependencies } from '../records/unit.js';
 import { findEventCustomerKeys } from './event-customers.js';
 import {
   eventListQueryFrom,
@@ -28,7 +27,6 @@ export type EventsPage = {
 
 export type EventReadDependencies = ReadDependencies & {
   readonly events: EventStore;
-  readonly clock: Clock;
 };
 
 /** The place of a key in the order. A key has no event name; it is read from the event. */
@@ -69,17 +67,21 @@ function pageFrom(found: readonly StoredEvent[], cut: EventCut, total: number | 
  */
 export async function readEvents(
   dependencies: EventReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: EventsRequest,
 ): Promise<EventsPage | Refusal> {
-  const { environment } = caller;
-  const query = eventListQueryFrom(request, dependencies.clock.now());
-  if (isRefusal(query)) return query;
+  const { environment } = occasion;
+  const asked = await readUnit(dependencies, occasion, async (unit) => {
+    const query = eventListQueryFrom(request, unit.now);
+    if (isRefusal(query)) return query;
+    return { query, customerKeys: await findEventCustomerKeys(unit, request) };
+  });
+  if (isRefusal(asked)) return asked;
+  const { query, customerKeys } = asked;
   const behind = await placeOf(dependencies, environment, { query, member: 'iter_last_key' });
   if (isRefusal(behind)) return behind;
   const inFrontOf = await placeOf(dependencies, environment, { query, member: 'iter_first_key' });
   if (isRefusal(inFrontOf)) return inFrontOf;
-  const customerKeys = await findEventCustomerKeys(dependencies.database, environment, request);
   const conditions = { ...query.conditions, environment, customerKeys };
   const hasKey = behind !== null || inFrontOf !== null;
   const cut: EventCut = {

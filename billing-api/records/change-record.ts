@@ -4,6 +4,7 @@ import { allOf, isOfEnvironment, isOfScope, type Conditions } from './conditions
 import type { Columns } from './columns.js';
 import { referenceRefusal, uniqueRefusal } from './create-record.js';
 import { lockRecord, lockRecordForRemoval } from './find-record.js';
+import { authorOf } from './occasion.js';
 import { recordChange } from './recorded-change.js';
 import { isRefusal, notFound, notPublished, Refusal } from './refusal.js';
 import { rowToJson, type Patch, type Resource, type RowOf } from './resource.js';
@@ -18,16 +19,23 @@ export type ChangeTarget = {
 
 type Values = Readonly<Record<string, unknown>>;
 
-function versionOf(row: Values): number | null {
-  const version = row['version'];
+/** The column that every change raises; null when the resource has none. */
+function raisedColumn({ allColumns }: Pick<Resource, 'allColumns'>): string | null {
+  const raised = Object.entries(allColumns).find(([, column]) => 'isRaisedByChange' in column);
+  return raised?.[0] ?? null;
+}
+
+/** The version that If-Match compares; null for a resource without one. */
+function versionOf(resource: Pick<Resource, 'allColumns'>, row: Values): number | null {
+  const version = row[raisedColumn(resource) ?? ''];
   return typeof version === 'number' ? version : null;
 }
 
-/** One more than before, if every change raises the version of the resource. */
-function nextVersion({ allColumns }: Pick<Resource, 'allColumns'>, row: Values): Values {
-  const column = allColumns['version'];
-  const isRaised = column !== undefined && 'isRaisedByChange' in column;
-  return isRaised ? { version: (versionOf(row) ?? 0) + 1 } : {};
+/** One more than before, if the resource has a version. */
+function nextVersion(resource: Pick<Resource, 'allColumns'>, row: Values): Values {
+  const name = raisedColumn(resource);
+  const version = versionOf(resource, row);
+  return name === null || version === null ? {} : { [name]: version + 1 };
 }
 
 /** Writes these columns of a locked record. @throws when the caller has not locked it. */
@@ -40,7 +48,7 @@ export async function updateRecord<C extends Columns>(
     ...patch,
     ...nextVersion(resource, row),
     updated_at: unit.now,
-    updated_by: unit.caller.userId,
+    updated_by: authorOf(unit.actor),
   });
   const table = sql.identifier([resource.table]);
   const names = sql.join(
@@ -61,11 +69,11 @@ export async function updateRecord<C extends Columns>(
 }
 
 function targetRefusal(
-  resource: Pick<Resource, 'name'>,
+  resource: Pick<Resource, 'name' | 'allColumns'>,
   row: RowOf<Columns>,
   target: ChangeTarget,
 ): Refusal | null {
-  const version = versionOf(row);
+  const version = versionOf(resource, row);
   if (version !== null && target.isExpected?.(version) === false) {
     return new Refusal(
       'version_conflict',

@@ -118,7 +118,7 @@ const metadata: Column<MetadataDto, MetadataDto> = json(
   textKeyed(z.union([z.string(), z.number(), z.boolean()])),
 );
 
-/** A `version` that every change of the record raises by one; If-Match compares it. */
+/** The version of a record, which every change raises by one; If-Match compares it. */
 export function raisedByChange<C extends Column>(
   column: C,
 ): C & { readonly isRaisedByChange: true } {

@@ -14,6 +14,7 @@ import {
   type RequestItems,
 } from './refusal.js';
 import { recordChange } from './recorded-change.js';
+import { authorOf } from './occasion.js';
 import {
   rowToJson,
   type NewRecord,
@@ -49,8 +50,9 @@ function completeRow(
   resource: Pick<Resource, 'idPrefix' | 'scope'>,
   values: Values,
 ): Values {
-  const { caller, now } = unit;
-  const { tenantId, environmentId } = caller.environment;
+  const { actor, now } = unit;
+  const { tenantId, environmentId } = unit.environment;
+  const author = authorOf(actor);
   return {
     id: unit.newId(resource.idPrefix),
     metadata: {},
@@ -59,9 +61,9 @@ function completeRow(
     ...(resource.scope === 'tenant' ? {} : { environment_id: environmentId }),
     status: 'published',
     created_at: now,
-    created_by: caller.userId,
+    created_by: author,
     updated_at: now,
-    updated_by: caller.userId,
+    updated_by: author,
   };
 }
 

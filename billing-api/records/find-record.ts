@@ -3,7 +3,7 @@ import type { Columns } from './columns.js';
 import { allOf, isOfScope, isPublished, type Conditions } from './conditions.js';
 import { notFound, notPublished, type Refusal } from './refusal.js';
 import type { ColumnName, Resource, RowOf } from './resource.js';
-import type { ReadUnit } from './unit.js';
+import type { StatementUnit } from './unit.js';
 
 const NO_LOCK = sql.fragment``;
 /** Nobody else changes the row; other tables may still refer to it. */
@@ -14,7 +14,7 @@ const FOR_REMOVAL = sql.fragment`FOR UPDATE`;
 const FOR_HOLD = sql.fragment`FOR SHARE`;
 
 function select<C extends Columns>(
-  { tx }: ReadUnit,
+  { tx }: StatementUnit,
   resource: Resource<C>,
   { where, lock }: { readonly where: FragmentSqlToken; readonly lock: FragmentSqlToken },
 ): Promise<readonly RowOf<C>[]> {
@@ -24,7 +24,7 @@ function select<C extends Columns>(
 }
 
 async function selectOne<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   query: { readonly where: FragmentSqlToken; readonly lock: FragmentSqlToken },
 ): Promise<RowOf<C> | null> {
@@ -32,7 +32,7 @@ async function selectOne<C extends Columns>(
 }
 
 async function selectMany<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   query: { readonly ids: readonly string[]; readonly lock: FragmentSqlToken },
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -46,7 +46,7 @@ const hasId = (id: string) => sql.fragment`id = ${id}`;
 
 /** The record with this id, whatever its status. */
 export function findRecord<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | null> {
@@ -55,7 +55,7 @@ export function findRecord<C extends Columns>(
 
 /** The records with these ids, whatever their status; unknown ids are left out. */
 export function findRecords<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -64,7 +64,7 @@ export function findRecords<C extends Columns>(
 
 /** The published records that meet the conditions, oldest first. */
 export async function findPublished<C extends Columns>(
-  { tx }: ReadUnit,
+  { tx }: StatementUnit,
   resource: Resource<C>,
   conditions: Conditions<ColumnName<C>>,
 ): Promise<readonly RowOf<C>[]> {
@@ -76,7 +76,7 @@ export async function findPublished<C extends Columns>(
 
 /** The record with this id, whatever its status; otherwise the 404 that names it. */
 export async function readRecord<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | Refusal> {
@@ -85,7 +85,7 @@ export async function readRecord<C extends Columns>(
 
 /** As `findRecord`; until the unit ends nobody else changes the record. */
 export function lockRecord<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | null> {
@@ -94,7 +94,7 @@ export function lockRecord<C extends Columns>(
 
 /** As `lockRecord`; and nobody can begin to refer to the record. */
 export function lockRecordForRemoval<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | null> {
@@ -106,7 +106,7 @@ export function lockRecordForRemoval<C extends Columns>(
  * order of their ids: two bulk requests never wait for each other.
  */
 export function lockRecords<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -118,7 +118,7 @@ export function lockRecords<C extends Columns>(
  * nobody else changes them.
  */
 export function lockRecordsForChange<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -127,7 +127,7 @@ export function lockRecordsForChange<C extends Columns>(
 
 /** As `findRecords`; the records stay as they are until the unit ends, others may hold them too. */
 export function holdRecords<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, RowOf<C>>> {
@@ -136,7 +136,7 @@ export function holdRecords<C extends Columns>(
 
 /** The published record with this id, held; or why it cannot be used: 404, or 400 when archived. */
 export async function holdPublished<C extends Columns>(
-  unit: ReadUnit,
+  unit: StatementUnit,
   resource: Resource<C>,
   id: string,
 ): Promise<RowOf<C> | Refusal> {

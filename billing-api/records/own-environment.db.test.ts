@@ -11,7 +11,7 @@ import { createRecord } from './create-record.js';
 import { findPublished, findRecord, findRecords, lockRecord, lockRecords } from './find-record.js';
 import { isRefusal } from './refusal.js';
 import { writeUnit, type Unit } from './unit.js';
-import { testCaller } from '../testing/test-caller.js';
+import { testOccasion } from '../testing/test-occasion.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 const FOREIGN = { tenantId: 'tenant_other', environmentId: 'env_other' };
@@ -29,10 +29,9 @@ async function inUnboundUnit<T>(
         set_config('minutebook.tenant_id', ${environment.tenantId}, true),
         set_config('minutebook.environment_id', ${environment.environmentId}, true)`);
     expect(isBound).toBe(false);
-    const caller = testCaller({ environment, userId: 'user_1' });
     return work({
       tx,
-      caller,
+      ...testOccasion({ environment, userId: 'user_1' }),
       now: NOW,
       newId: (prefix) => `${prefix}_new`,
       changes: [],
@@ -53,7 +52,7 @@ describe('the functions of all resources', () => {
       createId: (prefix: string) => `${prefix}_own`,
     };
     const values = { name: 'P', description: null, lookup_key: 'p', display_order: null };
-    const made = await writeUnit(dependencies, testCaller({ environment, userId }), (unit) =>
+    const made = await writeUnit(dependencies, testOccasion({ environment, userId }), (unit) =>
       createRecord(unit, PLANS, { ...values, metadata: {} }),
     );
     if (isRefusal(made)) throw new Error(made.message);

@@ -10,7 +10,7 @@ import { findRecord } from './find-record.js';
 import { isRefusal } from './refusal.js';
 import { recordToDto, rowToJson, type NewRecord } from './resource.js';
 import { writeUnit, type Unit } from './unit.js';
-import { testCaller } from '../testing/test-caller.js';
+import { testOccasion } from '../testing/test-occasion.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 
@@ -19,7 +19,7 @@ async function runUnit<T>(database: Database, work: (unit: Unit) => Promise<T>) 
   let ids = 0;
   const createId = (prefix: string): string => `${prefix}_${String((ids += 1)).padStart(3, '0')}`;
   const dependencies = { database, clock: { now: () => NOW }, createId };
-  return writeUnit(dependencies, testCaller({ environment, userId }), work);
+  return writeUnit(dependencies, testOccasion({ environment, userId }), work);
 }
 
 /** The result of a unit that is stored. */

@@ -18,7 +18,7 @@ import {
   type SearchBodyRequest,
   type SearchCommand,
 } from './search-request.js';
-import type { SearchUnit } from './unit.js';
+import type { ReadUnit } from './unit.js';
 
 /** One page of a list or search. */
 export type Page<Item> = { readonly items: readonly Item[]; readonly pagination: PaginationDto };
@@ -142,7 +142,7 @@ type ReadPage = { readonly limit: number; readonly offset: number; readonly item
  */
 function isOfEnvironmentNamed(
   { scope }: Pick<Resource, 'scope'>,
-  { tenantId, environmentId }: SearchUnit['environment'],
+  { tenantId, environmentId }: ReadUnit['environment'],
 ): FragmentSqlToken {
   const isOfTenant = sql.fragment`tenant_id = ${tenantId}`;
   if (scope === 'tenant') return isOfTenant;
@@ -151,7 +151,7 @@ function isOfEnvironmentNamed(
 
 /** How many records match, exactly or at least (docs/http.md 1.6). */
 export async function countMatches(
-  { tx, environment }: SearchUnit,
+  { tx, environment }: ReadUnit,
   { resource, where }: Matches,
   { limit, offset, itemCount }: ReadPage,
 ): Promise<PaginationDto> {
@@ -168,7 +168,7 @@ export async function countMatches(
 }
 
 async function findPage<C extends Columns>(
-  unit: SearchUnit,
+  unit: ReadUnit,
   resource: Resource<C>,
   { command, where }: { readonly command: SearchCommand; readonly where: FragmentSqlToken },
 ): Promise<Page<RowOf<C>>> {
@@ -195,7 +195,7 @@ type Search<C extends Columns> = {
  * travel as bound parameters.
  */
 export async function searchExpanded<C extends Columns, Answers extends object>(
-  unit: SearchUnit,
+  unit: ReadUnit,
   resource: Resource<C>,
   search: Search<C> & { readonly expansions: Expansions<RowOf<C>, Answers> },
 ): Promise<Page<Expanded<RowOf<C>, Answers>> | Refusal> {
@@ -211,7 +211,7 @@ export async function searchExpanded<C extends Columns, Answers extends object>(
 
 /** As `searchExpanded`, for a resource without expandable members. */
 export async function searchRecords<C extends Columns>(
-  unit: SearchUnit,
+  unit: ReadUnit,
   resource: Resource<C>,
   search: Search<C>,
 ): Promise<Page<RowOf<C>> | Refusal> {

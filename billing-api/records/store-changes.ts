@@ -2,9 +2,38 @@ import { sql } from 'slonik';
 import { formatInstant } from '../../contract/instant.js';
 import { noRows } from '../../sql/columns.js';
 import { CURRENT_ENVIRONMENT } from './conditions.js';
+import type { Actor } from './occasion.js';
 import type { Unit } from './unit.js';
 
-async function storeAudit({ tx, caller, now, newId, changes }: Unit): Promise<void> {
+/** The columns of the audit trail that say who made a change (0035_occasions.sql). */
+type AuditedActor = {
+  readonly actor_kind: Actor['kind'];
+  readonly actor_name: string | null;
+  readonly run_id: string | null;
+  readonly user_id: string | null;
+  readonly api_key_id: string | null;
+  readonly request_id: string | null;
+};
+
+const NOBODY = {
+  ...{ actor_name: null, run_id: null },
+  ...{ user_id: null, api_key_id: null, request_id: null },
+};
+
+function auditedActor(actor: Actor): AuditedActor {
+  switch (actor.kind) {
+    case 'request': {
+      const { userId: user_id, apiKeyId: api_key_id, requestId: request_id } = actor;
+      return { ...NOBODY, actor_kind: 'request', user_id, api_key_id, request_id };
+    }
+    case 'job':
+      return { ...NOBODY, actor_kind: 'job', actor_name: actor.job, run_id: actor.runId };
+    case 'operator':
+      return { ...NOBODY, actor_kind: 'operator', actor_name: actor.name };
+  }
+}
+
+async function storeAudit({ tx, actor, now, newId, changes }: Unit): Promise<void> {
   if (changes.length === 0) return;
   const entries = changes.map((change) => ({
     id: newId('audit'),
@@ -13,16 +42,14 @@ async function storeAudit({ tx, caller, now, newId, changes }: Unit): Promise<vo
     action: change.action,
     before: change.before,
     after: change.after,
-    user_id: caller.userId,
-    api_key_id: caller.apiKeyId,
-    request_id: caller.requestId,
+    ...auditedActor(actor),
     created_at: formatInstant(now),
   }));
   await tx.query(sql.type(noRows)`
     INSERT INTO audit_entries (tenant_id, environment_id, id, entity_type, entity_id, action,
-      before, after, user_id, api_key_id, request_id, created_at)
+      before, after, actor_kind, actor_name, run_id, user_id, api_key_id, request_id, created_at)
     SELECT ${CURRENT_ENVIRONMENT}, id, entity_type, entity_id, action,
-      before, after, user_id, api_key_id, request_id, created_at
+      before, after, actor_kind, actor_name, run_id, user_id, api_key_id, request_id, created_at
     FROM jsonb_populate_recordset(NULL::audit_entries, ${JSON.stringify(entries)}::jsonb)`);
 }
 

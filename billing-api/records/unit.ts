@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/ids.js';
 import { noRows } from '../../sql/columns.js';
 import { Rollback, type Database } from '../../sql/pool.js';
-import type { Caller, IdempotencyClaim } from './caller.js';
+import type { Actor, IdempotencyClaim, Occasion, Reading } from './occasion.js';
 import type { NewSystemEvent, RecordedChange } from './recorded-change.js';
 import { isRefusal, type Refusal } from './refusal.js';
 import { storeChanges } from './store-changes.js';
@@ -17,19 +17,24 @@ export type BillingDatabase = Database;
 export type Transaction = CommonQueryMethods;
 
 /** What an operation that reads needs. */
-export type ReadDependencies = { readonly database: BillingDatabase };
-
-/** What an operation that writes needs. */
-export type WriteDependencies = ReadDependencies & {
+export type ReadDependencies = {
+  readonly database: BillingDatabase;
+  /** That of the machine: an operation asks its unit instead, which knows of test clocks. */
   readonly clock: Clock;
-  readonly createId: IdSource;
 };
 
-/** One consistent reading of one environment. */
-export type ReadUnit = { readonly tx: Transaction };
+/** What an operation that writes needs. */
+export type WriteDependencies = ReadDependencies & { readonly createId: IdSource };
 
-/** A reading that knows which environment it is of. */
-export type SearchUnit = ReadUnit & { readonly environment: Environment };
+/** What statements alone need of a unit. */
+export type StatementUnit = { readonly tx: Transaction };
+
+/** One consistent reading of one environment, at one instant. */
+export type ReadUnit = StatementUnit & {
+  readonly environment: Environment;
+  /** One instant for all of it, from the clock of the environment. */
+  readonly now: InstantMs;
+};
 
 /**
  * One change of one environment, with everything that may differ from run to run: who makes it,
@@ -37,9 +42,7 @@ export type SearchUnit = ReadUnit & { readonly environment: Environment };
  * gather in it what is stored together with the change: the audit trail and the system events.
  */
 export type Unit = ReadUnit & {
-  readonly caller: Caller;
-  /** One instant for the whole change. */
-  readonly now: InstantMs;
+  readonly actor: Actor;
   readonly newId: IdSource;
   /** The records that were written so far, in order. */
   readonly changes: RecordedChange[];
@@ -56,34 +59,39 @@ class RefusedUnit extends Rollback {
 
 /**
  * Reads one environment: all statements see the same snapshot, whatever is committed meanwhile,
- * and none of them can write or lock.
+ * and none of them can write or lock. `work` runs again when the clock of the environment turns out
+ * to show another instant.
  */
 export function readUnit<T>(
-  { database }: ReadDependencies,
-  environment: Environment,
-  work: (unit: SearchUnit) => Promise<T>,
+  { database, clock }: ReadDependencies,
+  { environment, at }: Reading,
+  work: (unit: ReadUnit) => Promise<T>,
 ): Promise<T> {
-  return database.readSnapshot(environment, (tx) => work({ tx, environment }));
+  return database.readSnapshot(environment, (tx, testClock) =>
+    work({ tx, environment, now: at ?? testClock ?? clock.now() }),
+  );
 }
 
 /**
  * Changes one environment in one transaction: all of it or, when `work` answers with a refusal,
  * nothing. What `work` reads for the answer belongs to the same transaction. A claim on an
  * Idempotency-Key is marked as applied in it, so that a retry after a crash never does the work
- * twice. `work` may run several times (deadlocks), so it must do nothing but SQL.
+ * twice. `work` may run several times (deadlocks, a clock that has moved), so it must do nothing
+ * but SQL.
  */
 export async function writeUnit<T>(
   { database, clock, createId }: WriteDependencies,
-  caller: Caller,
+  { environment, at, actor }: Occasion,
   work: (unit: Unit) => Promise<T | Refusal>,
 ): Promise<T | Refusal> {
-  const now = clock.now();
+  const began = clock.now();
   try {
-    return await database.asEnvironment(caller.environment, async (tx) => {
-      const unit = { tx, caller, now, newId: createId, changes: [], events: [] };
+    return await database.asEnvironment(environment, async (tx, testClock) => {
+      const now = at ?? testClock ?? began;
+      const unit = { tx, environment, actor, now, newId: createId, changes: [], events: [] };
       const result = await work(unit);
       if (isRefusal(result)) throw new RefusedUnit(result);
-      if (caller.claim !== null) await markApplied(tx, caller.claim);
+      if (actor.kind === 'request' && actor.claim !== null) await markApplied(tx, actor.claim);
       await storeChanges(unit);
       return result;
     });

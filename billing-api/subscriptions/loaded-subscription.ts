@@ -1,7 +1,7 @@
 import { assertPresent } from '../../runtime/failure.js';
 import type { PeriodLedger } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
 import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
@@ -59,8 +59,8 @@ export async function loadBilledSubscription(
 /** As `loadSubscription`, in a unit of its own. */
 export function readSubscription(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<LoadedSubscription | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => loadSubscription(unit, id));
+  return readUnit(dependencies, occasion, (unit) => loadSubscription(unit, id));
 }

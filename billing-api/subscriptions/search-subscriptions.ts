@@ -4,7 +4,7 @@ import { findRecords } from '../records/find-record.js';
 import { invalid, isRefusal, type Refusal } from '../records/refusal.js';
 import { pageToDto, searchExpanded } from '../records/search-records.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
-import type { SearchUnit } from '../records/unit.js';
+import type { ReadUnit } from '../records/unit.js';
 import {
   lineItemToDto,
   type LineItemDto,
@@ -41,7 +41,7 @@ type SubscriptionSearch = {
 
 /** One page of the subscriptions that meet the conditions, as they are answered. */
 export async function searchSubscriptionsIn(
-  unit: SearchUnit,
+  unit: ReadUnit,
   { request, conditions, withLineItems }: SubscriptionSearch,
 ): Promise<SubscriptionListDto | Refusal> {
   const expansions = SUBSCRIPTION_EXPANSIONS;

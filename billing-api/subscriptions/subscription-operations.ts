@@ -1,5 +1,5 @@
 import { findNamedCustomer } from '../customers/named-customer.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { isEqual } from '../records/conditions.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import type { SearchBodyRequest } from '../records/search-request.js';
@@ -15,12 +15,12 @@ import {
 /** POST /subscriptions/search. */
 export async function searchSubscriptions(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchSubscriptionsBody,
 ): Promise<SubscriptionListDto | Refusal> {
   const own = subscriptionConditions(body);
   if (isRefusal(own)) return own;
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const ofCustomer = await isOfExternalCustomer(unit, body.external_customer_id);
     const conditions = [...own, ...ofCustomer];
     const withLineItems = body.with_line_items === true;
@@ -31,10 +31,10 @@ export async function searchSubscriptions(
 /** GET /customers/external/{external_id}/subscriptions. */
 export function listSubscriptionsOfCustomer(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { externalId, ...request }: SearchBodyRequest & { readonly externalId: string },
 ): Promise<SubscriptionListDto | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, { externalId });
     if (isRefusal(customer)) return customer;
     const conditions = isEqual('customer_id', customer.id);

@@ -1,7 +1,7 @@
 import { Body, Controller, Extension, Get, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { tagReadVersion } from '../edge/versions.js';
 import type { ReadDependencies } from '../records/unit.js';
 import { readSubscription } from './loaded-subscription.js';
@@ -27,7 +27,7 @@ export class SubscriptionsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchSubscriptionsBody,
   ): Promise<SubscriptionListDto> {
-    return accepted(await searchSubscriptions(this.dependencies, callerOf(request), body));
+    return accepted(await searchSubscriptions(this.dependencies, occasionOf(request), body));
   }
 
   /** @summary Read a subscription with its line items */
@@ -37,7 +37,7 @@ export class SubscriptionsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<ExpandedSubscriptionDto> {
-    const found = accepted(await readSubscription(this.dependencies, callerOf(request), id));
+    const found = accepted(await readSubscription(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, found.subscription.version);
     return loadedSubscriptionToDto(found);
   }

@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../records/change-record.js';
 import { createRecord } from '../records/create-record.js';
 import { readRecord } from '../records/find-record.js';
@@ -45,13 +45,13 @@ function readAssociation(body: CreateTaxAssociationBody) {
 /** POST /taxes/associations. */
 export async function createTaxAssociation(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateTaxAssociationBody,
 ): Promise<AssociatedTax | Refusal> {
   const read = readAssociation(body);
   if (isRefusal(read)) return read;
   const { named, columns } = read;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const entity = await holdTaxedEntity(unit, named);
     if (isRefusal(entity)) return entity;
     const code = body.tax_rate_code;
@@ -66,10 +66,10 @@ export async function createTaxAssociation(
 /** GET /taxes/associations/{id}, whatever its status. */
 export function readTaxAssociation(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<AssociatedTax | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, TAX_ASSOCIATIONS, id);
     return isRefusal(row) ? row : withTaxRate(unit, row);
   });
@@ -78,10 +78,10 @@ export function readTaxAssociation(
 /** GET /taxes/associations. */
 export function listTaxAssociations(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: SearchBodyRequest,
 ): Promise<Page<AssociatedTax> | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, TAX_ASSOCIATIONS, { request, conditions: [] });
     return isRefusal(page) ? page : { ...page, items: await withTaxRates(unit, page.items) };
   });
@@ -101,12 +101,12 @@ function readChange(body: ChangeTaxAssociationBody) {
 /** PUT /taxes/associations/{id}. */
 export async function changeTaxAssociation(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeTaxAssociationBody },
 ): Promise<AssociatedTax | Refusal> {
   const patch = readChange(body);
   if (isRefusal(patch)) return patch;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const changed = await changeRecord(unit, TAX_ASSOCIATIONS, {
       target,
       change: ({ start_date: start }) => {
@@ -121,10 +121,10 @@ export async function changeTaxAssociation(
 /** DELETE /taxes/associations/{id}. */
 export function archiveTaxAssociation(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<TaxAssociationRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, TAX_ASSOCIATIONS, { id, guards: [] }),
   );
 }

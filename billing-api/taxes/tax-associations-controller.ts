@@ -15,7 +15,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
@@ -51,7 +51,7 @@ export class TaxAssociationsController extends Controller {
     @Body() body: CreateTaxAssociationBody,
   ): Promise<TaxAssociationDto> {
     const created = accepted(
-      await createTaxAssociation(this.dependencies, callerOf(request), body),
+      await createTaxAssociation(this.dependencies, occasionOf(request), body),
     );
     this.setStatus(201);
     tagVersion(this, created.association.version);
@@ -69,7 +69,7 @@ export class TaxAssociationsController extends Controller {
     @Queries() query: ListQuery,
   ): Promise<TaxAssociationListDto> {
     const list = listRequestFrom(query);
-    const page = accepted(await listTaxAssociations(this.dependencies, callerOf(request), list));
+    const page = accepted(await listTaxAssociations(this.dependencies, occasionOf(request), list));
     return pageToDto(page, taxAssociationToDto);
   }
 
@@ -80,7 +80,7 @@ export class TaxAssociationsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<TaxAssociationDto> {
-    const found = accepted(await readTaxAssociation(this.dependencies, callerOf(request), id));
+    const found = accepted(await readTaxAssociation(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, found.association.version);
     return taxAssociationToDto(found);
   }
@@ -95,7 +95,7 @@ export class TaxAssociationsController extends Controller {
   ): Promise<TaxAssociationDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
     const changed = accepted(
-      await changeTaxAssociation(this.dependencies, callerOf(request), change),
+      await changeTaxAssociation(this.dependencies, occasionOf(request), change),
     );
     tagVersion(this, changed.association.version);
     return taxAssociationToDto(changed);
@@ -112,6 +112,6 @@ export class TaxAssociationsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<void> {
-    accepted(await archiveTaxAssociation(this.dependencies, callerOf(request), id));
+    accepted(await archiveTaxAssociation(this.dependencies, occasionOf(request), id));
   }
 }

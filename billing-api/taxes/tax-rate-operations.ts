@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import {
   changeRecord,
   notReferenced,
@@ -28,30 +28,30 @@ import {
 /** POST /taxes/rates. */
 export async function createTaxRate(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateTaxRateBody,
 ): Promise<TaxRateRow | Refusal> {
   const rate = newTaxRate(body);
   if (isRefusal(rate)) return rate;
-  return writeUnit(dependencies, caller, (unit) => createRecord(unit, TAX_RATES, rate));
+  return writeUnit(dependencies, occasion, (unit) => createRecord(unit, TAX_RATES, rate));
 }
 
 /** GET /taxes/rates/{id}, whatever its status. */
 export function readTaxRate(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<TaxRateRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, TAX_RATES, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, TAX_RATES, id));
 }
 
 /** GET /taxes/rates. */
 export function listTaxRates(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: SearchBodyRequest,
 ): Promise<Page<TaxRateRow> | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, TAX_RATES, { request, conditions: [] }),
   );
 }
@@ -65,12 +65,12 @@ const notAssociated = notReferenced(
 /** PUT /taxes/rates/{id}. */
 export async function changeTaxRate(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeTaxRateBody },
 ): Promise<TaxRateRow | Refusal> {
   const patch = changedTaxRate(body);
   if (isRefusal(patch)) return patch;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, TAX_RATES, {
       target,
       change: async (row) => {
@@ -87,10 +87,10 @@ export async function changeTaxRate(
 /** DELETE /taxes/rates/{id}. */
 export function archiveTaxRate(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<TaxRateRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, TAX_RATES, { id, guards: [notAssociated] }),
   );
 }

@@ -15,7 +15,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../edge/versions.js';
 import type { WriteDependencies } from '../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../records/list-request.js';
@@ -50,7 +50,7 @@ export class TaxRatesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateTaxRateBody,
   ): Promise<TaxRateDto> {
-    const created = accepted(await createTaxRate(this.dependencies, callerOf(request), body));
+    const created = accepted(await createTaxRate(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, created.version);
     return taxRateToDto(created);
@@ -67,7 +67,7 @@ export class TaxRatesController extends Controller {
     @Queries() query: ListQuery,
   ): Promise<TaxRateListDto> {
     const list = listRequestFrom(query);
-    const page = accepted(await listTaxRates(this.dependencies, callerOf(request), list));
+    const page = accepted(await listTaxRates(this.dependencies, occasionOf(request), list));
     return pageToDto(page, taxRateToDto);
   }
 
@@ -78,7 +78,7 @@ export class TaxRatesController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<TaxRateDto> {
-    const found = accepted(await readTaxRate(this.dependencies, callerOf(request), id));
+    const found = accepted(await readTaxRate(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, found.version);
     return taxRateToDto(found);
   }
@@ -92,7 +92,7 @@ export class TaxRatesController extends Controller {
     @Body() body: ChangeTaxRateBody,
   ): Promise<TaxRateDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const changed = accepted(await changeTaxRate(this.dependencies, callerOf(request), change));
+    const changed = accepted(await changeTaxRate(this.dependencies, occasionOf(request), change));
     tagVersion(this, changed.version);
     return taxRateToDto(changed);
   }
@@ -105,6 +105,6 @@ export class TaxRatesController extends Controller {
   @Extension('x-operation', { entity: 'tax', access: 'write' })
   @SuccessResponse(204, 'Archived')
   public async archiveTaxRate(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await archiveTaxRate(this.dependencies, callerOf(request), id));
+    accepted(await archiveTaxRate(this.dependencies, occasionOf(request), id));
   }
 }

@@ -48,7 +48,7 @@ export async function holdTaxedEntity(
 ): Promise<TaxedEntity | Refusal> {
   switch (named.type) {
     case 'tenant': {
-      const { tenantId } = unit.caller.environment;
+      const { tenantId } = unit.environment;
       if (named.id !== null && named.id !== tenantId) return notFound('tenant', named.id);
       return { type: 'tenant', id: tenantId };
     }

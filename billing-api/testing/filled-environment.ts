@@ -7,6 +7,7 @@ import {
   makeAlertSettings,
   type AdjustmentIdKind,
 } from './filled-adjustments.js';
+import { setTestClock } from './set-test-clock.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
@@ -201,6 +202,7 @@ export async function fillEnvironment(
   const { suffix } = place;
   const call = withKey(tools.api, apiKey);
   const make = makeWith(call);
+  await setTestClock(tools.database, environment, Date.parse(FILLED_AT));
   const catalog = await makeCatalog(make, suffix);
   const addons = await makeAddons(make, catalog, suffix);
   const grants = await makeCreditGrants(make, catalog);

@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { mustGet } from '../../runtime/failure.js';
 import type { UsageCustomer } from '../customers/customers-store.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { partsOf, readUsage } from './read-usage.js';
 import {
@@ -28,14 +28,14 @@ type Answered = {
 /** Reads the usage that an endpoint answers. */
 export async function answerUsage(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { query, customer, dataUntil }: Answered,
 ): Promise<UsageAnswer | Refusal> {
   const { subject, spec, split } = query;
-  const { environment } = caller;
+  const { environment } = occasion;
   const answers =
     customer === null
-      ? await readUsageOfEverybody(dependencies, caller, [query])
+      ? await readUsageOfEverybody(dependencies, occasion, [query])
       : await readUsage(
           dependencies.usage,
           { environment, customers: usageOfCustomers([customer]) },

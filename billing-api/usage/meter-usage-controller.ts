@@ -3,7 +3,7 @@ import type { Request as HttpRequest } from 'express';
 import { queryMeterUsage } from './query-meter-usage.js';
 import { meterUsageToDto, type MeterUsageQueryBody, type MeterUsageQueryDto } from './usage-dto.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/meter-usage')
@@ -25,7 +25,7 @@ export class MeterUsageController extends Controller {
     @Body() body: MeterUsageQueryBody,
   ): Promise<MeterUsageQueryDto> {
     const { items, dataUntil } = accepted(
-      await queryMeterUsage(this.dependencies, callerOf(request), body),
+      await queryMeterUsage(this.dependencies, occasionOf(request), body),
     );
     return meterUsageToDto({ items, dataUntil });
   }

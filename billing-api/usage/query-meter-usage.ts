@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../contract/instant.js';
 import { mustGet, zip } from '../../runtime/failure.js';
 import type { EffectiveMeter } from '../catalog/meters/effective-meters.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import {
@@ -43,14 +43,14 @@ function metersOf(
 /** The usage of the customers with these external ids, or of everybody when there are none. */
 async function answersFor(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { definitions, ids, queries }: NamedQueries,
 ): Promise<UsageAnswers<AnswerSlicing> | null | Refusal> {
-  if (ids.length === 0) return readUsageOfEverybody(dependencies, caller, queries);
+  if (ids.length === 0) return readUsageOfEverybody(dependencies, occasion, queries);
   const known = new Set(definitions.customers.map((customer) => customer.external_id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) return notFound('customer', unknown);
-  const { environment } = caller;
+  const { environment } = occasion;
   const customers = usageOfCustomers(definitions.customers);
   return readUsage(dependencies.usage, { environment, customers }, queries);
 }
@@ -58,22 +58,22 @@ async function answersFor(
 /** POST /meter-usage/query (docs/http.md 10.3). */
 export async function queryMeterUsage(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: MeterUsageQuery,
 ): Promise<MeterUsageItems | Refusal> {
-  const reader = new MemberReader();
-  const terms = readTerms(reader, request, dependencies.clock.now());
-  const problems = reader.refusal();
-  if (problems !== null) return problems;
   const { external_customer_ids: externalIds = [] } = request;
   const named = { meterIds: request.meter_ids, externalIds, customerId: null };
-  const definitions = await readDefinitions(dependencies, caller, named);
+  const definitions = await readDefinitions(dependencies, occasion, named);
+  const reader = new MemberReader();
+  const terms = readTerms(reader, request, definitions.now);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
   const meters = metersOf(definitions, request.meter_ids);
   if (isRefusal(meters)) return meters;
   const queries = pointsQueriesOf(meters, terms);
   if (isRefusal(queries)) return queries;
   const question = { definitions, ids: externalIds, queries };
-  const answers = await answersFor(dependencies, caller, question);
+  const answers = await answersFor(dependencies, occasion, question);
   if (isRefusal(answers)) return answers;
   if (answers === null) return tooManyCells({ buckets: null });
   const items = zip(meters, queries).map(([meter, query]) =>

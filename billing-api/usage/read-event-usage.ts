@@ -1,5 +1,5 @@
 import type { UsageCustomer } from '../customers/customers-store.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { isRefusal, type Refusal } from '../records/refusal.js';
 import { specOfMeter } from './aggregation-of-meter.js';
 import { answerUsage } from './answer-usage.js';
@@ -32,17 +32,17 @@ function answerQueryOf(
 /** POST /events/usage (docs/http.md 10.3): an ad-hoc aggregation, without a meter. */
 export async function readEventUsage(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: EventUsageRequest,
 ): Promise<UsageAnswer | Refusal> {
-  const checked = eventUsageQueryFrom(request, dependencies.clock.now());
-  if (isRefusal(checked)) return checked;
   const named = { meterIds: [], ...namedCustomer(request) };
-  const definitions = await readDefinitions(dependencies, caller, named);
+  const definitions = await readDefinitions(dependencies, occasion, named);
+  const checked = eventUsageQueryFrom(request, definitions.now);
+  if (isRefusal(checked)) return checked;
   const customer = foundCustomer(definitions, request);
   if (isRefusal(customer)) return customer;
   const query = answerQueryOf(checked, customer);
   if (isRefusal(query)) return query;
   const { dataUntil } = definitions;
-  return answerUsage(dependencies, caller, { query, customer, dataUntil });
+  return answerUsage(dependencies, occasion, { query, customer, dataUntil });
 }

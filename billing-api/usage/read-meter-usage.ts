@@ -1,4 +1,4 @@
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import { MemberReader } from '../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
 import { answerUsage } from './answer-usage.js';
@@ -13,15 +13,15 @@ export type MeterUsageRequest = UsageRequest & { readonly meter_id: string };
 /** POST /events/usage/meter (docs/http.md 10.3). */
 export async function readMeterUsage(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: MeterUsageRequest,
 ): Promise<UsageAnswer | Refusal> {
+  const named = { meterIds: [request.meter_id], ...namedCustomer(request) };
+  const definitions = await readDefinitions(dependencies, occasion, named);
   const reader = new MemberReader();
-  const terms = readTerms(reader, request, dependencies.clock.now());
+  const terms = readTerms(reader, request, definitions.now);
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  const named = { meterIds: [request.meter_id], ...namedCustomer(request) };
-  const definitions = await readDefinitions(dependencies, caller, named);
   const meter = definitions.meters.get(request.meter_id);
   if (meter === undefined) return notFound('meter', request.meter_id);
   const customer = foundCustomer(definitions, request);
@@ -29,5 +29,5 @@ export async function readMeterUsage(
   const query = meterUsageQuery(meter, customer, terms);
   if (isRefusal(query)) return query;
   const { dataUntil } = definitions;
-  return answerUsage(dependencies, caller, { query, customer, dataUntil });
+  return answerUsage(dependencies, occasion, { query, customer, dataUntil });
 }

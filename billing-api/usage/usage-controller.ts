@@ -9,7 +9,7 @@ import {
   type UsageDto,
 } from './usage-dto.js';
 import { accepted } from '../edge/http-failure.js';
-import { callerOf } from '../edge/request-context.js';
+import { occasionOf } from '../edge/request-context.js';
 import type { UsageReadDependencies } from './usage-customers.js';
 
 @Route('v1/events/usage')
@@ -30,7 +30,7 @@ export class UsageController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: MeterUsageBody,
   ): Promise<UsageDto> {
-    return usageToDto(accepted(await readMeterUsage(this.dependencies, callerOf(request), body)));
+    return usageToDto(accepted(await readMeterUsage(this.dependencies, occasionOf(request), body)));
   }
 
   /**
@@ -44,6 +44,6 @@ export class UsageController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: EventUsageBody,
   ): Promise<UsageDto> {
-    return usageToDto(accepted(await readEventUsage(this.dependencies, callerOf(request), body)));
+    return usageToDto(accepted(await readEventUsage(this.dependencies, occasionOf(request), body)));
   }
 }

@@ -1,12 +1,11 @@
 import { customerKeysOf } from '../../contract/usage-event.js';
-import type { Clock } from '../../runtime/clock.js';
 import { findUnknownCustomerKeys, type UsageCustomer } from '../customers/customers-store.js';
 import type { KnownCustomers } from '../customers/known-customers.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
 import { type ReadDependencies, readUnit } from '../records/unit.js';
 import type { UsageCustomers } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
-import type { Caller } from '../records/caller.js';
+import type { Occasion } from '../records/occasion.js';
 import {
   answersOf,
   cellQueriesOf,
@@ -23,7 +22,6 @@ export type UsageReadDependencies = ReadDependencies & {
   readonly usage: UsageReader;
   readonly dataUntil: ReadDataUntil;
   readonly knownCustomers: KnownCustomers;
-  readonly clock: Clock;
 };
 
 /** The usage of these customers only. */
@@ -37,12 +35,12 @@ export function usageOfCustomers(
 }
 
 async function unknownOf(
-  { database, knownCustomers }: UsageReadDependencies,
-  { environment }: Caller,
+  dependencies: UsageReadDependencies,
+  { environment }: Occasion,
   keys: readonly string[],
 ): Promise<readonly string[] | Refusal> {
-  const unknown = await knownCustomers.unknownOf(environment, keys, (asked) =>
-    readUnit({ database }, environment, ({ tx }) => findUnknownCustomerKeys(tx, asked)),
+  const unknown = await dependencies.knownCustomers.unknownOf(environment, keys, (asked) =>
+    readUnit(dependencies, { environment }, ({ tx }) => findUnknownCustomerKeys(tx, asked)),
   );
   if (unknown.length <= UNKNOWN_CUSTOMERS_MAX) return unknown;
   return new Refusal(
@@ -61,7 +59,7 @@ type Everybodys<Name extends string> = {
 /** Usage of all but these keys, and whose it is: in one statement where its rows can tell. */
 async function readAllBut<Name extends string>(
   { usage }: UsageReadDependencies,
-  { environment }: Caller,
+  { environment }: Occasion,
   of: { readonly queries: readonly UsageQuery<Name>[]; readonly excluded: readonly string[] },
 ): Promise<Everybodys<Name>> {
   const { queries, excluded } = of;
@@ -85,21 +83,21 @@ const READINGS_MAX = 3;
  */
 export async function readUsageOfEverybody<Name extends string>(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   queries: readonly UsageQuery<Name>[],
 ): Promise<UsageAnswers<Name> | null | Refusal> {
   const excluded = new Set<string>();
   let existing: readonly string[] = [];
   for (let reading = 1; reading <= READINGS_MAX; reading += 1) {
     const of = { queries, excluded: [...excluded] };
-    const { answers, keys } = await readAllBut(dependencies, caller, of);
+    const { answers, keys } = await readAllBut(dependencies, occasion, of);
     if (keys === null) {
       return new Refusal(
         'invalid_operation',
         'there is usage of more than 100000 customers; name one of them',
       );
     }
-    const unknown = await unknownOf(dependencies, caller, keys);
+    const unknown = await unknownOf(dependencies, occasion, keys);
     if (isRefusal(unknown)) return unknown;
     const isUnknown = new Set([...unknown, ...excluded]);
     if (isUnknown.size === excluded.size) return answers;
@@ -108,5 +106,5 @@ export async function readUsageOfEverybody<Name extends string>(
   }
   // Unknown customers keep coming. Naming those that exist costs a longer statement, once.
   const customers = { kind: 'only', keys: existing } as const;
-  return readUsage(dependencies.usage, { environment: caller.environment, customers }, queries);
+  return readUsage(dependencies.usage, { environment: occasion.environment, customers }, queries);
 }

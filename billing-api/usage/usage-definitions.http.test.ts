@@ -2,8 +2,11 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../load-tests/harness/owner.js';
+import { systemClock } from '../../runtime/clock.js';
 import { createDatabase } from '../../sql/pool.js';
+import type { Reading } from '../records/occasion.js';
 import { test } from '../testing/billing-test.js';
+import { setTestClock } from '../testing/set-test-clock.js';
 import { readDefinitions, type NamedInRequest } from './usage-definitions.js';
 
 const NOBODY: NamedInRequest = { meterIds: [], externalIds: [], customerId: null };
@@ -25,7 +28,7 @@ describe('what a usage query must know', () => {
     });
     const one = await api.make('/v1/customers', { external_id: 'one', timezone: 'Europe/Paris' });
     const two = await api.make('/v1/customers', { external_id: 'two' });
-    const dependencies = { database, dataUntil };
+    const dependencies = { database, clock: systemClock, dataUntil };
     const named = { meterIds: [meter.id, 'no'], externalIds: ['one', 'no'], customerId: two.id };
     const own = await readDefinitions(dependencies, api, named);
     expect(own.customers).toEqual([
@@ -38,6 +41,21 @@ describe('what a usage query must know', () => {
     expect([foreign.customers, foreign.meters.size]).toEqual([[], 0]);
   });
 
+  test('tells the instant of the question: of the test clock, of the machine, or the one handed in', async ({
+    api,
+    clock,
+    database: { database },
+  }) => {
+    clock.set('2026-03-01T00:00:00Z');
+    const at = Date.parse('2031-01-01T00:00:00.000Z');
+    const shown = async (reading: Reading) =>
+      (await readDefinitions({ database, clock, dataUntil }, reading, NOBODY)).now;
+    expect(await shown(api)).toBe(clock.now());
+    await setTestClock(database, api.environment, at);
+    expect(await shown(api)).toBe(at);
+    expect(await shown({ environment: api.environment, at: at + 1 })).toBe(at + 1);
+  });
+
   test('is bound by row-level security: where no policy shows a row there is none', async ({
     api,
     database: { database },
@@ -45,7 +63,7 @@ describe('what a usage query must know', () => {
     const customer = await api.make('/v1/customers', { external_id: 'one' });
     const owner = ownerOf(database);
     const named = { ...NOBODY, customerId: customer.id };
-    const read = () => readDefinitions({ database, dataUntil }, api, named);
+    const read = () => readDefinitions({ database, clock: systemClock, dataUntil }, api, named);
     expect((await read()).customers).toHaveLength(1);
     const none = z.unknown();
     await owner.query(sql.type(none)`DROP POLICY environment_isolation ON customers`);
@@ -62,7 +80,7 @@ describe('what a usage query must know', () => {
         single.slonik.one(sql.type(roleRow)`SELECT current_user AS role,
           nullif(current_setting('minutebook.tenant_id', true), '') AS tenant`);
       const before = await where();
-      await readDefinitions({ database: single, dataUntil }, api, NOBODY);
+      await readDefinitions({ database: single, clock: systemClock, dataUntil }, api, NOBODY);
       expect([before, await where()]).toEqual([before, before]);
       expect(before).toEqual({ role: 'minutebook_programs', tenant: null });
     } finally {

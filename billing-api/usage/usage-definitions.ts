@@ -9,7 +9,7 @@ import {
 } from '../catalog/meters/effective-meters.js';
 import { usageCustomerRow, type UsageCustomer } from '../customers/customers-store.js';
 import type { CustomerReference } from '../customers/named-customer.js';
-import type { Caller } from '../records/caller.js';
+import type { Reading } from '../records/occasion.js';
 import { notFound, type Refusal } from '../records/refusal.js';
 import type { ReadDependencies } from '../records/unit.js';
 import type { ReadDataUntil } from './watermark/data-until.js';
@@ -28,11 +28,14 @@ export type UsageDefinitions = {
   readonly meters: ReadonlyMap<string, EffectiveMeter>;
   /** The watermark: what is read from now on has every event received before. */
   readonly dataUntil: InstantMs | null;
+  /** The instant of the question, from the clock of the environment. */
+  readonly now: InstantMs;
 };
 
 export type DefinitionsDependencies = ReadDependencies & { readonly dataUntil: ReadDataUntil };
 
 const definitionsRow = z.object({
+  test_clock: instantColumn.nullable(),
   asked_at: instantColumn.nullable(),
   is_known: z.boolean().nullable(),
   pending_since: instantColumn.nullable(),
@@ -45,14 +48,15 @@ const definitionsRow = z.object({
  * row-level security binds it as it does a transaction of the environment.
  */
 export async function readDefinitions(
-  { database, dataUntil }: DefinitionsDependencies,
-  { environment: { tenantId, environmentId } }: Pick<Caller, 'environment'>,
+  { database, clock, dataUntil }: DefinitionsDependencies,
+  { environment: { tenantId, environmentId }, at }: Reading,
   { meterIds, externalIds, customerId }: NamedInRequest,
 ): Promise<UsageDefinitions> {
   const { ofPendingAppend } = dataUntil;
   const [row, until] = await Promise.all([
     database.slonik.one(sql.type(definitionsRow)`
-      SELECT * FROM find_usage_definitions(${tenantId}, ${environmentId},
+      SELECT *, find_test_clock(${tenantId}, ${environmentId}) AS test_clock
+      FROM find_usage_definitions(${tenantId}, ${environmentId},
         ${sql.array([...new Set(meterIds)], 'text')},
         ${sql.array([...new Set(externalIds)], 'text')},
         ${customerId}, ${ofPendingAppend !== undefined})`),
@@ -67,6 +71,7 @@ export async function readDefinitions(
     customers: row.found_customers,
     meters: effectiveMetersFrom(row.found_meters),
     dataUntil: pending === null ? until : (ofPendingAppend?.(pending) ?? null),
+    now: at ?? row.test_clock ?? clock.now(),
   };
 }
 

@@ -6,7 +6,7 @@ import { storeEvents, type UsageTarget } from '../testing/write-usage-minutes.js
 import { isRefusal } from '../records/refusal.js';
 import { readMeterUsage } from './read-meter-usage.js';
 import { createUsageReader, type UsageReader } from './store/usage-reader.js';
-import { testCaller } from '../testing/test-caller.js';
+import { testOccasion } from '../testing/test-occasion.js';
 import { generationOf } from '../testing/meter-generation.js';
 
 const USAGE = '/v1/events/usage/meter';
@@ -148,7 +148,7 @@ test.for(ASKED_MEANWHILE)(
         knownCustomers: new KnownCustomers(),
         clock: { now: () => Date.parse(NOW) },
       },
-      testCaller({ environment, userId: 'user' }),
+      testOccasion({ environment, userId: 'user' }),
       { meter_id: meter.id, start_time: '2026-10-20T00:00:00Z', end_time: NOW, ...windows },
     );
     if (isRefusal(answer)) throw new Error(answer.message);

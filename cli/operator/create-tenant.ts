@@ -7,7 +7,7 @@ import { createId } from '../../runtime/ids.js';
 import { createApiKey } from '../../sql/api-key.js';
 import type { Database } from '../../sql/pool.js';
 import { VerbRefused } from '../verb-refused.js';
-import { done, writing } from './in-whose-name.js';
+import { done, operator, writing } from './as-operator.js';
 
 /** That of a sign-up (billing-api/platform/auth/auth-dto.ts). */
 const TENANT_NAME_CHARACTERS_MAX = 255;
@@ -44,13 +44,13 @@ export async function createOperatorTenant(
 ): Promise<CreatedTenant> {
   const tenantName = tenantNameOf(name);
   const environment = { tenantId: createId('tenant'), environmentId: createId('env') };
-  const made = { userId: createId('user'), apiKeyId: null, requestId: createId('req') };
+  const occasion = { environment, actor: operator() };
   const apiKey = createApiKey('private_key');
   const key = { apiKey, name: 'First key', type: 'private_key', expires_at: null } as const;
   done(
-    await writeUnit(writing(database), { ...made, environment, claim: null }, async (unit) => {
-      const superAdmin = { tenantName, email: null, name: 'Administrator' };
-      const stored = await storeNewTenant(unit, superAdmin);
+    await writeUnit(writing(database), occasion, async (unit) => {
+      const superAdmin = { userId: createId('user'), email: null, name: 'Administrator' };
+      const stored = await storeNewTenant(unit, { ...superAdmin, tenantName });
       return isRefusal(stored) ? stored : storeKey(unit, { ...key, user: stored.row });
     }),
   );

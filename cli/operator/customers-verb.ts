@@ -6,7 +6,7 @@ import { withErasureStores, type ErasureStores } from './erase/erasure-stores.js
 import { listUnfinished } from './erase/erasures-store.js';
 import { findErasedCustomer, type CustomerName } from './erase/named-customer.js';
 import { countEvents } from './erase/stored-rows.js';
-import { operatorOf } from './in-whose-name.js';
+import { operatorsOccasion } from './as-operator.js';
 
 type EraseOptions = {
   readonly environment: string;
@@ -25,8 +25,8 @@ async function erase(
   named: CustomerName,
   { environment: environmentId, yes }: EraseOptions,
 ): Promise<void> {
-  const operator = await operatorOf(stores.database, { environmentId });
-  const { environment } = operator;
+  const occasion = await operatorsOccasion(stores.database, { environmentId });
+  const { environment } = occasion;
   const customer = await findErasedCustomer(stores.database, environment, named);
   const references = [...customer.externalIds, ...customer.ids].join(', ');
   if (yes !== true) {
@@ -36,7 +36,7 @@ async function erase(
     );
   }
   console.error(`Erasing the events of ${references} in ${environmentId}.`);
-  const { id, events, duplicates, letters } = await eraseCustomer(stores, operator, customer);
+  const { id, events, duplicates, letters } = await eraseCustomer(stores, occasion, customer);
   console.log(`${id}: ${events} events of ${customer.name} were erased`);
   console.log(`  and the texts of ${duplicates} duplicates, and ${letters} dead letters`);
   for (const left of await listUnfinished(stores.database, environment)) {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { describe, expect } from 'vitest';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { makeKey } from '../../load-tests/harness/make-key.js';
@@ -34,9 +35,15 @@ describe('minutebook keys', () => {
     await revokeOperatorKey(owner, id);
     expect(await createApiKeyDirectory(database, systemClock).find(apiKey)).toBeNull();
     expect(await listOperatorKeys(owner, undefined)).toHaveLength(1);
-    const entries = await ownerOf(database).any(sql.type(z.object({ action: z.string() }))`
-      SELECT action FROM audit_entries WHERE entity_id = ${id} ORDER BY id`);
-    expect(entries.map(({ action }) => action)).toEqual(['created', 'deleted']);
+    const entries = await ownerOf(database).any(sql.type(z.unknown())`
+      SELECT action, actor_kind, actor_name, user_id, request_id FROM audit_entries
+      WHERE entity_id = ${id} ORDER BY id`);
+    const name = userInfo().username;
+    const operator = { actor_kind: 'operator', actor_name: name, user_id: null, request_id: null };
+    expect(entries).toEqual([
+      { ...operator, action: 'created' },
+      { ...operator, action: 'deleted' },
+    ]);
   });
 
   test('works in the environment that is named, and finds that of a key', async ({
@@ -56,11 +63,24 @@ describe('minutebook keys', () => {
     expect(await listOperatorKeys(owner, environmentId)).toHaveLength(1);
   });
 
-  test('says what does not exist, and why a key cannot be made', async ({ owner, first }) => {
+  test('says what does not exist, and why a key cannot be made', async ({
+    owner,
+    first,
+    database: { database },
+  }) => {
     expect(first.userId).toMatch(/^user_/);
     await expect(listOperatorKeys(owner, 'env_x')).rejects.toThrow('env_x does not exist');
     await expect(revokeOperatorKey(owner, 'secret_x')).rejects.toThrow('secret_x does not exist');
     const nobody = createOperatorKey(owner, { ...KEY, service_account_id: 'user_x' });
     await expect(nobody).rejects.toThrow('user user_x does not exist');
+    // An operator names a service account, and no user whose rights the key would have.
+    await makeKey(database, { environment: first.environment, roles: ['all_reader'] });
+    const [reader] = await listOperatorKeys(owner, undefined);
+    const named = { ...KEY, service_account_id: reader?.user_id ?? '' };
+    const user = createOperatorKey(owner, named);
+    await expect(user).rejects.toThrow('not for another user');
+    await ownerOf(database).query(sql.type(z.unknown())`UPDATE users SET roles = '{}'`);
+    const { tenantId } = first.environment;
+    await expect(createOperatorKey(owner, KEY)).rejects.toThrow(`${tenantId} has no super_admin`);
   });
 });

@@ -5,7 +5,8 @@ import type {
 } from '../../billing-api/declarations/platform/key.resource.js';
 import { listKeys, revokeKey } from '../../billing-api/platform/keys/key-operations.js';
 import type { Database } from '../../sql/pool.js';
-import { done, operatorOf, writing } from './in-whose-name.js';
+import { VerbRefused } from '../verb-refused.js';
+import { done, operatorsOccasion, writing } from './as-operator.js';
 
 const KEYS_MAX = 1_000;
 
@@ -14,24 +15,31 @@ export async function listOperatorKeys(
   database: Database,
   environmentId: string | undefined,
 ): Promise<readonly SecretDto[]> {
-  const operator = await operatorOf(database, { environmentId });
-  const page = done(await listKeys({ database }, operator, { limit: KEYS_MAX }));
+  const occasion = await operatorsOccasion(database, { environmentId });
+  const page = done(await listKeys(writing(database), occasion, { limit: KEYS_MAX }));
   return page.items;
 }
 
-/** Makes a key; the answer is the only place where it can be read. */
+/**
+ * Makes a key of a service account or, where none is named, of the oldest super_admin. The answer
+ * is the only place where it can be read.
+ */
 export async function createOperatorKey(
   database: Database,
   key: CreateKeyBody & { readonly environmentId?: string | undefined },
 ): Promise<{ readonly id: string; readonly apiKey: string }> {
   const { environmentId, ...body } = key;
-  const operator = await operatorOf(database, { environmentId });
-  const { row, apiKey } = done(await createKey(writing(database), operator, body));
+  const occasion = await operatorsOccasion(database, { environmentId });
+  const { tenantId } = occasion.environment;
+  const owner = body.service_account_id ?? occasion.administratorId;
+  if (owner === null) throw new VerbRefused(`${tenantId} has no super_admin`);
+  const named = { ...body, service_account_id: owner };
+  const { row, apiKey } = done(await createKey(writing(database), occasion, named));
   return { id: row.id, apiKey };
 }
 
 /** Revokes a key of any environment. */
 export async function revokeOperatorKey(database: Database, secretId: string): Promise<void> {
-  const operator = await operatorOf(database, { secretId });
-  done(await revokeKey(writing(database), operator, secretId));
+  const occasion = await operatorsOccasion(database, { secretId });
+  done(await revokeKey(writing(database), occasion, secretId));
 }

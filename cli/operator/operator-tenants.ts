@@ -9,7 +9,7 @@ import { writeUnit } from '../../billing-api/records/unit.js';
 import { instantColumn } from '../../sql/columns.js';
 import type { Database } from '../../sql/pool.js';
 import { statement } from '../../sql/statement.js';
-import { done, operatorOf, writing } from './in-whose-name.js';
+import { done, operatorsOccasion, writing } from './as-operator.js';
 
 const tenantRow = z.object({
   id: z.string(),
@@ -37,9 +37,9 @@ export async function setTenantStatus(
   tenantId: string,
   status: 'active' | 'suspended',
 ): Promise<TenantRow> {
-  const operator = await operatorOf(database, { tenantId });
+  const occasion = await operatorsOccasion(database, { tenantId });
   return done(
-    await writeUnit(writing(database), operator, async (unit) => {
+    await writeUnit(writing(database), occasion, async (unit) => {
       const before = await lockOwnTenant(unit);
       const after = await updateOwnTenant(unit, before, { status });
       recordTenant(unit, before, after);

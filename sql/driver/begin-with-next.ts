@@ -1,6 +1,7 @@
 import { sql, type DriverClient, type FragmentSqlToken, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import type { Environment } from '../../contract/environment.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { assertThat } from '../../runtime/failure.js';
 import { JoinedQuery, type Beginning } from './joined-query.js';
 
@@ -9,19 +10,40 @@ const entering = ({ tenantId, environmentId }: Environment): FragmentSqlToken =>
          set_config('minutebook.tenant_id', ${tenantId}, true),
          set_config('minutebook.environment_id', ${environmentId}, true)`;
 
+/** What a transaction enters, and what the program believes that its test clock shows. */
+type Entered = { readonly environment: Environment; readonly testClock: InstantMs | null };
+
+const enteringAtClock = ({ environment, testClock }: Entered): FragmentSqlToken => sql.fragment`
+  ${entering(environment)},
+         check_test_clock(${testClock === null ? '' : formatInstant(testClock)})`;
+
 /** Limits the rest of the transaction to one environment, by row-level security. */
 export const enterEnvironment = (environment: Environment): QuerySqlToken =>
   sql.type(z.unknown())`${entering(environment)}`;
+
+/**
+ * As `enterEnvironment`, and refuses the transaction when the test clock of the environment shows
+ * another instant (`KnownTestClocks`).
+ */
+export const enterAtClock = (entered: Entered): QuerySqlToken =>
+  sql.type(z.unknown())`${enteringAtClock(entered)}`;
 
 /**
  * Begins a transaction that reads one environment and changes nothing. All its statements see the
  * data as they were at the first one. It is two statements in one text, so that slonik prepares,
  * logs and checks only one.
  */
-export const startReading = (environment: Environment): QuerySqlToken => sql.type(z.unknown())`
-  START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;${entering(environment)}`;
+export const startReading = (entered: Entered): QuerySqlToken => sql.type(z.unknown())`
+  START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;${enteringAtClock(entered)}`;
+
+/**
+ * Makes sure that the transaction has begun: sent to the server only where nothing else was. For
+ * work that decided by the test clock alone.
+ */
+export const haveBegun = sql.type(z.unknown())`SELECT 'begun'`;
 
 const NOWHERE = { tenantId: '', environmentId: '' };
+const NO_CLOCK = { environment: NOWHERE, testClock: null };
 const textOf = ({ sql: text }: QuerySqlToken): string => text.replaceAll('$slonik_', '$');
 
 /**
@@ -29,9 +51,12 @@ const textOf = ({ sql: text }: QuerySqlToken): string => text.replaceAll('$sloni
  * last statement of a text has values. `START TRANSACTION` is the one that slonik itself sends.
  */
 const BEGINNINGS: ReadonlyMap<string, readonly string[]> = new Map(
-  ['START TRANSACTION', textOf(startReading(NOWHERE)), textOf(enterEnvironment(NOWHERE))].map(
-    (text) => [text, text.split(';')],
-  ),
+  [
+    'START TRANSACTION',
+    textOf(startReading(NO_CLOCK)),
+    textOf(enterEnvironment(NOWHERE)),
+    textOf(enterAtClock(NO_CLOCK)),
+  ].map((text) => [text, text.split(';')]),
 );
 
 type Values = Parameters<DriverClient['query']>[1];
@@ -70,6 +95,7 @@ export function beginningWithNext(client: DriverClient): DriverClient {
       if (forget()) return Promise.resolve(NO_ANSWER);
     }
     if (failure !== null) return Promise.reject(failure.error);
+    if (text === haveBegun.sql && kept.length === 0) return Promise.resolve(NO_ANSWER);
     const beginnings = BEGINNINGS.get(text);
     if (beginnings !== undefined) {
       const last = beginnings.length - 1;

@@ -23,4 +23,5 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
     addedColumns: { meter_backfills: { counts_from: null, raw_events_begin: null } },
   },
   '0031_held_catalog.sql': { addedColumns: { catalog_counter: { held_until: null } } },
+  '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

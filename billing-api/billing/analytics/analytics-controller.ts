@@ -4,7 +4,7 @@ import { readAnalytics } from './read-analytics.js';
 import { analyticsToDto } from './analytics-answer.js';
 import type { AnalyticsBody, AnalyticsDto } from './analytics-dto.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 @Route('v1/events/analytics')
@@ -27,7 +27,7 @@ export class AnalyticsController extends Controller {
     @Body() body: AnalyticsBody,
   ): Promise<AnalyticsDto> {
     return analyticsToDto(
-      accepted(await readAnalytics(this.dependencies, callerOf(request), body)),
+      accepted(await readAnalytics(this.dependencies, occasionOf(request), body)),
     );
   }
 }

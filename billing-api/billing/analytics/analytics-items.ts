@@ -26,7 +26,7 @@ export type AnalyticsItem = {
   readonly cost: Decimal | null;
   readonly points: readonly WindowFigures[];
 };
-export type Analytics = Omit<AnalyticsLines, 'lines'> & {
+export type Analytics = Omit<AnalyticsLines, 'lines' | 'query'> & {
   readonly items: readonly AnalyticsItem[];
   /** Of all items; null when they have several. */
   readonly currency: string | null;

@@ -1,14 +1,21 @@
 import type { CustomerRow } from '../../declarations/customers/customer.resource.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import type { LineRecords } from '../../subscriptions/line-records.js';
+import {
+  analyticsQueryFrom,
+  type AnalyticsQuery,
+  type AnalyticsRequest,
+} from './analytics-query.js';
 import { findAnalyticsRecords } from './analytics-records.js';
-import { lineInRange, type AnalyticsLine, type LineSelection } from './line-in-range.js';
+import { lineInRange, type AnalyticsLine } from './line-in-range.js';
 
 /** The usage line items of a customer, with the records that they refer to. */
 export type AnalyticsLines = {
+  /** What the request asks for. */
+  readonly query: AnalyticsQuery;
   readonly customer: CustomerRow;
   readonly lines: readonly AnalyticsLine[];
   readonly metering: Metering;
@@ -18,15 +25,21 @@ export type AnalyticsLines = {
 /** The usage line items of a customer that overlap a range, in line order, from one snapshot. */
 export function findAnalyticsLines(
   dependencies: ReadDependencies,
-  { environment }: Caller,
-  query: LineSelection & { readonly externalId: string },
+  occasion: Occasion,
+  request: AnalyticsRequest,
 ): Promise<AnalyticsLines | Refusal> {
-  return readUnit(dependencies, environment, async (unit): Promise<AnalyticsLines | Refusal> => {
-    const found = await findAnalyticsRecords(unit, query);
+  return readUnit(dependencies, occasion, async (unit): Promise<AnalyticsLines | Refusal> => {
+    const query = analyticsQueryFrom(request, unit.now);
+    if (isRefusal(query)) return query;
+    const { external_customer_id: externalId, feature_ids: featureIds = [] } = request;
+    const selection = { externalId, range: query.range, featureIds };
+    const found = await findAnalyticsRecords(unit, selection);
     if (isRefusal(found)) return found;
     const { customer, related } = found;
     const metering = await findMetering(unit.tx, related.lineItems);
-    const lines = related.lineItems.flatMap((row) => lineInRange(row, { query, found, metering }));
-    return { customer, lines, metering, related };
+    const lines = related.lineItems.flatMap((row) =>
+      lineInRange(row, { query: selection, found, metering }),
+    );
+    return { query, customer, lines, metering, related };
   });
 }

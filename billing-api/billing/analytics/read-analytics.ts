@@ -1,23 +1,19 @@
 import { assertPresent, mustGet } from '../../../runtime/failure.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUsage } from '../../usage/read-usage.js';
 import { tooManyCells } from '../../usage/usage-answer.js';
 import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
 import { itemsOf, sumOfCosts, type Analytics, type AnalyticsItem } from './analytics-items.js';
 import { findAnalyticsLines, type AnalyticsLines } from './analytics-lines.js';
-import {
-  analyticsQueryFrom,
-  type AnalyticsQuery,
-  type AnalyticsRequest,
-} from './analytics-query.js';
+import type { AnalyticsRequest } from './analytics-query.js';
 import { lineQueriesOf, type LineQueries } from './analytics-usage.js';
 
 /** Reads all lines in one round trip. */
 async function readItems(
   dependencies: UsageReadDependencies,
-  caller: Caller,
-  { customer, lines, metering, query }: AnalyticsLines & { readonly query: AnalyticsQuery },
+  occasion: Occasion,
+  { customer, lines, metering, query }: AnalyticsLines,
 ): Promise<readonly AnalyticsItem[] | Refusal> {
   const all: LineQueries[] = [];
   for (const line of lines) {
@@ -27,7 +23,7 @@ async function readItems(
     if (isRefusal(queries)) return queries;
     all.push(queries);
   }
-  const owner = { environment: caller.environment, customers: usageOfCustomers([customer]) };
+  const owner = { environment: occasion.environment, customers: usageOfCustomers([customer]) };
   const answers = await readUsage(
     dependencies.usage,
     owner,
@@ -40,23 +36,17 @@ async function readItems(
 /** POST /events/analytics (docs/http.md 10.4). */
 export async function readAnalytics(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: AnalyticsRequest,
 ): Promise<Analytics | Refusal> {
-  const { feature_ids: featureIds = [], expand = [] } = request;
-  const query = analyticsQueryFrom(request, dependencies.clock.now());
-  if (isRefusal(query)) return query;
-  const found = await findAnalyticsLines(dependencies, caller, {
-    externalId: request.external_customer_id,
-    range: query.range,
-    featureIds,
-  });
+  const { expand = [] } = request;
+  const found = await findAnalyticsLines(dependencies, occasion, request);
   if (isRefusal(found)) return found;
   // The watermark is read before anything is counted, so that it holds for every count.
   const dataUntil = await dependencies.dataUntil();
-  const items = await readItems(dependencies, caller, { ...found, query });
+  const items = await readItems(dependencies, occasion, found);
   if (isRefusal(items)) return items;
-  const { customer, metering, related } = found;
+  const { query, customer, metering, related } = found;
   const currencies = new Set(items.map(({ line }) => line.lineItem.price.currency));
   const [currency = null] = currencies;
   return {

@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { InvoiceResult } from '../../domain/invoice/invoice.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readerBelow } from '../../usage/watermark/read-below.js';
@@ -36,12 +36,12 @@ export type InvoicePreview = ComputedInvoice<InvoiceQuery>;
  */
 export async function computeInvoice<Query extends InvoiceQuery>(
   dependencies: UsageReadDependencies,
-  { environment }: Caller,
+  occasion: Occasion,
   findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
 ): Promise<ComputedInvoice<Query> | Refusal> {
   // Before the watermark, which covers what was finished by then.
   const dataUntil = await dependencies.dataUntil();
-  const found = await readUnit(dependencies, environment, async (unit) => {
+  const found = await readUnit(dependencies, occasion, async (unit) => {
     const query = await findQuery(unit);
     if (isRefusal(query)) return query;
     return { query, records: await loadBillingRecords(unit, query) };
@@ -51,6 +51,7 @@ export async function computeInvoice<Query extends InvoiceQuery>(
   const { customer, metering, featureIds, watermark, taxes } = records;
   const plan = planInvoice(query, records);
   if (isRefusal(plan)) return plan;
+  const { environment } = occasion;
   const owner = { environment, customers: usageOfCustomers([customer]) };
   const { grouping } = query;
   const usage = await readLineUsage(readerBelow(dependencies, watermark.ends), owner, {

@@ -10,7 +10,7 @@ import { test } from '../../testing/billing-test.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
 import { createUsageReader } from '../../usage/store/usage-reader.js';
 import { previewInvoice } from '../preview/preview-invoice.js';
-import { testCaller } from '../../testing/test-caller.js';
+import { testOccasion } from '../../testing/test-occasion.js';
 
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
 const NOW = Date.parse('2026-10-20T00:00:00.000Z');
@@ -101,7 +101,7 @@ describe('the snapshot of a computed invoice', () => {
           knownCustomers: new KnownCustomers(),
           clock: { now: () => NOW },
         },
-        testCaller({ environment: api.environment, userId: 'user' }),
+        testOccasion({ environment: api.environment, userId: 'user' }),
         { subscription_id: subscriptionId, group_by: ['feature_id'], ...OCTOBER },
       );
       if (!('invoice' in computed)) throw new Error(computed.message);

@@ -8,7 +8,7 @@ import { makePricedPlan, type MeterOptions } from '../../testing/priced-plan.js'
 import { decodeSnapshot, encodeSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
 import { createUsageReader, type UsageReader } from '../../usage/store/usage-reader.js';
 import { previewInvoice } from '../preview/preview-invoice.js';
-import { testCaller } from '../../testing/test-caller.js';
+import { testOccasion } from '../../testing/test-occasion.js';
 
 const OCTOBER = { period_start: '2026-10-01T00:00:00Z', period_end: '2026-11-01T00:00:00Z' };
 const FAR = 1_000_000_000;
@@ -155,7 +155,7 @@ describe('a computed invoice', () => {
           knownCustomers: new KnownCustomers(),
           clock: { now: () => Date.parse('2026-11-02T00:00:00.000Z') },
         },
-        testCaller({ environment: api.environment, userId: 'user' }),
+        testOccasion({ environment: api.environment, userId: 'user' }),
         { subscription_id: id, ...OCTOBER },
       );
       if (!('invoice' in computed)) throw new Error(computed.message);

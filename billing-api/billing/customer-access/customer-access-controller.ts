@@ -2,7 +2,7 @@ import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from 
 import type { Request as HttpRequest } from 'express';
 import type { CustomerName } from '../../customers/named-customer.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
 import type { SubscriptionListDto } from '../../subscriptions/subscription-expansions.js';
@@ -47,7 +47,9 @@ export class CustomerAccessController extends Controller {
     @Queries() query: ListQuery,
   ): Promise<SubscriptionListDto> {
     const list = { ...listRequestFrom(query), externalId: external_id };
-    return accepted(await listSubscriptionsOfCustomer(this.dependencies, callerOf(request), list));
+    return accepted(
+      await listSubscriptionsOfCustomer(this.dependencies, occasionOf(request), list),
+    );
   }
 
   /**
@@ -69,8 +71,8 @@ export class CustomerAccessController extends Controller {
     name: CustomerName,
     query: EntitlementsQuery,
   ): Promise<CustomerEntitlementsDto> {
-    const caller = callerOf(request);
-    const access = await readCustomerEntitlements(this.dependencies, caller, { name, query });
+    const occasion = occasionOf(request);
+    const access = await readCustomerEntitlements(this.dependencies, occasion, { name, query });
     return customerEntitlementsToDto(accepted(access));
   }
 }

@@ -1,6 +1,5 @@
-import type { Clock } from '../../../runtime/clock.js';
 import { findNamedCustomer, type CustomerName } from '../../customers/named-customer.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
 import {
@@ -37,15 +36,14 @@ function filterFrom(query: EntitlementsQuery): AccessFilter | Refusal {
 
 /** GET /customers/{id}/entitlements, and by the caller's own id of the customer. */
 export async function readCustomerEntitlements(
-  dependencies: ReadDependencies & { readonly clock: Clock },
-  caller: Caller,
+  dependencies: ReadDependencies,
+  occasion: Occasion,
   { name, query }: { readonly name: CustomerName; readonly query: EntitlementsQuery },
 ): Promise<CustomerAccess | Refusal> {
   const filter = filterFrom(query);
   if (isRefusal(filter)) return filter;
-  const now = dependencies.clock.now();
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, name);
-    return isRefusal(customer) ? customer : loadCustomerAccess(unit, { customer, filter }, now);
+    return isRefusal(customer) ? customer : loadCustomerAccess(unit, { customer, filter });
   });
 }

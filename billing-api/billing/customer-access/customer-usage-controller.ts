@@ -1,7 +1,7 @@
 import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { readCustomerUsage } from './customer-usage.js';
 import { customerUsageToDto, type CustomerUsageDto } from './customer-usage-dto.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -32,7 +32,7 @@ export class CustomerUsageController extends Controller {
     @Query() external_customer_id?: string,
   ): Promise<CustomerUsageDto> {
     const name = { customer_id, external_customer_id };
-    const usage = await readCustomerUsage(this.dependencies, callerOf(request), name);
+    const usage = await readCustomerUsage(this.dependencies, occasionOf(request), name);
     return customerUsageToDto(accepted(usage));
   }
 }

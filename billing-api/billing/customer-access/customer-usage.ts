@@ -6,7 +6,7 @@ import {
   findNamedCustomer,
   type CustomerReference,
 } from '../../customers/named-customer.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit } from '../../records/unit.js';
 import { readUsage } from '../../usage/read-usage.js';
@@ -38,27 +38,28 @@ export type CustomerUsage = {
 /** GET /customers/usage (docs/domain.md 10.3). */
 export async function readCustomerUsage(
   dependencies: UsageReadDependencies,
-  { environment }: Caller,
+  occasion: Occasion,
   reference: CustomerReference,
 ): Promise<CustomerUsage | Refusal> {
   const name = customerNameFrom(reference);
   if (isRefusal(name)) return name;
-  const now = dependencies.clock.now();
   // Before anything is counted, so that it holds for every count.
   const dataUntil = await dependencies.dataUntil();
-  const found = await readUnit(dependencies, environment, async (unit) => {
+  const found = await readUnit(dependencies, occasion, async (unit) => {
     const customer = await findNamedCustomer(unit, name);
     if (isRefusal(customer)) return customer;
-    const access = await loadCustomerAccess(unit, { customer, filter: {} }, now);
+    const access = await loadCustomerAccess(unit, { customer, filter: {} });
     if (isRefusal(access)) return access;
     const named = access.entitlements.map(({ sources: [first] }) => first.meterId);
     const meterIds = named.filter((id) => id !== null);
-    return { access, meters: await findEffectiveMeters(unit.tx, meterIds) };
+    const meters = await findEffectiveMeters(unit.tx, meterIds);
+    return { access, meters, now: unit.now };
   });
   if (isRefusal(found)) return found;
-  const { access, meters } = found;
+  const { access, meters, now } = found;
   const queries = featureQueriesOf(access, meters, now);
   if (isRefusal(queries)) return queries;
+  const { environment } = occasion;
   const owner = { environment, customers: usageOfCustomers([access.customer]) };
   const answers = await readUsage(
     dependencies.usage,

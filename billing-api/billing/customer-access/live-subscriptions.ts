@@ -1,4 +1,3 @@
-import type { InstantMs } from '../../../contract/instant.js';
 import { lifeOf } from '../../domain/periods/ledger-periods.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { Refusal } from '../../records/refusal.js';
@@ -16,9 +15,8 @@ export type LiveSubscription = { readonly row: SubscriptionRow; readonly ledger:
 
 /** The subscriptions of a customer that are in force, oldest first, or a refusal of so many. */
 export async function findSubscriptionsInForce(
-  { tx }: ReadUnit,
+  { tx, now }: ReadUnit,
   query: { readonly customerId: string; readonly ids: readonly string[] | undefined },
-  now: InstantMs,
 ): Promise<readonly LiveSubscription[] | Refusal> {
   const rows = await findLiveSubscriptions(tx, {
     customerId: query.customerId,

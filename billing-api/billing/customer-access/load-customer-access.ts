@@ -1,4 +1,3 @@
-import type { InstantMs } from '../../../contract/instant.js';
 import { ADDONS, type AddonRow } from '../../declarations/catalog/addon.resource.js';
 import type { FeatureRow } from '../../declarations/catalog/feature.resource.js';
 import { PLANS, type PlanRow } from '../../declarations/catalog/plan.resource.js';
@@ -37,19 +36,18 @@ export type AccessFilter = {
   readonly featureIds?: readonly string[] | undefined;
 };
 
-/** Loads what a customer may use at an instant (docs/domain.md 10.3). */
+/** Loads what a customer may use at the instant of the unit (docs/domain.md 10.3). */
 export async function loadCustomerAccess(
   unit: ReadUnit,
   { customer, filter }: { readonly customer: CustomerRow; readonly filter: AccessFilter },
-  now: InstantMs,
 ): Promise<CustomerAccess | Refusal> {
   const query = { customerId: customer.id, ids: filter.subscriptionIds };
-  const subscriptions = await findSubscriptionsInForce(unit, query, now);
+  const subscriptions = await findSubscriptionsInForce(unit, query);
   if (isRefusal(subscriptions)) return subscriptions;
   const rows = subscriptions.map(({ row }) => row);
   const { sources, features } = await findSourcesOfSubscriptions(unit, rows);
   const wanted = filter.featureIds === undefined ? null : new Set(filter.featureIds);
-  const entitlements = customerEntitlements(sources, now).filter(
+  const entitlements = customerEntitlements(sources, unit.now).filter(
     ({ featureId }) => wanted === null || wanted.has(featureId),
   );
   const planIds = rows.map((row) => row.plan_id);

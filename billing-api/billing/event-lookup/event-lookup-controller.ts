@@ -1,7 +1,7 @@
 import { Controller, Extension, Get, Query, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { traceToDto, type EventLookupDto } from './event-lookup-dto.js';
 import { lookUpEvent, type LookUpDependencies } from './look-up-event.js';
 
@@ -25,8 +25,8 @@ export class EventLookupController extends Controller {
     @Request() request: HttpRequest,
     @Query() id: string,
   ): Promise<EventLookupDto> {
-    const caller = callerOf(request);
-    const trace = accepted(await lookUpEvent(this.dependencies, caller, id));
-    return traceToDto(trace, caller.environment.environmentId);
+    const occasion = occasionOf(request);
+    const trace = accepted(await lookUpEvent(this.dependencies, occasion, id));
+    return traceToDto(trace, occasion.environment.environmentId);
   }
 }

@@ -3,7 +3,7 @@ import { compileValueRule, type EventValue } from '../../../contract/event-value
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import { hashText } from '../../../runtime/hash-text.js';
-import { type ReadDependencies, readUnit } from '../../records/unit.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import type { StoredEvent } from '../../events/events-store.js';
 import { countsEvent, findCountingMeters } from '../../events/event-meters.js';
 import { findLinesOfEvent, type EventLine } from './lines-of-event.js';
@@ -54,7 +54,7 @@ export async function explainEvent(
   const named = await findCountingMeters(database, environment, event.eventName);
   const counting = named.filter((meter) => countsEvent(meter, event));
   const meterIds = counting.map(({ meterId }) => meterId);
-  return readUnit({ database }, environment, async ({ tx: transaction }) => {
+  return database.readSnapshot(environment, async (transaction) => {
     const customers = await findCustomersOfKey(transaction, event.customerKey);
     const customerIds = customers.map(({ id }) => id);
     const features = await findFeaturesOfMeters(transaction, meterIds);

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { readCheckpoints } from '../../usage/watermark/checkpoints.js';
@@ -26,10 +26,10 @@ export type EventTrace = EventExplanation & {
 /** GET /events/lookup (docs/http.md 10.2): one event through every stage. */
 export async function lookUpEvent(
   dependencies: LookUpDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<EventTrace | Refusal> {
-  const { environment } = caller;
+  const { environment } = occasion;
   // Read first, so that everything below the checkpoints is in ClickHouse when it is read.
   const checkpoints = await readCheckpoints(dependencies.database);
   const stored = (await dependencies.events.find(environment, [id])).get(id);

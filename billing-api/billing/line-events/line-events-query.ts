@@ -1,4 +1,3 @@
-import type { InstantMs } from '../../../contract/instant.js';
 import { readEventPageKey, type EventPageKey } from '../../events/event-page-key.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
@@ -44,7 +43,6 @@ async function findLine(
 export async function findLineEventsQuery(
   unit: ReadUnit,
   request: LineEventsRequest,
-  now: InstantMs,
 ): Promise<LineEventsQuery | Refusal> {
   const found = await findLine(unit, request.id);
   if (isRefusal(found)) return found;
@@ -53,12 +51,12 @@ export async function findLineEventsQuery(
   const period = readRequestedPeriod(
     reader,
     { start: ['period_start', request.period_start], end: ['period_end', request.period_end] },
-    { terms: loaded.terms, now },
+    { terms: loaded.terms, now: unit.now },
   );
   const after = request.cursor === undefined ? null : readEventPageKey(request.cursor);
   if (request.cursor !== undefined && after === null) {
     reader.note('cursor', 'must be a cursor of an earlier answer');
   }
   const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false };
-  return reader.refusal() ?? { loaded, period, ...shown, now, after };
+  return reader.refusal() ?? { loaded, period, ...shown, now: unit.now, after };
 }

@@ -15,7 +15,7 @@ import { readLineEvents, type LineEventReadDependencies } from './read-line-even
 import type { DateTime } from '../../records/record-dto.js';
 import { lineEventsToCsv, lineEventsToDto, type LineEventsDto } from './line-events-dto.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 
 const LIMIT_DEFAULT = 100;
 const CSV_LIMIT_DEFAULT = 1_000;
@@ -51,7 +51,7 @@ export class LineItemsController extends Controller {
   ): Promise<LineEventsDto> {
     const query = { id, period_start, period_end, limit: limit ?? LIMIT_DEFAULT, cursor };
     return lineEventsToDto(
-      accepted(await readLineEvents(this.dependencies, callerOf(request), query)),
+      accepted(await readLineEvents(this.dependencies, occasionOf(request), query)),
     );
   }
 
@@ -77,7 +77,7 @@ export class LineItemsController extends Controller {
     @Query() cursor?: string,
   ): Promise<string> {
     const query = { id, period_start, period_end, limit: limit ?? CSV_LIMIT_DEFAULT, cursor };
-    const page = accepted(await readLineEvents(this.dependencies, callerOf(request), query));
+    const page = accepted(await readLineEvents(this.dependencies, occasionOf(request), query));
     const text = lineEventsToCsv(page);
     // Sent here: the generated routes would make JSON of it.
     const response = assertPresent(request.res, 'the response of a request');

@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { EventStore } from '../../events/events-store.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
@@ -26,12 +26,11 @@ const NO_EVENTS: LineEvents = { items: [], nextCursor: null, quantity: ZERO, eve
  */
 export async function readLineEvents(
   dependencies: LineEventReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: LineEventsRequest,
 ): Promise<LineEvents | Refusal> {
-  const now = dependencies.clock.now();
-  const computed = await computeInvoice(dependencies, caller, (unit) =>
-    findLineEventsQuery(unit, request, now),
+  const computed = await computeInvoice(dependencies, occasion, (unit) =>
+    findLineEventsQuery(unit, request),
   );
   if (isRefusal(computed)) return computed;
   const { query, customer, metering, invoice, watermark } = computed;
@@ -40,7 +39,7 @@ export async function readLineEvents(
   const { usage, window } = line?.trace ?? { usage: null, window: null };
   if (usage === null) return NO_EVENTS;
   const meter = assertPresent(metering.effectiveMeters.get(usage.meterId), 'the meter of a line');
-  const page = await readLineEventsPage(dependencies.events, caller.environment, {
+  const page = await readLineEventsPage(dependencies.events, occasion.environment, {
     meter,
     ends: nearerEnds(meter.ends, watermark.ends),
     window: meter.resetUsage === 'NEVER' ? { ...window, startMs: 0 } : window,

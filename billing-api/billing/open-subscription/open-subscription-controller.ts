@@ -10,7 +10,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
@@ -44,7 +44,7 @@ export class OpenSubscriptionController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateSubscriptionBody,
   ): Promise<ExpandedSubscriptionDto> {
-    const created = accepted(await openSubscription(this.dependencies, callerOf(request), body));
+    const created = accepted(await openSubscription(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, created.subscription.version);
     return loadedSubscriptionToDto(created);

@@ -14,7 +14,7 @@ import { openLedger } from '../../domain/periods/ledger-rows.js';
 import type { PeriodLedger } from '../../domain/periods/period-ledger.js';
 import { holdPublishedCustomer } from '../../owners/hold-customer.js';
 import { holdPublishedPlan } from '../../owners/lock-plans.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
@@ -37,15 +37,13 @@ import { readSubscriptionBody, type SubscriptionRequest } from './subscription-r
  */
 export async function openSubscription(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateSubscriptionBody,
 ): Promise<LoadedSubscription | Refusal> {
-  // Read and stored at one instant: what begins with the subscription begins exactly then.
-  const now = dependencies.clock.now();
-  const request = readSubscriptionBody(body, now);
-  if (isRefusal(request)) return request;
-  const atOnce = { ...dependencies, clock: { now: () => now } };
-  return writeUnit(atOnce, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    // Read and stored at one instant: what begins with the subscription begins exactly then.
+    const request = readSubscriptionBody(body, unit.now);
+    if (isRefusal(request)) return request;
     const subscription = await storeSubscription(unit, request);
     if (isRefusal(subscription)) return subscription;
     return { subscription, related: await findRelatedRecords(unit.tx, [subscription]) };

@@ -4,7 +4,7 @@ import { previewInvoice } from './preview-invoice.js';
 import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
 import { invoicePreviewToDto } from './invoice-answer.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 @Route('v1/invoices')
@@ -25,7 +25,7 @@ export class PreviewController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: PreviewInvoiceBody,
   ): Promise<InvoiceDto> {
-    const preview = accepted(await previewInvoice(this.dependencies, callerOf(request), body));
+    const preview = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
     const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
     return invoicePreviewToDto(preview, body.explain === true ? { limit, offset } : null);
   }

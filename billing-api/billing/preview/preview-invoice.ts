@@ -1,6 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
@@ -36,15 +36,14 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
 export function previewInvoice(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: PreviewRequest,
 ): Promise<InvoicePreview | Refusal> {
-  const now = dependencies.clock.now();
-  return computeInvoice(dependencies, caller, async (unit) => {
+  return computeInvoice(dependencies, occasion, async (unit) => {
     const loaded = await loadBilledSubscription(unit, request.subscription_id);
     if (isRefusal(loaded)) return loaded;
     const { subscription } = loaded;
-    if (isPreviewable(subscription)) return queryFrom(request, loaded, now);
+    if (isPreviewable(subscription)) return queryFrom(request, loaded, unit.now);
     const problem = `the subscription is ${subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });

@@ -3,7 +3,7 @@ import type { Interval } from '../../../contract/instant.js';
 import type { UnitSymbols } from '../../domain/price/price-unit.js';
 import type { PriceRow } from '../../declarations/catalog/price.resource.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -45,12 +45,11 @@ function commitmentOf(
 /** POST /subscriptions/usage: computed as the usage lines of an invoice are. */
 export async function readSubscriptionUsage(
   dependencies: UsageReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: SubscriptionUsageRequest,
 ): Promise<SubscriptionUsage | Refusal> {
-  const now = dependencies.clock.now();
-  const computed = await computeInvoice(dependencies, caller, (unit) =>
-    findUsageQuery(unit, request, now),
+  const computed = await computeInvoice(dependencies, occasion, (unit) =>
+    findUsageQuery(unit, request),
   );
   if (isRefusal(computed)) return computed;
   const { query, invoice } = computed;

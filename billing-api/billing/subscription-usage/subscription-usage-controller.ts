@@ -1,7 +1,7 @@
 import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { readSubscriptionUsage } from './read-subscription-usage.js';
 import {
   subscriptionUsageToDto,
@@ -33,9 +33,9 @@ export class SubscriptionUsageController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SubscriptionUsageBody,
   ): Promise<SubscriptionUsageDto> {
-    const caller = callerOf(request);
+    const occasion = occasionOf(request);
     return subscriptionUsageToDto(
-      accepted(await readSubscriptionUsage(this.dependencies, caller, body)),
+      accepted(await readSubscriptionUsage(this.dependencies, occasion, body)),
     );
   }
 }

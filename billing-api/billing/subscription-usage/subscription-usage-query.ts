@@ -37,8 +37,7 @@ function queryFrom(
 export async function findUsageQuery(
   unit: ReadUnit,
   request: SubscriptionUsageRequest,
-  now: InstantMs,
 ): Promise<InvoiceQuery | Refusal> {
   const loaded = await loadBilledSubscription(unit, request.subscription_id);
-  return isRefusal(loaded) ? loaded : queryFrom(request, loaded, now);
+  return isRefusal(loaded) ? loaded : queryFrom(request, loaded, unit.now);
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import {
   changeRecord,
   notReferenced,
@@ -12,7 +12,12 @@ import { findPublished, findRecord } from '../../records/find-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
-import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../../records/unit.js';
 import { addonExpansions, type ExpandedAddon } from './addon-expansions.js';
 import {
   ADDONS,
@@ -22,12 +27,10 @@ import {
   type SearchAddonsBody,
 } from '../../declarations/catalog/addon.resource.js';
 
-type AddonReadDependencies = Pick<WriteDependencies, 'database' | 'clock'>;
-
 /** POST /addons. */
 export async function createAddon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateAddonBody,
 ): Promise<ExpandedAddon | Refusal> {
   const reader = new MemberReader();
@@ -39,7 +42,7 @@ export async function createAddon(
   };
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, ADDONS, addon);
     // Nothing belongs to a new addon yet.
     return isRefusal(row) ? row : { row, expansions: { prices: [], entitlements: [] } };
@@ -48,12 +51,11 @@ export async function createAddon(
 
 /** GET /addons/{id}, whatever its status, and GET /addons/lookup/{lookup_key}. */
 export function readAddon(
-  dependencies: AddonReadDependencies,
-  caller: Caller,
+  dependencies: ReadDependencies,
+  occasion: Occasion,
   reference: { readonly id: string } | { readonly lookupKey: string },
 ): Promise<ExpandedAddon | Refusal> {
-  const expansions = addonExpansions({ now: dependencies.clock.now() });
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const isById = 'id' in reference;
     const row = isById
       ? await findRecord(unit, ADDONS, reference.id)
@@ -61,27 +63,26 @@ export function readAddon(
     if (row === undefined || row === null) {
       return notFound('addon', isById ? reference.id : reference.lookupKey);
     }
-    return expandRecord(unit, row, expansions);
+    return expandRecord(unit, row, addonExpansions(unit));
   });
 }
 
 /** POST /addons/search. */
 export function searchAddons(
-  dependencies: AddonReadDependencies,
-  caller: Caller,
+  dependencies: ReadDependencies,
+  occasion: Occasion,
   body: SearchAddonsBody,
 ): Promise<Page<ExpandedAddon> | Refusal> {
   const conditions = [...isOneOf('id', body.addon_ids), ...isOneOf('lookup_key', body.lookup_keys)];
-  const expansions = addonExpansions({ now: dependencies.clock.now() });
-  return readUnit(dependencies, caller.environment, (unit) =>
-    searchExpanded(unit, ADDONS, { request: body, conditions, expansions }),
+  return readUnit(dependencies, occasion, (unit) =>
+    searchExpanded(unit, ADDONS, { request: body, conditions, expansions: addonExpansions(unit) }),
   );
 }
 
 /** PUT /addons/{id}. */
 export async function changeAddon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeAddonBody },
 ): Promise<ExpandedAddon | Refusal> {
   const reader = new MemberReader();
@@ -92,7 +93,7 @@ export async function changeAddon(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await changeRecord(unit, ADDONS, { target, change: () => patch });
     return isRefusal(row) ? row : expandRecord(unit, row, addonExpansions({ now: unit.now }));
   });
@@ -111,10 +112,10 @@ const notAssociated = notReferenced(
 /** DELETE /addons/{id}: archives the addon; its prices and entitlements stay as they are. */
 export function archiveAddon(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<AddonRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, ADDONS, { id, guards: [notAssociated] }),
   );
 }

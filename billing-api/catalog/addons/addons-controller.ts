@@ -14,7 +14,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
@@ -53,7 +53,7 @@ export class AddonsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateAddonBody,
   ): Promise<ExpandedAddonDto> {
-    const addon = accepted(await createAddon(this.dependencies, callerOf(request), body));
+    const addon = accepted(await createAddon(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, addon.row.version);
     return expandedAddonToDto(addon);
@@ -66,7 +66,7 @@ export class AddonsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchAddonsBody,
   ): Promise<AddonListDto> {
-    const page = accepted(await searchAddons(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchAddons(this.dependencies, occasionOf(request), body));
     return pageToDto(page, expandedAddonToDto);
   }
 
@@ -96,7 +96,7 @@ export class AddonsController extends Controller {
     @Body() body: ChangeAddonBody,
   ): Promise<ExpandedAddonDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const addon = accepted(await changeAddon(this.dependencies, callerOf(request), change));
+    const addon = accepted(await changeAddon(this.dependencies, occasionOf(request), change));
     tagVersion(this, addon.row.version);
     return expandedAddonToDto(addon);
   }
@@ -111,7 +111,7 @@ export class AddonsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archiveAddon(this.dependencies, callerOf(request), id));
+    accepted(await archiveAddon(this.dependencies, occasionOf(request), id));
     return { message: `addon ${id} is archived` };
   }
 
@@ -119,7 +119,7 @@ export class AddonsController extends Controller {
     request: HttpRequest,
     reference: Parameters<typeof readAddon>[2],
   ): Promise<ExpandedAddonDto> {
-    const addon = accepted(await readAddon(this.dependencies, callerOf(request), reference));
+    const addon = accepted(await readAddon(this.dependencies, occasionOf(request), reference));
     tagReadVersion(this, request, addon.row.version);
     return expandedAddonToDto(addon);
   }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import {
   changeRecord,
   notReferenced,
@@ -23,13 +23,13 @@ import { featureExpansions, type ExpandedFeature } from './feature-expansions.js
 /** PUT /features/{id}; filters are those of its meter, which counts by them from then on. */
 export async function changeFeature(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeFeatureBody },
 ): Promise<ExpandedFeature | Refusal> {
   const members = changedFeature(body);
   if (isRefusal(members)) return members;
   const { patch, filters } = members;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await changeRecord(unit, FEATURES, {
       target,
       change: (before) => {
@@ -63,10 +63,10 @@ const notEntitled = notReferenced(
 /** DELETE /features/{id}: archives the feature, and its meter when nothing else needs that. */
 export function archiveFeature(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<FeatureRow | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const feature = await removeRecord(unit, FEATURES, { id, guards: [notEntitled] });
     if (isRefusal(feature)) return feature;
     return (await archiveSpareMeter(unit, feature)) ?? feature;

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
@@ -47,10 +47,10 @@ async function storeCopy(
 /** POST /features/{id}/clone: a new feature with a meter of its own. */
 export function cloneFeature(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: CloneFeatureBody },
 ): Promise<ExpandedFeature | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const source = await holdPublished(unit, FEATURES, id);
     if (isRefusal(source)) return source;
     const copy = await storeCopy(unit, source, body);

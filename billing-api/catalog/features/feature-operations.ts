@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { hasText, isEqual, isOneOf } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord, readExpanded } from '../../records/expand-record.js';
@@ -22,14 +22,14 @@ import { featureExpansions, type ExpandedFeature } from './feature-expansions.js
 /** POST /features: a feature, together with its meter when the request brings one. */
 export async function createFeature(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateFeatureBody,
 ): Promise<ExpandedFeature | Refusal> {
   const feature = newFeature(body);
   if (isRefusal(feature)) return feature;
   const inlineMeter = newInlineMeter(body);
   if (isRefusal(inlineMeter)) return inlineMeter;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const meter = inlineMeter === null ? null : await storeMeter(unit, inlineMeter);
     if (isRefusal(meter)) return meter;
     const meterId = meter?.id ?? body.meter_id ?? null;
@@ -41,10 +41,10 @@ export async function createFeature(
 /** GET /features/{id} with its meter, whatever its status. */
 export function readFeature(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<ExpandedFeature | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     readExpanded(unit, FEATURES, { id, expansions: featureExpansions }),
   );
 }
@@ -52,7 +52,7 @@ export function readFeature(
 /** POST /features/search. */
 export function searchFeatures(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchFeaturesBody,
 ): Promise<Page<ExpandedFeature> | Refusal> {
   const search = {
@@ -67,7 +67,5 @@ export function searchFeatures(
     ],
     expansions: featureExpansions,
   };
-  return readUnit(dependencies, caller.environment, (unit) =>
-    searchExpanded(unit, FEATURES, search),
-  );
+  return readUnit(dependencies, occasion, (unit) => searchExpanded(unit, FEATURES, search));
 }

@@ -27,7 +27,7 @@ import type {
 import { expandedFeatureToDto } from './feature-expansions.js';
 import { pageToDto } from '../../records/search-records.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
@@ -55,7 +55,7 @@ export class FeaturesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateFeatureBody,
   ): Promise<ExpandedFeatureDto> {
-    const feature = accepted(await createFeature(this.dependencies, callerOf(request), body));
+    const feature = accepted(await createFeature(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, feature.row.version);
     return expandedFeatureToDto(feature);
@@ -68,7 +68,7 @@ export class FeaturesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchFeaturesBody,
   ): Promise<FeatureListDto> {
-    const page = accepted(await searchFeatures(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchFeatures(this.dependencies, occasionOf(request), body));
     return pageToDto(page, expandedFeatureToDto);
   }
 
@@ -79,7 +79,7 @@ export class FeaturesController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<ExpandedFeatureDto> {
-    const feature = accepted(await readFeature(this.dependencies, callerOf(request), id));
+    const feature = accepted(await readFeature(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, feature.row.version);
     return expandedFeatureToDto(feature);
   }
@@ -101,7 +101,7 @@ export class FeaturesController extends Controller {
     @Body() body: ChangeFeatureBody,
   ): Promise<ExpandedFeatureDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const feature = accepted(await changeFeature(this.dependencies, callerOf(request), change));
+    const feature = accepted(await changeFeature(this.dependencies, occasionOf(request), change));
     tagVersion(this, feature.row.version);
     return expandedFeatureToDto(feature);
   }
@@ -117,7 +117,7 @@ export class FeaturesController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archiveFeature(this.dependencies, callerOf(request), id));
+    accepted(await archiveFeature(this.dependencies, occasionOf(request), id));
     return { message: `feature ${id} is archived` };
   }
 
@@ -133,7 +133,7 @@ export class FeaturesController extends Controller {
     @Path() id: string,
     @Body() body: CloneFeatureBody,
   ): Promise<ExpandedFeatureDto> {
-    const copy = await cloneFeature(this.dependencies, callerOf(request), { id, body });
+    const copy = await cloneFeature(this.dependencies, occasionOf(request), { id, body });
     const feature = accepted(copy);
     this.setStatus(201);
     tagVersion(this, feature.row.version);

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { removeRecord } from '../../records/change-record.js';
 import { hasText, isEqual } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
@@ -25,7 +25,7 @@ import { groupsToDto } from './groups-store.js';
 /** POST /groups. */
 export async function createGroup(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateGroupBody,
 ): Promise<GroupDto | Refusal> {
   const reader = new MemberReader();
@@ -34,7 +34,7 @@ export async function createGroup(
   const group = { name, entity_type, lookup_key, metadata: reader.metadata(body.metadata) };
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, GROUPS, group);
     return isRefusal(row) ? row : groupToDto(row, []);
   });
@@ -43,10 +43,10 @@ export async function createGroup(
 /** GET /groups/{id}, whatever its status. */
 export function readGroup(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<GroupDto | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const row = await readRecord(unit, GROUPS, id);
     if (isRefusal(row)) return row;
     const [group] = await groupsToDto(unit, [row]);
@@ -57,7 +57,7 @@ export function readGroup(
 /** POST /groups/search. */
 export function searchGroups(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchGroupsBody,
 ): Promise<Page<GroupDto> | Refusal> {
   const conditions = [
@@ -65,7 +65,7 @@ export function searchGroups(
     ...isEqual('lookup_key', body.lookup_key),
     ...hasText('name', body.name_contains),
   ];
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, GROUPS, { request: body, conditions });
     if (isRefusal(page)) return page;
     return { ...page, items: await groupsToDto(unit, page.items) };
@@ -75,8 +75,10 @@ export function searchGroups(
 /** DELETE /groups/{id}: archives the group; its records keep its id. */
 export function archiveGroup(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<GroupRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) => removeRecord(unit, GROUPS, { id, guards: [] }));
+  return writeUnit(dependencies, occasion, (unit) =>
+    removeRecord(unit, GROUPS, { id, guards: [] }),
+  );
 }

@@ -13,7 +13,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { pageToDto } from '../../records/search-records.js';
 import { archiveGroup, createGroup, readGroup, searchGroups } from './group-operations.js';
@@ -39,7 +39,7 @@ export class GroupsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateGroupBody,
   ): Promise<GroupDto> {
-    const group = accepted(await createGroup(this.dependencies, callerOf(request), body));
+    const group = accepted(await createGroup(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     return group;
   }
@@ -51,7 +51,7 @@ export class GroupsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchGroupsBody,
   ): Promise<GroupListDto> {
-    const page = accepted(await searchGroups(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchGroups(this.dependencies, occasionOf(request), body));
     return pageToDto(page, (group) => group);
   }
 
@@ -59,7 +59,7 @@ export class GroupsController extends Controller {
   @Get('{id}')
   @Extension('x-operation', { entity: 'group', access: 'read' })
   public async readGroup(@Request() request: HttpRequest, @Path() id: string): Promise<GroupDto> {
-    return accepted(await readGroup(this.dependencies, callerOf(request), id));
+    return accepted(await readGroup(this.dependencies, occasionOf(request), id));
   }
 
   /**
@@ -70,6 +70,6 @@ export class GroupsController extends Controller {
   @Extension('x-operation', { entity: 'group', access: 'write' })
   @SuccessResponse(204, 'Archived')
   public async archiveGroup(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await archiveGroup(this.dependencies, callerOf(request), id));
+    accepted(await archiveGroup(this.dependencies, occasionOf(request), id));
   }
 }

@@ -1,6 +1,6 @@
 import { METERS_OF_EVENT_NAME_MAX } from '../../../contract/meter.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { lockForChange, updateRecord, type ChangeTarget } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
@@ -47,12 +47,12 @@ export async function storeMeter(
 /** POST /meters: a meter that counts all events, those that came before it included. */
 export async function createMeter(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateMeterBody,
 ): Promise<MeterRow | Refusal> {
   const meter = newMeter(body);
   if (isRefusal(meter)) return meter;
-  return writeUnit(dependencies, caller, (unit) => storeMeter(unit, meter));
+  return writeUnit(dependencies, occasion, (unit) => storeMeter(unit, meter));
 }
 
 const IMMUTABLE = ['event_name', 'aggregation', 'reset_usage'] as const;
@@ -114,10 +114,10 @@ export async function changeMeterIn(
 /** PUT /meters/{id}. */
 export async function changeMeter(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangeMeterBody },
 ): Promise<MeterRow | Refusal> {
   const members = changedMembers(body);
   if (isRefusal(members)) return members;
-  return writeUnit(dependencies, caller, (unit) => changeMeterIn(unit, target, members));
+  return writeUnit(dependencies, occasion, (unit) => changeMeterIn(unit, target, members));
 }

@@ -98,7 +98,7 @@ describe('PUT /meters/{id}', () => {
     const meter = await api.make('/v1/meters', { ...METER, metadata: { team: 'core' } });
     await makePartitions(database);
     const renamed = await put(api, meter.id, { name: ' Requests ' });
-    expect([renamed.status, renamed.headers.get('etag')]).toEqual([200, '"1"']);
+    expect([renamed.status, renamed.headers.get('etag')]).toEqual([200, '"2"']);
     const { updated_at: updatedAt } = renamed.body;
     expect(renamed.body).toEqual({ ...meter, name: 'Requests', updated_at: updatedAt });
     const cleared = await put(api, meter.id, { metadata: null });
@@ -274,6 +274,21 @@ describe('PUT /meters/{id}', () => {
     const late = await putAt('"1"', AP);
     expect([late.status, late.body.code]).toEqual([409, 'version_conflict']);
     expect((await putAt('"7", "2"', AP)).body.version).toBe(3);
+  });
+
+  test('answers 409 when If-Match names the version before a change of the name', async ({
+    api,
+  }) => {
+    const { id } = await api.make('/v1/meters', METER);
+    const rename = (name: string, ifMatch: string) =>
+      api.call('PUT', `/v1/meters/${id}`, { body: { name }, headers: { 'if-match': ifMatch } });
+    const first = await rename('Requests', '"1"');
+    expect([first.status, first.headers.get('etag'), first.body.version]).toEqual([200, '"2"', 1]);
+    const late = await rename('Hits', '"1"');
+    expect([late.status, late.body.code]).toEqual([409, 'version_conflict']);
+    const stale = { headers: { 'if-match': '"1"' } };
+    expect((await api.call('GET', `/v1/meters/${id}`, stale)).status).toBe(409);
+    expect((await rename('Hits', '"2"')).headers.get('etag')).toBe('"3"');
   });
 
   test('refuses what cannot be changed, and what breaks a rule, naming the member', async ({

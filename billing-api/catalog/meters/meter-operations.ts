@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { removeRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
@@ -18,20 +18,20 @@ import { endDefinition, isStillPriced } from './meters-store.js';
 /** GET /meters/{id}, whatever its status. */
 export function readMeter(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<MeterRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, METERS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, METERS, id));
 }
 
 /** GET /meters. */
 export function listMeters(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: SearchBodyRequest & { readonly event_name?: string | undefined },
 ): Promise<Page<MeterRow> | Refusal> {
   const conditions = isEqual('event_name', request.event_name);
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, METERS, { request, conditions }),
   );
 }
@@ -49,8 +49,8 @@ export async function archiveMeterIn(unit: Unit, id: string): Promise<MeterRow |
  */
 export function archiveMeter(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<MeterRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) => archiveMeterIn(unit, id));
+  return writeUnit(dependencies, occasion, (unit) => archiveMeterIn(unit, id));
 }

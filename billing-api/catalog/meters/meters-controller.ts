@@ -26,7 +26,7 @@ import {
   type MetersQuery,
 } from '../../declarations/catalog/meter.resource.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { pageToDto } from '../../records/search-records.js';
 import { listRequestFrom } from '../../records/list-request.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
@@ -51,9 +51,9 @@ export class MetersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateMeterBody,
   ): Promise<MeterDto> {
-    const meter = accepted(await createMeter(this.dependencies, callerOf(request), body));
+    const meter = accepted(await createMeter(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
-    tagVersion(this, meter.version);
+    tagVersion(this, meter.record_version);
     return meterToDto(meter);
   }
 
@@ -68,7 +68,7 @@ export class MetersController extends Controller {
     @Queries() query: MetersQuery,
   ): Promise<MeterListDto> {
     const list = { ...listRequestFrom(query), event_name: query.event_name };
-    const page = accepted(await listMeters(this.dependencies, callerOf(request), list));
+    const page = accepted(await listMeters(this.dependencies, occasionOf(request), list));
     return pageToDto(page, meterToDto);
   }
 
@@ -76,8 +76,8 @@ export class MetersController extends Controller {
   @Get('{id}')
   @Extension('x-operation', { entity: 'meter', access: 'read', versioned: true })
   public async readMeter(@Request() request: HttpRequest, @Path() id: string): Promise<MeterDto> {
-    const meter = accepted(await readMeter(this.dependencies, callerOf(request), id));
-    tagReadVersion(this, request, meter.version);
+    const meter = accepted(await readMeter(this.dependencies, occasionOf(request), id));
+    tagReadVersion(this, request, meter.record_version);
     return meterToDto(meter);
   }
 
@@ -96,8 +96,8 @@ export class MetersController extends Controller {
     @Body() body: ChangeMeterBody,
   ): Promise<MeterDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const meter = accepted(await changeMeter(this.dependencies, callerOf(request), change));
-    tagVersion(this, meter.version);
+    const meter = accepted(await changeMeter(this.dependencies, occasionOf(request), change));
+    tagVersion(this, meter.record_version);
     return meterToDto(meter);
   }
 
@@ -111,7 +111,7 @@ export class MetersController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archiveMeter(this.dependencies, callerOf(request), id));
+    accepted(await archiveMeter(this.dependencies, occasionOf(request), id));
     return { message: `meter ${id} is archived` };
   }
 }

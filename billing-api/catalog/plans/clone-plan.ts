@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { holdPublished } from '../../records/find-record.js';
@@ -34,10 +34,10 @@ function newPlan(source: PlanRow, body: ClonePlanBody) {
 /** POST /plans/{id}/clone: a new plan with copies of what a new subscription would get. */
 export function clonePlan(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: ClonePlanBody },
 ): Promise<ExpandedPlan | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     // Held: whoever writes its prices and entitlements locks the plan.
     const source = await holdPublished(unit, PLANS, id);
     if (isRefusal(source)) return source;

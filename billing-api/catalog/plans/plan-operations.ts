@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { changeRecord, removeRecord, type ChangeTarget } from '../../records/change-record.js';
 import { hasText, isOneOf } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
@@ -6,7 +6,12 @@ import { expandRecord, readExpanded } from '../../records/expand-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { searchExpanded, type Page } from '../../records/search-records.js';
-import { readUnit, writeUnit, type WriteDependencies } from '../../records/unit.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type WriteDependencies,
+} from '../../records/unit.js';
 import { notSubscribed } from '../../owners/still-subscribed.js';
 import { newPlan, planExpansions, type ExpandedPlan } from './plan-expansions.js';
 import {
@@ -20,7 +25,7 @@ import {
 /** POST /plans. */
 export async function createPlan(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreatePlanBody,
 ): Promise<ExpandedPlan | Refusal> {
   const reader = new MemberReader();
@@ -33,32 +38,27 @@ export async function createPlan(
   };
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await createRecord(unit, PLANS, plan);
     return isRefusal(row) ? row : newPlan(row);
   });
 }
 
-type PlanReadDependencies = Pick<WriteDependencies, 'database' | 'clock'>;
-
 /** GET /plans/{id} with everything that belongs to it, whatever its status. */
 export function readPlan(
-  dependencies: PlanReadDependencies,
-  caller: Caller,
+  dependencies: ReadDependencies,
+  occasion: Occasion,
   id: string,
 ): Promise<ExpandedPlan | Refusal> {
-  const expansions = planExpansions({
-    now: dependencies.clock.now(),
-  });
-  return readUnit(dependencies, caller.environment, (unit) =>
-    readExpanded(unit, PLANS, { id, expansions }),
+  return readUnit(dependencies, occasion, (unit) =>
+    readExpanded(unit, PLANS, { id, expansions: planExpansions(unit) }),
   );
 }
 
 /** POST /plans/search. */
 export function searchPlans(
-  { pricesMax, ...dependencies }: PlanReadDependencies & { readonly pricesMax?: number },
-  caller: Caller,
+  { pricesMax, ...dependencies }: ReadDependencies & { readonly pricesMax?: number },
+  occasion: Occasion,
   body: SearchPlansBody,
 ): Promise<Page<ExpandedPlan> | Refusal> {
   const search = {
@@ -68,15 +68,17 @@ export function searchPlans(
       ...isOneOf('lookup_key', body.lookup_keys),
       ...hasText('name', body.name_contains),
     ],
-    expansions: planExpansions({ now: dependencies.clock.now(), pricesMax }),
   };
-  return readUnit(dependencies, caller.environment, (unit) => searchExpanded(unit, PLANS, search));
+  return readUnit(dependencies, occasion, (unit) => {
+    const expansions = planExpansions({ now: unit.now, pricesMax });
+    return searchExpanded(unit, PLANS, { ...search, expansions });
+  });
 }
 
 /** PUT /plans/{id}. */
 export async function changePlan(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangePlanBody },
 ): Promise<ExpandedPlan | Refusal> {
   const reader = new MemberReader();
@@ -88,19 +90,19 @@ export async function changePlan(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row = await changeRecord(unit, PLANS, { target, change: () => patch });
-    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions({ now: unit.now }));
+    return isRefusal(row) ? row : expandRecord(unit, row, planExpansions(unit));
   });
 }
 
 /** DELETE /plans/{id}: archives the plan; its prices and entitlements stay as they are. */
 export function archivePlan(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<PlanRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, PLANS, { id, guards: [notSubscribed('plan_id')] }),
   );
 }

@@ -24,7 +24,7 @@ import type {
 } from '../../declarations/catalog/plan.resource.js';
 import { accepted } from '../../edge/http-failure.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { MessageDto } from '../../records/record-dto.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -44,7 +44,7 @@ export class PlansController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreatePlanBody,
   ): Promise<ExpandedPlanDto> {
-    const plan = accepted(await createPlan(this.dependencies, callerOf(request), body));
+    const plan = accepted(await createPlan(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, plan.row.version);
     return expandedPlanToDto(plan);
@@ -57,7 +57,7 @@ export class PlansController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchPlansBody,
   ): Promise<PlanListDto> {
-    const page = accepted(await searchPlans(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchPlans(this.dependencies, occasionOf(request), body));
     return pageToDto(page, expandedPlanToDto);
   }
 
@@ -68,7 +68,7 @@ export class PlansController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<ExpandedPlanDto> {
-    const plan = accepted(await readPlan(this.dependencies, callerOf(request), id));
+    const plan = accepted(await readPlan(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, plan.row.version);
     return expandedPlanToDto(plan);
   }
@@ -82,7 +82,7 @@ export class PlansController extends Controller {
     @Body() body: ChangePlanBody,
   ): Promise<ExpandedPlanDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const plan = accepted(await changePlan(this.dependencies, callerOf(request), change));
+    const plan = accepted(await changePlan(this.dependencies, occasionOf(request), change));
     tagVersion(this, plan.row.version);
     return expandedPlanToDto(plan);
   }
@@ -97,7 +97,7 @@ export class PlansController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await archivePlan(this.dependencies, callerOf(request), id));
+    accepted(await archivePlan(this.dependencies, occasionOf(request), id));
     return { message: `plan ${id} is archived` };
   }
 
@@ -114,7 +114,7 @@ export class PlansController extends Controller {
     @Path() id: string,
     @Body() body: ClonePlanBody,
   ): Promise<ExpandedPlanDto> {
-    const plan = accepted(await clonePlan(this.dependencies, callerOf(request), { id, body }));
+    const plan = accepted(await clonePlan(this.dependencies, occasionOf(request), { id, body }));
     this.setStatus(201);
     tagVersion(this, plan.row.version);
     return expandedPlanToDto(plan);

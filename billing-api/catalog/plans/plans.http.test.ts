@@ -4,7 +4,7 @@ import { ownerOf } from '../../../load-tests/harness/owner.js';
 import { noRows } from '../../../sql/columns.js';
 import { searchPlans } from './plan-operations.js';
 import { expectRefusals, makeKey, makeSubscription, test } from '../../testing/billing-test.js';
-import { testCaller } from '../../testing/test-caller.js';
+import { testOccasion } from '../../testing/test-occasion.js';
 
 describe('POST /plans', () => {
   test('answers 201 with every member', async ({ api }) => {
@@ -184,9 +184,9 @@ describe('POST /plans/search with prices', () => {
       ...{ meter_id: meterId, amount: '1' },
     });
     const clock = { now: () => Date.now() };
-    const caller = testCaller(api);
+    const occasion = testOccasion(api);
     const search = (pricesMax: number, body: object) =>
-      searchPlans({ database, clock, pricesMax }, caller, body);
+      searchPlans({ database, clock, pricesMax }, occasion, body);
     const expand = 'prices,meters,features';
     expect(await search(2, { expand })).toMatchObject({
       items: [{ row: { id: other.id } }, { row: { id: planId } }],

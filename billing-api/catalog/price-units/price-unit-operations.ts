@@ -1,5 +1,5 @@
 import { plain } from '../../../contract/decimal.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import {
   changeRecord,
   notReferenced,
@@ -30,7 +30,7 @@ import {
 /** POST /prices/units. */
 export async function createPriceUnit(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreatePriceUnitBody,
 ): Promise<PriceUnitRow | Refusal> {
   const reader = new MemberReader();
@@ -45,25 +45,25 @@ export async function createPriceUnit(
   };
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, (unit) => createRecord(unit, PRICE_UNITS, priceUnit));
+  return writeUnit(dependencies, occasion, (unit) => createRecord(unit, PRICE_UNITS, priceUnit));
 }
 
 /** GET /prices/units/{id}, whatever its status. */
 export function readPriceUnit(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<PriceUnitRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, PRICE_UNITS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, PRICE_UNITS, id));
 }
 
 /** GET /prices/units/code/{code}: the published unit with this code. */
 export function readPriceUnitByCode(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   code: string,
 ): Promise<PriceUnitRow | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const [found] = await findPublished(unit, PRICE_UNITS, isEqual('code', code));
     return found ?? notFound('price unit', code);
   });
@@ -72,11 +72,11 @@ export function readPriceUnitByCode(
 /** GET /prices/units and POST /prices/units/search. */
 export function searchPriceUnits(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchBodyRequest & Pick<SearchPriceUnitsBody, 'price_unit_ids'>,
 ): Promise<Page<PriceUnitRow> | Refusal> {
   const conditions = isOneOf('id', body.price_unit_ids);
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, PRICE_UNITS, { request: body, conditions }),
   );
 }
@@ -84,7 +84,7 @@ export function searchPriceUnits(
 /** PUT /prices/units/{id}. */
 export async function changePriceUnit(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { target, body }: { readonly target: ChangeTarget; readonly body: ChangePriceUnitBody },
 ): Promise<PriceUnitRow | Refusal> {
   const reader = new MemberReader();
@@ -95,7 +95,7 @@ export async function changePriceUnit(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, PRICE_UNITS, { target, change: () => patch }),
   );
 }
@@ -106,10 +106,10 @@ const notPriced = notReferenced({ table: 'prices', column: 'price_unit_id' }, 'h
 /** DELETE /prices/units/{id}. */
 export function removePriceUnit(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<PriceUnitRow | Refusal> {
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     removeRecord(unit, PRICE_UNITS, { id, guards: [notPriced] }),
   );
 }

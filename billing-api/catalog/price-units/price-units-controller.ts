@@ -15,7 +15,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { expectedVersions, tagReadVersion, tagVersion } from '../../edge/versions.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
@@ -54,7 +54,7 @@ export class PriceUnitsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreatePriceUnitBody,
   ): Promise<PriceUnitDto> {
-    const unit = accepted(await createPriceUnit(this.dependencies, callerOf(request), body));
+    const unit = accepted(await createPriceUnit(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     tagVersion(this, unit.version);
     return priceUnitToDto(unit);
@@ -67,7 +67,7 @@ export class PriceUnitsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchPriceUnitsBody,
   ): Promise<PriceUnitListDto> {
-    const page = accepted(await searchPriceUnits(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchPriceUnits(this.dependencies, occasionOf(request), body));
     return pageToDto(page, priceUnitToDto);
   }
 
@@ -82,7 +82,7 @@ export class PriceUnitsController extends Controller {
     @Queries() query: ListQuery,
   ): Promise<PriceUnitListDto> {
     const list = listRequestFrom(query);
-    const page = accepted(await searchPriceUnits(this.dependencies, callerOf(request), list));
+    const page = accepted(await searchPriceUnits(this.dependencies, occasionOf(request), list));
     return pageToDto(page, priceUnitToDto);
   }
 
@@ -93,7 +93,7 @@ export class PriceUnitsController extends Controller {
     @Request() request: HttpRequest,
     @Path() code: string,
   ): Promise<PriceUnitDto> {
-    const unit = accepted(await readPriceUnitByCode(this.dependencies, callerOf(request), code));
+    const unit = accepted(await readPriceUnitByCode(this.dependencies, occasionOf(request), code));
     tagReadVersion(this, request, unit.version);
     return priceUnitToDto(unit);
   }
@@ -105,7 +105,7 @@ export class PriceUnitsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<PriceUnitDto> {
-    const unit = accepted(await readPriceUnit(this.dependencies, callerOf(request), id));
+    const unit = accepted(await readPriceUnit(this.dependencies, occasionOf(request), id));
     tagReadVersion(this, request, unit.version);
     return priceUnitToDto(unit);
   }
@@ -119,7 +119,7 @@ export class PriceUnitsController extends Controller {
     @Body() body: ChangePriceUnitBody,
   ): Promise<PriceUnitDto> {
     const change = { target: { id, isExpected: expectedVersions(request) }, body };
-    const unit = accepted(await changePriceUnit(this.dependencies, callerOf(request), change));
+    const unit = accepted(await changePriceUnit(this.dependencies, occasionOf(request), change));
     tagVersion(this, unit.version);
     return priceUnitToDto(unit);
   }
@@ -134,7 +134,7 @@ export class PriceUnitsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<MessageDto> {
-    accepted(await removePriceUnit(this.dependencies, callerOf(request), id));
+    accepted(await removePriceUnit(this.dependencies, occasionOf(request), id));
     return { message: `price unit ${id} is archived` };
   }
 }

@@ -3,7 +3,7 @@ import { decimalOf } from '../../../contract/decimal.js';
 import type { PriceUnitTerms, UnitSymbols } from '../../domain/price/price-unit.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { findRecords } from '../../records/find-record.js';
-import type { ReadUnit, Transaction } from '../../records/unit.js';
+import type { StatementUnit, Transaction } from '../../records/unit.js';
 import { PRICE_UNITS } from '../../declarations/catalog/price-unit.resource.js';
 
 /** Published price units by their code. */
@@ -32,7 +32,7 @@ export async function findPriceUnitsForUse(
 
 /** The symbols of the units that prices are in. */
 export async function findSymbolsOfPrices(
-  unit: ReadUnit,
+  unit: StatementUnit,
   prices: Iterable<{ readonly price_unit_id: string | null }>,
 ): Promise<UnitSymbols> {
   const ids = [...prices].flatMap((price) => price.price_unit_id ?? []);

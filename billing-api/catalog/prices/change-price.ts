@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { changeRecord } from '../../records/change-record.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
@@ -35,13 +35,13 @@ function readChange(body: ChangePriceBody): PriceChange | Refusal {
  */
 export async function changePrice(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: ChangePriceBody },
 ): Promise<ExpandedPrice | Refusal> {
   const read = readChange(body);
   if (isRefusal(read)) return read;
   const { change, members, fromMs } = read;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const row =
       change === null
         ? await changeRecord(unit, PRICES, { target: { id }, change: () => members })

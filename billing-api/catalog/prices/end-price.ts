@@ -1,5 +1,5 @@
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { lockForChange, updateRecord } from '../../records/change-record.js';
 import { findRecord } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -65,14 +65,14 @@ export async function endPrice(
 /** DELETE /prices/{id}: the price ends; new subscriptions do not get it from then on. */
 export async function removePrice(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: EndPriceBody },
 ): Promise<PriceRow | Refusal> {
   const reader = new MemberReader();
   const given = reader.instant('end_date', body.end_date);
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const locked = await lockPrice(unit, id);
     if (isRefusal(locked)) return locked;
     const { price } = locked;

@@ -11,7 +11,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { instantToDto, type MessageDto } from '../../records/record-dto.js';
 import { changePrice } from './change-price.js';
@@ -41,7 +41,7 @@ export class PriceChangesController extends Controller {
     @Body() body: ChangePriceBody,
   ): Promise<ExpandedPriceDto> {
     const change = { id, body };
-    const price = accepted(await changePrice(this.dependencies, callerOf(request), change));
+    const price = accepted(await changePrice(this.dependencies, occasionOf(request), change));
     return expandedPriceToDto(price);
   }
 
@@ -57,7 +57,7 @@ export class PriceChangesController extends Controller {
     @Body() body?: EndPriceBody,
   ): Promise<MessageDto> {
     const removal = { id, body: body ?? {} };
-    const price = accepted(await removePrice(this.dependencies, callerOf(request), removal));
+    const price = accepted(await removePrice(this.dependencies, occasionOf(request), removal));
     return { message: `price ${id} ends at ${instantToDto(price.end_date)}` };
   }
 }

@@ -1,5 +1,5 @@
 import { assertPresent } from '../../../runtime/failure.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import {
   collect,
   isRefusal,
@@ -22,12 +22,12 @@ import { findPrice, findPriceByLookupKey } from './prices-store.js';
 /** POST /prices and POST /prices/bulk: all prices of the request, in its order, or none. */
 export async function createPrices(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: RequestItems<CreatePriceBody>,
 ): Promise<readonly ExpandedPrice[] | Refusal> {
   const commands = collect(request, readPriceBody);
   if (isRefusal(commands)) return commands;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const rows = await createOwnedPrices(unit, { ...request, items: commands });
     return isRefusal(rows) ? rows : expandPrices(unit, rows);
   });
@@ -36,20 +36,20 @@ export async function createPrices(
 /** POST /prices. */
 export async function createPrice(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreatePriceBody,
 ): Promise<ExpandedPrice | Refusal> {
-  const prices = await createPrices(dependencies, caller, { items: [body], isBulk: false });
+  const prices = await createPrices(dependencies, occasion, { items: [body], isBulk: false });
   return isRefusal(prices) ? prices : assertPresent(prices[0], 'the new price');
 }
 
 /** GET /prices/{id} and GET /prices/lookup/{lookup_key}, with all that the price refers to. */
 export function readPrice(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   reference: { readonly id: string } | { readonly lookupKey: string },
 ): Promise<ExpandedPrice | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const isById = 'id' in reference;
     const row = isById
       ? await findPrice(unit.tx, reference.id)

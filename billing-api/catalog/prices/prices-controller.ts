@@ -12,7 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { expandedPriceToDto } from './expand-prices.js';
 import type { ExpandedPriceDto, PriceListDto, PricesDto } from './price-expansions.js';
@@ -50,7 +50,7 @@ export class PricesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreatePriceBody,
   ): Promise<ExpandedPriceDto> {
-    const price = accepted(await createPrice(this.dependencies, callerOf(request), body));
+    const price = accepted(await createPrice(this.dependencies, occasionOf(request), body));
     this.setStatus(201);
     return expandedPriceToDto(price);
   }
@@ -67,7 +67,7 @@ export class PricesController extends Controller {
     @Body() body: CreatePricesBody,
   ): Promise<PricesDto> {
     const prices = { items: body.items, isBulk: true };
-    const created = accepted(await createPrices(this.dependencies, callerOf(request), prices));
+    const created = accepted(await createPrices(this.dependencies, occasionOf(request), prices));
     this.setStatus(201);
     return { items: created.map(expandedPriceToDto) };
   }
@@ -79,7 +79,7 @@ export class PricesController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchPricesBody,
   ): Promise<PriceListDto> {
-    const page = accepted(await searchPrices(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchPrices(this.dependencies, occasionOf(request), body));
     return pageToDto(page, expandedPriceToDto);
   }
 
@@ -91,7 +91,7 @@ export class PricesController extends Controller {
     @Path() lookup_key: string,
   ): Promise<ExpandedPriceDto> {
     const reference = { lookupKey: lookup_key };
-    const price = await readPrice(this.dependencies, callerOf(request), reference);
+    const price = await readPrice(this.dependencies, occasionOf(request), reference);
     return expandedPriceToDto(accepted(price));
   }
 
@@ -102,7 +102,7 @@ export class PricesController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<ExpandedPriceDto> {
-    const price = await readPrice(this.dependencies, callerOf(request), { id });
+    const price = await readPrice(this.dependencies, occasionOf(request), { id });
     return expandedPriceToDto(accepted(price));
   }
 }

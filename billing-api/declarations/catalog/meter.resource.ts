@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { AGGREGATION_TYPES } from '../../../contract/aggregation.js';
 import { meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationColumns } from '../../../sql/meter-aggregation.js';
-import { hidden, integer, json, oneOf, text, withDefault } from '../../records/columns.js';
+import {
+  hidden,
+  integer,
+  json,
+  oneOf,
+  recordVersion,
+  text,
+  withDefault,
+} from '../../records/columns.js';
 import type { ListQuery } from '../../records/list-request.js';
 import {
   rateToDto,
@@ -67,6 +75,8 @@ export const METERS = defineResource({
     reset_usage: oneOf(['BILLING_PERIOD', 'NEVER']),
     /** Grows with the filters only: each version is a definition that events are counted by. */
     version: integer,
+    /** Grows with every change: that of the ETag. */
+    record_version: recordVersion,
     /** The version that readers see; behind `version` while a change is being backfilled. */
     read_version: hidden(integer),
     /** Written by the backfill. */

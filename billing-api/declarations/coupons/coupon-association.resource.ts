@@ -13,7 +13,7 @@ import {
   type NewRecord,
   type RecordOf,
 } from '../../records/resource.js';
-import type { ReadUnit } from '../../records/unit.js';
+import type { StatementUnit } from '../../records/unit.js';
 import { COUPONS, couponToDto, type CouponDto, type CouponRow } from './coupon.resource.js';
 
 export const COUPON_ASSOCIATIONS = defineResource({
@@ -66,7 +66,7 @@ export type AttachedCoupon = {
 
 /** These associations, in their order, with their coupons. */
 export async function withCoupons(
-  unit: ReadUnit,
+  unit: StatementUnit,
   associations: readonly CouponAssociationRow[],
 ): Promise<readonly AttachedCoupon[]> {
   const ids = associations.map((row) => row.coupon_id);
@@ -79,7 +79,7 @@ export async function withCoupons(
 
 /** This association with its coupon. */
 export async function withCoupon(
-  unit: ReadUnit,
+  unit: StatementUnit,
   row: CouponAssociationRow,
 ): Promise<AttachedCoupon> {
   const [attached] = await withCoupons(unit, [row]);

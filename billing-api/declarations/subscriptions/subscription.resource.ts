@@ -5,7 +5,16 @@ import type {
 } from '../../domain/calendar/billing-grid.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';
-import { decimal, flag, instant, integer, nullable, oneOf, text } from '../../records/columns.js';
+import {
+  decimal,
+  flag,
+  instant,
+  integer,
+  nullable,
+  oneOf,
+  raisedByChange,
+  text,
+} from '../../records/columns.js';
 import type { Currency, DateTime, DecimalText, RecordDto } from '../../records/record-dto.js';
 import {
   defineResource,
@@ -77,7 +86,7 @@ export const SUBSCRIPTIONS = defineResource({
     enable_true_up: flag,
     pause_status: oneOf(PAUSE_STATUSES),
     active_pause_id: nullable(text),
-    version: integer,
+    version: raisedByChange(integer),
   },
   unique: { subscriptions_lookup_key: 'lookup_key' },
   removal: 'archived',

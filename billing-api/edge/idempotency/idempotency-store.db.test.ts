@@ -13,7 +13,7 @@ import {
   storeAnswer,
   type RequestIdentity,
 } from './idempotency-store.js';
-import { testCaller } from '../../testing/test-caller.js';
+import { testOccasion } from '../../testing/test-occasion.js';
 
 const NOW = Date.UTC(2026, 10, 20);
 const LATER = NOW + 100_000;
@@ -47,8 +47,8 @@ describe('a claimed request', () => {
       clock: { now: () => NOW },
       createId: (prefix: string) => `${prefix}_1`,
     };
-    const caller = { ...testCaller({ environment, userId }), claim: { key: 'k', claimId: 'one' } };
-    const plan = await createPlan(dependencies, caller, { name: 'Pro' });
+    const occasion = testOccasion({ environment, userId, claim: { key: 'k', claimId: 'one' } });
+    const plan = await createPlan(dependencies, occasion, { name: 'Pro' });
     expect(isRefusal(plan)).toBe(false);
     expect(await statesOf(database.database)).toEqual(['applied']);
     const repeat = { ...command, claimId: 'two', now: LATER };
@@ -66,10 +66,11 @@ describe('a claimed request', () => {
       clock: { now: () => LATER },
       createId: (prefix: string) => `${prefix}_1`,
     };
-    const late = { ...testCaller({ environment, userId }), claim: { key: 'k', claimId: 'one' } };
+    const claim = { key: 'k', claimId: 'one' };
+    const late = testOccasion({ environment, userId, claim });
     await expect(createPlan(dependencies, late, { name: 'Late' })).rejects.toThrow('taken over');
     expect(await plansOf(database.database)).toEqual([]);
-    const answer = { claim: late.claim, answer: { status: 201, headers: {}, body: '{}' } };
+    const answer = { claim, answer: { status: 201, headers: {}, body: '{}' } };
     await storeAnswer(database.database, environment, answer);
     expect(await statesOf(database.database)).toEqual(['running']);
   });

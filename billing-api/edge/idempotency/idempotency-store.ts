@@ -5,7 +5,7 @@ import type { Environment } from '../../../contract/environment.js';
 import { formatInstant, HOUR_MS, type InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { instantColumn, noRows } from '../../../sql/columns.js';
-import type { IdempotencyClaim } from '../../records/caller.js';
+import type { IdempotencyClaim } from '../../records/occasion.js';
 import type { BillingDatabase, Transaction } from '../../records/unit.js';
 
 const KEPT_MS = 24 * HOUR_MS;

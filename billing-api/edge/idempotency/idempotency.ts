@@ -11,7 +11,7 @@ import {
   type StoredAnswer,
 } from './idempotency-store.js';
 import type { BillingDatabase } from '../../records/unit.js';
-import type { IdempotencyClaim } from '../../records/caller.js';
+import type { IdempotencyClaim } from '../../records/occasion.js';
 import { HttpFailure } from '../http-failure.js';
 import { operationIfDeclared } from '../operations.js';
 import { contextOf, requestCallerOf } from '../request-context.js';

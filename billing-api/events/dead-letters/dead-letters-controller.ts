@@ -22,7 +22,7 @@ import {
   type ReplayDeadLettersBody,
 } from './dead-letter-dto.js';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 
 @Route('v1/events/dead-letters')
@@ -43,7 +43,7 @@ export class DeadLettersController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: DeadLettersQuery,
   ): Promise<DeadLetterListDto> {
-    const { environment } = callerOf(request);
+    const { environment } = occasionOf(request);
     return lettersToDto(accepted(await readDeadLetters(this.dependencies, environment, query)));
   }
 
@@ -59,7 +59,7 @@ export class DeadLettersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: ReplayDeadLettersBody,
   ): Promise<DeadLetterReplayListDto> {
-    const caller = callerOf(request);
-    return replaysToDto(accepted(await replayDeadLetters(this.dependencies, caller, body.ids)));
+    const occasion = occasionOf(request);
+    return replaysToDto(accepted(await replayDeadLetters(this.dependencies, occasion, body.ids)));
   }
 }

@@ -15,6 +15,7 @@ import { insertLines } from '../../testing/write-usage-minutes.js';
 
 const PATH = '/v1/events/dead-letters';
 const REPLAY = `${PATH}/replay`;
+const OPERATOR = { kind: 'operator', name: 'ada' } as const;
 
 /** A record that today's decoder reads: an older release would have made it a dead letter. */
 function goodRecord(environment: Environment, ids: readonly string[]): string {
@@ -243,7 +244,7 @@ describe('POST /events/dead-letters/replay', () => {
       eventLog: api.eventLog,
       clock: systemClock,
     };
-    const results = await replayAnyDeadLetters(stores, ['log:3:5', 'log:3:2', 'log:3:7']);
+    const results = await replayAnyDeadLetters(stores, OPERATOR, ['log:3:5', 'log:3:2', 'log:3:7']);
     expect(results).toEqual([
       { id: 'log:3:5', reason: 'not_json', events: 0 },
       { id: 'log:3:2', reason: null, events: 2 },
@@ -253,7 +254,7 @@ describe('POST /events/dead-letters/replay', () => {
     const page = await readDeadLetters(stores, null, {});
     expect(page).toMatchObject({ total: 7 });
     const mine = (await api.call('GET', PATH)).body.items;
-    expect(mine[1].replays).toMatchObject([{ replayed_by: 'operator', events: 2 }]);
+    expect(mine[1].replays).toMatchObject([{ replayed_by: 'operator:ada', events: 2 }]);
   });
 
   test('shows a letter with parts of several tenants to none, and to an operator', async ({
@@ -273,7 +274,7 @@ describe('POST /events/dead-letters/replay', () => {
       eventLog: api.eventLog,
       clock: systemClock,
     };
-    expect(await replayAnyDeadLetters(stores, ['log:3:8'])).toEqual([
+    expect(await replayAnyDeadLetters(stores, OPERATOR, ['log:3:8'])).toEqual([
       { id: 'log:3:8', reason: null, events: 3 },
     ]);
     expect(await eventsInLog(api)).toEqual(['a', 'b', 'c']);

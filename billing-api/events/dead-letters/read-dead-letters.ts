@@ -1,7 +1,7 @@
 import type { Environment } from '../../../contract/environment.js';
 import { findReplays, type Replay } from './dead-letter-replays.js';
 import { letterIdOf, type DeadLetter, type DeadLetters } from './dead-letters-store.js';
-import { type BillingDatabase, type ReadDependencies, readUnit } from '../../records/unit.js';
+import type { BillingDatabase, ReadDependencies } from '../../records/unit.js';
 import { endProblem, MemberReader } from '../../records/member-rules.js';
 import type { Refusal } from '../../records/refusal.js';
 
@@ -28,7 +28,7 @@ function replaysOf(
   letters: readonly DeadLetter[],
 ): Promise<ReadonlyMap<string, readonly Replay[]>> {
   if (environment === null) return findReplays(database.slonik, letters, { isOperator: true });
-  return readUnit({ database }, environment, ({ tx: transaction }) =>
+  return database.readSnapshot(environment, (transaction) =>
     findReplays(transaction, letters, { isOperator: false }),
   );
 }

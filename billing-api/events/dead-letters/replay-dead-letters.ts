@@ -3,7 +3,6 @@ import { recordsOfEvents, type PartitionRecord } from '../../../contract/records
 import { decodeRecordParts, readRecordParts } from '../../../contract/records/record-parts.js';
 import type { EventRecord, UndecodableReason } from '../../../contract/usage-event.js';
 import type { EventLogWriter } from '../../../event-log/event-log.js';
-import type { Clock } from '../../../runtime/clock.js';
 import { insertReplay } from './dead-letter-replays.js';
 import {
   letterIdOf,
@@ -18,13 +17,12 @@ import {
   type WriteDependencies,
   writeUnit,
 } from '../../records/unit.js';
-import type { Caller } from '../../records/caller.js';
+import { authorOf, type Occasion, type OperatorActor } from '../../records/occasion.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 
 export type ReplayDependencies = ReadDependencies & {
   readonly deadLetters: DeadLetters;
   readonly eventLog: LazyEventLog;
-  readonly clock: Clock;
 };
 
 /** What became of one letter: its events are in the log again, or why they cannot be. */
@@ -139,27 +137,29 @@ function noteAll(
 /** POST /events/dead-letters/replay: letters of the caller's environment. */
 export async function replayDeadLetters(
   dependencies: ReplayDependencies & WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   ids: readonly string[],
 ): Promise<readonly ReplayResult[] | Refusal> {
-  const { environment } = caller;
+  const { environment } = occasion;
   const places = await findPlaces(dependencies, environment, ids);
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, environment, places);
-  const by = { now: dependencies.clock.now(), replayedBy: caller.userId };
-  const noted = await writeUnit(dependencies, caller, ({ tx }) => noteAll(replayed, by)(tx));
+  const noted = await writeUnit(dependencies, occasion, ({ tx, now, actor }) =>
+    noteAll(replayed, { now, replayedBy: authorOf(actor) })(tx),
+  );
   return isRefusal(noted) ? noted : results;
 }
 
 /** What an operator does on the command line: letters of any environment, or of none. */
 export async function replayAnyDeadLetters(
   dependencies: ReplayDependencies,
+  operator: OperatorActor,
   ids: readonly string[],
 ): Promise<readonly ReplayResult[] | Refusal> {
   const places = await findPlaces(dependencies, null, ids);
   if (isRefusal(places)) return places;
   const { results, replayed } = await replayEach(dependencies, null, places);
-  const by = { now: dependencies.clock.now(), replayedBy: 'operator' };
+  const by = { now: dependencies.clock.now(), replayedBy: authorOf(operator) };
   await dependencies.database.transaction(noteAll(replayed, by));
   return results;
 }

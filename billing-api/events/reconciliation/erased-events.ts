@@ -5,7 +5,7 @@ import { formatInstant, type InstantMs, type Interval } from '../../../contract/
 import { instantColumn, integerColumn } from '../../../sql/columns.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { Refusal } from '../../records/refusal.js';
-import { readUnit, type BillingDatabase } from '../../records/unit.js';
+import type { BillingDatabase } from '../../records/unit.js';
 import type { HourOfEnvironment } from './finished-events.js';
 import type { HourLedger } from './hour-ledger.js';
 
@@ -34,7 +34,7 @@ function readErasedHours(
   of: { readonly hours: Interval; readonly since: InstantMs },
 ): Promise<readonly { readonly hourMs: InstantMs; readonly erased: number }[] | null> {
   const [start, end] = [formatInstant(of.hours.startMs), formatInstant(of.hours.endMs)];
-  return readUnit({ database }, environment, async ({ tx }) => {
+  return database.readSnapshot(environment, async (tx) => {
     const isUnderWay = await tx.exists(sql.type(z.unknown())`
       SELECT FROM event_erasures WHERE ${isOfEnvironment} AND bounds IS NOT NULL
         AND (finished_at IS NULL OR finished_at >= ${formatInstant(of.since)}::timestamptz)`);

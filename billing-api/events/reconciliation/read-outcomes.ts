@@ -2,7 +2,7 @@ import type { Environment } from '../../../contract/environment.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { findUnknownCustomerKeys } from '../../customers/customers-store.js';
 import { Refusal } from '../../records/refusal.js';
-import { readUnit, type ReadDependencies } from '../../records/unit.js';
+import type { ReadDependencies } from '../../records/unit.js';
 import type { ExpiredEvents } from '../../usage/expired/expired-events.js';
 import { findCountingMeters } from '../event-meters.js';
 import type { FinishedEvents, HourOutcomes, HoursQuery } from './finished-events.js';
@@ -27,7 +27,7 @@ export async function readOutcomes(
     return new Refusal('invalid_operation', problem);
   }
   const meters = await findCountingMeters(database, environment, null);
-  const unknownKeys = await readUnit({ database }, environment, ({ tx: transaction }) =>
+  const unknownKeys = await database.readSnapshot(environment, (transaction) =>
     findUnknownCustomerKeys(transaction, keys),
   );
   return finishedEvents.outcomesByHour(query, { meters, unknownKeys, beginMs });

@@ -8,7 +8,7 @@ import { HourLedger, type Reconciliation } from './hour-ledger.js';
 import { hoursFrom, type ReconciliationRequest } from './reconciliation-hours.js';
 import { readOutcomes, type OutcomeDependencies } from './read-outcomes.js';
 import { askRawEventsBegin } from '../../usage/expired/raw-events-begin.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
 
 export type ReconciliationDependencies = OutcomeDependencies & {
@@ -61,12 +61,12 @@ async function addFinished(
 /** GET /events/reconciliation (docs/domain.md 7.2, docs/architecture.md I5). */
 export async function readReconciliation(
   dependencies: ReconciliationDependencies,
-  caller: Caller,
+  occasion: Occasion,
   request: ReconciliationRequest,
 ): Promise<Reconciliation | Refusal> {
   const hours = hoursFrom(request, dependencies.clock.now());
   if (isRefusal(hours)) return hours;
-  const { environment } = caller;
+  const { environment } = occasion;
   const { database } = dependencies;
   const since = await readErasureClock(database);
   // First of all: what is finished by these stays so.

@@ -1,7 +1,7 @@
 import { Controller, Extension, Get, Queries, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { readReconciliation, type ReconciliationDependencies } from './read-reconciliation.js';
 import {
   reconciliationToDto,
@@ -27,9 +27,9 @@ export class ReconciliationController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: ReconciliationQuery,
   ): Promise<ReconciliationDto> {
-    const caller = callerOf(request);
+    const occasion = occasionOf(request);
     return reconciliationToDto(
-      accepted(await readReconciliation(this.dependencies, caller, query)),
+      accepted(await readReconciliation(this.dependencies, occasion, query)),
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { pageToDto } from '../../records/search-records.js';
 import { auditEntryToDto, type AuditListDto, type SearchAuditBody } from './audit-entry.js';
@@ -15,8 +15,8 @@ export class AuditController extends Controller {
   }
 
   /**
-   * Every change of a record, latest first: what it was and what it became, by whom, and by which
-   * request. An entry is stored together with its change and never changes itself.
+   * Every change of a record, latest first: what it was and what it became, and which request,
+   * job or operator made it. An entry is stored together with its change and never changes itself.
    * @summary Search the audit trail
    */
   @Post('search')
@@ -25,7 +25,7 @@ export class AuditController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchAuditBody,
   ): Promise<AuditListDto> {
-    const page = accepted(await searchAudit(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchAudit(this.dependencies, occasionOf(request), body));
     return pageToDto(page, auditEntryToDto);
   }
 }

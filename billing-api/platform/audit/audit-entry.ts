@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
+import type { Actor } from '../../records/occasion.js';
 import type { AuditAction } from '../../records/recorded-change.js';
 
 const answered = z.record(z.unknown());
@@ -13,14 +14,17 @@ export const auditRow = z.object({
   action: z.enum(['created', 'updated', 'archived', 'deleted'] as const satisfies AuditAction[]),
   before: answered.nullable(),
   after: answered,
-  user_id: z.string(),
+  actor_kind: z.enum(['request', 'job', 'operator'] as const satisfies Actor['kind'][]),
+  actor_name: z.string().nullable(),
+  run_id: z.string().nullable(),
+  user_id: z.string().nullable(),
   api_key_id: z.string().nullable(),
-  request_id: z.string(),
+  request_id: z.string().nullable(),
   created_at: instantColumn,
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** One change of one record: what it was, what it became, by whom and by which request. */
+/** One change of one record: what it was, what it became, and who made it. */
 export interface AuditEntryDto {
   id: string;
   /** @example "price_unit" */
@@ -31,11 +35,18 @@ export interface AuditEntryDto {
   before: { [member: string]: unknown } | null;
   /** The same after the change. */
   after: { [member: string]: unknown };
-  user_id: string;
-  /** Null when the caller came with a token. */
+  /** A request, a job that was due, or an operator of the installation. */
+  actor_kind: 'request' | 'job' | 'operator';
+  /** The name of the job or of the operator; null for a request. */
+  actor_name: string | null;
+  /** Which run of the job; null for others. */
+  run_id: string | null;
+  /** On whose behalf the request was made; null for a job and an operator. */
+  user_id: string | null;
+  /** Null when the caller came with a token, and for a job and an operator. */
   api_key_id: string | null;
-  /** The X-Request-ID of the request. */
-  request_id: string;
+  /** The X-Request-ID of the request; null for a job and an operator. */
+  request_id: string | null;
   created_at: DateTime;
 }
 
@@ -54,6 +65,8 @@ export interface SearchAuditBody extends PageRequest {
   entity_type?: string;
   /** @maxLength 255 */
   entity_id?: string;
+  /** Changed by a request, a job or an operator. */
+  actor_kind?: 'request' | 'job' | 'operator';
   /** @maxLength 255 */
   user_id?: string;
   action?: 'created' | 'updated' | 'archived' | 'deleted';

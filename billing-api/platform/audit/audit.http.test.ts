@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest';
+import { createId } from '../../../runtime/ids.js';
+import { PLANS } from '../../declarations/catalog/plan.resource.js';
+import { changeRecord } from '../../records/change-record.js';
+import { writeUnit } from '../../records/unit.js';
 import { makeKey, makeSubscription, test } from '../../testing/billing-test.js';
 
 const PATH = '/v1/audit/search';
@@ -44,6 +48,39 @@ describe('POST /audit/search', () => {
       'price',
       'subscription',
       'subscription_line_item',
+    ]);
+  });
+
+  test('says that a job or an operator made a change, and finds what they did', async ({
+    api,
+    clock,
+    database: { database },
+  }) => {
+    const { environment } = api;
+    const job = { kind: 'job', job: 'renewals', runId: 'run_1' } as const;
+    const operator = { kind: 'operator', name: 'ada' } as const;
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    for (const actor of [job, operator]) {
+      const changed = await writeUnit(
+        { database, clock, createId },
+        { environment, actor },
+        (unit) => changeRecord(unit, PLANS, { target: plan, change: () => ({ name: actor.kind }) }),
+      );
+      expect(changed).toMatchObject({ name: actor.kind });
+    }
+    const { body } = await api.call('GET', `/v1/plans/${plan.id}`);
+    expect([body.created_by, body.updated_by]).toEqual([api.userId, 'operator:ada']);
+    const nobody = { user_id: null, api_key_id: null, request_id: null };
+    const found = async (actor_kind: string) =>
+      (await api.make(PATH, { actor_kind, entity_id: plan.id })).items;
+    expect(await found('job')).toMatchObject([
+      { ...nobody, actor_kind: 'job', actor_name: 'renewals', run_id: 'run_1' },
+    ]);
+    expect(await found('operator')).toMatchObject([
+      { ...nobody, actor_kind: 'operator', actor_name: 'ada', run_id: null },
+    ]);
+    expect(await found('request')).toMatchObject([
+      { actor_kind: 'request', actor_name: null, run_id: null, user_id: api.userId },
     ]);
   });
 

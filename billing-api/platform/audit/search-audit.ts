@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import {
   allOf,
   isBefore,
@@ -18,7 +18,7 @@ const ENTRIES = { table: 'audit_entries', scope: 'environment' } as const;
 /** POST /audit/search: the latest changes first. */
 export async function searchAudit(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchAuditBody,
 ): Promise<Page<AuditRow> | Refusal> {
   const range = readTimeRange(body);
@@ -29,10 +29,11 @@ export async function searchAudit(
     ...isBefore('created_at', range.before),
     ...isEqual('entity_type', body.entity_type),
     ...isEqual('entity_id', body.entity_id),
+    ...isEqual('actor_kind', body.actor_kind),
     ...isEqual('user_id', body.user_id),
     ...isEqual('action', body.action),
   ]);
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const items = await unit.tx.any(sql.type(auditRow)`
       SELECT * FROM audit_entries WHERE ${where} AND ${isOfEnvironment}
       ORDER BY created_at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`);

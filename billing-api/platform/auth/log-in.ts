@@ -39,7 +39,7 @@ export async function logIn(
     return new Refusal('permission_denied', message);
   }
   const environment = caller.environment ?? caller.firstEnvironment;
-  const user = await readUnit(dependencies, environment, async (unit) =>
+  const user = await readUnit(dependencies, { environment }, async (unit) =>
     withTenant(unit, await readRecord(unit, USERS, userId)),
   );
   return isRefusal(user) ? user : { user, token: await dependencies.tokens.issue(named) };

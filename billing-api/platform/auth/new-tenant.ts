@@ -16,15 +16,16 @@ export type NewTenant = {
   readonly name: string | null;
 };
 
-/** The tenant, its two environments and its first super_admin, whom it all is done by. */
+type StoredTenant = NewTenant & { readonly userId: string };
+
+/** The tenant, its two environments and its first super_admin. */
 export async function storeNewTenant(
   unit: Unit,
-  { email, name, tenantName }: NewTenant,
+  { userId, email, name, tenantName }: StoredTenant,
 ): Promise<UserWithTenant | Refusal> {
-  const { userId, environment } = unit.caller;
   const tenant = await insertOwnTenant(unit, tenantName);
   recordTenant(unit, null, tenant);
-  const production = { id: environment.environmentId, name: 'Production' };
+  const production = { id: unit.environment.environmentId, name: 'Production' };
   const environments = [
     await createRecord(unit, ENVIRONMENTS, { ...production, type: 'production' }),
     await createRecord(unit, ENVIRONMENTS, { name: 'Development', type: 'development' }),
@@ -39,10 +40,10 @@ export async function storeNewTenant(
 /** A new tenant whose super_admin signs in with a password. */
 export async function storeSignUp(
   unit: Unit,
-  { signUp, hash }: { readonly signUp: NewTenant; readonly hash: string },
+  { signUp, hash }: { readonly signUp: StoredTenant; readonly hash: string },
 ): Promise<UserWithTenant | Refusal> {
   const stored = await storeNewTenant(unit, signUp);
   if (isRefusal(stored)) return stored;
-  await insertPassword(unit, { userId: unit.caller.userId, hash });
+  await insertPassword(unit, { userId: signUp.userId, hash });
   return stored;
 }

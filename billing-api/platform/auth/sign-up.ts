@@ -1,5 +1,5 @@
 import type { IssuedToken, Tokens } from '../../edge/access/tokens.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion, RequestActor } from '../../records/occasion.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
@@ -30,17 +30,21 @@ function readSignUp({ email, tenant_name, name = '' }: SignUpBody): NewTenant | 
  */
 export async function signUp(
   dependencies: AuthDependencies,
-  request: Pick<Caller, 'requestId'>,
+  request: Pick<RequestActor, 'requestId'>,
   body: SignUpBody,
 ): Promise<SignedIn | Refusal> {
-  const signUp = readSignUp(body);
-  if (isRefusal(signUp)) return signUp;
+  const read = readSignUp(body);
+  if (isRefusal(read)) return read;
   const { createId, tokens, passwords } = dependencies;
   const hash = await passwords.hash(body.password);
   const environment = { tenantId: createId('tenant'), environmentId: createId('env') };
   const userId = createId('user');
-  const caller = { ...request, environment, userId, apiKeyId: null, claim: null };
-  const user = await writeUnit(dependencies, caller, (unit) => storeSignUp(unit, { signUp, hash }));
+  const actor = { kind: 'request', ...request, userId, apiKeyId: null, claim: null } as const;
+  const occasion: Occasion = { environment, actor };
+  const signUp = { ...read, userId };
+  const user = await writeUnit(dependencies, occasion, (unit) =>
+    storeSignUp(unit, { signUp, hash }),
+  );
   if (isRefusal(user)) return user;
   const { tenantId } = environment;
   return { user, token: await tokens.issue({ userId, tenantId, environmentId: null }) };

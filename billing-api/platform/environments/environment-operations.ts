@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { changeRecord } from '../../records/change-record.js';
 import { createRecord } from '../../records/create-record.js';
 import { readRecord } from '../../records/find-record.js';
@@ -29,10 +29,10 @@ function readName({ name }: ChangeEnvironmentBody): string | Refusal {
 /** GET /environments. */
 export function listEnvironments(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   query: ListQuery,
 ): Promise<Page<EnvironmentRow> | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) =>
+  return readUnit(dependencies, occasion, (unit) =>
     searchRecords(unit, ENVIRONMENTS, { request: listRequestFrom(query), conditions: [] }),
   );
 }
@@ -40,22 +40,22 @@ export function listEnvironments(
 /** GET /environments/{id}. */
 export function readEnvironment(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<EnvironmentRow | Refusal> {
-  return readUnit(dependencies, caller.environment, (unit) => readRecord(unit, ENVIRONMENTS, id));
+  return readUnit(dependencies, occasion, (unit) => readRecord(unit, ENVIRONMENTS, id));
 }
 
 /** POST /environments. */
 export async function createEnvironment(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: CreateEnvironmentBody,
 ): Promise<EnvironmentRow | Refusal> {
   const name = readName(body);
   if (name instanceof Refusal) return name;
   const { type } = body;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const refusal = await limitRefusal(unit, type);
     return refusal ?? createRecord(unit, ENVIRONMENTS, { name, type });
   });
@@ -64,12 +64,12 @@ export async function createEnvironment(
 /** PUT /environments/{id}. */
 export async function changeEnvironment(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: ChangeEnvironmentBody },
 ): Promise<EnvironmentRow | Refusal> {
   const name = readName(body);
   if (name instanceof Refusal) return name;
-  return writeUnit(dependencies, caller, (unit) =>
+  return writeUnit(dependencies, occasion, (unit) =>
     changeRecord(unit, ENVIRONMENTS, { target: { id }, change: () => ({ name }) }),
   );
 }

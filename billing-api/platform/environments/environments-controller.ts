@@ -14,7 +14,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -46,8 +46,8 @@ export class EnvironmentsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: ListQuery,
   ): Promise<EnvironmentListDto> {
-    const caller = callerOf(request);
-    const page = accepted(await listEnvironments(this.dependencies, caller, query));
+    const occasion = occasionOf(request);
+    const page = accepted(await listEnvironments(this.dependencies, occasion, query));
     return pageToDto(page, environmentToDto);
   }
 
@@ -62,8 +62,8 @@ export class EnvironmentsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateEnvironmentBody,
   ): Promise<EnvironmentDto> {
-    const caller = callerOf(request);
-    const environment = accepted(await createEnvironment(this.dependencies, caller, body));
+    const occasion = occasionOf(request);
+    const environment = accepted(await createEnvironment(this.dependencies, occasion, body));
     this.setStatus(201);
     return environmentToDto(environment);
   }
@@ -75,8 +75,8 @@ export class EnvironmentsController extends Controller {
     @Request() request: HttpRequest,
     @Path() id: string,
   ): Promise<EnvironmentDto> {
-    const caller = callerOf(request);
-    return environmentToDto(accepted(await readEnvironment(this.dependencies, caller, id)));
+    const occasion = occasionOf(request);
+    return environmentToDto(accepted(await readEnvironment(this.dependencies, occasion, id)));
   }
 
   /** @summary Rename an environment */
@@ -88,7 +88,7 @@ export class EnvironmentsController extends Controller {
     @Body() body: ChangeEnvironmentBody,
   ): Promise<EnvironmentDto> {
     const target = { id, body };
-    const changed = await changeEnvironment(this.dependencies, callerOf(request), target);
+    const changed = await changeEnvironment(this.dependencies, occasionOf(request), target);
     return environmentToDto(accepted(changed));
   }
 }

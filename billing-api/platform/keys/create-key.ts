@@ -1,9 +1,11 @@
 import { createApiKey, displayIdOf, hashApiKey } from '../../../sql/api-key.js';
-import type { CallerWithRoles } from '../../edge/request-context.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { createRecord } from '../../records/create-record.js';
 import { holdPublished } from '../../records/find-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
+import { ownUserOf, type OperatorActor, type RequestActor } from '../../records/occasion.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { ABOVE_OWN, coverRoles } from '../roles/roles.js';
 import { USERS, type UserRow } from '../../declarations/platform/user.resource.js';
@@ -14,16 +16,22 @@ const OTHER_PRINCIPAL = new Refusal(
   'a key can be made for yourself or for a service account, not for another user',
 );
 
+/** Who makes keys: for oneself or for a service account, and an operator for a super_admin too. */
+type KeyMaker = OccasionWithRoles<RequestActor | OperatorActor>;
+
 /** Whose the key will be; held, so that the user cannot be deleted before the key is there. */
 async function holdOwner(
   unit: Unit,
-  caller: CallerWithRoles,
+  { actor, roles }: KeyMaker,
   { service_account_id: accountId }: CreateKeyBody,
 ): Promise<UserRow | Refusal> {
-  const owner = await holdPublished(unit, USERS, accountId ?? caller.userId);
-  if (isRefusal(owner) || owner.id === caller.userId) return owner;
-  if (owner.type !== 'service_account') return OTHER_PRINCIPAL;
-  return coverRoles(caller.roles, owner.roles) ? owner : ABOVE_OWN;
+  const ownId = ownUserOf(actor);
+  const ownerId = assertPresent(accountId ?? ownId, 'the user of a key');
+  const owner = await holdPublished(unit, USERS, ownerId);
+  if (isRefusal(owner) || owner.id === ownId) return owner;
+  const isOfOperator = actor.kind === 'operator' && owner.roles.includes('super_admin');
+  if (owner.type !== 'service_account' && !isOfOperator) return OTHER_PRINCIPAL;
+  return coverRoles(roles, owner.roles) ? owner : ABOVE_OWN;
 }
 
 /** A key that was just made: the record, its user, and the key itself, which is not stored. */
@@ -47,7 +55,7 @@ export async function storeKey(
 /** POST /secrets/api/keys. */
 export async function createKey(
   dependencies: WriteDependencies,
-  caller: CallerWithRoles,
+  occasion: KeyMaker,
   body: CreateKeyBody,
 ): Promise<CreatedKey | Refusal> {
   const reader = new MemberReader();
@@ -60,8 +68,8 @@ export async function createKey(
   if (problems !== null) return problems;
   const { type } = body;
   const apiKey = createApiKey(type);
-  return writeUnit(dependencies, caller, async (unit) => {
-    const user = await holdOwner(unit, caller, body);
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const user = await holdOwner(unit, occasion, body);
     if (isRefusal(user)) return user;
     return storeKey(unit, { user, apiKey, name, type, expires_at: expiresAt });
   });

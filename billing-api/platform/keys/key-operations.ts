@@ -1,9 +1,10 @@
 import { assertPresent } from '../../../runtime/failure.js';
-import type { CallerWithRoles } from '../../edge/request-context.js';
+import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { removeRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import { listRequestFrom, type ListQuery } from '../../records/list-request.js';
+import type { OperatorActor, RequestActor } from '../../records/occasion.js';
 import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import { searchRecords, type Page } from '../../records/search-records.js';
 import {
@@ -20,20 +21,22 @@ import {
   type SecretDto,
 } from '../../declarations/platform/key.resource.js';
 
-/** A super_admin sees all keys of the environment, others their own. */
-function seesAll({ roles }: CallerWithRoles): boolean {
-  return roles.includes('super_admin');
+type KeyReader = OccasionWithRoles<RequestActor | OperatorActor>;
+
+/** Whose keys one sees: a super_admin and an operator those of everybody, others their own. */
+function seenUser({ actor, roles }: KeyReader): string | undefined {
+  return actor.kind === 'operator' || roles.includes('super_admin') ? undefined : actor.userId;
 }
 
 /** GET /secrets/api/keys. */
 export function listKeys(
   dependencies: ReadDependencies,
-  caller: CallerWithRoles,
+  occasion: KeyReader,
   query: ListQuery,
 ): Promise<Page<SecretDto> | Refusal> {
-  const conditions = isEqual('user_id', seesAll(caller) ? undefined : caller.userId);
+  const conditions = isEqual('user_id', seenUser(occasion));
   const request = listRequestFrom(query);
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, KEYS, { request, conditions });
     if (isRefusal(page)) return page;
     const userIds = page.items.map((row) => row.user_id);
@@ -48,12 +51,13 @@ export function listKeys(
 /** DELETE /secrets/api/keys/{id}: revokes the key. */
 export async function revokeKey(
   dependencies: WriteDependencies & { readonly forgetCallers: () => void },
-  caller: CallerWithRoles,
+  occasion: KeyReader,
   id: string,
 ): Promise<KeyRow | Refusal> {
-  const revoked = await writeUnit(dependencies, caller, async (unit) => {
+  const revoked = await writeUnit(dependencies, occasion, async (unit) => {
     const known = await findRecord(unit, KEYS, id);
-    const isSeen = known !== null && (seesAll(caller) || known.user_id === caller.userId);
+    const only = seenUser(occasion);
+    const isSeen = known !== null && (only === undefined || only === known.user_id);
     return isSeen ? removeRecord(unit, KEYS, { id, guards: [] }) : notFound(KEYS.name, id);
   });
   if (!isRefusal(revoked)) dependencies.forgetCallers();

@@ -14,7 +14,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerWithRolesOf } from '../../edge/request-context.js';
+import { occasionWithRolesOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import type { ListQuery } from '../../records/list-request.js';
 import { pageToDto } from '../../records/search-records.js';
@@ -46,8 +46,8 @@ export class KeysController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: ListQuery,
   ): Promise<SecretListDto> {
-    const caller = callerWithRolesOf(request);
-    const page = accepted(await listKeys(this.dependencies, caller, query));
+    const occasion = occasionWithRolesOf(request);
+    const page = accepted(await listKeys(this.dependencies, occasion, query));
     return pageToDto(page, (key) => key);
   }
 
@@ -68,8 +68,8 @@ export class KeysController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateKeyBody,
   ): Promise<CreatedSecretDto> {
-    const caller = callerWithRolesOf(request);
-    const { row, user, apiKey } = accepted(await createKey(this.dependencies, caller, body));
+    const occasion = occasionWithRolesOf(request);
+    const { row, user, apiKey } = accepted(await createKey(this.dependencies, occasion, body));
     this.setStatus(201);
     return { secret: keyToDto(row, user), api_key: apiKey };
   }
@@ -82,6 +82,6 @@ export class KeysController extends Controller {
   @Extension('x-operation', { entity: 'secret', access: 'write' })
   @SuccessResponse(204, 'Revoked')
   public async revokeKey(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await revokeKey(this.dependencies, callerWithRolesOf(request), id));
+    accepted(await revokeKey(this.dependencies, occasionWithRolesOf(request), id));
   }
 }

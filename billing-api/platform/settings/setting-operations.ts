@@ -1,5 +1,5 @@
 import type { ZodIssue } from 'zod';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { invalid, isRefusal, notFound, type Refusal } from '../../records/refusal.js';
 import {
   readUnit,
@@ -38,11 +38,11 @@ function settingToDto(key: string, stored: StoredSetting | null): SettingDto {
 /** GET /settings/{key}. */
 export async function readSetting(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   key: string,
 ): Promise<SettingDto | Refusal> {
   if (settingNamed(key) === null) return notFound('setting', key);
-  return readUnit(dependencies, caller.environment, async (unit) =>
+  return readUnit(dependencies, occasion, async (unit) =>
     settingToDto(key, await findSetting(unit, key)),
   );
 }
@@ -71,23 +71,23 @@ async function storeSetting(
 /** PUT /settings/{key}. */
 export async function changeSetting(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { key, body }: { readonly key: string; readonly body: ChangeSettingBody },
 ): Promise<SettingDto | Refusal> {
   const definition = settingNamed(key);
   if (definition === null) return notFound('setting', key);
   const read = definition.schema.safeParse(body.value);
   if (!read.success) return invalid(Object.fromEntries(read.error.issues.map(problemOf)));
-  return writeUnit(dependencies, caller, (unit) => storeSetting(unit, key, read.data));
+  return writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, read.data));
 }
 
 /** DELETE /settings/{key}: the defaults apply again. */
 export async function resetSetting(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   key: string,
 ): Promise<SettingDto | Refusal> {
   if (settingNamed(key) === null) return notFound('setting', key);
-  const reset = await writeUnit(dependencies, caller, (unit) => storeSetting(unit, key, null));
+  const reset = await writeUnit(dependencies, occasion, (unit) => storeSetting(unit, key, null));
   return isRefusal(reset) ? reset : settingToDto(key, null);
 }

@@ -12,7 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   changeSetting,
@@ -36,7 +36,7 @@ export class SettingsController extends Controller {
     @Request() request: HttpRequest,
     @Path() key: string,
   ): Promise<SettingDto> {
-    return accepted(await readSetting(this.dependencies, callerOf(request), key));
+    return accepted(await readSetting(this.dependencies, occasionOf(request), key));
   }
 
   /**
@@ -50,7 +50,7 @@ export class SettingsController extends Controller {
     @Path() key: string,
     @Body() body: ChangeSettingBody,
   ): Promise<SettingDto> {
-    return accepted(await changeSetting(this.dependencies, callerOf(request), { key, body }));
+    return accepted(await changeSetting(this.dependencies, occasionOf(request), { key, body }));
   }
 
   /** @summary Give a setting its defaults again */
@@ -60,6 +60,6 @@ export class SettingsController extends Controller {
     @Request() request: HttpRequest,
     @Path() key: string,
   ): Promise<SettingDto> {
-    return accepted(await resetSetting(this.dependencies, callerOf(request), key));
+    return accepted(await resetSetting(this.dependencies, occasionOf(request), key));
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
+import { authorOf } from '../../records/occasion.js';
 import type { ReadUnit, Unit } from '../../records/unit.js';
 import { lockOwnTenant, readOwnTenant, updateOwnTenant } from '../tenants/tenants-store.js';
 
@@ -22,12 +23,12 @@ export async function findSetting(unit: ReadUnit, key: string): Promise<StoredSe
   return row?.value ?? null;
 }
 
-async function writeSetting({ tx, now, caller }: Unit, key: string, value: StoredSetting) {
+async function writeSetting({ tx, now, actor }: Unit, key: string, value: StoredSetting) {
   const text = JSON.stringify(value);
   const at = formatInstant(now);
   await tx.query(sql.type(noRows)`
     INSERT INTO settings (tenant_id, environment_id, key, value, updated_at, updated_by)
-    VALUES (${CURRENT_ENVIRONMENT}, ${key}, ${text}::jsonb, ${at}, ${caller.userId})
+    VALUES (${CURRENT_ENVIRONMENT}, ${key}, ${text}::jsonb, ${at}, ${authorOf(actor)})
     ON CONFLICT (tenant_id, environment_id, key) DO UPDATE
     SET value = excluded.value, updated_at = excluded.updated_at, updated_by = excluded.updated_by`);
 }

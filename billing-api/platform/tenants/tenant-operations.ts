@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { givenOf, MemberReader } from '../../records/member-rules.js';
 import { Refusal } from '../../records/refusal.js';
 import {
@@ -26,19 +26,19 @@ export function recordTenant({ changes }: Unit, before: TenantRow | null, after:
 /** GET /tenants/{id}: one's own only; another one is refused like one that does not exist. */
 export async function readTenant(
   dependencies: ReadDependencies,
-  { environment }: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<TenantRow | Refusal> {
-  if (id !== environment.tenantId) {
+  if (id !== occasion.environment.tenantId) {
     return new Refusal('permission_denied', 'only your own tenant can be read');
   }
-  return readUnit(dependencies, environment, readOwnTenant);
+  return readUnit(dependencies, occasion, readOwnTenant);
 }
 
 /** PUT /tenants/update. */
 export async function changeTenant(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: ChangeTenantBody,
 ): Promise<TenantRow | Refusal> {
   const reader = new MemberReader();
@@ -50,7 +50,7 @@ export async function changeTenant(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const before = await lockOwnTenant(unit);
     const after = await updateOwnTenant(unit, before, patch);
     recordTenant(unit, before, after);

@@ -1,7 +1,7 @@
 import { Body, Controller, Extension, Get, Path, Put, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import {
   tenantToDto,
@@ -21,7 +21,7 @@ export class TenantsController extends Controller {
   @Get('{id}')
   @Extension('x-operation', { entity: 'tenant', access: 'read' })
   public async readTenant(@Request() request: HttpRequest, @Path() id: string): Promise<TenantDto> {
-    return tenantToDto(accepted(await readTenant(this.dependencies, callerOf(request), id)));
+    return tenantToDto(accepted(await readTenant(this.dependencies, occasionOf(request), id)));
   }
 
   /** @summary Change your tenant */
@@ -31,6 +31,6 @@ export class TenantsController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: ChangeTenantBody,
   ): Promise<TenantDto> {
-    return tenantToDto(accepted(await changeTenant(this.dependencies, callerOf(request), body)));
+    return tenantToDto(accepted(await changeTenant(this.dependencies, occasionOf(request), body)));
   }
 }

@@ -2,23 +2,23 @@ import { sql, type FragmentSqlToken } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
 import { noRows } from '../../../sql/columns.js';
 import { tenantRow, type TenantRow } from '../../declarations/platform/tenant.js';
-import type { ReadUnit, Unit } from '../../records/unit.js';
+import type { StatementUnit, Unit } from '../../records/unit.js';
 
 const NO_LOCK = sql.fragment``;
 const FOR_CHANGE = sql.fragment`FOR NO KEY UPDATE`;
 
-function selectTenant({ tx }: ReadUnit, lock: FragmentSqlToken): Promise<TenantRow> {
+function selectTenant({ tx }: StatementUnit, lock: FragmentSqlToken): Promise<TenantRow> {
   return tx.one(sql.type(tenantRow)`
     SELECT * FROM tenants WHERE id = current_setting('minutebook.tenant_id', true) ${lock}`);
 }
 
 /** The tenant of the unit. */
-export function readOwnTenant(unit: ReadUnit): Promise<TenantRow> {
+export function readOwnTenant(unit: StatementUnit): Promise<TenantRow> {
   return selectTenant(unit, NO_LOCK);
 }
 
 /** The tenant of the unit; until the unit ends, nobody else counts or changes what it may have. */
-export function lockOwnTenant(unit: ReadUnit): Promise<TenantRow> {
+export function lockOwnTenant(unit: StatementUnit): Promise<TenantRow> {
   return selectTenant(unit, FOR_CHANGE);
 }
 

@@ -1,4 +1,4 @@
-import type { CallerWithRoles } from '../../edge/request-context.js';
+import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { createRecord } from '../../records/create-record.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, Refusal } from '../../records/refusal.js';
@@ -50,14 +50,14 @@ async function storeUser(
 /** POST /users: the user, and the password that nobody is told again. */
 export async function createUser(
   dependencies: WriteDependencies & { readonly passwords: Passwords },
-  caller: CallerWithRoles,
+  occasion: OccasionWithRoles,
   body: CreateUserBody,
 ): Promise<{ readonly user: UserWithTenant; readonly password: string | null } | Refusal> {
   const user = newUser(body);
   if (isRefusal(user)) return user;
-  if (!coverRoles(caller.roles, user.roles)) return ABOVE_OWN;
+  if (!coverRoles(occasion.roles, user.roles)) return ABOVE_OWN;
   const password = user.type === 'user' ? createPassword() : null;
   const hash = password === null ? null : await dependencies.passwords.hash(password);
-  const stored = await writeUnit(dependencies, caller, (unit) => storeUser(unit, { user, hash }));
+  const stored = await writeUnit(dependencies, occasion, (unit) => storeUser(unit, { user, hash }));
   return isRefusal(stored) ? stored : { user: stored, password };
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { changeRecord } from '../../records/change-record.js';
 import { isEqual, isOneOf } from '../../records/conditions.js';
 import { readRecord } from '../../records/find-record.js';
@@ -34,10 +34,10 @@ export async function withTenant(
 /** GET /users/{id} and /users/me, whatever the status. */
 export function readUser(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<UserWithTenant | Refusal> {
-  return readUnit(dependencies, caller.environment, async (unit) =>
+  return readUnit(dependencies, occasion, async (unit) =>
     withTenant(unit, await readRecord(unit, USERS, id)),
   );
 }
@@ -45,7 +45,7 @@ export function readUser(
 /** POST /users/search. */
 export function searchUsers(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   body: SearchUsersBody,
 ): Promise<Page<UserWithTenant> | Refusal> {
   const conditions = [
@@ -53,7 +53,7 @@ export function searchUsers(
     ...isEqual('type', body.type),
     ...isEqual('email', body.email?.toLowerCase()),
   ];
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const page = await searchRecords(unit, USERS, { request: body, conditions });
     if (isRefusal(page)) return page;
     const tenant = await readOwnTenant(unit);
@@ -64,7 +64,7 @@ export function searchUsers(
 /** PUT /users/{id} and /users/me. */
 export async function changeUser(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   { id, body }: { readonly id: string; readonly body: ChangeUserBody },
 ): Promise<UserWithTenant | Refusal> {
   const reader = new MemberReader();
@@ -74,7 +74,7 @@ export async function changeUser(
   });
   const problems = reader.refusal();
   if (problems !== null) return problems;
-  return writeUnit(dependencies, caller, async (unit) =>
+  return writeUnit(dependencies, occasion, async (unit) =>
     withTenant(unit, await changeRecord(unit, USERS, { target: { id }, change: () => patch })),
   );
 }

@@ -1,4 +1,4 @@
-import type { CallerWithRoles } from '../../edge/request-context.js';
+import type { OccasionWithRoles } from '../../edge/request-context.js';
 import { changeRecord, removeRecord, updateRecord } from '../../records/change-record.js';
 import { isEqual } from '../../records/conditions.js';
 import { findPublished, findRecord } from '../../records/find-record.js';
@@ -30,11 +30,11 @@ async function lastAdministratorRefusal(unit: Unit, row: UserRow): Promise<Refus
 /** PUT /users/{id}/roles. It counts from the next request of the user's keys and tokens on. */
 export async function changeUserRoles(
   dependencies: RightsDependencies,
-  caller: CallerWithRoles,
+  occasion: OccasionWithRoles,
   { id, body }: { readonly id: string; readonly body: ChangeUserRolesBody },
 ): Promise<UserWithTenant | Refusal> {
   const roles = [...new Set(body.roles)];
-  const changed = await writeUnit(dependencies, caller, async (unit) => {
+  const changed = await writeUnit(dependencies, occasion, async (unit) => {
     await lockOwnTenant(unit);
     const change = async (row: UserRow) => {
       const wrong = rolesRefusal(row.type, roles);
@@ -60,16 +60,16 @@ async function revokeKeys(unit: Unit, userId: string): Promise<void> {
 /** DELETE /users/{id}: archives the user and revokes all keys; a token is refused at once. */
 export async function deleteUser(
   dependencies: RightsDependencies,
-  caller: CallerWithRoles,
+  occasion: OccasionWithRoles,
   id: string,
 ): Promise<UserRow | Refusal> {
-  if (id === caller.userId) {
+  if (id === occasion.actor.userId) {
     return new Refusal('invalid_operation', 'you cannot delete yourself: ask somebody else');
   }
-  const deleted = await writeUnit(dependencies, caller, async (unit) => {
+  const deleted = await writeUnit(dependencies, occasion, async (unit) => {
     await lockOwnTenant(unit);
     const known = await findRecord(unit, USERS, id);
-    if (known !== null && !coverRoles(caller.roles, known.roles)) return ABOVE_OWN;
+    if (known !== null && !coverRoles(occasion.roles, known.roles)) return ABOVE_OWN;
     const isLast = known === null ? null : await lastAdministratorRefusal(unit, known);
     if (isLast !== null) return isLast;
     const row = await removeRecord(unit, USERS, { id, guards: [] });

@@ -14,7 +14,11 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf, callerWithRolesOf, chosenEnvironmentOf } from '../../edge/request-context.js';
+import {
+  occasionOf,
+  occasionWithRolesOf,
+  chosenEnvironmentOf,
+} from '../../edge/request-context.js';
 import type { Refusal } from '../../records/refusal.js';
 import { pageToDto } from '../../records/search-records.js';
 import { createUser } from './create-user.js';
@@ -53,8 +57,8 @@ export class UsersController extends Controller {
   @Get('me')
   @Extension('x-operation', { entity: 'self', access: 'read' })
   public async readMe(@Request() request: HttpRequest): Promise<UserDto> {
-    const caller = callerOf(request);
-    return answerOf(request, await readUser(this.dependencies, caller, caller.userId));
+    const occasion = occasionOf(request);
+    return answerOf(request, await readUser(this.dependencies, occasion, occasion.actor.userId));
   }
 
   /** @summary Change yourself */
@@ -64,9 +68,9 @@ export class UsersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: ChangeUserBody,
   ): Promise<UserDto> {
-    const caller = callerOf(request);
-    const target = { id: caller.userId, body };
-    return answerOf(request, await changeUser(this.dependencies, caller, target));
+    const occasion = occasionOf(request);
+    const target = { id: occasion.actor.userId, body };
+    return answerOf(request, await changeUser(this.dependencies, occasion, target));
   }
 
   /**
@@ -81,8 +85,8 @@ export class UsersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: CreateUserBody,
   ): Promise<CreatedUserDto> {
-    const caller = callerWithRolesOf(request);
-    const { user, password } = accepted(await createUser(this.dependencies, caller, body));
+    const occasion = occasionWithRolesOf(request);
+    const { user, password } = accepted(await createUser(this.dependencies, occasion, body));
     this.setStatus(201);
     return { ...answerOf(request, user), password };
   }
@@ -94,7 +98,7 @@ export class UsersController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: SearchUsersBody,
   ): Promise<UserListDto> {
-    const page = accepted(await searchUsers(this.dependencies, callerOf(request), body));
+    const page = accepted(await searchUsers(this.dependencies, occasionOf(request), body));
     return pageToDto(page, (user) => answerOf(request, user));
   }
 
@@ -102,7 +106,7 @@ export class UsersController extends Controller {
   @Get('{id}')
   @Extension('x-operation', { entity: 'user', access: 'read' })
   public async readUser(@Request() request: HttpRequest, @Path() id: string): Promise<UserDto> {
-    return answerOf(request, await readUser(this.dependencies, callerOf(request), id));
+    return answerOf(request, await readUser(this.dependencies, occasionOf(request), id));
   }
 
   /** @summary Change a user */
@@ -114,7 +118,7 @@ export class UsersController extends Controller {
     @Body() body: ChangeUserBody,
   ): Promise<UserDto> {
     const target = { id, body };
-    return answerOf(request, await changeUser(this.dependencies, callerOf(request), target));
+    return answerOf(request, await changeUser(this.dependencies, occasionOf(request), target));
   }
 
   /**
@@ -129,8 +133,8 @@ export class UsersController extends Controller {
     @Path() id: string,
     @Body() body: ChangeUserRolesBody,
   ): Promise<UserDto> {
-    const caller = callerWithRolesOf(request);
-    return answerOf(request, await changeUserRoles(this.dependencies, caller, { id, body }));
+    const occasion = occasionWithRolesOf(request);
+    return answerOf(request, await changeUserRoles(this.dependencies, occasion, { id, body }));
   }
 
   /**
@@ -141,6 +145,6 @@ export class UsersController extends Controller {
   @Extension('x-operation', { entity: 'user', access: 'write' })
   @SuccessResponse(204, 'Archived')
   public async deleteUser(@Request() request: HttpRequest, @Path() id: string): Promise<void> {
-    accepted(await deleteUser(this.dependencies, callerWithRolesOf(request), id));
+    accepted(await deleteUser(this.dependencies, occasionWithRolesOf(request), id));
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
 import { integerColumn, noRows } from '../../../sql/columns.js';
 import { isOfTenant } from '../../records/conditions.js';
+import { authorOf } from '../../records/occasion.js';
 import type { Unit } from '../../records/unit.js';
 
 const countRow = z.object({ count: integerColumn });
@@ -33,7 +34,7 @@ export async function insertPassword(
 }
 
 /** Revokes what keys the user has in other environments; those of this one are gone already. */
-export async function revokeOtherKeys({ tx, now, caller }: Unit, userId: string): Promise<void> {
+export async function revokeOtherKeys({ tx, now, actor }: Unit, userId: string): Promise<void> {
   await tx.query(sql.type(z.unknown())`
-    SELECT revoke_keys_of_user(${userId}, ${formatInstant(now)}::timestamptz, ${caller.userId})`);
+    SELECT revoke_keys_of_user(${userId}, ${formatInstant(now)}::timestamptz, ${authorOf(actor)})`);
 }

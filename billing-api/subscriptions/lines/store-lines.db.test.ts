@@ -4,7 +4,7 @@ import { bootstrap } from '../../../sql/bootstrap.js';
 import { isRefusal } from '../../records/refusal.js';
 import { writeUnit } from '../../records/unit.js';
 import { FIXED_PRICE } from '../../testing/invoice-samples.js';
-import { testCaller } from '../../testing/test-caller.js';
+import { testOccasion } from '../../testing/test-occasion.js';
 import { NO_COMMITMENT, type NewLine } from './new-line.js';
 import { storeLines } from './store-lines.js';
 
@@ -54,7 +54,7 @@ describe('the lines of a subscription', () => {
       plan: { id: 'plan_1', name: 'Plan' },
     };
     const lines = Array.from({ length: 5_001 }, () => LINE);
-    const answer = await writeUnit(dependencies, testCaller({ environment, userId }), (unit) =>
+    const answer = await writeUnit(dependencies, testOccasion({ environment, userId }), (unit) =>
       storeLines(unit, owner, { lines, meters: new Map() }),
     );
     expect(isRefusal(answer) && answer.details).toEqual({

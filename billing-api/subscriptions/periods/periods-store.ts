@@ -34,11 +34,11 @@ function instant(ms: InstantMs) {
 
 /** Records a period of a subscription. */
 export async function insertPeriod(
-  { tx, caller }: Unit,
+  { tx, environment }: Unit,
   subscriptionId: string,
   period: LedgerPeriod,
 ): Promise<void> {
-  const { tenantId, environmentId } = caller.environment;
+  const { tenantId, environmentId } = environment;
   const pauses = period.pauses.map(({ startMs, endMs }) => ({
     start: formatInstant(startMs),
     end: formatInstant(endMs),

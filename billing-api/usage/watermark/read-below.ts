@@ -7,7 +7,7 @@ import { readCheckpoints } from './checkpoints.js';
 import type { CellQuery, CellQueryBatch } from '../store/cell-query.js';
 import type { UsageReader } from '../store/usage-reader.js';
 
-type BelowDependencies = ReadDependencies & { readonly usage: UsageReader };
+type BelowDependencies = Pick<ReadDependencies, 'database'> & { readonly usage: UsageReader };
 
 /**
  * Late events that come while we read make a query be read again, each time with fewer minutes;

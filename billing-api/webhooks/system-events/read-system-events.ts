@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
 import { notFound, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
@@ -17,7 +17,7 @@ export type SystemEvents = {
 /** GET /webhooks/events: what happened after a number, in order. */
 export function listSystemEvents(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   query: SystemEventsQuery,
 ): Promise<SystemEvents> {
   const { after = 0, limit = 100 } = query;
@@ -25,7 +25,7 @@ export function listSystemEvents(
     sql.fragment`sequence > ${after}`,
     ...isEqual('event_name', query.event_type),
   ]);
-  return readUnit(dependencies, caller.environment, async ({ tx }) => {
+  return readUnit(dependencies, occasion, async ({ tx }) => {
     const found = await tx.any(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE ${where} AND ${isOfEnvironment}
       ORDER BY sequence LIMIT ${limit + 1}`);
@@ -38,10 +38,10 @@ export function listSystemEvents(
 /** GET /webhooks/events/{id}. */
 export function readSystemEvent(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<SystemEventRow | Refusal> {
-  return readUnit(dependencies, caller.environment, async ({ tx }) => {
+  return readUnit(dependencies, occasion, async ({ tx }) => {
     const row = await tx.maybeOne(sql.type(systemEventRow)`
       SELECT ${columns} FROM system_events WHERE id = ${id} AND ${isOfEnvironment}`);
     return row ?? notFound('system event', id);

@@ -1,7 +1,7 @@
 import { Controller, Extension, Get, Path, Queries, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import type { ReadDependencies } from '../../records/unit.js';
 import { listSystemEvents, readSystemEvent } from './read-system-events.js';
 import {
@@ -29,7 +29,7 @@ export class SystemEventsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: SystemEventsQuery,
   ): Promise<SystemEventListDto> {
-    const events = await listSystemEvents(this.dependencies, callerOf(request), query);
+    const events = await listSystemEvents(this.dependencies, occasionOf(request), query);
     const items = events.rows.map(systemEventToDto);
     return { items, next_after: events.nextAfter, has_more: events.hasMore };
   }
@@ -42,7 +42,7 @@ export class SystemEventsController extends Controller {
     @Path() id: string,
   ): Promise<SystemEventDto> {
     return systemEventToDto(
-      accepted(await readSystemEvent(this.dependencies, callerOf(request), id)),
+      accepted(await readSystemEvent(this.dependencies, occasionOf(request), id)),
     );
   }
 }

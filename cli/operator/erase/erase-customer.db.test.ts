@@ -84,11 +84,15 @@ describe('minutebook customers erase', () => {
     expect([...aggregator.halted]).toEqual([]);
 
     const trail = await ownerOf(world.database).any(
-      sql.type(z.object({ entity_id: z.string(), after: z.record(z.unknown()) }))`
-        SELECT entity_id, after FROM audit_entries WHERE entity_type = 'event_erasure'`,
+      sql.type(z.unknown())`
+        SELECT entity_id, after, actor_kind FROM audit_entries WHERE entity_type = 'event_erasure'`,
     );
     expect(trail).toMatchObject([
-      { entity_id: erased.id, after: { customer: 'acme', events: 25, dead_letters: 1 } },
+      {
+        entity_id: erased.id,
+        after: { customer: 'acme', events: 25, dead_letters: 1 },
+        actor_kind: 'operator',
+      },
     ]);
   });
 

@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
-import type { CallerWithRoles } from '../../../billing-api/edge/request-context.js';
+import type { Occasion } from '../../../billing-api/records/occasion.js';
 import { writeUnit } from '../../../billing-api/records/unit.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { EVENT_REMOVAL_LOCK, withAdvisoryLock } from '../../../sql/session.js';
-import { done, writing } from '../in-whose-name.js';
+import { done, writing } from '../as-operator.js';
 import { awaitCounted } from './await-counted.js';
 import type { ErasureStores } from './erasure-stores.js';
 import {
@@ -54,11 +54,11 @@ function cut(
 /** Ends the erasure, and leaves it in the audit trail. */
 async function finish(
   { database }: ErasureStores,
-  operator: CallerWithRoles,
+  occasion: Occasion,
   { erasure, removed }: { readonly erasure: Erasure; readonly removed: RemovedRows },
 ): Promise<number> {
   return done(
-    await writeUnit(writing(database), operator, async ({ tx, changes }) => {
+    await writeUnit(writing(database), occasion, async ({ tx, changes }) => {
       const finishedAt = await finishErasure(tx, erasure);
       const events = await countErased(tx, erasure);
       changes.push({
@@ -86,14 +86,14 @@ async function finish(
  */
 export async function eraseCustomer(
   stores: ErasureStores,
-  operator: CallerWithRoles,
+  occasion: Occasion,
   customer: ErasedCustomer,
 ): Promise<Erased> {
   const { database, clickhouse } = stores;
   const log = await stores.openLog();
   return withAdvisoryLock(database.url, EVENT_REMOVAL_LOCK, async (session) => {
     await awaitCounted(database, log);
-    const erasure = await beginErasure(database, operator.environment, customer);
+    const erasure = await beginErasure(database, occasion.environment, customer);
     try {
       // What an interrupted run has noted must be gone before anything is counted again.
       if (erasure.noted !== null) {
@@ -108,7 +108,7 @@ export async function eraseCustomer(
       // Also of an attempt that nobody knows of any more, since its meter was changed back.
       const generations = await readGenerations(database, erasure.environment);
       await removeUnreadMinutes(clickhouse, erasure, generations);
-      const events = await finish(stores, operator, { erasure, removed });
+      const events = await finish(stores, occasion, { erasure, removed });
       return { id: erasure.id, events, ...removed };
     } catch (error) {
       // Backfills need not wait for an erasure that has removed nothing.

@@ -22,7 +22,7 @@ import type { Database } from '../../../sql/pool.js';
 import { eraseCustomer, type Erased } from '../erase/erase-customer.js';
 import type { ErasureStores } from '../erase/erasure-stores.js';
 import { findErasedCustomer } from '../erase/named-customer.js';
-import { operatorOf } from '../in-whose-name.js';
+import { operatorsOccasion } from '../as-operator.js';
 
 const run = sql.type(z.unknown());
 
@@ -47,10 +47,11 @@ export const test = base.extend<{ readonly erasing: ErasureWorld }>({
       openLog: () => Promise.resolve(world.reader),
     };
     const erase: ErasureWorld['erase'] = async (externalId, others = {}) => {
-      const operator = await operatorOf(owner, { environmentId: environment.environmentId });
+      const { environmentId } = environment;
+      const occasion = await operatorsOccasion(owner, { environmentId });
       const named = { kind: 'external_id', externalId } as const;
       const customer = await findErasedCustomer(owner, environment, named);
-      return eraseCustomer({ ...stores, ...others }, operator, customer);
+      return eraseCustomer({ ...stores, ...others }, occasion, customer);
     };
     await use({ ...world, owner, stores, erase });
   },

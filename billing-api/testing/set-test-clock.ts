@@ -1,0 +1,21 @@
+import { sql } from 'slonik';
+import type { Environment } from '../../contract/environment.js';
+import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import { ownerOf } from '../../load-tests/harness/owner.js';
+import { noRows } from '../../sql/columns.js';
+import type { Database } from '../../sql/pool.js';
+
+/** Sets the test clock of an environment, or removes it (null). */
+export async function setTestClock(
+  database: Database,
+  { tenantId, environmentId }: Environment,
+  now: InstantMs | null,
+): Promise<void> {
+  const owner = ownerOf(database);
+  await owner.query(sql.type(noRows)`
+    DELETE FROM test_clocks WHERE tenant_id = ${tenantId} AND environment_id = ${environmentId}`);
+  if (now === null) return;
+  await owner.query(sql.type(noRows)`
+    INSERT INTO test_clocks (tenant_id, environment_id, now)
+    VALUES (${tenantId}, ${environmentId}, ${formatInstant(now)})`);
+}
