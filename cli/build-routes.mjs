@@ -21,6 +21,7 @@ import {
   operationsModule,
   operationsOf,
 } from './routes/operations.mjs';
+import { optionalEnumerationsOf } from './routes/optional-enumerations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const output = join(root, 'billing-api', 'generated');
@@ -67,7 +68,8 @@ function completeSpec() {
   checkRoutes(routed, routes);
   writeFileSync(join(output, 'controllers.ts'), controllersModule(routes));
   const operations = [...routed, ...operationsOf(fragment.paths)];
-  writeFileSync(join(output, 'operations.ts'), operationsModule(operations));
+  const enumerations = optionalEnumerationsOf(ours, spec.components.schemas);
+  writeFileSync(join(output, 'operations.ts'), operationsModule(operations, enumerations));
   const { paths, schemas } = withOpenAnswers(mergedPaths(ours, fragment.paths), {
     ...spec.components.schemas,
     ...fragment.components.schemas,

@@ -146,7 +146,7 @@ export function checkRoutes(operations, routesText) {
 }
 
 /** The TypeScript of generated/operations.ts. */
-export function operationsModule(operations) {
+export function operationsModule(operations, optionalEnumerations) {
   const rows = operations.map(({ mayBeMissing: _missing, mayBeTaken: _taken, ...row }) =>
     JSON.stringify(row),
   );
@@ -158,6 +158,9 @@ export function operationsModule(operations) {
     'export const OPERATIONS: readonly Operation[] = [',
     ...rows.map((row) => `  ${row},`),
     '];',
+    '',
+    '/** The optional enumerations of bodies and queries, by name. */',
+    `export const OPTIONAL_ENUMERATIONS: readonly string[] = ${JSON.stringify(optionalEnumerations)};`,
     '',
   ].join('\n');
 }
