@@ -21,16 +21,21 @@ function couponTermsFrom(row: CouponRow): CouponTerms {
   return { ...terms, type: 'percentage', percentageOff: new Decimal(percentage) };
 }
 
-/** A coupon of a subscription as its invoices are computed with it, whatever became of it since. */
-export function couponFrom({ association, coupon }: AttachedCoupon): CouponAssociation {
+/**
+ * A coupon of a subscription as its invoices are computed with it, whatever became of it since, and
+ * on how many of them it was applied.
+ */
+export function couponFrom(
+  { association, coupon }: AttachedCoupon,
+  applicationCount: number,
+): CouponAssociation {
   const { start_date: startMs, end_date: end } = association;
   return {
     id: association.id,
     coupon: couponTermsFrom(coupon),
     lineItemId: association.subscription_line_item_id,
     validity: { startMs, endMs: end ?? Infinity },
-    // No invoice is stored yet.
-    applicationCount: 0,
+    applicationCount,
   };
 }
 

@@ -1,14 +1,15 @@
 import type { InstantMs } from '../../../contract/instant.js';
-import type { InvoiceResult } from '../../domain/invoice/invoice.js';
+import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
+import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readerBelow } from '../../usage/watermark/read-below.js';
 import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { invoiceInputsOf } from './invoice-inputs.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
 import { planInvoice } from './plan-invoice.js';
-import { priceLines } from './price-lines.js';
 import { readLineUsage } from './read-line-usage.js';
 
 export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
@@ -16,6 +17,8 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   'customer' | 'metering' | 'watermark' | 'taxes'
 > & {
   readonly query: Query;
+  /** Everything that decided the invoice: computing it again from them gives the same bytes. */
+  readonly inputs: InvoiceInputs;
   readonly invoice: InvoiceResult;
   /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
@@ -60,6 +63,7 @@ export async function computeInvoice<Query extends InvoiceQuery>(
     featureIds,
   });
   if (isRefusal(usage)) return usage;
-  const invoice = priceLines(plan, usage, query);
-  return { query, customer, metering, invoice, watermark, taxes, dataUntil };
+  const inputs = invoiceInputsOf({ plan, usage, query, records });
+  const invoice = priceInvoice(plan.lines, inputs);
+  return { query, customer, metering, inputs, invoice, watermark, taxes, dataUntil };
 }

@@ -2,6 +2,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { BilledSubscription } from '../../subscriptions/loaded-subscription.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
+import type { InvoicePurpose } from './invoice-purpose.js';
 
 /** Which invoice is computed. */
 export type InvoiceQuery = {
@@ -12,5 +13,6 @@ export type InvoiceQuery = {
   readonly lineItems: readonly LineItemRow[];
   readonly grouping: Grouping;
   readonly hideZeroCharges: boolean;
+  readonly purpose: InvoicePurpose;
   readonly now: InstantMs;
 };

@@ -9,6 +9,8 @@ import {
 import { findLineItem } from '../../subscriptions/subscriptions-store.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
+import { DUE_DAYS_DEFAULT } from '../../domain/invoice/build/due-date.js';
+import { previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import { readRequestedPeriod } from '../compute/requested-period.js';
 
@@ -57,6 +59,8 @@ export async function findLineEventsQuery(
   if (request.cursor !== undefined && after === null) {
     reader.note('cursor', 'must be a cursor of an earlier answer');
   }
-  const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false };
+  // The answer has no due date.
+  const purpose = previewPurpose(DUE_DAYS_DEFAULT);
+  const shown = { lineItems: [row], grouping: NO_GROUPING, hideZeroCharges: false, purpose };
   return reader.refusal() ?? { loaded, period, ...shown, now: unit.now, after };
 }

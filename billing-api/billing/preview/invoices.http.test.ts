@@ -84,6 +84,28 @@ describe('POST /invoices/preview', () => {
     });
   });
 
+  test('is due by the payment terms, else by the setting of the environment', async ({ api }) => {
+    const open = await makeSubscription(api, START);
+    const agreed = await api.make('/v1/subscriptions', {
+      customer_id: open.customerId,
+      plan_id: open.planId,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      payment_terms: '15 NET',
+      ...START,
+    });
+    const dueDates = async () =>
+      Promise.all([agreed, open].map(async ({ id }) => (await previewOf(api, id)).due_date));
+    const byTerms = '2026-11-16T00:00:00.000Z';
+    expect(await dueDates()).toEqual([byTerms, '2026-11-02T00:00:00.000Z']);
+    await api.call('PUT', '/v1/settings/invoice_config', {
+      body: { value: { due_date_days: 14 } },
+    });
+    expect(await dueDates()).toEqual([byTerms, '2026-11-15T00:00:00.000Z']);
+    await api.call('PUT', '/v1/settings/invoice_config', { body: { value: { due_date_days: 0 } } });
+    expect(await dueDates()).toEqual([byTerms, '2026-11-01T00:00:00.000Z']);
+  });
+
   test('counts usage under both ids of the customer', async ({ api, database, clickhouse }) => {
     const { id, customerId, countsOn } = await withEvents(api, { database, clickhouse }, [
       { at: '2026-10-02T00:00:00.000Z' },

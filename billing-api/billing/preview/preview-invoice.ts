@@ -3,6 +3,7 @@ import type { SubscriptionRow } from '../../declarations/subscriptions/subscript
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
+import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
@@ -14,10 +15,15 @@ import {
 import { isRefusal, Refusal } from '../../records/refusal.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
+type Previewed = {
+  readonly loaded: BilledSubscription;
+  readonly dueDays: number;
+  readonly now: InstantMs;
+};
+
 function queryFrom(
   request: PreviewRequest,
-  loaded: BilledSubscription,
-  now: InstantMs,
+  { loaded, dueDays, now }: Previewed,
 ): InvoiceQuery | Refusal {
   const { terms, related } = loaded;
   const { lineItems, prices } = related;
@@ -26,7 +32,8 @@ function queryFrom(
   const period = readPreviewPeriod(reader, request, { terms, hasFixedLines, now });
   const grouping = readGroups(reader, request.group_by);
   const hideZeroCharges = request.hide_zero_charges_line_items ?? false;
-  return reader.refusal() ?? { loaded, period, lineItems, grouping, hideZeroCharges, now };
+  const asked = { grouping, hideZeroCharges, purpose: previewPurpose(dueDays) };
+  return reader.refusal() ?? { loaded, period, lineItems, ...asked, now };
 }
 
 function isPreviewable({ subscription_status: status }: SubscriptionRow): boolean {
@@ -43,7 +50,10 @@ export function previewInvoice(
     const loaded = await loadBilledSubscription(unit, request.subscription_id);
     if (isRefusal(loaded)) return loaded;
     const { subscription } = loaded;
-    if (isPreviewable(subscription)) return queryFrom(request, loaded, unit.now);
+    if (isPreviewable(subscription)) {
+      const dueDays = await findDueDays(unit, subscription);
+      return queryFrom(request, { loaded, dueDays, now: unit.now });
+    }
     const problem = `the subscription is ${subscription.subscription_status}, so it has no invoice to preview`;
     return new Refusal('invalid_operation', problem);
   });

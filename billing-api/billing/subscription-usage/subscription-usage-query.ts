@@ -7,6 +7,8 @@ import {
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
+import { DUE_DAYS_DEFAULT } from '../../domain/invoice/build/due-date.js';
+import { previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
 import { readRequestedPeriod } from '../compute/requested-period.js';
 
@@ -29,7 +31,9 @@ function queryFrom(
     { terms, now },
   );
   const lineItems = related.lineItems.filter((row) => row.price_type === 'USAGE');
-  const shown = { grouping: NO_GROUPING, hideZeroCharges: false };
+  // The answer has no due date.
+  const purpose = previewPurpose(DUE_DAYS_DEFAULT);
+  const shown = { grouping: NO_GROUPING, hideZeroCharges: false, purpose };
   return reader.refusal() ?? { loaded, period, lineItems, ...shown, now };
 }
 

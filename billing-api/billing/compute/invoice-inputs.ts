@@ -1,0 +1,32 @@
+import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import { couponFrom, taxFrom } from './adjustment-inputs.js';
+import type { InvoiceQuery } from './invoice-query.js';
+import type { BillingRecords } from './load-billing-records.js';
+import type { InvoicePlan } from './plan-invoice.js';
+import type { UsageOfLines } from './read-line-usage.js';
+
+/** What is known of an invoice when all of it has been read. */
+type InvoiceFacts = {
+  readonly plan: InvoicePlan;
+  readonly usage: UsageOfLines;
+  readonly query: InvoiceQuery;
+  readonly records: Pick<BillingRecords, 'taxes'>;
+};
+
+/** Everything that decides an invoice, so that it can be computed and stored. Reads nothing. */
+export function invoiceInputsOf({ plan, usage, query, records }: InvoiceFacts): InvoiceInputs {
+  const { couponApplicationCounts: counts, priorCommitments, wallets, dueDays } = query.purpose;
+  const { coupons } = query.loaded.related;
+  return {
+    ...plan.inputs,
+    usage,
+    asOfMs: query.now,
+    priorCommitments,
+    // Absent means zero: a coupon that no invoice has was not applied yet.
+    coupons: coupons.map((coupon) => couponFrom(coupon, counts.get(coupon.association.id) ?? 0)),
+    taxes: records.taxes.map(taxFrom),
+    wallets,
+    dueDays,
+    hideZeroCharges: query.hideZeroCharges,
+  };
+}
