@@ -18,6 +18,7 @@ const programWalls = programs.map((program) => ({
 
 /** The folders of the pure core in the order in which they may import each other. */
 const domainFolders = [
+  'lifecycle',
   'calendar',
   'periods',
   'price',
