@@ -1,4 +1,6 @@
 import { readOwner, type OwnerReference } from '../owners/read-owner.js';
+import { isIn } from '../domain/lifecycle/lifecycle.js';
+import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../records/occasion.js';
 import { isEqual } from '../records/conditions.js';
 import { createRecord } from '../records/create-record.js';
@@ -25,9 +27,13 @@ import {
 async function cancelledRefusal(unit: Unit, grant: CreditGrantRow): Promise<Refusal | null> {
   if (grant.subscription_id === null) return null;
   const subscription = await findRecord(unit, SUBSCRIPTIONS, grant.subscription_id);
-  return subscription?.subscription_status === 'cancelled'
-    ? new Refusal('invalid_operation', 'the subscription is cancelled: it takes no credit grants')
-    : null;
+  if (subscription === null) return null;
+  const { subscription_status: status } = subscription;
+  if (isIn(SUBSCRIPTION, 'alive', status)) return null;
+  return new Refusal(
+    'invalid_operation',
+    `the subscription is ${status}: it takes no credit grants`,
+  );
 }
 
 /** POST /creditgrants. */

@@ -1,6 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { isOneOf, rowIsOfEnvironment } from '../records/conditions.js';
+import { ADDON_ASSOCIATION, SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
+import { isOneOf, rowIsIn, rowIsOfEnvironment } from '../records/conditions.js';
 import { findPublished } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
 import {
@@ -40,6 +41,7 @@ export async function findOtherResetsOfMeters(
     usage_reset_period: ENTITLEMENTS.columns.usage_reset_period.schema,
   });
   const given = sql.array([...ids], 'text');
+  const isAlive = rowIsIn(['met', 'subscription_status'], SUBSCRIPTION, 'alive');
   const rows = await transaction.any(sql.type(row)`
     SELECT DISTINCT ON (own.id) own.id, other.feature_id, other.usage_reset_period
     FROM entitlements AS own
@@ -54,21 +56,21 @@ export async function findOtherResetsOfMeters(
       AND ${rowIsOfEnvironment('other')} AND ${rowIsOfEnvironment('other_feature')}
       AND (other.entity_id = own.entity_id
         OR EXISTS (SELECT FROM subscriptions AS met
-          WHERE met.subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('met')}
+          WHERE ${isAlive} AND ${rowIsOfEnvironment('met')}
             AND ((met.id = own.entity_id AND met.plan_id = other.entity_id)
               OR (met.id = other.entity_id AND met.plan_id = own.entity_id)))
         OR EXISTS (SELECT FROM addon_associations AS held
           JOIN subscriptions AS met ON met.id = held.subscription_id
-          WHERE held.addon_status <> 'cancelled' AND met.subscription_status <> 'cancelled'
+          WHERE ${rowIsIn(['held', 'addon_status'], ADDON_ASSOCIATION, 'alive')} AND ${isAlive}
             AND ${rowIsOfEnvironment('held')} AND ${rowIsOfEnvironment('met')}
             AND ((held.addon_id = own.entity_id AND other.entity_id IN (met.id, met.plan_id))
               OR (held.addon_id = other.entity_id AND own.entity_id IN (met.id, met.plan_id))))
         OR EXISTS (SELECT FROM addon_associations AS held
           JOIN addon_associations AS beside ON beside.subscription_id = held.subscription_id
           JOIN subscriptions AS met ON met.id = held.subscription_id
-          WHERE held.addon_status <> 'cancelled' AND beside.addon_status <> 'cancelled'
+          WHERE ${rowIsIn(['held', 'addon_status'], ADDON_ASSOCIATION, 'alive')} AND ${rowIsIn(['beside', 'addon_status'], ADDON_ASSOCIATION, 'alive')}
             AND ${rowIsOfEnvironment('held')} AND ${rowIsOfEnvironment('beside')}
-            AND met.subscription_status <> 'cancelled' AND ${rowIsOfEnvironment('met')}
+            AND ${isAlive} AND ${rowIsOfEnvironment('met')}
             AND held.addon_id = own.entity_id AND beside.addon_id = other.entity_id))
     ORDER BY own.id, other.created_at, other.id`);
   return new Map(rows.map(({ id, ...found }) => [id, found]));

@@ -1,9 +1,10 @@
 import { notReferenced, type Guard } from '../records/change-record.js';
-import { isOtherThan } from '../records/conditions.js';
+import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
+import { isInGroup } from '../records/conditions.js';
 
 /** A guard: a subscription that goes on needs what this column of it names (docs/domain.md 4). */
 export function notSubscribed(column: string): Guard {
-  const having = isOtherThan('subscription_status', 'cancelled');
+  const having = isInGroup('subscription_status', SUBSCRIPTION, 'alive');
   return notReferenced(
     { table: 'subscriptions', column, having },
     'has a subscription that is not cancelled',

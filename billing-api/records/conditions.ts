@@ -1,5 +1,6 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import type { Lifecycle } from '../domain/lifecycle/lifecycle.js';
 
 /**
  * One condition on columns, as SQL. The names of the columns are part of its type, so that it can
@@ -36,9 +37,27 @@ export function isEqual<Name extends string>(
   return text === undefined ? [] : [sql.fragment`${column(name)} = ${text}`];
 }
 
-/** `column <> text`, for columns that are never null. */
-export function isOtherThan<Name extends string>(name: Name, text: string): Conditions<Name> {
-  return [sql.fragment`${column(name)} <> ${text}`];
+/**
+ * The column of a joined table, named as `['line', 'line_status']`, holds a state of this group of
+ * a life cycle. The states stand in the statement itself, so that an index of just these rows can
+ * serve it.
+ */
+export function rowIsIn<State extends string, Group extends string>(
+  path: readonly string[],
+  { groups }: Lifecycle<State, string, Group>,
+  group: NoInfer<Group>,
+): FragmentSqlToken {
+  const states = groups[group].map((state) => sql.literalValue(state));
+  return sql.fragment`${sql.identifier([...path])} IN (${sql.join(states, sql.fragment`, `)})`;
+}
+
+/** The column holds a state of this group of a life cycle, such as `alive`. */
+export function isInGroup<Name extends string, State extends string, Group extends string>(
+  name: Name,
+  lifecycle: Lifecycle<State, string, Group>,
+  group: NoInfer<Group>,
+): Conditions<Name> {
+  return [rowIsIn([name], lifecycle, group)];
 }
 
 /** `column = flag`; no condition when the flag is absent. */

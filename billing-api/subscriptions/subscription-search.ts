@@ -1,3 +1,4 @@
+import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
 import type { InstantMs } from '../../contract/instant.js';
 import { findCustomerByExternalId } from '../customers/customers-store.js';
 import type { BillingCadence } from '../domain/calendar/billing-grid.js';
@@ -7,7 +8,7 @@ import {
   isDue,
   isEqual,
   isOneOf,
-  isOtherThan,
+  isInGroup,
   type Conditions,
 } from '../records/conditions.js';
 import { MemberReader } from '../records/member-rules.js';
@@ -58,7 +59,7 @@ function isActiveAt(instant: InstantMs | null): SubscriptionConditions {
   if (instant === null) return [];
   return [
     ...isDue(['start_date'], instant),
-    ...isOtherThan('subscription_status', 'draft'),
+    ...isInGroup('subscription_status', SUBSCRIPTION, 'begun'),
     ...endsAfter('end_date', instant),
   ];
 }

@@ -1,6 +1,14 @@
 import { sql } from 'slonik';
 import type { InstantMs } from '../../contract/instant.js';
-import { allOf, isDue, isOfEnvironment, isOneOf, isPublished } from '../records/conditions.js';
+import { SUBSCRIPTION } from '../domain/lifecycle/subscription-lifecycle.js';
+import {
+  allOf,
+  isDue,
+  isInGroup,
+  isOfEnvironment,
+  isOneOf,
+  isPublished,
+} from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
 import { LINE_ITEMS, type LineItemRow } from '../declarations/subscriptions/line-item.resource.js';
 import {
@@ -43,7 +51,7 @@ export async function findLiveSubscriptions(
 ): Promise<readonly SubscriptionRow[]> {
   const conditions = allOf([
     ...isPublished,
-    ...isOneOf('subscription_status', ['active', 'trialing']),
+    ...isInGroup('subscription_status', SUBSCRIPTION, 'running'),
     ...isDue(['start_date'], query.now),
     ...isOneOf('id', query.ids),
   ]);

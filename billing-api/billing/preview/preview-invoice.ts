@@ -1,5 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
@@ -37,7 +39,7 @@ function queryFrom(
 }
 
 function isPreviewable({ subscription_status: status }: SubscriptionRow): boolean {
-  return status === 'active' || status === 'trialing';
+  return isIn(SUBSCRIPTION, 'running', status);
 }
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */

@@ -1,3 +1,4 @@
+import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import {
   changeRecord,
@@ -5,7 +6,7 @@ import {
   removeRecord,
   type ChangeTarget,
 } from '../../records/change-record.js';
-import { isEqual, isOneOf, isOtherThan } from '../../records/conditions.js';
+import { isEqual, isOneOf, isInGroup } from '../../records/conditions.js';
 import { createRecord } from '../../records/create-record.js';
 import { expandRecord } from '../../records/expand-record.js';
 import { findPublished, findRecord } from '../../records/find-record.js';
@@ -104,7 +105,7 @@ const notAssociated = notReferenced(
   {
     table: 'addon_associations',
     column: 'addon_id',
-    having: isOtherThan('addon_status', 'cancelled'),
+    having: isInGroup('addon_status', ADDON_ASSOCIATION, 'alive'),
   },
   'has an association with a subscription that is not cancelled',
 );

@@ -5,7 +5,8 @@ import { formatInstant, type InstantMs } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import { instantColumn, integerColumn, meterFiltersColumn } from '../../../sql/columns.js';
 import { aggregationFromRow } from '../../../sql/meter-aggregation.js';
-import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
+import { isOfEnvironment, rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
 import { findRecord, findRecords } from '../../records/find-record.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { METERS, type MeterRow } from '../../declarations/catalog/meter.resource.js';
@@ -96,7 +97,7 @@ export async function isStillPriced({ tx, now }: Unit, meterId: string): Promise
     JOIN subscription_line_items AS line ON line.price_id = prices.id AND line.status = 'published'
       AND (line.end_date IS NULL OR line.end_date > ${at}) AND ${rowIsOfEnvironment('line')}
     JOIN subscriptions ON subscriptions.id = line.subscription_id
-      AND subscriptions.subscription_status <> 'cancelled'
+      AND ${rowIsIn(['subscriptions', 'subscription_status'], SUBSCRIPTION, 'alive')}
       AND (subscriptions.end_date IS NULL OR subscriptions.end_date > ${at})
       AND ${rowIsOfEnvironment('subscriptions')}
     WHERE prices.meter_id = ${meterId} AND ${rowIsOfEnvironment('prices')}`);

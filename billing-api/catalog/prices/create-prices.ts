@@ -1,3 +1,5 @@
+import { isIn } from '../../domain/lifecycle/lifecycle.js';
+import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { isLive } from '../../domain/price/matching-prices.js';
 import { createRecords } from '../../records/create-record.js';
 import { collect, invalid, isRefusal, Refusal, type RequestItems } from '../../records/refusal.js';
@@ -41,8 +43,9 @@ export type UnnumberedPrice = TermColumns & PassthroughColumns;
 /** A subscription takes prices while it goes on. */
 function ownerRefusal(owner: OwnerRecord): Refusal | null {
   if (owner.entityType !== 'SUBSCRIPTION') return null;
-  if (owner.row.subscription_status !== 'cancelled') return null;
-  return new Refusal('invalid_operation', 'the subscription is cancelled: it takes no prices');
+  const { subscription_status: status } = owner.row;
+  if (isIn(SUBSCRIPTION, 'alive', status)) return null;
+  return new Refusal('invalid_operation', `the subscription is ${status}: it takes no prices`);
 }
 
 function unnumberedPriceOf(

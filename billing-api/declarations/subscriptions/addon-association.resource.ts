@@ -1,3 +1,4 @@
+import { ADDON_ASSOCIATION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { instant, nullable, oneOf, recordVersion, text } from '../../records/columns.js';
 import { defineResource, type RecordOf } from '../../records/resource.js';
 
@@ -10,7 +11,7 @@ export const ADDON_ASSOCIATIONS = defineResource({
     subscription_id: text,
     addon_id: text,
     cadence: oneOf(['onetime', 'recurring']),
-    addon_status: oneOf(['active', 'pending', 'cancelled']),
+    addon_status: oneOf(ADDON_ASSOCIATION.states),
     start_date: instant,
     end_date: nullable(instant),
     version: recordVersion,

@@ -3,6 +3,7 @@ import type {
   BillingCycle,
   BillingPeriod,
 } from '../../domain/calendar/billing-grid.js';
+import { SUBSCRIPTION, SUBSCRIPTION_STATES } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';
 import {
@@ -23,15 +24,7 @@ import {
   type RecordOf,
 } from '../../records/resource.js';
 
-const SUBSCRIPTION_STATUSES = [
-  'active',
-  'paused',
-  'cancelled',
-  'incomplete',
-  'trialing',
-  'draft',
-] as const;
-export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATES)[number];
 
 const SUBSCRIPTION_TYPES = [
   'standalone',
@@ -55,7 +48,7 @@ export const SUBSCRIPTIONS = defineResource({
     plan_id: text,
     parent_subscription_id: nullable(text),
     lookup_key: nullable(text),
-    subscription_status: oneOf(SUBSCRIPTION_STATUSES),
+    subscription_status: oneOf(SUBSCRIPTION.states),
     subscription_type: oneOf(SUBSCRIPTION_TYPES),
     currency: text,
     billing_cadence: oneOf(['RECURRING', 'ONETIME']),

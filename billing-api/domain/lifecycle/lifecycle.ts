@@ -20,8 +20,7 @@ export type Lifecycle<
 > = {
   /** As messages call one record: `credit note`. */
   readonly subject: string;
-  /** Every state, those of new records first. */
-  readonly states: readonly State[];
+  readonly states: readonly [State, ...State[]];
   /** States in which a record may begin. */
   readonly initial: readonly State[];
   readonly moves: Readonly<Record<MoveName, Move<State>>>;
@@ -34,7 +33,7 @@ export type Lifecycle<
 /** What is declared of a life cycle; a move without `announces` is not told. */
 type Declaration<State extends string, MoveName extends string, Group extends string> = {
   readonly subject: string;
-  readonly states: readonly State[];
+  readonly states: readonly [State, ...State[]];
   readonly initial: readonly NoInfer<State>[];
   readonly moves: Readonly<
     Record<

@@ -1,9 +1,19 @@
 import { defineLifecycle } from './lifecycle.js';
 
+/** In the order of the specification. */
+export const SUBSCRIPTION_STATES = [
+  'active',
+  'paused',
+  'cancelled',
+  'incomplete',
+  'trialing',
+  'draft',
+] as const;
+
 /** Subscriptions (docs/domain.md 5.1). */
 export const SUBSCRIPTION = defineLifecycle({
   subject: 'subscription',
-  states: ['draft', 'incomplete', 'trialing', 'active', 'paused', 'cancelled'],
+  states: SUBSCRIPTION_STATES,
   initial: ['draft', 'incomplete', 'trialing', 'active'],
   moves: {
     activate: {
@@ -48,6 +58,8 @@ export const SUBSCRIPTION = defineLifecycle({
   groups: {
     /** It may still be charged, so whatever it needs is kept. */
     alive: ['draft', 'incomplete', 'trialing', 'active', 'paused'],
+    /** It is no draft any more. */
+    begun: ['incomplete', 'trialing', 'active', 'paused', 'cancelled'],
     /** Its periods run, and its usage can be asked for and previewed. */
     running: ['trialing', 'active'],
   },
