@@ -1,4 +1,4 @@
-import { updateRecord } from '../records/change-record.js';
+import { markRemoved } from '../records/change-record.js';
 import { isEqual } from '../records/conditions.js';
 import { createRecords } from '../records/create-record.js';
 import { findPublished } from '../records/find-record.js';
@@ -54,8 +54,7 @@ export async function changeIntegrations(
   ]);
   for (const row of existing) {
     if (wanted.some((mapping) => isSame(row, mapping))) continue;
-    const patch = { status: INTEGRATIONS.removal };
-    const archived = await updateRecord(unit, INTEGRATIONS, { row, patch });
+    const archived = await markRemoved(unit, INTEGRATIONS, row);
     if (isRefusal(archived)) return archived;
   }
   const added = wanted.filter((mapping) => !existing.some((row) => isSame(row, mapping)));

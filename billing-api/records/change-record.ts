@@ -1,5 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
+import { assertPresent } from '../../runtime/failure.js';
+import { problemOfChange } from '../domain/lifecycle/lifecycle.js';
 import { allOf, isOfEnvironment, isOfScope, type Conditions } from './conditions.js';
 import type { Columns } from './columns.js';
 import { referenceRefusal, uniqueRefusal } from './create-record.js';
@@ -7,7 +9,7 @@ import { lockRecord, lockRecordForRemoval } from './find-record.js';
 import { authorOf } from './occasion.js';
 import { recordChange } from './recorded-change.js';
 import { isRefusal, notFound, notPublished, Refusal } from './refusal.js';
-import { rowToJson, type Patch, type Resource, type RowOf } from './resource.js';
+import { rowToJson, stateIn, type Patch, type Resource, type RowOf } from './resource.js';
 import type { Unit } from './unit.js';
 
 /** Which record a change means, and which versions of it the caller has seen (If-Match). */
@@ -38,8 +40,8 @@ function nextVersion(resource: Pick<Resource, 'allColumns'>, row: Values): Value
   return name === null || version === null ? {} : { [name]: version + 1 };
 }
 
-/** Writes these columns of a locked record. @throws when the caller has not locked it. */
-export async function updateRecord<C extends Columns>(
+/** Writes these columns of a locked record, which nothing else notes. */
+export async function writeRow<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
   { row, patch }: { readonly row: RowOf<C>; readonly patch: Patch<C> | { status: string } },
@@ -61,14 +63,25 @@ export async function updateRecord<C extends Columns>(
         SELECT ${names} FROM jsonb_populate_record(NULL::${table}, ${JSON.stringify(values)}::jsonb))
       WHERE id = ${row.id} AND ${isOfScope(resource)}
       RETURNING *`);
-    recordChange(unit, resource, { before: row, after });
     return after;
   } catch (error) {
     return uniqueRefusal(resource, error);
   }
 }
 
-function targetRefusal(
+/** Writes these columns of a locked record. @throws when the caller has not locked it. */
+export async function updateRecord<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  change: { readonly row: RowOf<C>; readonly patch: Patch<C> | { status: string } },
+): Promise<RowOf<C> | Refusal> {
+  const after = await writeRow(unit, resource, change);
+  if (!isRefusal(after)) recordChange(unit, resource, { before: change.row, after });
+  return after;
+}
+
+/** Why a change cannot be made to a locked record: another version than expected, or removed. */
+export function targetRefusal(
   resource: Pick<Resource, 'name' | 'allColumns'>,
   row: RowOf<Columns>,
   target: ChangeTarget,
@@ -97,10 +110,21 @@ export async function lockForChange<C extends Columns>(
   return targetRefusal(resource, row, target) ?? row;
 }
 
+/** Why the state of a record does not let these columns change; null when it does. */
+function frozenRefusal<C extends Columns>(
+  { lifecycle }: Resource<C>,
+  row: Values,
+  patch: Patch<C>,
+): Refusal | null {
+  if (lifecycle === null) return null;
+  const problem = problemOfChange(lifecycle.of, stateIn(lifecycle, row), Object.keys(patch));
+  return problem === null ? null : new Refusal('invalid_operation', problem);
+}
+
 /**
  * Changes one record as PUT does: `change` sees the locked row and answers what to write, where
  * absent members stay as they are and null clears one, or why not. Refuses what `lockForChange`
- * does, and references to records that are not there. A refusal must end the unit.
+ * does, what the state of the record does not let change, and references to records that are not there. A refusal must end the unit.
  */
 export async function changeRecord<C extends Columns>(
   unit: Unit,
@@ -117,6 +141,8 @@ export async function changeRecord<C extends Columns>(
   if (isRefusal(row)) return row;
   const patch = await change(row);
   if (isRefusal(patch)) return patch;
+  const problem = frozenRefusal(resource, row, patch);
+  if (problem !== null) return problem;
   const unknown = await referenceRefusal(unit, resource, { items: [patch], isBulk: false });
   return unknown ?? updateRecord(unit, resource, { row, patch });
 }
@@ -162,5 +188,15 @@ export async function removeRecord<C extends Columns>(
       return new Refusal('invalid_operation', `the ${resource.name} ${problem}`);
     }
   }
-  return updateRecord(unit, resource, { row, patch: { status: resource.removal } });
+  return markRemoved(unit, resource, row);
+}
+
+/** Gives a locked record the status that DELETE gives. @throws when its resource has no removal. */
+export function markRemoved<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  row: RowOf<C>,
+): Promise<RowOf<C> | Refusal> {
+  const status = assertPresent(resource.removal, `how a ${resource.name} is removed`);
+  return updateRecord(unit, resource, { row, patch: { status } });
 }

@@ -2,15 +2,17 @@ import { recordToAudit, recordToDto, type Resource, type RowOf } from './resourc
 import type { Columns } from './columns.js';
 import type { Unit } from './unit.js';
 
-/** What the audit trail says was done to a record (docs/http.md 15). */
-export type AuditAction = 'created' | 'updated' | 'archived' | 'deleted';
+/** What is done to any record; a life cycle adds the names of its moves (docs/http.md 15). */
+export const PLAIN_ACTIONS = ['created', 'updated', 'archived', 'deleted'] as const;
+type PlainAction = (typeof PLAIN_ACTIONS)[number];
 
 /** One record that a unit has written, with all of its columns. */
 export type RecordedChange = {
   /** `price_unit`: the name of the resource as one word. */
   readonly entityType: string;
   readonly entityId: string;
-  readonly action: AuditAction;
+  /** One of PLAIN_ACTIONS or the name of a move. */
+  readonly action: string;
   /** Null for a new record. */
   readonly before: object | null;
   readonly after: object;
@@ -32,13 +34,13 @@ const EVENT_ENDINGS = {
   updated: 'updated',
   archived: 'deleted',
   deleted: 'deleted',
-} as const satisfies Readonly<Record<AuditAction, string>>;
+} as const satisfies Readonly<Record<PlainAction, string>>;
 
 function entityTypeOf({ name }: Pick<Resource, 'name'>): string {
   return name.replaceAll(' ', '_');
 }
 
-function actionOf(before: RowOf<Columns> | null, after: RowOf<Columns>): AuditAction {
+function actionOf(before: RowOf<Columns> | null, after: RowOf<Columns>): PlainAction {
   if (before === null) return 'created';
   if (before.status === after.status || after.status === 'published') return 'updated';
   return after.status;
@@ -53,6 +55,35 @@ export function payloadOf(
   return Object.fromEntries(members.map((name) => [name, values.get(name) ?? null]));
 }
 
+/** A record that was written: what it was, null for a new one, and what it has become. */
+type Written<C extends Columns> = {
+  readonly before: RowOf<C> | null;
+  readonly after: RowOf<C>;
+};
+
+/** Notes for the audit trail that a record was written; stored at the end of the unit. */
+export function recordAudit<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  { before, after, action }: Written<C> & { readonly action: string },
+): void {
+  if (!resource.isAudited) return;
+  const was = before === null ? null : recordToAudit(resource, before);
+  const entity = { entityType: entityTypeOf(resource), entityId: after.id };
+  unit.changes.push({ ...entity, action, before: was, after: recordToAudit(resource, after) });
+}
+
+/** Adds a system event about a record to the unit. */
+export function announce(
+  unit: Unit,
+  resource: Pick<Resource, 'name'>,
+  event: { readonly id: string; readonly name: string; readonly told: unknown },
+): void {
+  const entityType = entityTypeOf(resource);
+  const payload = { [entityType]: event.told };
+  unit.events.push({ name: event.name, entityType, entityId: event.id, payload });
+}
+
 /**
  * Notes that a record was written, and the system event that its resource declares. Both are stored
  * at the end of the unit.
@@ -60,17 +91,14 @@ export function payloadOf(
 export function recordChange<C extends Columns>(
   unit: Unit,
   resource: Resource<C>,
-  { before, after }: { readonly before: RowOf<C> | null; readonly after: RowOf<C> },
+  { before, after }: Written<C>,
 ): void {
   const action = actionOf(before, after);
-  const entity = { entityType: entityTypeOf(resource), entityId: after.id };
-  const was = before === null ? null : recordToAudit(resource, before);
-  unit.changes.push({ ...entity, action, before: was, after: recordToAudit(resource, after) });
+  recordAudit(unit, resource, { before, after, action });
   if (resource.announces === null) return;
   const answer = recordToDto(resource, after);
   const { announces } = resource;
-  const announced = announces === 'all' ? answer : payloadOf(announces, answer);
-  const payload = { [entity.entityType]: announced };
-  const name = `${entity.entityType}.${EVENT_ENDINGS[action]}`;
-  unit.events.push({ ...entity, name, payload });
+  const told = announces === 'all' ? answer : payloadOf(announces, answer);
+  const name = `${entityTypeOf(resource)}.${EVENT_ENDINGS[action]}`;
+  announce(unit, resource, { id: after.id, name, told });
 }

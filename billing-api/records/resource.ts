@@ -1,5 +1,7 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
+import { assertThat } from '../../runtime/failure.js';
+import type { Lifecycle } from '../domain/lifecycle/lifecycle.js';
 import {
   recordColumns,
   type Column,
@@ -74,8 +76,18 @@ type Declaration<C extends Columns> = {
   readonly unique?: Readonly<Record<string, NamesOf<C>>>;
   /** Column with an id → the resource it refers to, which must be published when it is set. */
   readonly references?: { readonly [Name in NamesOf<C>]?: ReferencedResource };
-  /** The status that DELETE gives. */
-  readonly removal: 'archived' | 'deleted';
+  /** The status that DELETE gives; null for a record that is never removed. */
+  readonly removal: 'archived' | 'deleted' | null;
+  /**
+   * The life of a record, and the column that holds its state: `moveRecord` moves it on, and a
+   * change touches only what its state allows. A record without one has no states.
+   */
+  readonly lifecycle?: { readonly column: NamesOf<C>; readonly of: Lifecycle } | null;
+  /**
+   * Whether each change stands in the audit trail. False for parts of a record that is audited as
+   * a whole, such as its lines, which would stand there twice. True unless it says otherwise.
+   */
+  readonly isAudited?: boolean;
   /**
    * The members of the system events `<name>.created`, `.updated` and `.deleted` that every write
    * of a record causes (docs/http.md 11.3); no events when absent.
@@ -127,6 +139,8 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     unique: {},
     references: {},
     announces: null,
+    lifecycle: null,
+    isAudited: true,
     scope: 'environment',
     ...declaration,
     allColumns,
@@ -161,6 +175,16 @@ export function withReadColumn<C extends Columns, const Name extends string, Val
     ...defineResource({ ...resource, columns }),
     selected: sql.fragment`*, (${expression}) AS ${sql.identifier([name])}`,
   } as unknown as Resource<C & Readonly<Record<Name, Column<Value, Answer>>>>;
+}
+
+/** The state of a record in its life cycle. */
+export function stateIn(
+  { column }: { readonly column: string },
+  row: Readonly<Record<string, unknown>>,
+): string {
+  const state = row[column];
+  assertThat(typeof state === 'string', `${column} holds a state`);
+  return state;
 }
 
 /** The row type of a resource: `RecordOf<typeof PLANS>`. */

@@ -1,9 +1,9 @@
 import { findAnsweredCustomer } from '../customers/named-customer.js';
 import { customerToDto } from '../declarations/customers/customer.resource.js';
-import { payloadOf } from '../records/recorded-change.js';
+import { announce, payloadOf } from '../records/recorded-change.js';
 import { recordToDto } from '../records/resource.js';
 import { isRefusal } from '../records/refusal.js';
-import type { Unit } from '../records/unit.js';
+import type { ReadUnit, Unit } from '../records/unit.js';
 import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
@@ -35,16 +35,19 @@ const ANNOUNCED = [
   'metadata',
 ] as const;
 
-/** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
-export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
+/** What the events of a subscription tell of it, its customer included. */
+export async function toldOfSubscription(
+  unit: ReadUnit,
+  row: SubscriptionRow,
+): Promise<Readonly<Record<string, unknown>>> {
   const answer = recordToDto(SUBSCRIPTIONS, row);
   const found = await findAnsweredCustomer(unit, { id: row.customer_id });
   const customer = isRefusal(found) ? null : customerToDto(found);
-  const subscription = { ...payloadOf(ANNOUNCED, answer), customer };
-  unit.events.push({
-    name: 'subscription.created',
-    entityType: 'subscription',
-    entityId: row.id,
-    payload: { subscription },
-  });
+  return { ...payloadOf(ANNOUNCED, answer), customer };
+}
+
+/** Adds the system event of a new subscription, with its customer, to the unit that makes it. */
+export async function announceNewSubscription(unit: Unit, row: SubscriptionRow): Promise<void> {
+  const told = await toldOfSubscription(unit, row);
+  announce(unit, SUBSCRIPTIONS, { id: row.id, name: 'subscription.created', told });
 }

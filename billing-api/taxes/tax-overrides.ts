@@ -1,4 +1,4 @@
-import { updateRecord } from '../records/change-record.js';
+import { markRemoved } from '../records/change-record.js';
 import { createRecords } from '../records/create-record.js';
 import type { MemberReader } from '../records/member-rules.js';
 import type { TaxRateOverrideBody } from '../declarations/taxes/tax-override-body.js';
@@ -102,8 +102,7 @@ export async function replaceTaxOverrides(
   const keptRows = new Set(kept.values());
   for (const row of present) {
     if (keptRows.has(row)) continue;
-    const patch = { status: TAX_ASSOCIATIONS.removal };
-    const archived = await updateRecord(unit, TAX_ASSOCIATIONS, { row, patch });
+    const archived = await markRemoved(unit, TAX_ASSOCIATIONS, row);
     if (isRefusal(archived)) return archived;
   }
   const items = wanted.filter((item) => kept.get(item) === undefined);

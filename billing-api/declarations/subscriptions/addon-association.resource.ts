@@ -17,5 +17,6 @@ export const ADDON_ASSOCIATIONS = defineResource({
     version: recordVersion,
   },
   removal: 'archived',
+  lifecycle: { column: 'addon_status', of: ADDON_ASSOCIATION },
 });
 export type AddonAssociationRow = RecordOf<typeof ADDON_ASSOCIATIONS>;

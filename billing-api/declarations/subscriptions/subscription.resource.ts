@@ -3,7 +3,10 @@ import type {
   BillingCycle,
   BillingPeriod,
 } from '../../domain/calendar/billing-grid.js';
-import { SUBSCRIPTION, SUBSCRIPTION_STATES } from '../../domain/lifecycle/subscription-lifecycle.js';
+import {
+  SUBSCRIPTION,
+  SUBSCRIPTION_STATES,
+} from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';
 import {
@@ -82,7 +85,8 @@ export const SUBSCRIPTIONS = defineResource({
     version: raisedByChange(integer),
   },
   unique: { subscriptions_lookup_key: 'lookup_key' },
-  removal: 'archived',
+  removal: null,
+  lifecycle: { column: 'subscription_status', of: SUBSCRIPTION },
 });
 export type SubscriptionRow = RecordOf<typeof SUBSCRIPTIONS>;
 export type NewSubscriptionRow = NewRecord<(typeof SUBSCRIPTIONS)['columns']>;

@@ -24,3 +24,8 @@ export const LIFECYCLES: readonly Lifecycle[] = [
   ADDON_ASSOCIATION,
   EXPORT_RUN,
 ];
+
+/** The names of all moves, each once. */
+export const MOVE_NAMES: readonly string[] = [
+  ...new Set(LIFECYCLES.flatMap(({ moves }) => Object.keys(moves))),
+];

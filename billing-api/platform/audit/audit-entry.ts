@@ -3,7 +3,6 @@ import { formatInstant } from '../../../contract/instant.js';
 import { instantColumn } from '../../../sql/columns.js';
 import type { DateTime, PageRequest, PaginationDto } from '../../records/record-dto.js';
 import type { Actor } from '../../records/occasion.js';
-import type { AuditAction } from '../../records/recorded-change.js';
 
 const answered = z.record(z.unknown());
 
@@ -11,7 +10,7 @@ export const auditRow = z.object({
   id: z.string(),
   entity_type: z.string(),
   entity_id: z.string(),
-  action: z.enum(['created', 'updated', 'archived', 'deleted'] as const satisfies AuditAction[]),
+  action: z.string(),
   before: answered.nullable(),
   after: answered,
   actor_kind: z.enum(['request', 'job', 'operator'] as const satisfies Actor['kind'][]),
@@ -30,7 +29,8 @@ export interface AuditEntryDto {
   /** @example "price_unit" */
   entity_type: string;
   entity_id: string;
-  action: 'created' | 'updated' | 'archived' | 'deleted';
+  /** created, updated, archived, deleted, or the name of a move (docs/domain.md 5). */
+  action: string;
   /** The record with all of its columns, before; null for a new one. */
   before: { [member: string]: unknown } | null;
   /** The same after the change. */
@@ -69,7 +69,8 @@ export interface SearchAuditBody extends PageRequest {
   actor_kind?: 'request' | 'job' | 'operator';
   /** @maxLength 255 */
   user_id?: string;
-  action?: 'created' | 'updated' | 'archived' | 'deleted';
+  /** created, updated, archived, deleted, or the name of a move, such as cancel. */
+  action?: string;
 }
 
 export function auditEntryToDto(row: AuditRow): AuditEntryDto {
