@@ -8,10 +8,10 @@ import type { Queueable } from './job.js';
 
 const enqueueJob = statement('enqueue-job', z.unknown());
 
-/** The change with which a job is queued. */
+/** The change with which a job is queued: a unit of billing-api is one. */
 type Queueing = {
   readonly tx: CommonQueryMethods;
-  readonly caller: { readonly environment: Environment };
+  readonly environment: Environment;
   readonly now: InstantMs;
   readonly newId: IdSource;
 };
@@ -22,7 +22,7 @@ type Queueing = {
  * @param dueAt from when on it may run; at once when absent.
  */
 export async function enqueue<Input>(
-  { tx, caller: { environment }, now, newId }: Queueing,
+  { tx, environment, now, newId }: Queueing,
   job: Queueable<Input>,
   { input, dueAt = now }: { readonly input: Input; readonly dueAt?: InstantMs },
 ): Promise<void> {

@@ -36,7 +36,7 @@ describe('a job that is queued', () => {
   }) => {
     const change = (text: string, fails: boolean) =>
       database.database.asEnvironment(ALPHA, async (tx) => {
-        const unit = { tx, caller: { environment: ALPHA }, now: NOW, newId: createId };
+        const unit = { tx, environment: ALPHA, now: NOW, newId: createId };
         await enqueue(unit, write, { input: { text } });
         if (fails) throw new Error('refused');
       });
@@ -112,7 +112,7 @@ describe('a job that is queued', () => {
     const runner = world.runnerOf([once], {});
     await world.enqueue(once, {}, { now: NOW });
     await database.database.asEnvironment(ALPHA, async (tx) => {
-      const unit = { tx, caller: { environment: ALPHA }, now: NOW, newId: createId };
+      const unit = { tx, environment: ALPHA, now: NOW, newId: createId };
       await enqueue(unit, once, { input: {} });
       expect(await runner.runDue(NOW)).toBe(0);
     });
@@ -430,7 +430,7 @@ describe('a clock that is turned by hand', () => {
         }
         await note(tx, run, input.text);
         if (input.text === 'second') return {};
-        const unit = { tx, caller: { environment: ALPHA }, now: run.now, newId: createId };
+        const unit = { tx, environment: ALPHA, now: run.now, newId: createId };
         const dueAt = run.now + 16 * MINUTE_MS;
         await enqueue(unit, follow, { input: { text: 'second' }, dueAt });
         return {};

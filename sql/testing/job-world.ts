@@ -74,7 +74,7 @@ export async function createJobWorld(database: Database) {
       const environment = at.environment ?? ALPHA;
       const { now, dueAt = now } = at;
       return database.asEnvironment(environment, (tx) =>
-        enqueue({ tx, caller: { environment }, now, newId: createId }, job, { input, dueAt }),
+        enqueue({ tx, environment, now, newId: createId }, job, { input, dueAt }),
       );
     },
     declare: (jobs: readonly Job<never>[], now: InstantMs) =>
