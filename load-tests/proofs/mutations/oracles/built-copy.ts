@@ -8,7 +8,7 @@ import type { Edit } from '../mutation.js';
 const COPIED = [
   ...['billing-api/domain', 'dist/billing-api/domain', 'dist/contract', 'dist/load-tests/harness'],
   ...['dist/load-tests/proofs/pricing-oracle', 'dist/load-tests/proofs/usage-oracle'],
-  'package.json',
+  ...['dist/runtime/failure.js', 'package.json'],
 ];
 
 /** A copy of the build whose edited sources were compiled again, each by itself. */

@@ -9,7 +9,7 @@ import type { PricingMutation } from './pricing-mutation.js';
 const CORE = 'billing-api/domain';
 /** What the tests of the core are made of. */
 const COPIED = [
-  ...[CORE, 'billing-api/testing', 'contract'],
+  ...[CORE, 'billing-api/testing', 'contract', 'runtime/failure.ts'],
   // The configuration of the tests names files of the harness.
   ...['.config', 'load-tests/harness', 'package.json', 'tsconfig.json'],
 ];
