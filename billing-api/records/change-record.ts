@@ -124,7 +124,8 @@ function frozenRefusal<C extends Columns>(
 /**
  * Changes one record as PUT does: `change` sees the locked row and answers what to write, where
  * absent members stay as they are and null clears one, or why not. Refuses what `lockForChange`
- * does, what the state of the record does not let change, and references to records that are not there. A refusal must end the unit.
+ * does, what the state of the record does not let change, and references to records that are not
+ * there. A refusal must end the unit.
  */
 export async function changeRecord<C extends Columns>(
   unit: Unit,

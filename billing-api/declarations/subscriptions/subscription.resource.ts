@@ -5,7 +5,7 @@ import type {
 } from '../../domain/calendar/billing-grid.js';
 import {
   SUBSCRIPTION,
-  SUBSCRIPTION_STATES,
+  type SUBSCRIPTION_STATES,
 } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { ProrationBehavior } from '../../domain/calendar/proration.js';
 import { RECURRING_PERIODS } from '../../domain/price/price-cadence.js';

@@ -86,8 +86,7 @@ export function finalStatesOf<State extends string>(lifecycle: Lifecycle<State>)
 
 /** `draft, active or paused` */
 function listed(states: readonly string[]): string {
-  const last = states.at(-1) ?? '';
-  return states.length < 2 ? last : `${states.slice(0, -1).join(', ')} or ${last}`;
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(states);
 }
 
 /**

@@ -53,9 +53,8 @@ function reachedFrom({ initial, moves }: Lifecycle): ReadonlySet<string> {
   const reached = new Set(initial);
   for (let size = -1; size !== reached.size;) {
     size = reached.size;
-    for (const { from, to } of Object.values(moves)) {
-      if (from.some((state) => reached.has(state))) for (const state of to) reached.add(state);
-    }
+    const made = Object.values(moves).filter(({ from }) => from.some((one) => reached.has(one)));
+    for (const state of made.flatMap(({ to }) => to)) reached.add(state);
   }
   return reached;
 }
