@@ -24,6 +24,8 @@ export type Role = {
 
 const ALL: Entities = { kind: 'all' };
 const NONE: Entities = { kind: 'none' };
+/** The reasons of failures may name anything. */
+const ALL_BUT_JOBS: Entities = { kind: 'allBut', names: ['job'] };
 const EVENTS: Entities = { kind: 'only', names: ['event'] };
 
 /**
@@ -33,23 +35,23 @@ const EVENTS: Entities = { kind: 'only', names: ['event'] };
 export const ROLES: readonly Role[] = [
   {
     id: 'super_admin',
-    description: 'Everything, also roles and settings',
+    description: 'Everything, also roles, settings and jobs',
     isFor: ['user', 'service_account'],
     read: ALL,
     write: ALL,
   },
   {
     id: 'all_writer',
-    description: 'Reads and writes everything but roles of users and settings',
+    description: 'Reads everything but jobs; writes that, but roles of users and settings',
     isFor: ['user'],
-    read: ALL,
-    write: { kind: 'allBut', names: ['setting', 'user_role'] },
+    read: ALL_BUT_JOBS,
+    write: { kind: 'allBut', names: ['setting', 'user_role', 'job'] },
   },
   {
     id: 'all_reader',
-    description: 'Reads everything',
+    description: 'Reads everything but jobs',
     isFor: ['user'],
-    read: ALL,
+    read: ALL_BUT_JOBS,
     write: NONE,
   },
   {

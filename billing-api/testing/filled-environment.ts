@@ -9,6 +9,7 @@ import {
 } from './filled-adjustments.js';
 import { setTestClock } from './set-test-clock.js';
 import { storeErasure } from './filled-erasure.js';
+import { storeParkedJob } from './filled-job.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
 
 /** The instant at which everything is made; the clock of the API must stand there. */
@@ -59,7 +60,8 @@ export type IdKind =
   | 'system_event'
   | 'user'
   | PlatformKind
-  | 'dead_letter';
+  | 'dead_letter'
+  | 'parked_job';
 
 type Ids = Partial<Record<IdKind, string>>;
 
@@ -228,7 +230,10 @@ export async function fillEnvironment(
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
-  const letters = await storeDeadLetter(tools, environment, place);
+  const letters = {
+    ...(await storeDeadLetter(tools, environment, place)),
+    ...(await storeParkedJob(tools.database, environment)),
+  };
   await storeErasure(tools.database, environment);
   const replay = { body: { ids: [letters.dead_letter] } };
   await call('POST', '/v1/events/dead-letters/replay', replay);

@@ -44,6 +44,8 @@ export const PLATFORM: Readonly<Record<string, Sample>> = {
   }),
   ResetSetting: () => ({ path: { key: 'wallet_bonus' } }),
   SearchAudit: (ids) => ({ body: { entity_id: ids.price_unit, action: 'created' } }),
+  ListJobs: () => ({ query: { status: 'parked' } }),
+  RetryJob: (ids) => ({ path: { id: ids.parked_job } }),
   ListSystemEvents: () => ({ query: { after: '1', limit: '2' } }),
   ReadSystemEvent: (ids) => ({ path: { id: ids.system_event } }),
 };

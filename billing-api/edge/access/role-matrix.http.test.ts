@@ -27,9 +27,10 @@ const ROLES: readonly (readonly [roles: readonly string[], may: May])[] = [
   [['super_admin'], () => true],
   [
     ['all_writer'],
-    ({ access, entity }) => access === 'read' || !['setting', 'user_role'].includes(entity ?? ''),
+    ({ access, entity }) =>
+      entity !== 'job' && (access === 'read' || !['setting', 'user_role'].includes(entity ?? '')),
   ],
-  [['all_reader'], (each) => each.access === 'read' || isOwnUser(each)],
+  [['all_reader'], (each) => (each.access === 'read' && each.entity !== 'job') || isOwnUser(each)],
   [['event_reader'], (each) => isOwnUser(each) || isEvent(each, each.access, 'read')],
   [['event_ingestor'], (each) => isOwnUser(each) || isEvent(each, each.access, 'write')],
   [
