@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { projectRoot } from '../runtime/project.js';
 import { roleAllows, ROLES } from './roles.js';
 
-const ENTITIES = ['event', 'plan', 'setting', 'user', 'user_role', null];
+const ENTITIES = ['event', 'job', 'plan', 'setting', 'user', 'user_role', null];
 
 /** What a role permits on which entity, as short as the table below can be read. */
 function permittedBy(role: string): readonly string[] {
@@ -18,8 +18,8 @@ describe('the roles', () => {
   test.each([
     [
       'super_admin',
-      'read event plan setting user user_role unnamed',
-      'write event plan setting user user_role unnamed',
+      'read event job plan setting user user_role unnamed',
+      'write event job plan setting user user_role unnamed',
     ],
     [
       'all_writer',
