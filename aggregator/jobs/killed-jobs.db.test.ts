@@ -54,8 +54,8 @@ async function changeMeter(world: World): Promise<void> {
   const aggregator = await world.startAggregator();
   await vi.waitFor(async () => {
     const { done } = await ownerOf(world.database).one(sql.type(z.object({ done: integerColumn }))`
-      SELECT count(*) AS done FROM meter_backfills WHERE status = 'completed'`);
-    expect(done).toBe(2);
+      SELECT count(*) AS done FROM meter_backfills WHERE version = 2 AND status = 'completed'`);
+    expect(done).toBe(1);
   }, WAIT);
   await aggregator.close();
 }

@@ -74,7 +74,7 @@ describe('jobs of an environment', () => {
       ['job_9', 404, 'not_found'],
     ] as const) {
       const refused = await api.call('POST', `/v1/jobs/${id}/retry`);
-      expect([id, refused.status, refused.body.error.code]).toEqual([id, status, code]);
+      expect([id, refused.status, refused.body.code]).toEqual([id, status, code]);
     }
     const trail = await api.call('POST', '/v1/audit/search', { body: { entity_type: 'job' } });
     expect(trail.body.items).toMatchObject([
