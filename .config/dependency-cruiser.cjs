@@ -69,7 +69,7 @@ const aggregatorLayers = aggregatorOrder.flatMap((peers, level) =>
 /**
  * The rooms of billing-api in the order in which they may know each other: each one knows those
  * before it, and all know declarations/, records/ and domain/. Groups are peers that do not know
- * each other. Last come the processes that span resources.
+ * each other. Last come the processes that span resources, and the jobs that start them.
  */
 const roomOrder = [
   ['platform', 'webhooks'],
@@ -82,6 +82,7 @@ const roomOrder = [
   ['subscriptions'],
   ['alerts', 'events'],
   ['billing'],
+  ['jobs'],
 ];
 const rooms = roomOrder.flat();
 const testing =
@@ -245,7 +246,7 @@ module.exports = {
     {
       name: 'engines-know-no-program',
       severity: 'error',
-      from: { path: '^(sql|clickhouse|event-log)/', pathNot: tests },
+      from: { path: '^(sql|clickhouse|event-log)/', pathNot: `${tests}|${testing}` },
       to: { path: '^(ingest|aggregator|billing-api|load-tests|cli)/' },
     },
     {

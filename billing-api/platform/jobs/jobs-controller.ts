@@ -13,8 +13,8 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { callerOf } from '../../edge/request-context.js';
-import type { ControllerDependencies } from '../../ioc.js';
 import { pageToDto } from '../../records/search-records.js';
+import type { WriteDependencies } from '../../records/unit.js';
 import { jobToDto, type JobDto, type JobListDto, type JobsQuery } from './job-item.js';
 import { readJobs } from './read-jobs.js';
 import { retryJob } from './retry-job.js';
@@ -22,7 +22,7 @@ import { retryJob } from './retry-job.js';
 @Route('v1/jobs')
 @Tags('Jobs')
 export class JobsController extends Controller {
-  constructor(private readonly dependencies: ControllerDependencies) {
+  constructor(private readonly dependencies: WriteDependencies) {
     super();
   }
 
