@@ -457,4 +457,21 @@ describe('a clock that is turned by hand', () => {
       [30, 'every-ten 4'],
     ]);
   });
+
+  test('that an environment has decides in it alone what is due, and as of when', async ({
+    world,
+  }) => {
+    await world.owner.query(sql.type(noRows)`
+      INSERT INTO test_clocks (tenant_id, environment_id, now)
+      VALUES (${ALPHA.tenantId}, ${ALPHA.environmentId}, '2027-01-01T00:00:00Z')`);
+    const shown = Date.parse('2027-01-01T00:00:00.000Z');
+    for (const dueAt of [shown, shown + 1]) {
+      await world.enqueue(write, { text: `alpha ${dueAt}` }, { now: NOW, dueAt });
+    }
+    const at = { environment: BETA, now: NOW, dueAt: shown };
+    await world.enqueue(write, { text: 'beta' }, at);
+    const runner = world.runnerOf([write], {});
+    while (await runner.runNext(NOW, GOES_ON));
+    expect(await world.effects()).toEqual([{ job: 'write', text: `alpha ${shown}`, at: shown }]);
+  });
 });

@@ -7,7 +7,7 @@ import { enterEnvironment } from '../driver/begin-with-next.js';
 import type { Database } from '../pool.js';
 import { holdLease } from './hold-lease.js';
 import type { Job, JobResult, JobRun } from './job.js';
-import { claimNext, finish, putBack, type Claim, type RunEnd } from './job-table.js';
+import { claimNext, finish, putBack, type Choice, type Claim, type RunEnd } from './job-table.js';
 import { nextDue } from './schedule.js';
 import { Turns } from './turns.js';
 
@@ -24,9 +24,7 @@ export type JobProgram<Needs> = {
 const RUNNING_MAX = 2;
 const REASON_LENGTH_MAX = 500;
 
-type Taking = {
-  readonly now: InstantMs;
-  readonly turnsPassed: readonly string[];
+type Taking = Choice & {
   /** As of which instant an item runs. */
   readonly instantOf: (claim: Claim) => InstantMs;
   readonly signal: AbortSignal;
@@ -49,9 +47,8 @@ export class JobRunner<Needs> {
    * @returns whether there was one. @throws DependencyError when PostgreSQL fails.
    */
   async runNext(now: InstantMs, signal: AbortSignal): Promise<boolean> {
-    const take = () =>
-      this.#take({ now, turnsPassed: this.#turns.passed, instantOf: () => now, signal });
-    return (await take()) || (this.#turns.beginRound() && (await take()));
+    const { last: afterTurn, full: turnsFull } = this.#turns;
+    return this.#take({ now, afterTurn, turnsFull, instantOf: () => now, signal });
   }
 
   /**
@@ -64,7 +61,7 @@ export class JobRunner<Needs> {
     const { signal } = new AbortController();
     const instantOf = ({ runAt }: Claim): InstantMs => runAt;
     let runs = 0;
-    while (await this.#take({ now, turnsPassed: [], instantOf, signal })) runs += 1;
+    while (await this.#take({ now, afterTurn: null, turnsFull: [], instantOf, signal })) runs += 1;
     return runs;
   }
 
@@ -93,11 +90,12 @@ export class JobRunner<Needs> {
   async #claim(tx: DatabaseTransactionConnection, taking: Taking): Promise<Taken<Needs> | null> {
     const claim = await claimNext(tx, this.program.jobs, taking);
     if (claim === null) return null;
-    this.#turns.serve(claim.turn);
+    this.#turns.last = claim.turn;
     const { id, name, environment, dueAt } = claim;
     const job = assertPresent(this.#jobs.get(name), `the job ${name}`);
+    const now = claim.testClock ?? taking.instantOf(claim);
     const about = { job: name, runId: `${id}.${claim.claims}`, environment, dueAt };
-    return { claim, job, run: { ...about, now: taking.instantOf(claim), signal: taking.signal } };
+    return { claim, job, run: { ...about, now, signal: taking.signal } };
   }
 
   async #runInTransaction(tx: DatabaseTransactionConnection, taken: Taken<Needs>): Promise<RunEnd> {

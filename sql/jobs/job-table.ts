@@ -20,6 +20,7 @@ const claimRow = z.object({
   attempts: z.number(),
   claims: integerColumn,
   turn: z.string(),
+  test_clock: instantColumn.nullable(),
 });
 const backlogRow = z.object({
   name: z.string(),
@@ -52,6 +53,8 @@ export type Claim = {
   readonly attempts: number;
   readonly claims: number;
   readonly turn: string;
+  /** What the test clock of its environment shows; null when there is none. */
+  readonly testClock: InstantMs | null;
 };
 
 /** How much there is to do of one job. */
@@ -67,15 +70,25 @@ function claimFromRow(row: z.output<typeof claimRow>): Claim {
   return {
     ...{ id: row.id, name: row.name, input: row.input, state: row.state, turn: row.turn },
     environment: tenantId === null || environmentId === null ? null : { tenantId, environmentId },
+    testClock: row.test_clock,
     ...{ dueAt: row.due_at, runAt: row.run_at, attempts: row.attempts, claims: row.claims },
   };
 }
 
-/** Takes the next item that is due, and locks it; null when there is none. */
+/** Which items may be taken, of those that are due. */
+export type Choice = {
+  readonly now: InstantMs;
+  /** The turn after this one is next; null takes the earliest item, whosever turn it is. */
+  readonly afterTurn: string | null;
+  /** These have as many running as they may have. */
+  readonly turnsFull: readonly string[];
+};
+
+/** Takes an item that is due, and locks it; null when there is none. */
 export async function claimNext(
   tx: Statements,
   jobs: readonly Pick<Job<never>, 'name' | 'leaseSeconds'>[],
-  { now, turnsPassed }: { readonly now: InstantMs; readonly turnsPassed: readonly string[] },
+  { now, afterTurn, turnsFull }: Choice,
 ): Promise<Claim | null> {
   const row = await tx.maybeOne(
     claimJob({
@@ -88,7 +101,8 @@ export async function claimNext(
         jobs.map(({ leaseSeconds }) => leaseSeconds),
         'float8',
       ),
-      turnsPassed: sql.array([...turnsPassed], 'text'),
+      afterTurn,
+      turnsFull: sql.array([...turnsFull], 'text'),
     }),
   );
   return row === null ? null : claimFromRow(row);

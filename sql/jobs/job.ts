@@ -12,7 +12,7 @@ export type JobRun = {
   readonly runId: string;
   /** Null for a job of no environment. */
   readonly environment: Environment | null;
-  /** The instant at which it runs; never the machine's clock. */
+  /** The instant at which it runs, by the clock of its environment where that has one. */
   readonly now: InstantMs;
   /** The instant at which it fell due. */
   readonly dueAt: InstantMs;

@@ -12,7 +12,7 @@ import {
 } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
-import { callerOf } from '../../edge/request-context.js';
+import { occasionOf } from '../../edge/request-context.js';
 import { pageToDto } from '../../records/search-records.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { jobToDto, type JobDto, type JobListDto, type JobsQuery } from './job-item.js';
@@ -37,7 +37,7 @@ export class JobsController extends Controller {
     @Request() request: HttpRequest,
     @Queries() query: JobsQuery,
   ): Promise<JobListDto> {
-    return pageToDto(await readJobs(this.dependencies, callerOf(request), query), jobToDto);
+    return pageToDto(await readJobs(this.dependencies, occasionOf(request), query), jobToDto);
   }
 
   /**
@@ -49,6 +49,6 @@ export class JobsController extends Controller {
   @Extension('x-operation', { entity: 'job', access: 'write' })
   @SuccessResponse(200, 'The job, which waits again')
   public async retryJob(@Request() request: HttpRequest, @Path() id: string): Promise<JobDto> {
-    return jobToDto(accepted(await retryJob(this.dependencies, callerOf(request), id)));
+    return jobToDto(accepted(await retryJob(this.dependencies, occasionOf(request), id)));
   }
 }

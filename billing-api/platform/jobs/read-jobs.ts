@@ -1,5 +1,5 @@
 import { sql } from 'slonik';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { allOf, isEqual, isOfEnvironment } from '../../records/conditions.js';
 import { countMatches, type Page } from '../../records/search-records.js';
 import { readUnit, type ReadDependencies } from '../../records/unit.js';
@@ -10,12 +10,12 @@ const JOBS = { table: 'jobs', scope: 'environment' } as const;
 /** GET /jobs: what the environment has to do, oldest first. */
 export function readJobs(
   dependencies: ReadDependencies,
-  caller: Caller,
+  occasion: Occasion,
   query: JobsQuery,
 ): Promise<Page<JobRow>> {
   const { limit = 50, offset = 0 } = query;
   const where = allOf([...isEqual('status', query.status), ...isEqual('name', query.job)]);
-  return readUnit(dependencies, caller.environment, async (unit) => {
+  return readUnit(dependencies, occasion, async (unit) => {
     const items = await unit.tx.any(sql.type(jobRow)`
       SELECT id, name, key, input, status, attempts, due_at, run_at, error, parked_at, created_at
       FROM jobs WHERE ${where} AND ${isOfEnvironment}

@@ -1,6 +1,6 @@
 import { sql } from 'slonik';
 import { formatInstant } from '../../../contract/instant.js';
-import type { Caller } from '../../records/caller.js';
+import type { Occasion } from '../../records/occasion.js';
 import { isOfEnvironment } from '../../records/conditions.js';
 import { notFound, Refusal } from '../../records/refusal.js';
 import { writeUnit, type WriteDependencies } from '../../records/unit.js';
@@ -9,10 +9,10 @@ import { jobRow, jobToDto, type JobRow } from './job-item.js';
 /** POST /jobs/{id}/retry: a parked item is due at once, and has all of its tries again. */
 export function retryJob(
   dependencies: WriteDependencies,
-  caller: Caller,
+  occasion: Occasion,
   id: string,
 ): Promise<JobRow | Refusal> {
-  return writeUnit(dependencies, caller, async (unit) => {
+  return writeUnit(dependencies, occasion, async (unit) => {
     const before = await unit.tx.maybeOne(sql.type(jobRow)`
       SELECT id, name, key, input, status, attempts, due_at, run_at, error, parked_at, created_at
       FROM jobs WHERE ${isOfEnvironment} AND id = ${id} FOR UPDATE`);
