@@ -4,7 +4,7 @@
  * when no source has changed.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
@@ -21,6 +21,8 @@ import {
   operationsModule,
   operationsOf,
 } from './routes/operations.mjs';
+import { loadStandardRoutes } from './routes/load-routes.mjs';
+import { controllerModule, typesModule } from './routes/standard.mjs';
 import { optionalEnumerationsOf } from './routes/optional-enumerations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -80,6 +82,21 @@ function completeSpec() {
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
 }
 
+/** Writes the types and controllers that follow from declarations of standard routes. */
+async function writeStandardRoutes() {
+  const cache = join(root, 'node_modules', '.cache', 'minutebook');
+  const declared = await loadStandardRoutes({ root, folder: join(root, 'billing-api'), cache });
+  const folder = join(output, 'standard');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of declared.flatMap((each) => [
+    typesModule(each),
+    controllerModule(each),
+  ])) {
+    writeFileSync(join(folder, name), text);
+  }
+}
+
 /** The generated routes fail our strict settings, and take `["x"]` for the enum value `x`. */
 function hardenRoutes() {
   const file = join(output, 'routes.ts');
@@ -102,6 +119,7 @@ export async function buildRoutes() {
   const { entryFile, controllerPathGlobs, noImplicitAdditionalProperties } = config;
   const shared = { entryFile, controllerPathGlobs, noImplicitAdditionalProperties };
   mkdirSync(output, { recursive: true });
+  await writeStandardRoutes();
   const previous = process.cwd();
   process.chdir(root);
   try {

@@ -28,7 +28,7 @@ function raisedColumn({ allColumns }: Pick<Resource, 'allColumns'>): string | nu
 }
 
 /** The version that If-Match compares; null for a resource without one. */
-function versionOf(resource: Pick<Resource, 'allColumns'>, row: Values): number | null {
+export function versionOf(resource: Pick<Resource, 'allColumns'>, row: Values): number | null {
   const version = row[raisedColumn(resource) ?? ''];
   return typeof version === 'number' ? version : null;
 }

@@ -1,7 +1,8 @@
 import { plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import { couponToDto, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
+import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
+import { recordToDto } from '../../records/resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
 import { formatMoney } from '../../domain/money.js';
 import { taxRateToDto } from '../../declarations/taxes/tax-rate.resource.js';
@@ -10,7 +11,7 @@ import { NOT_STORED } from './invoice-line-answer.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
 
 function snapshotOf(row: CouponRow): CouponSnapshotDto {
-  const { name, coupon_code, type, cadence, currency, ...coupon } = couponToDto(row);
+  const { name, coupon_code, type, cadence, currency, ...coupon } = recordToDto(COUPONS, row);
   const { amount_off, percentage_off, duration_in_periods } = coupon;
   const terms = { amount_off, percentage_off, currency, duration_in_periods };
   return { name, coupon_code, type, cadence, ...terms };

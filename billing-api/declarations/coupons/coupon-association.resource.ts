@@ -14,7 +14,8 @@ import {
   type RecordOf,
 } from '../../records/resource.js';
 import type { StatementUnit } from '../../records/unit.js';
-import { COUPONS, couponToDto, type CouponDto, type CouponRow } from './coupon.resource.js';
+import type { CouponDto } from '../../generated/standard/coupon-types.js';
+import { COUPONS, type CouponRow } from './coupon.resource.js';
 
 export const COUPON_ASSOCIATIONS = defineResource({
   name: 'coupon association',
@@ -96,7 +97,7 @@ export function couponAssociationToDto({
   return {
     id,
     coupon_id,
-    coupon: couponToDto(coupon),
+    coupon: recordToDto(COUPONS, coupon),
     subscription_id,
     subscription_line_item_id: answer.subscription_line_item_id,
     subscription_phase_id: answer.subscription_phase_id,

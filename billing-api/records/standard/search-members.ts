@@ -1,0 +1,39 @@
+import { isOneOf, type Conditions } from '../conditions.js';
+import type { WireType } from './members.js';
+
+/** A member of a search body, and the condition that it puts on a column. */
+export type SearchMember<Name extends string, Given> = {
+  readonly type: WireType;
+  readonly maxItems?: number;
+  conditions(given: Given | undefined): Conditions<Name>;
+};
+
+/** The members of a search body beside those that every search takes. */
+export type SearchMembers<Name extends string> = Readonly<
+  Record<string, SearchMember<Name, unknown>>
+>;
+
+const LIST_MAX = 1000;
+
+/** Records whose column has one of these texts. */
+export function oneOfTexts<const Name extends string>(column: Name): SearchMember<Name, string[]> {
+  const type = { name: 'string[]' };
+  return { type, maxItems: LIST_MAX, conditions: (texts) => isOneOf(column, texts) };
+}
+
+type GivenOf<Member> = Member extends { conditions(given: infer Given): unknown }
+  ? Exclude<Given, undefined>
+  : never;
+
+/** The members that a search body has by these. */
+export type SearchBodyOf<S extends SearchMembers<string>> = {
+  -readonly [Name in keyof S]?: GivenOf<S[Name]>;
+};
+
+/** The conditions of the members that are given. */
+export function searchConditions<Name extends string>(
+  members: SearchMembers<Name>,
+  body: Readonly<Record<string, unknown>>,
+): Conditions<Name> {
+  return Object.entries(members).flatMap(([name, member]) => member.conditions(body[name]));
+}

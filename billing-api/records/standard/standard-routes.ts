@@ -1,0 +1,245 @@
+import { assertPresent } from '../../../runtime/failure.js';
+import {
+  changeRecord,
+  removeRecord,
+  versionOf,
+  type ChangeTarget,
+  type Guard,
+} from '../change-record.js';
+import type { Columns, ValueOf } from '../columns.js';
+import { isEqual } from '../conditions.js';
+import { createRecord } from '../create-record.js';
+import { findPublished, readRecord } from '../find-record.js';
+import { MemberReader } from '../member-rules.js';
+import type { Occasion, Reading } from '../occasion.js';
+import type { SearchBodyRequest } from '../search-request.js';
+import { isRefusal, notFound, type Refusal } from '../refusal.js';
+import {
+  recordToDto,
+  type AnswerOf,
+  type ColumnName,
+  type NewRecord,
+  type Patch,
+  type Resource,
+  type RowOf,
+} from '../resource.js';
+import { searchRecords, type Page } from '../search-records.js';
+import {
+  readUnit,
+  writeUnit,
+  type ReadDependencies,
+  type ReadUnit,
+  type WriteDependencies,
+} from '../unit.js';
+import type {
+  ChangeBodyOf,
+  CreateBodyOf,
+  OptionalNames,
+  ReadValues,
+  RequiredNames,
+} from './members.js';
+import { readChangeBody, readCreateBody, type GivenValues } from './read-members.js';
+import { searchConditions, type SearchBodyOf, type SearchMembers } from './search-members.js';
+
+/** A record as it is answered, with the version of its ETag; null where it has none. */
+export type Answered<Dto> = { readonly dto: Dto; readonly version: number | null };
+
+function answeredOf<C extends Columns>(
+  resource: Resource<C>,
+  row: RowOf<C> | Refusal,
+): Answered<AnswerOf<C>> | Refusal {
+  if (isRefusal(row)) return row;
+  return { dto: recordToDto(resource, row), version: versionOf(resource, row) };
+}
+
+/** What the document says of an operation, where it is not what every such operation has. */
+type OperationTexts = {
+  readonly operationId?: string;
+  /** Such as `Read a plan with its prices`. */
+  readonly summary?: string;
+  readonly description?: string;
+};
+
+/** Columns of a new record that neither a request nor the table gives. */
+type UnfilledNames<C extends Columns> = Exclude<
+  { [Name in keyof NewRecord<C>]-?: undefined extends NewRecord<C>[Name] ? never : Name }[keyof C &
+    keyof NewRecord<C>],
+  RequiredNames<C> | OptionalNames<C>
+>;
+
+/** A function for the columns that a request to create does not give; required if there are any. */
+type Fill<C extends Columns> = [UnfilledNames<C>] extends [never]
+  ? { readonly fill?: undefined }
+  : {
+      readonly fill: (given: GivenValues<C>) => {
+        readonly [Name in UnfilledNames<C>]: ValueOf<C[Name]>;
+      };
+    };
+
+type Creation<C extends Columns> = OperationTexts &
+  Fill<C> & {
+    /** What the document says of the body. */
+    readonly body?: string;
+    readonly example: CreateBodyOf<C>;
+    /** Notes what breaks a rule between members. */
+    readonly check?: (reader: MemberReader, given: ReadValues<C>) => void;
+  };
+
+type Change<C extends Columns> = OperationTexts & {
+  readonly body?: string;
+  readonly example: ChangeBodyOf<C>;
+};
+
+type Removal = OperationTexts & {
+  readonly guards: readonly Guard[];
+  /** What DELETE answers: 200 with a message, or 204. */
+  readonly answers: 'message' | 'nothing';
+};
+
+/**
+ * The routes of a resource, with what is its own about each of them; one that is absent is not
+ * there. From them the build writes the controller and the types that tsoa reads.
+ */
+type Routes<C extends Columns, S extends SearchMembers<ColumnName<C>>> = {
+  /** Below /v1. */
+  readonly path: string;
+  readonly tag: string;
+  /** The entity of permissions. */
+  readonly entity: string;
+  /** What the document says of a record. */
+  readonly record?: string;
+  readonly create?: Creation<C>;
+  readonly search?: OperationTexts & { readonly by: S };
+  readonly list?: OperationTexts;
+  /** Reads the published record with a text in a unique column, at this path: `code/{code}`. */
+  readonly readBy?: OperationTexts & {
+    readonly path: `${string}/{${string}}`;
+    readonly column: keyof C & string;
+  };
+  readonly read?: OperationTexts;
+  readonly change?: Change<C>;
+  readonly remove?: Removal;
+};
+
+/** The values of a new record, or what is wrong with the request. */
+function newRecordOf<C extends Columns>(
+  resource: Resource<C>,
+  body: CreateBodyOf<C>,
+  creation: Creation<C> | undefined,
+): NewRecord<C> | Refusal {
+  const reader = new MemberReader();
+  const read = readCreateBody(reader, resource, body);
+  creation?.check?.(reader, read);
+  const problems = reader.refusal();
+  if (problems !== null) return problems;
+  // Without a problem only what may be null is null, and `fill` gives all that is not given.
+  const given = read as unknown as GivenValues<C>;
+  return { ...given, ...creation?.fill?.(given) } as unknown as NewRecord<C>;
+}
+
+function changesOf<C extends Columns>(
+  resource: Resource<C>,
+  body: ChangeBodyOf<C>,
+): Patch<C> | Refusal {
+  const reader = new MemberReader();
+  const patch = readChangeBody(reader, resource, body);
+  return reader.refusal() ?? patch;
+}
+
+async function readByText<C extends Columns>(
+  unit: ReadUnit,
+  resource: Resource<C>,
+  { column, text }: { readonly column: keyof C & string; readonly text: string },
+): Promise<RowOf<C> | Refusal> {
+  const [found] = await findPublished(unit, resource, isEqual(column, text));
+  return found ?? notFound(resource.name, text);
+}
+
+/** The operations that create, change and remove a record. */
+function writing<C extends Columns>(
+  resource: Resource<C>,
+  { create, remove }: Pick<Routes<C, never>, 'create' | 'remove'>,
+) {
+  return {
+    async create(dependencies: WriteDependencies, occasion: Occasion, body: CreateBodyOf<C>) {
+      const values = newRecordOf(resource, body, create);
+      if (isRefusal(values)) return values;
+      const row = await writeUnit(dependencies, occasion, (unit) =>
+        createRecord(unit, resource, values),
+      );
+      return answeredOf(resource, row);
+    },
+
+    async change(
+      dependencies: WriteDependencies,
+      occasion: Occasion,
+      { target, body }: { readonly target: ChangeTarget; readonly body: ChangeBodyOf<C> },
+    ) {
+      const patch = changesOf(resource, body);
+      if (isRefusal(patch)) return patch;
+      const row = await writeUnit(dependencies, occasion, (unit) =>
+        changeRecord(unit, resource, { target, change: () => patch }),
+      );
+      return answeredOf(resource, row);
+    },
+
+    remove(dependencies: WriteDependencies, occasion: Occasion, id: string) {
+      const guards = remove?.guards ?? [];
+      return writeUnit(dependencies, occasion, (unit) =>
+        removeRecord(unit, resource, { id, guards }),
+      );
+    },
+  };
+}
+
+/** The operations that read and search records. */
+function reading<C extends Columns, S extends SearchMembers<ColumnName<C>>>(
+  resource: Resource<C>,
+  { search: ownSearch, readBy }: Pick<Routes<C, S>, 'search' | 'readBy'>,
+) {
+  const members = ownSearch?.by;
+  const search = async (
+    dependencies: ReadDependencies,
+    occasion: Reading,
+    body: SearchBodyRequest & SearchBodyOf<S>,
+  ): Promise<Page<AnswerOf<C>> | Refusal> => {
+    const conditions = members === undefined ? [] : searchConditions(members, body);
+    const page = await readUnit(dependencies, occasion, (unit) =>
+      searchRecords(unit, resource, { request: body, conditions }),
+    );
+    if (isRefusal(page)) return page;
+    return { ...page, items: page.items.map((row) => recordToDto(resource, row)) };
+  };
+  return {
+    search,
+
+    async read(dependencies: ReadDependencies, occasion: Reading, id: string) {
+      const row = await readUnit(dependencies, occasion, (unit) => readRecord(unit, resource, id));
+      return answeredOf(resource, row);
+    },
+
+    async readBy(dependencies: ReadDependencies, occasion: Reading, text: string) {
+      const { column } = assertPresent(readBy, `the column of texts that name a ${resource.name}`);
+      const row = await readUnit(dependencies, occasion, (unit) =>
+        readByText(unit, resource, { column, text }),
+      );
+      return answeredOf(resource, row);
+    },
+  };
+}
+
+/**
+ * Declares the standard routes of a resource. The build writes a controller for them, which calls
+ * the operations that this answers (docs/style.md 3).
+ */
+export function standardRoutes<
+  C extends Columns,
+  const S extends SearchMembers<ColumnName<C>> = Readonly<Record<never, never>>,
+>(resource: Resource<C>, routes: Routes<C, S>) {
+  return {
+    resource,
+    routes,
+    ...writing(resource, routes),
+    ...reading(resource, routes),
+  };
+}
