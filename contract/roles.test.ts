@@ -36,7 +36,7 @@ describe('the roles', () => {
   });
 
   test('are those of docs/http.md 1.11, in its order, for whom it says', () => {
-    const page = readFileSync(join(projectRoot, 'docs', 'http.md'), 'utf8');
+    const page = readFileSync(join(projectRoot, 'docs/http.md'), 'utf8');
     const section = page.split('### 1.11 Roles')[1]?.split('### ')[0] ?? '';
     const rows = [...section.matchAll(/^\| (\w+_\w+) \|[^|]*\| ([^|]+) \|$/gm)];
     expect(rows.map(([, role, who]) => [role, who])).toEqual(

@@ -6,6 +6,39 @@ import type { Actor } from '../../records/occasion.js';
 
 const answered = z.record(z.unknown());
 
+/** What may have been done to a record: the plain actions, and the moves of all life cycles. */
+export const AUDIT_ACTIONS = [
+  'created',
+  'updated',
+  'archived',
+  'deleted',
+  'activate',
+  'end_trial',
+  'pause',
+  'resume',
+  'cancel',
+  'finalize',
+  'skip',
+  'reopen',
+  'void',
+  'expect',
+  'process',
+  'succeed',
+  'overpay',
+  'fail',
+  'refund_in_part',
+  'refund',
+  'freeze',
+  'unfreeze',
+  'convert',
+  'terminate',
+  'complete',
+  'execute',
+  'apply',
+  'retry',
+  'begin',
+] as const;
+
 export const auditRow = z.object({
   id: z.string(),
   entity_type: z.string(),
@@ -69,8 +102,8 @@ export interface SearchAuditBody extends PageRequest {
   actor_kind?: 'request' | 'job' | 'operator';
   /** @maxLength 255 */
   user_id?: string;
-  /** created, updated, archived, deleted, or the name of a move, such as cancel. */
-  action?: string;
+  /** What was done, or the name of a move of a life cycle (docs/domain.md 5). */
+  action?: (typeof AUDIT_ACTIONS)[number];
 }
 
 export function auditEntryToDto(row: AuditRow): AuditEntryDto {

@@ -1,6 +1,7 @@
 import { guardMutation, type GuardMutation } from './guard-mutation.js';
 
 const CLIENT = 'clickhouse/client.ts';
+const SETTINGS = 'clickhouse/settings.ts';
 const CLIENT_TEST = 'clickhouse/client.db.test.ts';
 const COPIED_MEANWHILE_TEST = 'aggregator/backfill/copied-meanwhile.db.test.ts';
 const APPENDED_FROM = 'aggregator/write/appended-from.ts';
@@ -36,10 +37,10 @@ export const STORE_MUTATIONS: readonly GuardMutation[] = [
     'rows >= 0',
   ]),
   guardMutation('the blocks of an insert are as large as the server likes', CLIENT_TEST, [
-    CLIENT,
-    `    max_insert_block_size_bytes: '0',
-    input_format_max_block_size_bytes: '0',
-    use_strict_insert_block_limits: 0,
+    SETTINGS,
+    `  max_insert_block_size_bytes: '0',
+  input_format_max_block_size_bytes: '0',
+  use_strict_insert_block_limits: 0,
 `,
     '',
   ]),
