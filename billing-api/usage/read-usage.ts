@@ -11,7 +11,7 @@ import type {
   UsageSplit,
 } from '../domain/usage/aggregation-spec.js';
 import { HISTORY_MS, intervalOf, slotsOf } from './cell-slots.js';
-import type { UsageCustomers, CellQuery, UsageSubject } from './store/cell-query.js';
+import type { CellQuery, UsageCustomers, UsageSubject } from './store/cell-query.js';
 import type { UsageReader } from './store/usage-reader.js';
 
 /** What one reader wants to know of one meter or ad-hoc rule. */
@@ -31,14 +31,23 @@ export type UsageOwner = {
   readonly customers: UsageCustomers;
 };
 
+/** Queries about the usage of the same customers. */
+export type OwnedQueries<Name extends string> = {
+  readonly customers: UsageCustomers;
+  readonly queries: readonly UsageQuery<Name>[];
+};
+
 /** The rows of every slicing of a query, by its name. */
 export type SlicedUsage<Name extends string> = ReadonlyMap<Name, readonly UsagePart[]>;
 export type UsageAnswers<Name extends string> = ReadonlyMap<UsageQuery<Name>, SlicedUsage<Name>>;
 
+/** A query to the usage tables, whoever's usage it is about. */
+type CellsWanted = Omit<CellQuery, 'customers'>;
+
 /** A query to the usage tables, and the slicings that its cells are read for. */
 type CellRead<Name extends string> = {
   readonly query: UsageQuery<Name>;
-  readonly cells: CellQuery;
+  readonly cells: CellsWanted;
   readonly slicings: readonly (readonly [name: Name, slicing: UsageSlicing])[];
 };
 
@@ -54,7 +63,7 @@ function unionOf(splits: readonly UsageSplit[]): UsageSplit {
 function cellQueryOf<Name extends string>(
   { subject, spec, narrowedBy, sources }: UsageQuery<Name>,
   slicings: readonly UsageSlicing[],
-): CellQuery {
+): CellsWanted {
   const hasHistory = spec.resetUsage === 'NEVER';
   const split = unionOf(slicings.map((slicing) => slicing.split));
   const isBucketedByGroup = spec.buckets !== null && spec.hasGroups;
@@ -89,8 +98,8 @@ function cellReadsOf<Name extends string>(query: UsageQuery<Name>): readonly Cel
 }
 
 /** The queries that `readUsage` sends to the usage tables. */
-export function cellQueriesOf(queries: readonly UsageQuery<string>[]): readonly CellQuery[] {
-  return queries.flatMap(cellReadsOf).map(({ cells }) => cells);
+export function cellQueriesOf({ customers, queries }: OwnedQueries<string>): readonly CellQuery[] {
+  return queries.flatMap(cellReadsOf).map(({ cells }) => ({ customers, ...cells }));
 }
 
 /** Where a query has a single slot, the store calls it 0: it begins with the range. */
@@ -134,16 +143,30 @@ export function answersOf<Name extends string>(
 }
 
 /**
- * Answers all queries from one reading of the usage tables. Usage endpoints, analytics and invoices
- * all get their figures from this function.
+ * Answers queries about many customers from one reading of the usage tables. Usage endpoints,
+ * analytics and invoices all get their figures from this function.
  * @returns null when there are more cells than an answer could hold.
  * @throws DependencyError when ClickHouse fails.
  */
-export async function readUsage<Name extends string>(
+export async function readUsageOfMany<Name extends string>(
   reader: Pick<UsageReader, 'read'>,
-  owner: UsageOwner,
+  environment: Environment,
+  owned: readonly OwnedQueries<Name>[],
+): Promise<UsageAnswers<Name> | null> {
+  const cells = owned.flatMap((one) => cellQueriesOf(one));
+  const found = await reader.read({ environment, queries: cells, bound: null });
+  if (found === null) return null;
+  return answersOf(
+    owned.flatMap(({ queries }) => queries),
+    found,
+  );
+}
+
+/** As `readUsageOfMany`, of the same customers. */
+export function readUsage<Name extends string>(
+  reader: Pick<UsageReader, 'read'>,
+  { environment, customers }: UsageOwner,
   queries: readonly UsageQuery<Name>[],
 ): Promise<UsageAnswers<Name> | null> {
-  const found = await reader.read({ ...owner, queries: cellQueriesOf(queries), bound: null });
-  return found === null ? null : answersOf(queries, found);
+  return readUsageOfMany(reader, environment, [{ customers, queries }]);
 }

@@ -63,10 +63,10 @@ async function readAllBut<Name extends string>(
   of: { readonly queries: readonly UsageQuery<Name>[]; readonly excluded: readonly string[] },
 ): Promise<Everybodys<Name>> {
   const { queries, excluded } = of;
-  const cells = cellQueriesOf(queries);
-  const told = await usage.readEverybody(environment, cells, excluded);
-  if (told !== null) return { answers: answersOf(queries, told.found), keys: told.keys };
   const customers = { kind: 'all-but', keys: excluded } as const;
+  const cells = cellQueriesOf({ customers, queries });
+  const told = await usage.readEverybody(environment, cells);
+  if (told !== null) return { answers: answersOf(queries, told.found), keys: told.keys };
   const answers = await readUsage(usage, { environment, customers }, queries);
   // Afterwards: usage that was read has its customer in the list then.
   return { answers, keys: await usage.listCustomerKeys(environment, cells) };

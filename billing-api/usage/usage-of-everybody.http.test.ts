@@ -169,13 +169,14 @@ test('usage of everybody is one statement where its rows can tell the customers'
   });
   const minutes = { meterId: 'meter_1', generations: [7] };
   const query = {
+    customers: { kind: 'all-but', keys: [] } as const,
     subject: { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, minutes, ends: null },
     window: { startMs: 0, endMs: 60_000 },
     ...{ narrowedBy: [], sources: null, slots: null, isFirstSlotOnly: false },
     split: { source: false, group: false, properties: [] },
   };
   const environment = { tenantId: 't', environmentId: 'e' };
-  const usage = await reader.readEverybody(environment, [query], []);
+  const usage = await reader.readEverybody(environment, [query]);
   expect(asked).toHaveLength(1);
   expect(usage?.keys).toEqual(['e:a', 'e:b']);
   expect(usage?.found[0]?.[0]?.cells[0]?.eventCount).toBe(5);

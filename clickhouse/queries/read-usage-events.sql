@@ -1,6 +1,7 @@
 -- Purpose: what events hold where minutes cannot tell: edges inside a minute, narrowed queries, properties to split by; one branch
 --          of the statement of billing-api/usage/store/usage-statement.ts.
--- Grain:   one row per query of the branch, slot, what the query splits by, and combination of the texts that decide a value. The
+-- Grain:   one row per narrowing of the branch, customer key where it is about several customers, slot, what the query splits by,
+--          and combination of the texts that decide a value. The
 --          value of the texts is computed by contract/event-value.ts, which is the only definition of it.
 -- Params:  bound where `$…$` stands: $environment$, $eventName$, $customers$ and $bounds$ choose rows by the primary key;
 --          $intervals$ are the stretches, exact to the millisecond; $filters$ the conditions on properties; $ends$ where an

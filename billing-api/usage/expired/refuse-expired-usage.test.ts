@@ -7,6 +7,7 @@ import { refuseExpiredUsage } from './refuse-expired-usage.js';
 
 const START = Date.UTC(2026, 0, 10);
 const query: CellQuery = {
+  customers: { kind: 'only', keys: ['e:acme'] },
   subject: {
     eventName: 'call',
     filters: [],
@@ -27,7 +28,6 @@ const query: CellQuery = {
 
 const batchOf = (eventsFrom: CellQueryBatch['bound']): CellQueryBatch => ({
   environment: { tenantId: 'tenant_1', environmentId: 'env_1' },
-  customers: { kind: 'only', keys: ['e:acme'] },
   queries: [query],
   bound: eventsFrom,
 });

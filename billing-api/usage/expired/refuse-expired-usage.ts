@@ -51,9 +51,7 @@ export function refuseExpiredUsage(
       const isFirst = batch.bound === null || batch.bound.eventsFrom.size === 0;
       return isFirst ? answer : answer.catch(refuseForNow);
     },
-    readEverybody: (environment, queries, excluded) =>
-      checked(environment, unbounded(queries), () =>
-        reader.readEverybody(environment, queries, excluded),
-      ),
+    readEverybody: (environment, queries) =>
+      checked(environment, unbounded(queries), () => reader.readEverybody(environment, queries)),
   };
 }

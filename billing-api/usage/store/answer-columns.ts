@@ -17,6 +17,8 @@ const OTHER_COLUMNS = [
   { name: 'branch', alias: 'branch', type: 'UInt32' },
   /** Which queries of the branch the row is for (`UsageBranch.queryIndexes`). */
   { name: 'query', alias: 'query', type: 'String' },
+  /** Of a branch about several customers: whose usage the row holds. */
+  { name: 'customer', alias: 'customer_text', type: 'String' },
   { name: 'source', alias: 'source_text', type: 'String' },
   { name: 'group', alias: 'group_text', type: 'String' },
   /** Texts of the properties that the query splits by. */

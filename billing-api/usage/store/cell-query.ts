@@ -27,8 +27,14 @@ export function subjectOf(meter: EffectiveMeter): UsageSubject {
   return { eventName, filters, aggregation, minutes: { meterId, generations }, ends };
 }
 
+/** Customers whose usage is read: these keys (customerKeysOf), or all but these. */
+export type UsageCustomers =
+  | { readonly kind: 'only'; readonly keys: readonly string[] }
+  | { readonly kind: 'all-but'; readonly keys: readonly string[] };
+
 /** One query to the usage tables: what a window holds of a subject, by slot. */
 export type CellQuery = {
+  readonly customers: UsageCustomers;
   readonly subject: UsageSubject;
   readonly window: Interval;
   /** Added to the subject's own filters. Minutes do not hold properties, so events are read. */
@@ -42,11 +48,6 @@ export type CellQuery = {
   readonly isFirstSlotOnly: boolean;
 };
 
-/** Customers whose usage is read: these keys (customerKeysOf), or all but these. */
-export type UsageCustomers =
-  | { readonly kind: 'only'; readonly keys: readonly string[] }
-  | { readonly kind: 'all-but'; readonly keys: readonly string[] };
-
 /** Which of the events that are there count (docs/domain.md 13.1). */
 export type UsageBound = {
   /** Events that are read themselves count below these ends only. Minutes know no ends. */
@@ -55,19 +56,15 @@ export type UsageBound = {
   readonly eventsFrom: ReadonlyMap<CellQuery, InstantMs>;
 };
 
-/** Queries that are answered together. */
+/** Queries that are answered together, of one customer or of many. */
 export type CellQueryBatch = {
   readonly environment: Environment;
-  readonly customers: UsageCustomers;
   readonly queries: readonly CellQuery[];
   /** Null for all that is there. */
   readonly bound: UsageBound | null;
   /** Whether rows tell whose usage they hold; only where `tellsCustomers` allows it. */
   readonly withCustomerKeys?: boolean;
 };
-
-/** Usage of all customers that an environment has rows of, known or not. */
-export const EVERYBODY: UsageCustomers = { kind: 'all-but', keys: [] };
 
 /** No answer tells the usage of more customers apart. */
 export const CUSTOMER_KEYS_MAX = 100_000;

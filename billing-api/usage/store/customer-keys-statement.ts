@@ -2,8 +2,9 @@ import type { Environment } from '../../../contract/environment.js';
 import { eventBranchesOf, eventPieces } from './event-branch.js';
 import { minuteBranchesOf, minutePieces } from './minute-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
-import { StatementBuilder, type PlacedQuery } from './statement-builder.js';
-import { EVERYBODY, type CellQuery } from './cell-query.js';
+import { StatementBuilder } from './statement-builder.js';
+import type { PlacedQuery } from './usage-branch.js';
+import type { CellQuery } from './cell-query.js';
 import { placedOf } from './usage-statement.js';
 
 const LIST_KEYS = readTemplate('list-usage-customers');
@@ -15,8 +16,8 @@ function keysOfMinutes(builder: StatementBuilder, branch: readonly PlacedQuery[]
 }
 
 /** The filters are left out: a key more costs less than the columns of properties. */
-function keysOfEvents(builder: StatementBuilder, placed: PlacedQuery): string {
-  const { environment, eventName, bounds, intervals } = eventPieces(builder, placed);
+function keysOfEvents(builder: StatementBuilder, branch: readonly PlacedQuery[]): string {
+  const { environment, eventName, bounds, intervals } = eventPieces(builder, branch);
   return `SELECT e.customer_key FROM events_v1 AS e
     WHERE ${environment} AND ${eventName} AND ${bounds} AND ${intervals}`;
 }
@@ -30,14 +31,12 @@ export function customerKeysStatementOf(
   queries: readonly CellQuery[],
   keysMax: number,
 ): { readonly text: string; readonly bindings: Bindings } | null {
-  const builder = new StatementBuilder({ environment, customers: EVERYBODY });
+  const builder = new StatementBuilder({ environment });
   const placed = placedOf({ queries, bound: null });
   const branches = [
     ...minuteBranchesOf(builder, placed).map((branch) => keysOfMinutes(builder, branch)),
     // The queries of one branch differ in what they are narrowed by, and read the same events.
-    ...eventBranchesOf(builder, placed).flatMap(([one]) =>
-      one === undefined ? [] : [keysOfEvents(builder, one)],
-    ),
+    ...eventBranchesOf(builder, placed).map((branch) => keysOfEvents(builder, branch)),
   ];
   if (branches.length === 0) return null;
   const pieces = { branches: branches.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };

@@ -2,11 +2,13 @@ import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { compileValueRule, type ValueRule } from '../../../contract/event-value.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import type { AnswerSql } from './answer-columns.js';
+import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
 import { readTemplate } from './sql-template.js';
-import { branchesBy, type PlacedQuery, type StatementBuilder } from './statement-builder.js';
+import type { StatementBuilder } from './statement-builder.js';
+import { branchesBy, firstOf, type PlacedQuery } from './usage-branch.js';
 
 const READ_EVENTS = readTemplate('read-usage-events');
 
@@ -80,17 +82,18 @@ function intervalPiece({ bindings }: StatementBuilder, intervals: readonly Inter
   return `(${stretches.join(' OR ')})`;
 }
 
-/** Conditions on the events of a query: name, stretches, and the subject's filters. */
+/** Conditions on the events of a branch: name, stretches, and the subject's filters. */
 export function eventPieces(
   builder: StatementBuilder,
-  { query, parts, ends }: PlacedQuery,
+  branch: readonly PlacedQuery[],
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
+  const { query, parts, ends } = firstOf(branch);
   const { subject } = query;
   const startMs = Math.min(...parts.events.map((stretch) => stretch.startMs));
   const endMs = Math.max(...parts.events.map((stretch) => stretch.endMs));
   return {
-    ...builder.conditions('e', query),
+    ...builder.conditions('e', branch),
     eventName: `e.event_name = ${bindings.text(subject.eventName)}`,
     bounds: timestampRange(builder, { startMs, endMs }),
     intervals: intervalPiece(builder, parts.events),
@@ -131,7 +134,7 @@ export function eventBranchesOf(
   return branchesBy(read, ({ query: { subject, split, sources, slots }, parts, ends }) => {
     const { eventName, filters, aggregation } = subject;
     const events = [eventName, filters, aggregation, ends, sources, parts.events];
-    return JSON.stringify([events, builder.slotsId(slots), split]);
+    return [events, builder.slotsId(slots), split];
   });
 }
 
@@ -139,9 +142,12 @@ export function eventBranchesOf(
  * The queries that an event matches: the event counts once for each of them. One branch for each
  * of hundreds of narrowed prices would read the same events hundreds of times.
  */
-function queryPiece(builder: StatementBuilder, branch: readonly PlacedQuery[]): string {
-  const matches = branch.map(({ query }) => conditionsOf(builder, query.narrowedBy));
-  const numbers = branch.map((_, index) => index).join(', ');
+function queryPiece(
+  builder: StatementBuilder,
+  narrowings: readonly (readonly MeterFilter[])[],
+): string {
+  const matches = narrowings.map((narrowedBy) => conditionsOf(builder, narrowedBy));
+  const numbers = narrowings.map((_, index) => index).join(', ');
   return `toString(arrayJoin(arrayFilter((number, isFor) -> isFor,
     [${numbers}], [${matches.map((match) => `(${match})`).join(', ')}])))`;
 }
@@ -162,22 +168,35 @@ function tallyColumns({ bindings }: StatementBuilder, rule: ValueRule): AnswerSq
   };
 }
 
+/** The ways in which the queries of a branch narrow its events, and which of them each takes. */
+function narrowingsOf(branch: readonly PlacedQuery[]) {
+  const texts = branch.map(({ query }) => JSON.stringify(query.narrowedBy));
+  const numbers = new Map([...new Set(texts)].map((text, number) => [text, String(number)]));
+  const narrowings = new Map(zip(texts, branch).map(([text, { query }]) => [text, query]));
+  const isOne = numbers.size === 1;
+  const named = zip(texts, branch).map(
+    ([text, placed]) => [isOne ? '' : mustGet(numbers, text, 'a narrowing'), placed] as const,
+  );
+  return { named, narrowings: [...narrowings.values()].map(({ narrowedBy }) => narrowedBy) };
+}
+
 export function addEventBranch(builder: StatementBuilder, branch: readonly PlacedQuery[]): void {
-  const [first] = branch;
-  if (first === undefined) throw new TypeError('a branch without queries');
+  const first = firstOf(branch);
   const rule = compileValueRule(first.query.subject.aggregation, HASHED_IN_THE_SERVER);
-  const pieces = eventPieces(builder, first);
+  const pieces = eventPieces(builder, branch);
   const filters = assertPresent(pieces['filters'], 'the filters of a branch');
   const narrowed = conditionsOf(builder, first.query.narrowedBy);
-  const isOne = branch.length === 1;
-  const nameOf = (number: number): string => (isOne ? '' : String(number));
-  const queryIndexes = new Map(branch.map(({ index }, number) => [nameOf(number), [index]]));
+  const { named, narrowings } = narrowingsOf(branch);
+  const isOne = narrowings.length === 1;
+  const customers = customersOf(branch);
+  const isTold = tellsApart(customers);
   builder.add(
-    { queryIndexes, rule, run: null },
+    { ...answeredQueries(named, customers), rule, run: null },
     {
       template: READ_EVENTS,
       columns: {
-        ...(isOne ? {} : { query: queryPiece(builder, branch) }),
+        ...(isOne ? {} : { query: queryPiece(builder, narrowings) }),
+        ...(isTold ? { customer: 'e.customer_key' } : {}),
         ...eventKeyColumns(builder, first),
         ...tallyColumns(builder, rule),
         slots: `[${pieces['slot']} AS slot_ms]`,
@@ -186,7 +205,9 @@ export function addEventBranch(builder: StatementBuilder, branch: readonly Place
       },
       pieces: {
         ...pieces,
-        keys: (isOne ? KEYS : ['query', ...KEYS]).join(', '),
+        keys: [...(isOne ? [] : ['query']), ...(isTold ? ['customer_text'] : []), ...KEYS].join(
+          ', ',
+        ),
         filters: isOne ? `${filters} AND ${narrowed}` : filters,
       },
     },

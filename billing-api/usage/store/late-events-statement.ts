@@ -4,7 +4,10 @@ import { assertPresent } from '../../../runtime/failure.js';
 import type { CellQueryBatch } from './cell-query.js';
 import { endsPiece, EVENT_MS, timestampRange } from './event-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
-import { branchesBy, StatementBuilder, type PlacedQuery } from './statement-builder.js';
+import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
+import { StatementBuilder } from './statement-builder.js';
+import type { StatementPart } from './statement-parts.js';
+import { branchesBy, firstOf, type PlacedQuery, type UsageBranch } from './usage-branch.js';
 import { placedOf } from './usage-statement.js';
 
 const FIND_LATE = readTemplate('find-late-events');
@@ -12,8 +15,7 @@ const FIND_LATE = readTemplate('find-late-events');
 export type LateEventsStatement = {
   readonly text: string;
   readonly bindings: Bindings;
-  /** The queries that each row is about, as indexes of the batch. */
-  readonly branches: readonly (readonly number[])[];
+  readonly branches: readonly UsageBranch[];
 };
 
 function minutesOf({ parts }: PlacedQuery): Interval {
@@ -26,28 +28,32 @@ function branchesOf(placed: readonly PlacedQuery[]): readonly (readonly PlacedQu
   return branchesBy(ofMinutes, (one) => {
     const { startMs, endMs } = minutesOf(one);
     const { subject, sources } = one.query;
-    return JSON.stringify([startMs, endMs, subject.eventName, sources]);
+    return [startMs, endMs, subject.eventName, sources];
   });
 }
 
 /**
- * Finds the first event at or above the ends in the minutes that each query of a batch reads; null
+ * Finds the first event at or above the ends in the minutes that each query of a part reads; null
  * when none reads minutes.
  * @param ends Of every partition that may hold events; those that count none end at 0.
  */
 export function lateEventsStatementOf(
   batch: CellQueryBatch,
+  part: StatementPart,
   ends: readonly PartitionEnd[],
 ): LateEventsStatement | null {
   const builder = new StatementBuilder(batch);
   const { bindings } = builder;
-  const branches = branchesOf(placedOf(batch));
-  const texts = branches.flatMap(([first], index) => {
-    if (first === undefined) return [];
+  const branches = branchesOf(placedOf(batch, part));
+  const texts = branches.map((branch, index) => {
+    const first = firstOf(branch);
     const { query } = first;
+    const isTold = tellsApart(customersOf(branch));
     return fillTemplate(FIND_LATE, {
-      ...builder.conditions('e', query),
+      ...builder.conditions('e', branch),
       query: bindings.integer(index),
+      customer: isTold ? 'e.customer_key' : `''`,
+      groupBy: isTold ? 'GROUP BY e.customer_key' : '',
       eventMs: EVENT_MS,
       eventName: `e.event_name = ${bindings.text(query.subject.eventName)}`,
       bounds: timestampRange(builder, minutesOf(first)),
@@ -59,6 +65,9 @@ export function lateEventsStatementOf(
   return {
     text: texts.join('\nUNION ALL\n'),
     bindings,
-    branches: branches.map((branch) => branch.map(({ index }) => index)),
+    branches: branches.map((branch) => {
+      const named = branch.map((placed) => ['', placed] as const);
+      return { ...answeredQueries(named, customersOf(branch)), rule: null, run: null };
+    }),
   };
 }

@@ -11,12 +11,9 @@ import {
   type AnswerSql,
 } from './answer-columns.js';
 import { readTemplate } from './sql-template.js';
-import {
-  branchesBy,
-  type PlacedQuery,
-  type StatementBuilder,
-  type UsageBranch,
-} from './statement-builder.js';
+import { answeredQueries, customersOf, tellsApart } from './branch-customers.js';
+import type { StatementBuilder } from './statement-builder.js';
+import { branchesBy, firstOf, type PlacedQuery, type UsageBranch } from './usage-branch.js';
 import { CELLS_MAX, type CellQuery } from './cell-query.js';
 import type { Run } from './window-parts.js';
 
@@ -31,7 +28,7 @@ export function minuteBranchesOf(
   const read = queries.filter(({ parts }) => parts.minutes !== null);
   return branchesBy(read, ({ query: { split, sources, subject, slots }, parts }) => {
     const columns = [split.source, split.group, minuteValuesOf(subject.aggregation.type)];
-    return JSON.stringify([parts.minutes, builder.slotsId(slots), sources, columns]);
+    return [parts.minutes, builder.slotsId(slots), sources, columns];
   });
 }
 
@@ -59,9 +56,8 @@ export function minutePieces(
   placed: readonly PlacedQuery[],
 ): Readonly<Record<string, string>> {
   const { bindings } = builder;
-  const [first] = placed;
-  const minutes = first?.parts.minutes ?? null;
-  if (first === undefined || minutes === null) throw new TypeError('a branch without minutes');
+  const { parts, query } = firstOf(placed);
+  const minutes = assertPresent(parts.minutes, 'the minutes of a branch');
   const from = `toDateTime64(${bindings.integer(minutes.startMs / 1000)}, 0, 'UTC')`;
   const to = `toDateTime64(${bindings.integer(minutes.endMs / 1000)}, 0, 'UTC')`;
   const except = bindings.list(
@@ -70,10 +66,10 @@ export function minutePieces(
   );
   const isOut = minutes.except.length === 0 ? '' : ` AND toInt64(u.minute) NOT IN (${except})`;
   return {
-    ...builder.conditions('u', first.query),
+    ...builder.conditions('u', placed),
     meters: metersPiece(builder, placed),
     minutes: `u.minute >= ${from} AND u.minute < ${to}${isOut}`,
-    slot: builder.slot(first.query, MINUTE_INSTANT),
+    slot: builder.slot(query, MINUTE_INSTANT),
   };
 }
 
@@ -87,18 +83,27 @@ function placesOf(builder: StatementBuilder, query: CellQuery, rows: number): Ru
   return run !== null && run[2] * rows <= CELLS_MAX ? run : null;
 }
 
-function queriesByGeneration(placed: readonly PlacedQuery[]): UsageBranch['queryIndexes'] {
-  const [only, ...others] = placed;
-  if (only !== undefined && others.length === 0) return new Map([['', [only.index]]]);
-  const queryIndexes = new Map<string, number[]>();
-  for (const one of placed) {
-    for (const name of minutesOf(one).generations.map(String)) {
-      const known = queryIndexes.get(name);
-      if (known === undefined) queryIndexes.set(name, [one.index]);
-      else known.push(one.index);
-    }
-  }
-  return queryIndexes;
+/** How many rows a branch has when it is not split: the most of them that are asked for. */
+function rowsOf(placed: readonly PlacedQuery[]): number {
+  const { sets } = customersOf(placed);
+  return sets.length === 1
+    ? placed.length
+    : placed.reduce((sum, { query }) => sum + query.customers.keys.length, 0);
+}
+
+/** Whether all queries of the branch are about one meter, whose generations then add up. */
+function isOfOneMeter(placed: readonly PlacedQuery[]): boolean {
+  return new Set(placed.map((one) => JSON.stringify(minutesOf(one)))).size === 1;
+}
+
+function answeredOf(placed: readonly PlacedQuery[]): Pick<UsageBranch, 'queryIndexes' | 'told'> {
+  const isOne = isOfOneMeter(placed);
+  const named = placed.flatMap((one) =>
+    isOne
+      ? [['', one] as const]
+      : minutesOf(one).generations.map((generation) => [String(generation), one] as const),
+  );
+  return answeredQueries(named, customersOf(placed));
 }
 
 /** The columns by which a query splits its minutes. */
@@ -126,25 +131,27 @@ function valuesOf(
 }
 
 export function addMinuteBranch(builder: StatementBuilder, placed: readonly PlacedQuery[]): void {
-  const [first] = placed;
-  if (first === undefined) throw new TypeError('a branch without queries');
-  const { split, subject } = first.query;
-  // The generations of one query add up, so nobody needs to tell them apart.
-  const isOne = placed.length === 1;
+  const { query } = firstOf(placed);
+  const { split, subject } = query;
+  // The generations of one meter add up, so nobody needs to tell them apart.
+  const isOne = isOfOneMeter(placed);
+  const isTold = tellsApart(customersOf(placed));
   const keys = [
+    ...(isTold ? ['u.customer_key'] : []),
     ...(isOne ? [] : ['u.generation']),
     ...(split.source ? ['u.source'] : []),
     ...(split.group ? ['u.group_key'] : []),
   ];
-  const run = placesOf(builder, first.query, placed.length);
-  const { template, columns } = valuesOf(builder, first.query, run);
+  const run = placesOf(builder, query, rowsOf(placed));
+  const { template, columns } = valuesOf(builder, query, run);
   builder.add(
-    { queryIndexes: queriesByGeneration(placed), rule: null, run },
+    { ...answeredOf(placed), rule: null, run },
     {
       template,
       columns: {
         ...(isOne ? {} : { query: 'toString(u.generation)' }),
-        ...splitColumns(first.query),
+        ...(isTold ? { customer: 'u.customer_key' } : {}),
+        ...splitColumns(query),
         ...columns,
         ...builder.customerKeys('u'),
       },

@@ -102,6 +102,11 @@ export class UsageRow {
     return this.#value('query', TEXT, '');
   }
 
+  /** Whose usage the row holds; empty where the branch is about the same customers. */
+  get customer(): string {
+    return this.#value('customer', TEXT, '');
+  }
+
   get source(): string {
     return this.#value('source', TEXT, '');
   }

@@ -1,7 +1,5 @@
-import type { ValueRule } from '../../../contract/event-value.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { zip } from '../../../runtime/failure.js';
-import type { PartitionEnd } from '../../domain/usage/watermark.js';
 import {
   answerColumns,
   columnsFilledBy,
@@ -9,29 +7,16 @@ import {
   type AnswerSql,
 } from './answer-columns.js';
 import { Bindings, fillTemplate } from './sql-template.js';
-import { CELLS_MAX, CUSTOMER_KEYS_MAX, type CellQuery, type CellQueryBatch } from './cell-query.js';
-import { runsOf, type Run, type WindowParts } from './window-parts.js';
-
-/** One SELECT of a UNION ALL: which queries its rows answer, and how they are read. */
-export type UsageBranch = {
-  /**
-   * By the column `query` of a row: the queries that it answers, as indexes of the batch. A branch
-   * with one query leaves the column empty.
-   */
-  readonly queryIndexes: ReadonlyMap<string, readonly number[]>;
-  /** Makes the values of events from their texts; null where rows have the values themselves. */
-  readonly rule: ValueRule | null;
-  /** Slots for all of which a row has a place, in this order, also for those without events. */
-  readonly run: Run | null;
-};
-/** A query, its index in the batch, and where its parts are read from. */
-export type PlacedQuery = {
-  readonly query: CellQuery;
-  readonly index: number;
-  readonly parts: WindowParts;
-  /** The only partitions whose events count, and how far; null for all. */
-  readonly ends: readonly PartitionEnd[] | null;
-};
+import { customersOf } from './branch-customers.js';
+import {
+  CELLS_MAX,
+  CUSTOMER_KEYS_MAX,
+  type CellQuery,
+  type CellQueryBatch,
+  type UsageCustomers,
+} from './cell-query.js';
+import { firstOf, type PlacedQuery, type UsageBranch } from './usage-branch.js';
+import { runsOf, type Run } from './window-parts.js';
 
 /** How the SELECT of a branch is written. */
 type BranchSql = {
@@ -52,23 +37,15 @@ export class StatementBuilder {
   readonly #sql: BranchSql[] = [];
   readonly #slots = new Map<readonly InstantMs[] | null, Slots>();
   readonly #slotIds = new Map<string, Slots>();
-  readonly #customers: string;
   readonly #withCustomerKeys: boolean;
   readonly #environment: string;
 
   constructor({
     environment,
-    customers,
     withCustomerKeys = false,
-  }: Pick<CellQueryBatch, 'environment' | 'customers' | 'withCustomerKeys'>) {
+  }: Pick<CellQueryBatch, 'environment' | 'withCustomerKeys'>) {
     const { bindings } = this;
     this.#withCustomerKeys = withCustomerKeys;
-    const list = bindings.list(customers.keys, 'String');
-    const isOnly = customers.kind === 'only';
-    this.#customers =
-      isOnly || customers.keys.length > 0
-        ? `customer_key ${isOnly ? 'IN' : 'NOT IN'} (${list})`
-        : '1';
     this.#environment =
       `tenant_id = ${bindings.text(environment.tenantId)}` +
       ` AND environment_id = ${bindings.text(environment.environmentId)}`;
@@ -136,11 +113,21 @@ export class StatementBuilder {
     return `roundDown(${instant}, ${this.#startsOf(this.#known(query.slots).runs)})`;
   }
 
-  conditions(alias: string, { sources }: CellQuery): Readonly<Record<string, string>> {
+  #isOneOf({ kind, keys }: UsageCustomers): string {
+    const isOnly = kind === 'only';
+    if (!isOnly && keys.length === 0) return '1';
+    return `customer_key ${isOnly ? 'IN' : 'NOT IN'} (${this.bindings.list(keys, 'String')})`;
+  }
+
+  /** The rows of a branch, whose queries have their sources in common. */
+  conditions(alias: string, branch: readonly PlacedQuery[]): Readonly<Record<string, string>> {
     const { bindings } = this;
+    const { query } = firstOf(branch);
+    const { sources } = query;
     const ofSources =
       sources === null ? '' : ` AND ${alias}.source IN (${bindings.list(sources, 'String')})`;
-    return { environment: this.#environment, customers: `${this.#customers}${ofSources}` };
+    const customers = this.#isOneOf(customersOf(branch).all);
+    return { environment: this.#environment, customers: `${customers}${ofSources}` };
   }
 
   /** The customer keys behind a row, where they are asked for: one more than an answer tells. */
@@ -171,19 +158,4 @@ export class StatementBuilder {
     );
     return { text: texts.join('\nUNION ALL\n'), columns };
   }
-}
-
-/** Queries that one branch answers: those with the same key, in their order. */
-export function branchesBy(
-  queries: readonly PlacedQuery[],
-  keyOf: (placed: PlacedQuery) => string,
-): readonly (readonly PlacedQuery[])[] {
-  const branches = new Map<string, PlacedQuery[]>();
-  for (const placed of queries) {
-    const key = keyOf(placed);
-    const branch = branches.get(key);
-    if (branch === undefined) branches.set(key, [placed]);
-    else branch.push(placed);
-  }
-  return [...branches.values()];
 }

@@ -13,15 +13,17 @@ import {
   type CellQueryBatch,
   type UsageBound,
 } from './cell-query.js';
-import { lateEventsStatementOf } from './late-events-statement.js';
+import { queriesOfRow } from './branch-customers.js';
+import { lateEventsStatementOf, type LateEventsStatement } from './late-events-statement.js';
 import { placesOf, UsageRow } from './parse-usage-rows.js';
+import { statementsOf, type StatementPart } from './statement-parts.js';
 import { tellsCustomers, usageStatementOf, type UsageStatement } from './usage-statement.js';
 
 /** Reads the usage tables. */
 export type UsageReader = {
   /**
-   * What every query holds, in the order of the batch, in one round trip per 200 queries.
-   * Windows are exact to the millisecond.
+   * What every query holds, in the order of the batch, in as few round trips as are safe
+   * (`statementsOf`). Windows are exact to the millisecond.
    * @returns null when there are more than a million cells, which no answer could hold.
    * @throws DependencyError when ClickHouse fails: a failure never becomes a number.
    */
@@ -37,15 +39,14 @@ export type UsageReader = {
     ends: UsageBound['ends'],
   ) => Promise<readonly (InstantMs | null)[]>;
   /**
-   * What every query holds of everybody but the customers with the excluded keys, and whose usage
-   * that is: one statement, which reads the usage once. Null where the rows of such queries cannot
+   * What every query holds of everybody but the customers that it leaves out, and whose usage that
+   * is: each statement reads the usage once. Null where the rows of such queries cannot
    * tell it, or for more than 100 000 customers or a million cells; then ask for the keys by
    * themselves.
    */
   readonly readEverybody: (
     environment: Environment,
     queries: readonly CellQuery[],
-    excluded: readonly string[],
   ) => Promise<EverybodysUsage | null>;
   /** Customer keys with anything that the queries would read; null for more than 100 000. */
   readonly listCustomerKeys: (
@@ -59,13 +60,12 @@ export type EverybodysUsage = {
   readonly keys: readonly string[];
 };
 
-const QUERIES_PER_STATEMENT_MAX = 200;
 /** Rows of events with different texts, which add up to the cells: half a minute of reading. */
 const ROWS_MAX = 10_000_000;
 
 /**
  * The server answers only when it is done, so that it cannot fail after a status of 200. It stops
- * reading once there are more rows than we take. 200 queries make a statement of half a megabyte.
+ * reading once there are more rows than we take.
  */
 const SETTINGS = {
   wait_end_of_query: 1,
@@ -117,10 +117,13 @@ function fold({ folded }: Found, key: UsageKey, { type, slotMs, cell }: EventCel
   return known === undefined;
 }
 
-/** Adds a row to what was found for its queries. @returns how many cells are new. */
+/**
+ * Adds a row to what was found for its queries. @returns how many cells are new, at least those of
+ * the row where it answers no query, since a branch reads no more rows than an answer may have.
+ */
 function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[]): number {
   const branch = assertPresent(statement.branches[row.branch], 'the branch of a usage row');
-  const indexes = assertPresent(branch.queryIndexes.get(row.query), 'the query of a usage row');
+  const indexes = assertPresent(queriesOfRow(branch, row), 'the queries of a usage row');
   const { source, group, texts } = row;
   const key = { source, group, texts };
   const ofQueries = indexes.map((index) => assertPresent(found[index], 'a query'));
@@ -128,7 +131,7 @@ function addRow(statement: UsageStatement, row: UsageRow, found: readonly Found[
   if (rule === null) {
     const series = { ...key, ...(run === null ? row.values : row.countsOf(run)) };
     for (const own of ofQueries) own.series.push(series);
-    return series.slots.length * indexes.length;
+    return series.slots.length * Math.max(indexes.length, 1);
   }
   const slotMs = assertPresent(row.slots[0], 'the slot of a row of events');
   const event = { type: rule.type, slotMs, cell: row.cellOfEvents(rule) };
@@ -156,15 +159,30 @@ async function readStatement(
   return rowCount <= ROWS_MAX && cellCount <= CELLS_MAX;
 }
 
+/** Notes for each query of a statement the first minute with a late event. */
+async function findLate(
+  clickHouse: ClickHouseQueries,
+  { text: select, bindings, branches }: LateEventsStatement,
+  found: (InstantMs | null)[],
+): Promise<void> {
+  const query = { select, parameters: bindings.parameters, settings: SETTINGS };
+  await clickHouse.visitRows(query, ([number, firstMs, customer]) => {
+    const branch = assertPresent(branches[Number(number)], 'the branch of late events');
+    const row = { query: '', customer: String(customer) };
+    const minute = minuteOf(Number(firstMs));
+    for (const index of assertPresent(queriesOfRow(branch, row), 'the queries of late events')) {
+      // A customer has two keys, so there may be an earlier minute already.
+      found[index] = Math.min(found[index] ?? minute, minute);
+    }
+  });
+}
+
 /** Reads usage from ClickHouse. */
 export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
   return {
     read: async (batch) => {
       const found = batch.queries.map((): Found => ({ series: [], folded: new Map() }));
-      const isNobody = batch.customers.kind === 'only' && batch.customers.keys.length === 0;
-      for (let from = 0; from < found.length && !isNobody; from += QUERIES_PER_STATEMENT_MAX) {
-        const statement = usageStatementOf(batch, { from, to: from + QUERIES_PER_STATEMENT_MAX });
-        if (statement === null) continue;
+      for (const statement of statementsOf(batch, (part) => usageStatementOf(batch, part))) {
         const into = { found, keys: null };
         if (!(await readStatement(clickHouse, statement, into))) return null;
       }
@@ -172,27 +190,21 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
     },
     findLateEvents: async (batch, ends) => {
       const found = batch.queries.map((): InstantMs | null => null);
-      const statement = lateEventsStatementOf(batch, ends);
-      if (statement === null) return found;
-      const { text: select, bindings, branches } = statement;
-      const query = { select, parameters: bindings.parameters, settings: SETTINGS };
-      await clickHouse.visitRows(query, ([branch, firstMs]) => {
-        const indexes = assertPresent(branches[Number(branch)], 'the queries of late events');
-        for (const index of indexes) found[index] = minuteOf(Number(firstMs));
-      });
+      const write = (part: StatementPart) => lateEventsStatementOf(batch, part, ends);
+      for (const statement of statementsOf(batch, write)) {
+        await findLate(clickHouse, statement, found);
+      }
       return found;
     },
-    readEverybody: async (environment, queries, excluded) => {
-      const customers = { kind: 'all-but', keys: excluded } as const;
-      const batch = { environment, customers, queries, bound: null };
-      const part = { from: 0, to: queries.length };
-      if (queries.length > QUERIES_PER_STATEMENT_MAX || !tellsCustomers(queries)) return null;
+    readEverybody: async (environment, queries) => {
+      if (!tellsCustomers(queries)) return null;
+      const batch = { environment, queries, bound: null, withCustomerKeys: true };
       const found = queries.map((): Found => ({ series: [], folded: new Map() }));
       const keys = new Set<string>();
-      const statement = usageStatementOf({ ...batch, withCustomerKeys: true }, part);
-      const isRead =
-        statement === null || (await readStatement(clickHouse, statement, { found, keys }));
-      if (!isRead || keys.size > CUSTOMER_KEYS_MAX) return null;
+      for (const statement of statementsOf(batch, (part) => usageStatementOf(batch, part))) {
+        if (!(await readStatement(clickHouse, statement, { found, keys }))) return null;
+      }
+      if (keys.size > CUSTOMER_KEYS_MAX) return null;
       return { found: found.map(seriesOf), keys: [...keys] };
     },
     listCustomerKeys: async (environment, queries) => {

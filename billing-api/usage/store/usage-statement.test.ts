@@ -26,6 +26,7 @@ const subject = { eventName: 'call', filters: [], aggregation: COUNT_EVENTS, end
 
 function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
   return {
+    customers: { kind: 'only', keys: ['e:a'] } as const,
     subject: { ...subject, minutes: minutesOf('meter_1') },
     window: { startMs: START_MS, endMs: START_MS + 30 * DAY_MS },
     narrowedBy: [],
@@ -39,8 +40,7 @@ function queryOf(slots: CellQuery['slots'], more: Partial<CellQuery> = {}) {
 
 function statementOf(queries: readonly CellQuery[], withCustomerKeys = false): UsageStatement {
   const environment = { tenantId: 'tenant_1', environmentId: 'env_1' };
-  const customers = { kind: 'only', keys: ['e:a'] } as const;
-  const batch = { environment, customers, queries, bound: null, withCustomerKeys };
+  const batch = { environment, queries, bound: null, withCustomerKeys };
   const statement = usageStatementOf(batch, { from: 0, to: queries.length });
   return assertPresent(statement, 'a statement');
 }

@@ -2,8 +2,10 @@ import type { AnswerName } from './answer-columns.js';
 import { addEventBranch, eventBranchesOf } from './event-branch.js';
 import { addMinuteBranch, minuteBranchesOf } from './minute-branch.js';
 import type { Bindings } from './sql-template.js';
-import { StatementBuilder, type PlacedQuery, type UsageBranch } from './statement-builder.js';
+import { StatementBuilder } from './statement-builder.js';
+import type { StatementPart } from './statement-parts.js';
 import { addUniquesBranch, uniquesBranchesOf } from './uniques-branch.js';
+import type { PlacedQuery, UsageBranch } from './usage-branch.js';
 import { AGGREGATIONS } from '../../../contract/aggregation.js';
 import { isSplit } from '../../domain/usage/aggregation-spec.js';
 import { nearerEnds } from '../../domain/usage/watermark.js';
@@ -35,15 +37,19 @@ function placed(query: CellQuery, index: number, bound: UsageBound | null): Plac
   return { query, index, parts, ends: nearerEnds(subject.ends, bound?.ends ?? null) };
 }
 
-/** Until its backfill is complete a meter shows nothing, not even of the events themselves. */
-function isShown({ subject }: CellQuery): boolean {
-  return subject.minutes === null || subject.minutes.generations.length > 0;
+/**
+ * Until its backfill is complete a meter shows nothing, not even of the events themselves; and
+ * nobody has no usage.
+ */
+function isShown({ subject, customers }: CellQuery): boolean {
+  const isNobody = customers.kind === 'only' && customers.keys.length === 0;
+  return !isNobody && (subject.minutes === null || subject.minutes.generations.length > 0);
 }
 
 /** Of the queries from `from` to before `to`, those that have something to read, and where. */
 export function placedOf(
   { queries, bound }: Pick<CellQueryBatch, 'queries' | 'bound'>,
-  { from, to } = { from: 0, to: queries.length },
+  { from, to }: StatementPart = { from: 0, to: queries.length },
 ): readonly PlacedQuery[] {
   return queries
     .slice(from, to)
@@ -66,23 +72,25 @@ export function tellsCustomers(queries: readonly CellQuery[]): boolean {
 }
 
 /**
- * One statement for the queries of a batch from one index on; null when there is nothing to read.
- * Queries that share stretch, slots and columns share a branch, so that the lines of an invoice
- * cost one or two. Every branch is a plain WHERE on the sorting key: joined to a list of queries it
- * took three times as long for a customer's month (measured).
+ * One statement for a part of the queries of a batch; null when there is nothing to read. Queries
+ * that share stretch, slots and columns share a branch, so that the lines of an invoice cost one or
+ * two, and those of a hundred invoices no more where these have the same periods. Every branch is
+ * a plain WHERE on the sorting key: joined to a list of queries it took three times as long for a
+ * customer's month (measured).
  */
 export function usageStatementOf(
   batch: CellQueryBatch,
-  part: { readonly from: number; readonly to: number },
+  part: StatementPart,
 ): UsageStatement | null {
   const builder = new StatementBuilder(batch);
   const queries = placedOf(batch, part);
   for (const branch of minuteBranchesOf(builder, queries)) addMinuteBranch(builder, branch);
   for (const branch of eventBranchesOf(builder, queries)) addEventBranch(builder, branch);
-  for (const one of uniquesBranchesOf(queries)) addUniquesBranch(builder, one);
+  for (const branch of uniquesBranchesOf(builder, queries)) addUniquesBranch(builder, branch);
   const { bindings, branches } = builder;
   if (branches.length === 0) return null;
-  const isOfMinutes =
-    batch.customers.kind === 'only' && queries.every(({ parts }) => parts.events.length === 0);
+  const isOfMinutes = queries.every(
+    ({ query, parts }) => query.customers.kind === 'only' && parts.events.length === 0,
+  );
   return { ...builder.build(), bindings, branches, isOfMinutes };
 }

@@ -9,6 +9,7 @@ import type { UsageReader } from '../store/usage-reader.js';
 import { readerBelow } from './read-below.js';
 
 const queryOf = (meterId: string): CellQuery => ({
+  customers: { kind: 'only', keys: ['e:a'] },
   subject: {
     eventName: 'call',
     filters: [],
@@ -25,7 +26,6 @@ const queryOf = (meterId: string): CellQuery => ({
 });
 const BATCH = {
   environment: { tenantId: 'tenant_1', environmentId: 'env_1' },
-  customers: { kind: 'only', keys: ['e:a'] },
   queries: [queryOf('meter_1'), queryOf('meter_2')],
   bound: null,
 } as const;
