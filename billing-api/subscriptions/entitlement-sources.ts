@@ -1,11 +1,13 @@
 import { Decimal } from '../../contract/decimal.js';
 import type { Interval } from '../../contract/instant.js';
+import { groupBy } from '../../runtime/group-by.js';
 import { findFeatures } from '../catalog/features/features-store.js';
 import type { FeatureRow } from '../declarations/catalog/feature.resource.js';
 import { overlapOf } from '../domain/calendar/interval.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
 import type { EntitlementRow } from '../declarations/entitlements/entitlement.resource.js';
 import { findEntitlementsOf } from '../entitlements/entitlements-store.js';
+import { recordsByOwner } from '../records/records-by-owner.js';
 import type { ReadUnit } from '../records/unit.js';
 import type { AddonAssociationRow } from '../declarations/subscriptions/addon-association.resource.js';
 import { findAddonAssociations } from './addon-associations-store.js';
@@ -77,11 +79,13 @@ export async function findSourcesOfSubscriptions(
     tx,
     rows.map((row) => row.feature_id),
   );
+  const addonsOf = groupBy(associations, (association) => association.subscription_id);
+  const ownedBy = recordsByOwner(rows, (row) => row.entity_id);
   const sources = subscriptions.map(({ id, plan_id: planId }) => {
-    const ofAddons = associations.filter((association) => association.subscription_id === id);
-    const owned = [planId, id, ...ofAddons.map((association) => association.addon_id)];
-    return rows
-      .filter((row) => owned.includes(row.entity_id))
+    // Absent means none: the subscription has no addons.
+    const ofAddons = addonsOf.get(id) ?? [];
+    const owners = [planId, id, ...ofAddons.map((association) => association.addon_id)];
+    return ownedBy(owners)
       .flatMap((row) => datedEntitlements(row, ofAddons))
       .map((dated) => ({
         ...sourceFrom(dated, features.get(dated.row.feature_id)?.meter_id ?? null),
@@ -93,14 +97,16 @@ export async function findSourcesOfSubscriptions(
 }
 
 /**
- * Every entitlement that a subscription has, by its plan, by its addons or of its own
- * (docs/domain.md 10.1).
+ * Every entitlement that each of these subscriptions has, by its plan, by its addons or of its own
+ * (docs/domain.md 10.1): one list for each, in their order.
  */
 export async function findEntitlementSources(
   unit: ReadUnit,
-  subscription: SubscriptionRow,
-): Promise<readonly EntitlementSource[]> {
-  const { sources } = await findSourcesOfSubscriptions(unit, [subscription]);
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'plan_id'>[],
+): Promise<readonly (readonly EntitlementSource[])[]> {
+  const { sources } = await findSourcesOfSubscriptions(unit, subscriptions);
   // An invoice keeps its inputs, so they have nothing but what it is computed from.
-  return sources.flat().map(({ row, meterId, validity }) => sourceFrom({ row, validity }, meterId));
+  return sources.map((ofOne) =>
+    ofOne.map(({ row, meterId, validity }) => sourceFrom({ row, validity }, meterId)),
+  );
 }

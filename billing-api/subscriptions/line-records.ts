@@ -10,12 +10,16 @@ import type { LineItemRow } from '../declarations/subscriptions/line-item.resour
 import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 import { findLineItems } from './subscriptions-store.js';
 
-/** The line items of subscriptions, with their prices, plans and addons. */
-export type LineRecords = {
+/** The line items of subscriptions with what decides their charges. */
+export type BilledLines = {
   readonly plans: ReadonlyMap<string, PlanRow>;
   readonly lineItems: readonly LineItemRow[];
   /** Prices of the line items and of the time buckets on these (docs/domain.md 11.5). */
   readonly prices: ReadonlyMap<string, PriceRow>;
+};
+
+/** The line items of subscriptions, with everything that answers show of them. */
+export type LineRecords = BilledLines & {
   readonly addons: ReadonlyMap<string, AddonRow>;
   /** Of the units that the prices are in. */
   readonly symbols: UnitSymbols;
@@ -36,24 +40,39 @@ async function findPricesOfLines(
 }
 
 /** @param lineItemsMax the rest is left out; all without it. */
+export async function findBilledLines(
+  transaction: Transaction,
+  rows: readonly SubscriptionRow[],
+  lineItemsMax: number | null = null,
+): Promise<BilledLines> {
+  const ids = rows.map((row) => row.id);
+  const planIds = rows.map((row) => row.plan_id);
+  const lineItems = await findLineItems(transaction, ids, lineItemsMax);
+  const prices = await findPricesOfLines(transaction, lineItems);
+  return { lineItems, plans: await findRecords({ tx: transaction }, PLANS, planIds), prices };
+}
+
+/** Adds what invoices are not computed from. */
+export async function withShownRecords(
+  transaction: Transaction,
+  lines: BilledLines,
+): Promise<LineRecords> {
+  const unit = { tx: transaction };
+  const addonIds = lines.lineItems.flatMap((item) =>
+    item.entity_type === 'addon' ? item.entity_id : [],
+  );
+  return {
+    ...lines,
+    addons: await findRecords(unit, ADDONS, addonIds),
+    symbols: await findSymbolsOfPrices(unit, lines.prices.values()),
+  };
+}
+
+/** @param lineItemsMax the rest is left out; all without it. */
 export async function findLineRecords(
   transaction: Transaction,
   rows: readonly SubscriptionRow[],
   lineItemsMax: number | null = null,
 ): Promise<LineRecords> {
-  const unit = { tx: transaction };
-  const ids = rows.map((row) => row.id);
-  const planIds = rows.map((row) => row.plan_id);
-  const lineItems = await findLineItems(transaction, ids, lineItemsMax);
-  const prices = await findPricesOfLines(transaction, lineItems);
-  const addonIds = lineItems.flatMap((item) =>
-    item.entity_type === 'addon' ? item.entity_id : [],
-  );
-  return {
-    lineItems,
-    plans: await findRecords(unit, PLANS, planIds),
-    prices,
-    addons: await findRecords(unit, ADDONS, addonIds),
-    symbols: await findSymbolsOfPrices(unit, prices.values()),
-  };
+  return withShownRecords(transaction, await findBilledLines(transaction, rows, lineItemsMax));
 }

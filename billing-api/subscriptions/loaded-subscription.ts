@@ -1,14 +1,24 @@
-import { assertPresent } from '../../runtime/failure.js';
+import { mustGet } from '../../runtime/failure.js';
+import { groupBy } from '../../runtime/group-by.js';
 import type { PeriodLedger } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { Occasion } from '../records/occasion.js';
-import { isRefusal, notFound, type Refusal } from '../records/refusal.js';
+import { notFound, type Refusal } from '../records/refusal.js';
+import { findRecords } from '../records/find-record.js';
 import { readUnit, type ReadDependencies, type ReadUnit } from '../records/unit.js';
 import { subscriptionCommitmentFrom } from './lines/stored-commitments.js';
 import { findPeriods } from './periods/periods-store.js';
-import { findRelatedRecords, type RelatedRecords } from './related-records.js';
+import {
+  findBilledRecords,
+  findRelatedRecords,
+  type BilledRecords,
+  type RelatedRecords,
+} from './related-records.js';
 import { ledgerFrom } from './subscription-terms.js';
-import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
+import {
+  SUBSCRIPTIONS,
+  type SubscriptionRow,
+} from '../declarations/subscriptions/subscription.resource.js';
 import { findSubscription } from './subscriptions-store.js';
 
 /** A subscription with everything that belongs to it. */
@@ -18,7 +28,11 @@ export type LoadedSubscription = {
 };
 
 /** A subscription with everything that its invoices are computed from. */
-export type BilledSubscription = LoadedSubscription & { readonly terms: SubscriptionTerms };
+export type BilledSubscription = {
+  readonly subscription: SubscriptionRow;
+  readonly related: BilledRecords;
+  readonly terms: SubscriptionTerms;
+};
 
 /** The subscription with everything that belongs to it, whatever its status. */
 async function loadSubscription(
@@ -32,10 +46,11 @@ async function loadSubscription(
 
 /** The terms that decide the charges of a subscription. */
 function billingTermsOf(
-  { subscription, related }: LoadedSubscription,
+  subscription: SubscriptionRow,
+  { plans }: BilledRecords,
   ledger: PeriodLedger,
 ): SubscriptionTerms {
-  const plan = assertPresent(related.plans.get(subscription.plan_id), 'the plan');
+  const plan = mustGet(plans, subscription.plan_id, 'the plan');
   return {
     ...ledger,
     currency: subscription.currency,
@@ -44,16 +59,40 @@ function billingTermsOf(
   };
 }
 
-/** As `loadSubscription`, with its periods and its commitment. */
+/**
+ * The subscriptions with these ids, whatever their status, each with everything that its invoices
+ * are computed from; unknown ids are left out. One statement for each kind of record, whatever the
+ * number of subscriptions. They share the maps of their plans, prices and customers.
+ */
+export async function loadBilledSubscriptions(
+  { tx }: ReadUnit,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BilledSubscription>> {
+  const found = await findRecords({ tx }, SUBSCRIPTIONS, ids);
+  const rows = [...found.values()];
+  const records = await findBilledRecords(tx, rows);
+  const periods = await findPeriods(tx, [...found.keys()]);
+  const lineItems = groupBy(records.lineItems, (item) => item.subscription_id);
+  const coupons = groupBy(records.coupons, (coupon) => coupon.association.subscription_id);
+  return new Map(
+    rows.map((subscription) => {
+      const { id } = subscription;
+      // Absent means none: the subscription has no line items or no coupons.
+      const own = { lineItems: lineItems.get(id) ?? [], coupons: coupons.get(id) ?? [] };
+      const ledger = ledgerFrom(subscription, periods.get(id));
+      const terms = billingTermsOf(subscription, records, ledger);
+      return [id, { subscription, related: { ...records, ...own }, terms }];
+    }),
+  );
+}
+
+/** As `loadBilledSubscriptions`, of one subscription. */
 export async function loadBilledSubscription(
   unit: ReadUnit,
   id: string,
 ): Promise<BilledSubscription | Refusal> {
-  const loaded = await loadSubscription(unit, id);
-  if (isRefusal(loaded)) return loaded;
-  const periods = await findPeriods(unit.tx, [id]);
-  const ledger = ledgerFrom(loaded.subscription, periods.get(id));
-  return { ...loaded, terms: billingTermsOf(loaded, ledger) };
+  const loaded = await loadBilledSubscriptions(unit, [id]);
+  return loaded.get(id) ?? notFound('subscription', id);
 }
 
 /** As `loadSubscription`, in a unit of its own. */

@@ -8,28 +8,51 @@ import {
 } from '../declarations/customers/customer.resource.js';
 import { findRecords } from '../records/find-record.js';
 import type { Transaction } from '../records/unit.js';
-import { findLineRecords, type LineRecords } from './line-records.js';
+import {
+  findBilledLines,
+  withShownRecords,
+  type BilledLines,
+  type LineRecords,
+} from './line-records.js';
 import type { SubscriptionRow } from '../declarations/subscriptions/subscription.resource.js';
 
-/** Everything that belongs to subscriptions. */
-export type RelatedRecords = LineRecords & {
+/** What belongs to subscriptions and decides their invoices. */
+export type BilledRecords = BilledLines & {
   readonly customers: ReadonlyMap<string, AnsweredCustomerRow>;
   /** Oldest first. */
   readonly coupons: readonly AttachedCoupon[];
-  readonly creditGrants: readonly CreditGrantRow[];
 };
+
+/** Everything that belongs to subscriptions. */
+export type RelatedRecords = BilledRecords &
+  LineRecords & {
+    readonly creditGrants: readonly CreditGrantRow[];
+  };
+
+/** One statement for each kind of record, whatever the number of subscriptions. */
+export async function findBilledRecords(
+  transaction: Transaction,
+  rows: readonly SubscriptionRow[],
+): Promise<BilledRecords> {
+  const unit = { tx: transaction };
+  const ids = rows.map((row) => row.id);
+  const customerIds = rows.map((row) => row.customer_id);
+  return {
+    ...(await findBilledLines(transaction, rows)),
+    customers: await findRecords(unit, ANSWERED_CUSTOMERS, customerIds),
+    coupons: await findAttachedCoupons(unit, ids),
+  };
+}
 
 export async function findRelatedRecords(
   transaction: Transaction,
   rows: readonly SubscriptionRow[],
 ): Promise<RelatedRecords> {
-  const unit = { tx: transaction };
   const ids = rows.map((row) => row.id);
-  const customerIds = rows.map((row) => row.customer_id);
+  const billed = await findBilledRecords(transaction, rows);
   return {
-    ...(await findLineRecords(transaction, rows)),
-    customers: await findRecords(unit, ANSWERED_CUSTOMERS, customerIds),
-    coupons: await findAttachedCoupons(unit, ids),
+    ...billed,
+    ...(await withShownRecords(transaction, billed)),
     creditGrants: await findCreditGrantsOf(transaction, 'subscription_id', ids),
   };
 }

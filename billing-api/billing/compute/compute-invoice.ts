@@ -1,7 +1,8 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
-import type { Occasion } from '../../records/occasion.js';
+import { AssertionFailed, mustGet, zip } from '../../../runtime/failure.js';
+import type { Reading } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
 import { readerBelow } from '../../usage/watermark/read-below.js';
@@ -9,8 +10,14 @@ import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-
 import { invoiceInputsOf } from './invoice-inputs.js';
 import type { InvoiceQuery } from './invoice-query.js';
 import { loadBillingRecords, type BillingRecords } from './load-billing-records.js';
-import { planInvoice } from './plan-invoice.js';
-import { readLineUsage } from './read-line-usage.js';
+import type { LineUsageQuery } from './line-usage-query.js';
+import { planInvoice, type InvoicePlan } from './plan-invoice.js';
+import {
+  areReadTogether,
+  readLineUsage,
+  type LinesQuery,
+  type UsageOfLines,
+} from './read-line-usage.js';
 
 export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   BillingRecords,
@@ -27,43 +34,124 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
 /** The invoice of a preview, which asks for nothing more than every computation does. */
 export type InvoicePreview = ComputedInvoice<InvoiceQuery>;
 
+/** An invoice whose lines are selected. */
+type Planned<Query extends InvoiceQuery> = {
+  readonly query: Query;
+  readonly records: BillingRecords;
+  readonly plan: InvoicePlan;
+};
+
 /**
- * Computes the invoice of a subscription as it stands now: loads its records, selects its lines,
- * reads their usage and prices them. Nothing is stored.
+ * Invoices whose usage is read together. Their lines are listed only when it is their turn: those
+ * of a hundred invoices with a month of minutes each would not fit in memory.
+ */
+function* plannedTogether<Query extends InvoiceQuery>(
+  found: readonly (Found<Query> | Refusal)[],
+): Generator<readonly (Planned<Query> | Refusal)[]> {
+  let group: (Planned<Query> | Refusal)[] = [];
+  let lines: readonly LineUsageQuery[] = [];
+  for (const one of found) {
+    const planned = isRefusal(one) ? one : plannedOf(one);
+    const own = isRefusal(planned) ? [] : planned.plan.usage;
+    if (group.length > 0 && !areReadTogether([...lines, ...own])) {
+      yield group;
+      group = [];
+      lines = [];
+    }
+    group.push(planned);
+    lines = [...lines, ...own];
+  }
+  yield group;
+}
+
+type Found<Query extends InvoiceQuery> = Pick<Planned<Query>, 'query' | 'records'>;
+
+function plannedOf<Query extends InvoiceQuery>({
+  query,
+  records,
+}: Found<Query>): Planned<Query> | Refusal {
+  const plan = planInvoice(query, records);
+  return isRefusal(plan) ? plan : { query, records, plan };
+}
+
+/** The records of the queries that are none of them refusals, in one snapshot. */
+async function findRecordsOf<Query extends InvoiceQuery>(
+  unit: ReadUnit,
+  queries: readonly (Query | Refusal)[],
+): Promise<readonly (Found<Query> | Refusal)[]> {
+  const wanted = queries.filter((query): query is Query => !isRefusal(query));
+  const records = new Map(zip(wanted, await loadBillingRecords(unit, wanted)));
+  return queries.map((query) =>
+    isRefusal(query)
+      ? query
+      : { query, records: mustGet(records, query, 'the records of an invoice') },
+  );
+}
+
+function linesQueryOf({ query, records, plan }: Planned<InvoiceQuery>): LinesQuery {
+  const { customer, featureIds } = records;
+  const { grouping } = query;
+  return { customers: usageOfCustomers([customer]), lines: plan.usage, grouping, featureIds };
+}
+
+/**
+ * Computes invoices of subscriptions as they stand now: loads their records, selects their lines,
+ * reads their usage and prices them. Nothing is stored. Records and usage are read for all of them
+ * together, with as many statements as for one, unless they have very many buckets. Each comes as
+ * soon as it is computed, in the order of the queries; where one cannot be computed, the reason
+ * takes its place.
  *
- * Everything that comes from PostgreSQL, also what `findQuery` reads, is one snapshot: no change
+ * Everything that comes from PostgreSQL, also what `findQueries` reads, is one snapshot: no change
  * made meanwhile is seen in one record and missed in another. The snapshot names the watermark:
  * the generations of minutes to read, and how far events count. So usage is read after it
  * (docs/architecture.md 3.2).
  * @throws DependencyError when a database fails: a failure never becomes an amount.
  */
-export async function computeInvoice<Query extends InvoiceQuery>(
+export async function* computeInvoices<Query extends InvoiceQuery>(
   dependencies: UsageReadDependencies,
-  occasion: Occasion,
-  findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
-): Promise<ComputedInvoice<Query> | Refusal> {
+  occasion: Reading,
+  findQueries: (unit: ReadUnit) => Promise<readonly (Query | Refusal)[]>,
+): AsyncGenerator<ComputedInvoice<Query> | Refusal, void> {
   // Before the watermark, which covers what was finished by then.
   const dataUntil = await dependencies.dataUntil();
-  const found = await readUnit(dependencies, occasion, async (unit) => {
-    const query = await findQuery(unit);
-    if (isRefusal(query)) return query;
-    return { query, records: await loadBillingRecords(unit, query) };
-  });
-  if (isRefusal(found)) return found;
-  const { query, records } = found;
-  const { customer, metering, featureIds, watermark, taxes } = records;
-  const plan = planInvoice(query, records);
-  if (isRefusal(plan)) return plan;
-  const { environment } = occasion;
-  const owner = { environment, customers: usageOfCustomers([customer]) };
-  const { grouping } = query;
-  const usage = await readLineUsage(readerBelow(dependencies, watermark.ends), owner, {
-    lines: plan.usage,
-    grouping,
-    featureIds,
-  });
+  const found = await readUnit(dependencies, occasion, async (unit) =>
+    findRecordsOf(unit, await findQueries(unit)),
+  );
+  for (const group of plannedTogether(found)) {
+    const planned = group.filter((one): one is Planned<Query> => !isRefusal(one));
+    const [first] = planned;
+    const ends = first === undefined ? [] : first.records.watermark.ends;
+    const reader = readerBelow(dependencies, ends);
+    const usages = await readLineUsage(reader, occasion.environment, planned.map(linesQueryOf));
+    const computed = new Map(zip(planned, usages));
+    for (const one of group) {
+      yield isRefusal(one)
+        ? one
+        : pricedOf(one, mustGet(computed, one, 'the usage of an invoice'), dataUntil);
+    }
+  }
+}
+
+function pricedOf<Query extends InvoiceQuery>(
+  { query, records, plan }: Planned<Query>,
+  usage: UsageOfLines | Refusal,
+  dataUntil: InstantMs | null,
+): ComputedInvoice<Query> | Refusal {
   if (isRefusal(usage)) return usage;
+  const { customer, metering, watermark, taxes } = records;
   const inputs = invoiceInputsOf({ plan, usage, query, records });
   const invoice = priceInvoice(plan.lines, inputs);
   return { query, customer, metering, inputs, invoice, watermark, taxes, dataUntil };
+}
+
+/** As `computeInvoices`, of one subscription. */
+export async function computeInvoice<Query extends InvoiceQuery>(
+  dependencies: UsageReadDependencies,
+  occasion: Reading,
+  findQuery: (unit: ReadUnit) => Promise<Query | Refusal>,
+): Promise<ComputedInvoice<Query> | Refusal> {
+  const computed = computeInvoices(dependencies, occasion, async (unit) => [await findQuery(unit)]);
+  const first = await computed.next();
+  if (first.done === true) throw new AssertionFailed('an invoice was not computed');
+  return first.value;
 }

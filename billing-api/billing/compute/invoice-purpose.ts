@@ -38,15 +38,22 @@ export function previewPurpose(dueDays: number): InvoicePurpose {
 const dueDaysSetting = z.object({ due_date_days: z.number().int().optional() });
 
 /**
- * Days until the invoices of a subscription are due (docs/domain.md 16): by its payment terms, else
- * by the setting `invoice_config`.
+ * Days until the invoices of each subscription are due (docs/domain.md 16): by its payment terms,
+ * else by the setting `invoice_config`.
  */
 export async function findDueDays(
   unit: ReadUnit,
-  { payment_terms: terms }: SubscriptionRow,
-): Promise<number> {
-  const agreed = netDaysOf(terms);
-  if (agreed !== null) return agreed;
+  subscriptions: readonly Pick<SubscriptionRow, 'id' | 'payment_terms'>[],
+): Promise<ReadonlyMap<string, number>> {
+  const agreed = subscriptions.map(
+    ({ id, payment_terms: terms }) => [id, netDaysOf(terms)] as const,
+  );
+  const isSettingNeeded = agreed.some(([, days]) => days === null);
+  const byDefault = isSettingNeeded ? await findDefaultDueDays(unit) : DUE_DAYS_DEFAULT;
+  return new Map(agreed.map(([id, days]) => [id, days ?? byDefault]));
+}
+
+async function findDefaultDueDays(unit: ReadUnit): Promise<number> {
   const setting = dueDaysSetting.parse((await findSetting(unit, 'invoice_config')) ?? {});
   return setting.due_date_days ?? DUE_DAYS_DEFAULT;
 }

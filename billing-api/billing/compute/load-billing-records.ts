@@ -1,13 +1,14 @@
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { findFeaturesOfMeters } from '../../catalog/features/features-store.js';
 import type { AnsweredCustomerRow } from '../../declarations/customers/customer.resource.js';
 import type { EntitlementSource } from '../../domain/entitlement/entitlement.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
+import { recordsByOwner } from '../../records/records-by-owner.js';
 import type { ReadUnit } from '../../records/unit.js';
 import { findMetering, type Metering } from '../../subscriptions/lines/metering.js';
 import { findEntitlementSources } from '../../subscriptions/entitlement-sources.js';
 import type { LineItemRow } from '../../declarations/subscriptions/line-item.resource.js';
-import { findTaxesOf } from '../../taxes/taxes-store.js';
+import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
 import { findCheckpoints } from '../../usage/watermark/checkpoints.js';
 import type { InvoiceQuery } from './invoice-query.js';
 
@@ -18,18 +19,19 @@ export type BillingRecords = {
   readonly entitlements: readonly EntitlementSource[];
   /** Of every level, whether or not they count (docs/domain.md 15). */
   readonly taxes: Awaited<ReturnType<typeof findTaxesOf>>;
-  /** The oldest published feature of each meter; empty unless usage is grouped by feature. */
+  /** The oldest published feature of each meter of the invoices that group usage by feature. */
   readonly featureIds: ReadonlyMap<string, string>;
   /** Exactly the events below it are behind the lines. */
   readonly watermark: UsageWatermark;
 };
 
+/** The oldest published feature of each meter of the queries that group usage by feature. */
 async function findFeatureIds(
   { tx }: ReadUnit,
-  lineItems: readonly LineItemRow[],
+  queries: readonly InvoiceQuery[],
 ): Promise<ReadonlyMap<string, string>> {
-  const meterIds = lineItems.map((item) => item.meter_id).filter((id) => id !== null);
-  const features = await findFeaturesOfMeters(tx, meterIds);
+  const lineItems = queries.flatMap((query) => (query.grouping.hasFeature ? query.lineItems : []));
+  const features = await findFeaturesOfMeters(tx, meterIdsOf(lineItems));
   const newestFirst = [...features].reverse();
   return new Map(
     newestFirst.map((feature) => [
@@ -39,29 +41,74 @@ async function findFeatureIds(
   );
 }
 
+function meterIdsOf(lineItems: readonly LineItemRow[]): readonly string[] {
+  return lineItems.map((item) => item.meter_id).filter((id) => id !== null);
+}
+
+/** The meters of these line items alone. */
+function meteringOf({ meters, effectiveMeters }: Metering, lineItems: readonly LineItemRow[]) {
+  const ids = new Set(meterIdsOf(lineItems));
+  const isOwn = ([id]: readonly [string, unknown]): boolean => ids.has(id);
+  return {
+    meters: new Map([...meters].filter(isOwn)),
+    effectiveMeters: new Map([...effectiveMeters].filter(isOwn)),
+  };
+}
+
 function generationsOf({ effectiveMeters }: Metering): UsageWatermark['generations'] {
   return new Map([...effectiveMeters].map(([id, { generations }]) => [id, generations]));
 }
 
-/** Loads the records of an invoice in the snapshot in which its subscription was read. */
+/** What taxes of an invoice can belong to, but not to line items. */
+function taxedEntitiesOf({ loaded: { subscription } }: InvoiceQuery): readonly TaxedEntity[] {
+  return [
+    { type: 'subscription', id: subscription.id },
+    { type: 'customer', id: subscription.customer_id },
+    { type: 'tenant', id: subscription.tenant_id },
+  ];
+}
+
+function entityName({ type, id }: { readonly type: string; readonly id: string }): string {
+  return `${type} ${id}`;
+}
+
+/** The taxes of each invoice, as if only they had been read. */
+async function findTaxes(unit: ReadUnit, queries: readonly InvoiceQuery[]) {
+  const taxes = await findTaxesOf(unit, queries.flatMap(taxedEntitiesOf));
+  const ownedBy = recordsByOwner(taxes, ({ association: { entity_type: type, entity_id: id } }) =>
+    entityName({ type, id }),
+  );
+  return queries.map((query) => ownedBy(taxedEntitiesOf(query).map(entityName)));
+}
+
+/**
+ * Loads the records of invoices in the snapshot in which their subscriptions were read: one list
+ * for all, in their order. One statement for each kind of record, whatever the number of invoices.
+ */
 export async function loadBillingRecords(
   unit: ReadUnit,
-  { loaded, lineItems, grouping }: InvoiceQuery,
-): Promise<BillingRecords> {
-  const { subscription, related } = loaded;
-  const customer = related.customers.get(subscription.customer_id);
-  const metering = await findMetering(unit.tx, lineItems);
+  queries: readonly InvoiceQuery[],
+): Promise<readonly BillingRecords[]> {
+  if (queries.length === 0) return [];
+  const all = await findMetering(
+    unit.tx,
+    queries.flatMap(({ lineItems }) => lineItems),
+  );
   const { ends } = await findCheckpoints(unit.tx);
-  return {
-    customer: assertPresent(customer, 'the customer of the subscription'),
-    metering,
-    entitlements: await findEntitlementSources(unit, subscription),
-    taxes: await findTaxesOf(unit, [
-      { type: 'subscription', id: subscription.id },
-      { type: 'customer', id: subscription.customer_id },
-      { type: 'tenant', id: subscription.tenant_id },
-    ]),
-    watermark: { ends, generations: generationsOf(metering) },
-    featureIds: grouping.hasFeature ? await findFeatureIds(unit, lineItems) : new Map(),
-  };
+  const subscriptions = queries.map(({ loaded }) => loaded.subscription);
+  const entitlements = await findEntitlementSources(unit, subscriptions);
+  const taxes = await findTaxes(unit, queries);
+  const featureIds = await findFeatureIds(unit, queries);
+  return zip(queries, zip(entitlements, taxes)).map(([query, [own, ofOne]]) => {
+    const { subscription, related } = query.loaded;
+    const metering = meteringOf(all, query.lineItems);
+    return {
+      customer: mustGet(related.customers, subscription.customer_id, 'the customer'),
+      metering,
+      entitlements: own,
+      taxes: ofOne,
+      watermark: { ends, generations: generationsOf(metering) },
+      featureIds,
+    };
+  });
 }

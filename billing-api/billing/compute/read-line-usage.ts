@@ -1,8 +1,9 @@
-import { mustGet } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
+import type { Environment } from '../../../contract/environment.js';
 import type { LineUsage } from '../../domain/usage/line-usage.js';
-import { Refusal } from '../../records/refusal.js';
-import { readUsage, type UsageOwner } from '../../usage/read-usage.js';
-import { CELLS_MAX } from '../../usage/store/cell-query.js';
+import { Refusal, Refused } from '../../records/refusal.js';
+import { readUsageOfMany } from '../../usage/read-usage.js';
+import { CELLS_MAX, type UsageCustomers } from '../../usage/store/cell-query.js';
 import type { UsageReader } from '../../usage/store/usage-reader.js';
 import type { Grouping } from '../../usage/usage-grouping.js';
 import { usageOfLine } from './line-usage-answer.js';
@@ -14,8 +15,17 @@ export type UsageOfLines = ReadonlyMap<string, LineUsage>;
 /** Must count the same events in every reading. */
 type LineUsageReader = Pick<UsageReader, 'read'>;
 
-/** Lines whose usage is read by one statement. */
-type Piece = readonly LineUsageQuery[];
+/** The lines of one invoice. */
+export type LinesQuery = {
+  readonly customers: UsageCustomers;
+  readonly lines: readonly LineUsageQuery[];
+  readonly grouping: Grouping;
+  /** The feature of each meter; used only where usage is grouped by feature. */
+  readonly featureIds: ReadonlyMap<string, string>;
+};
+
+/** Lines of one invoice whose usage is read by one statement. */
+type Piece = { readonly invoice: number; readonly lines: readonly LineUsageQuery[] };
 
 /**
  * A piece has no more buckets than this, unless it is a single line: five lines with a month of
@@ -23,12 +33,24 @@ type Piece = readonly LineUsageQuery[];
  */
 const BUCKETS_OF_PIECE_MAX = 250_000;
 
+/** Lines of invoices that are read together, so that few of them are in memory at once. */
+const LINES_TOGETHER_MAX = 2_000;
+
 function bucketCountOf({ requirement: { buckets } }: LineUsageQuery): number {
   return buckets === null ? 0 : buckets.length;
 }
 
-/** Lines in their order; one piece unless they have very many buckets. */
-function piecesOf(lines: readonly LineUsageQuery[]): readonly Piece[] {
+function allBucketsOf(lines: readonly LineUsageQuery[]): number {
+  return lines.reduce((sum, line) => sum + bucketCountOf(line), 0);
+}
+
+/** Whether the usage of these lines, of several invoices, is read in one statement. */
+export function areReadTogether(lines: readonly LineUsageQuery[]): boolean {
+  return lines.length <= LINES_TOGETHER_MAX && allBucketsOf(lines) <= BUCKETS_OF_PIECE_MAX;
+}
+
+/** The lines of an invoice in their order; one piece unless they have very many buckets. */
+function piecesOf({ lines }: LinesQuery, invoice: number): readonly Piece[] {
   const pieces: { readonly lines: LineUsageQuery[]; buckets: number }[] = [];
   for (const line of lines) {
     const count = bucketCountOf(line);
@@ -40,63 +62,105 @@ function piecesOf(lines: readonly LineUsageQuery[]): readonly Piece[] {
       last.buckets += count;
     }
   }
-  return pieces.map((piece) => piece.lines);
+  return pieces.map((piece) => ({ invoice, lines: piece.lines }));
 }
 
-type LinesQuery = {
-  readonly lines: readonly LineUsageQuery[];
-  readonly grouping: Grouping;
-  /** The feature of each meter; used only where usage is grouped by feature. */
-  readonly featureIds: ReadonlyMap<string, string>;
-};
+function halvesOf<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const middle = Math.ceil(items.length / 2);
+  return [items.slice(0, middle), items.slice(middle)];
+}
 
-/** Reads pieces one after the other, so that only one has all of its cells in memory. */
+/** Lines that may have fewer cells than one answer can hold when fewer of them are read. */
+const TOO_MANY_CELLS = new Refusal(
+  'validation_error',
+  `a line has more than ${CELLS_MAX} buckets and groups; take fewer groups or a shorter period`,
+);
+
+/** Reads pieces one after the other, so that only some have all of their cells in memory. */
 class LineUsageReading {
-  readonly usage = new Map<string, LineUsage>();
+  readonly usage: readonly Map<string, LineUsage>[];
+  /** Why the usage of an invoice cannot be read, by its place in the list. */
+  readonly refusals = new Map<number, Refusal>();
 
   constructor(
     private readonly reader: LineUsageReader,
-    private readonly owner: UsageOwner,
-    private readonly query: LinesQuery,
-  ) {}
-
-  /** @returns whether all cells could be read; groups may multiply the buckets of a piece. */
-  async add(piece: Piece): Promise<boolean> {
-    const { grouping, featureIds } = this.query;
-    const queries = piece.map((line) => ({ line, query: usageQueryOfLine(line, grouping) }));
-    const wanted = queries.map(({ query }) => query);
-    const answers = await readUsage(this.reader, this.owner, wanted);
-    if (answers === null) return this.#addHalves(piece);
-    for (const { line, query } of queries) {
-      const sliced = mustGet(answers, query, 'the usage of a line');
-      // Absent means no feature: usage of such a meter is grouped under the empty text.
-      const featureId = featureIds.get(line.meter.meterId) ?? '';
-      this.usage.set(line.lineItem.id, usageOfLine(line, sliced, { ...grouping, featureId }));
-    }
-    return true;
+    private readonly environment: Environment,
+    private readonly invoices: readonly LinesQuery[],
+  ) {
+    this.usage = invoices.map(() => new Map());
   }
 
-  async #addHalves(piece: Piece): Promise<boolean> {
-    if (piece.length < 2) return false;
-    const middle = Math.ceil(piece.length / 2);
-    return (await this.add(piece.slice(0, middle))) && this.add(piece.slice(middle));
+  /** Reads pieces of different invoices in one statement; if it cannot, fewer at once. */
+  async add(pieces: readonly Piece[]): Promise<void> {
+    const open = pieces.filter(({ invoice }) => !this.refusals.has(invoice));
+    const [only, ...others] = open;
+    if (only === undefined) return;
+    const refusal = await this.#read(open);
+    if (refusal === null) return;
+    // One invoice that cannot be read does not keep the others from being read.
+    const parts = others.length > 0 ? halvesOf(open) : partsOf(only, refusal);
+    if (parts === null) this.refusals.set(only.invoice, refusal);
+    else for (const part of parts) await this.add(part);
+  }
+
+  /** @returns why it cannot be read so; null when it was read. */
+  async #read(pieces: readonly Piece[]): Promise<Refusal | null> {
+    const asked = pieces.map(({ invoice, lines }) => {
+      const { customers, grouping } = this.#invoice(invoice);
+      const queries = lines.map((line) => usageQueryOfLine(line, grouping));
+      return { invoice, customers, lines, queries };
+    });
+    try {
+      const answers = await readUsageOfMany(this.reader, this.environment, asked);
+      if (answers === null) return TOO_MANY_CELLS;
+      for (const { invoice, lines, queries } of asked) {
+        for (const [line, query] of zip(lines, queries)) {
+          this.#note(invoice, line, mustGet(answers, query, 'the usage of a line'));
+        }
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof Refused) return error.refusal;
+      throw error;
+    }
+  }
+
+  #invoice(invoice: number): LinesQuery {
+    return assertPresent(this.invoices[invoice], 'an invoice');
+  }
+
+  #note(invoice: number, line: LineUsageQuery, sliced: Parameters<typeof usageOfLine>[1]): void {
+    const { grouping, featureIds } = this.#invoice(invoice);
+    // Absent means no feature: usage of such a meter is grouped under the empty text.
+    const featureId = featureIds.get(line.meter.meterId) ?? '';
+    const usage = assertPresent(this.usage[invoice], 'the usage of an invoice');
+    usage.set(line.lineItem.id, usageOfLine(line, sliced, { ...grouping, featureId }));
   }
 }
 
+/** Groups may multiply the buckets of a piece: then half of its lines are read at once. */
+function partsOf(
+  { invoice, lines }: Piece,
+  refusal: Refusal,
+): readonly (readonly Piece[])[] | null {
+  if (lines.length < 2 || refusal !== TOO_MANY_CELLS) return null;
+  return halvesOf(lines).map((half) => [{ invoice, lines: half }]);
+}
+
 /**
- * Reads the usage of all lines: in one statement, or in several if the lines have very many buckets
- * or groups.
+ * Reads the usage of the lines of some invoices, which may be of different customers: in one
+ * statement where `areReadTogether` says so, else each invoice by itself, and one in several
+ * statements if its lines have very many buckets or groups.
+ * @returns for each invoice its usage, or why it cannot be read.
  */
 export async function readLineUsage(
   reader: LineUsageReader,
-  owner: UsageOwner,
-  query: LinesQuery,
-): Promise<UsageOfLines | Refusal> {
-  const reading = new LineUsageReading(reader, owner, query);
-  for (const piece of piecesOf(query.lines)) {
-    if (await reading.add(piece)) continue;
-    const message = `a line has more than ${CELLS_MAX} buckets and groups`;
-    return new Refusal('validation_error', `${message}; take fewer groups or a shorter period`);
-  }
-  return reading.usage;
+  environment: Environment,
+  invoices: readonly LinesQuery[],
+): Promise<readonly (UsageOfLines | Refusal)[]> {
+  const reading = new LineUsageReading(reader, environment, invoices);
+  const pieces = invoices.map(piecesOf);
+  if (areReadTogether(invoices.flatMap(({ lines }) => lines))) await reading.add(pieces.flat());
+  else for (const piece of pieces.flat()) await reading.add([piece]);
+  return reading.usage.map((usage, invoice) => reading.refusals.get(invoice) ?? usage);
 }

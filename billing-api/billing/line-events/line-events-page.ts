@@ -44,7 +44,7 @@ type CountedEvents = {
 export function windowStarts(
   meter: EffectiveMeter,
   window: Interval,
-  { subscription }: LoadedSubscription,
+  { subscription }: Pick<LoadedSubscription, 'subscription'>,
 ): CountedEvents['windowStartOf'] {
   const { bucketSize: size } = meter;
   if (size === null) return () => window.startMs;

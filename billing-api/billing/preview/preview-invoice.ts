@@ -1,4 +1,5 @@
 import type { InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
 import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
@@ -11,10 +12,11 @@ import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
 import { MemberReader } from '../../records/member-rules.js';
 import {
-  loadBilledSubscription,
+  loadBilledSubscriptions,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { isRefusal, Refusal } from '../../records/refusal.js';
+import { notFound, Refusal } from '../../records/refusal.js';
+import type { ReadUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
 type Previewed = {
@@ -42,6 +44,29 @@ function isPreviewable({ subscription_status: status }: SubscriptionRow): boolea
   return isIn(SUBSCRIPTION, 'running', status);
 }
 
+/**
+ * The invoices that requests ask for: one for each, or why there is none. One statement for each
+ * kind of record, whatever the number of requests.
+ */
+export async function findPreviewQueries(
+  unit: ReadUnit,
+  requests: readonly PreviewRequest[],
+): Promise<readonly (InvoiceQuery | Refusal)[]> {
+  const ids = requests.map((request) => request.subscription_id);
+  const found = await loadBilledSubscriptions(unit, ids);
+  const shown = [...found.values()].map(({ subscription }) => subscription).filter(isPreviewable);
+  const dueDays = await findDueDays(unit, shown);
+  return requests.map((request) => {
+    const { subscription_id: id } = request;
+    const loaded = found.get(id);
+    if (loaded === undefined) return notFound('subscription', id);
+    const days = dueDays.get(id);
+    if (days !== undefined) return queryFrom(request, { loaded, dueDays: days, now: unit.now });
+    const problem = `the subscription is ${loaded.subscription.subscription_status}, so it has no invoice to preview`;
+    return new Refusal('invalid_operation', problem);
+  });
+}
+
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
 export function previewInvoice(
   dependencies: UsageReadDependencies,
@@ -49,14 +74,7 @@ export function previewInvoice(
   request: PreviewRequest,
 ): Promise<InvoicePreview | Refusal> {
   return computeInvoice(dependencies, occasion, async (unit) => {
-    const loaded = await loadBilledSubscription(unit, request.subscription_id);
-    if (isRefusal(loaded)) return loaded;
-    const { subscription } = loaded;
-    if (isPreviewable(subscription)) {
-      const dueDays = await findDueDays(unit, subscription);
-      return queryFrom(request, { loaded, dueDays, now: unit.now });
-    }
-    const problem = `the subscription is ${subscription.subscription_status}, so it has no invoice to preview`;
-    return new Refusal('invalid_operation', problem);
+    const [query] = await findPreviewQueries(unit, [request]);
+    return assertPresent(query, 'the only query');
   });
 }

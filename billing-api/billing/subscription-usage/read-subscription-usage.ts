@@ -63,7 +63,7 @@ export async function readSubscriptionUsage(
     range: query.period,
     charges,
     prices: related.prices,
-    symbols: related.symbols,
+    symbols: query.symbols,
     amount: amountOf(charges),
     commitment: commitmentOf(subscription, covered),
     overageAmount: amountOf(charges.filter(({ kind }) => kind === 'overage')),

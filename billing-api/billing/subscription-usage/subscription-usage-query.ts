@@ -1,4 +1,6 @@
 import type { InstantMs } from '../../../contract/instant.js';
+import { findSymbolsOfPrices } from '../../catalog/price-units/price-units-store.js';
+import type { UnitSymbols } from '../../domain/price/price-unit.js';
 import { MemberReader } from '../../records/member-rules.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -37,11 +39,17 @@ function queryFrom(
   return reader.refusal() ?? { loaded, period, lineItems, ...shown, now };
 }
 
-/** The invoice whose usage lines answer a request. */
+/** The invoice whose usage lines answer a request, and the units in which its prices are shown. */
+export type SubscriptionUsageQuery = InvoiceQuery & { readonly symbols: UnitSymbols };
+
 export async function findUsageQuery(
   unit: ReadUnit,
   request: SubscriptionUsageRequest,
-): Promise<InvoiceQuery | Refusal> {
+): Promise<SubscriptionUsageQuery | Refusal> {
   const loaded = await loadBilledSubscription(unit, request.subscription_id);
-  return isRefusal(loaded) ? loaded : queryFrom(request, loaded, unit.now);
+  if (isRefusal(loaded)) return loaded;
+  const query = queryFrom(request, loaded, unit.now);
+  if (isRefusal(query)) return query;
+  const symbols = await findSymbolsOfPrices(unit, loaded.related.prices.values());
+  return { ...query, symbols };
 }

@@ -1,5 +1,6 @@
 import { sql } from 'slonik';
 import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { groupBy } from '../../../runtime/group-by.js';
 import { noRows } from '../../../sql/columns.js';
 import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
 import { isOfEnvironment } from '../../records/conditions.js';
@@ -19,13 +20,8 @@ export async function findPeriods(
     WHERE subscription_id = ANY (${sql.array([...subscriptionIds], 'text')})
       AND ${isOfEnvironment}
     ORDER BY subscription_id, period_index`);
-  const found = new Map<string, LedgerPeriod[]>();
-  for (const row of rows) {
-    const periods = found.get(row.subscription_id);
-    if (periods === undefined) found.set(row.subscription_id, [periodFromRow(row)]);
-    else periods.push(periodFromRow(row));
-  }
-  return found;
+  const found = groupBy(rows, (row) => row.subscription_id);
+  return new Map([...found].map(([id, ofOne]) => [id, ofOne.map(periodFromRow)]));
 }
 
 function instant(ms: InstantMs) {

@@ -1,0 +1,67 @@
+import type { CommonQueryMethods } from 'slonik';
+import type { ClickHouseQueries } from '../../clickhouse/client.js';
+import type { Environment } from '../../contract/environment.js';
+import type { Database } from '../../sql/pool.js';
+
+/** Both stores, with counters of the statements that are sent to them. */
+export class CountedStores {
+  postgres = 0;
+  clickHouse = 0;
+
+  constructor(
+    private readonly engines: {
+      readonly database: Database;
+      readonly clickHouse: ClickHouseQueries;
+    },
+  ) {}
+
+  /** How many statements `work` sends. */
+  async during(work: () => Promise<unknown>): Promise<{ postgres: number; clickHouse: number }> {
+    const { postgres, clickHouse } = this;
+    await work();
+    return { postgres: this.postgres - postgres, clickHouse: this.clickHouse - clickHouse };
+  }
+
+  /** What begins and ends a transaction is not counted. */
+  get database(): Database {
+    const counted = this.#counted(this.engines.database.slonik);
+    const readSnapshot: Database['readSnapshot'] = (environment: Environment, work) =>
+      this.engines.database.readSnapshot(environment, (connection, testClock) =>
+        work(this.#counted(connection), testClock),
+      );
+    return new Proxy(this.engines.database, {
+      get: (target, name) => {
+        if (name === 'slonik') return counted;
+        if (name === 'readSnapshot') return readSnapshot;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+  }
+
+  #counted<Connection extends CommonQueryMethods>(connection: Connection): Connection {
+    return new Proxy(connection, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...parameters: unknown[]): unknown => {
+          this.postgres += 1;
+          return Reflect.apply(member, target, parameters) as unknown;
+        };
+      },
+    });
+  }
+
+  get queries(): ClickHouseQueries {
+    const { clickHouse } = this.engines;
+    return {
+      query: (...asked) => {
+        this.clickHouse += 1;
+        return clickHouse.query(...asked);
+      },
+      visitRows: (...asked) => {
+        this.clickHouse += 1;
+        return clickHouse.visitRows(...asked);
+      },
+    };
+  }
+}
