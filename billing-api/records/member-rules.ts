@@ -1,7 +1,7 @@
 import { Decimal, parseRequestDecimal } from '../../contract/decimal.js';
 import { parseInstant, type InstantMs } from '../../contract/instant.js';
 import { timezoneNamed } from '../domain/calendar/local-time.js';
-import { minorDigitsOf } from '../domain/money.js';
+import { minorDigitsOf } from '../domain/money/minor-digits.js';
 import { invalid, type Refusal, type RefusalDetails } from './refusal.js';
 
 /** 1900-01-01 and 2300-01-01: what every store can hold, with room for time zones. */

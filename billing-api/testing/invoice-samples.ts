@@ -1,5 +1,6 @@
 import { ONE, ZERO, decimalOf } from '../../contract/decimal.js';
 import { parseInstant } from '../../contract/instant.js';
+import { Money } from '../domain/money/money.js';
 import type { EntitlementSource } from '../domain/entitlement/entitlement.js';
 import type { Price } from '../domain/price/price.js';
 import type { LineItem } from '../domain/invoice/line-item.js';
@@ -10,6 +11,11 @@ import type { InvoiceInputs } from '../domain/invoice/invoice.js';
 import type { LineUsage } from '../domain/usage/line-usage.js';
 
 /** Records that the tests of this folder vary; each has only ordinary members. */
+
+/** An amount of US dollars. */
+export function usd(amount: string): Money {
+  return new Money<string>(decimalOf(amount), 'usd');
+}
 
 /** Midnight UTC of a date. */
 export function day(date: string): number {

@@ -1,7 +1,7 @@
 import { buildInvoice } from '../../billing-api/domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs } from '../../billing-api/domain/invoice/invoice.js';
 import type { BucketUsage } from '../../billing-api/domain/usage/line-usage.js';
-import { formatMoney } from '../../billing-api/domain/money.js';
+import { formatMoney } from '../../billing-api/domain/money/money.js';
 import {
   JANUARY,
   METER,
@@ -89,7 +89,7 @@ function timePricing(onRun: (run: number) => void): Timed {
     const startedAt = performance.now();
     const { totals } = buildInvoice(inputs);
     if (run >= WARM_UP_RUNS) times.push(performance.now() - startedAt);
-    const subtotal = formatMoney(totals.subtotal, 'usd');
+    const subtotal = formatMoney(totals.subtotal);
     if (subtotal !== expected) throw new Error(`${subtotal} usd, by hand ${expected}`);
     onRun(run);
   }

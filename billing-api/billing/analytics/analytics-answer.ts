@@ -2,7 +2,7 @@ import { formatInstant } from '../../../contract/instant.js';
 import { Decimal, plain } from '../../../contract/decimal.js';
 import type { FeatureRow } from '../../declarations/catalog/feature.resource.js';
 import type { WindowFigures } from '../../domain/usage/aggregation-spec.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney, zeroMoney, type Money } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
 import { expandedMembers } from './analytics-expansions.js';
 import type { AnalyticsDto, AnalyticsItemDto, AnalyticsPointDto } from './analytics-dto.js';
@@ -22,15 +22,14 @@ function pointToDto({ window, value, eventCount }: WindowFigures): AnalyticsPoin
   };
 }
 
-type Money = Pick<AnalyticsItemDto, 'subtotal' | 'total_discount' | 'total_cost'>;
+type CostDto = Pick<AnalyticsItemDto, 'subtotal' | 'total_discount' | 'total_cost'>;
 
 /** Discounts are of invoices; here is nothing taken off. */
-function moneyToDto(cost: Decimal | null, currency: string | null): Money {
-  if (cost === null || currency === null) {
-    return { subtotal: null, total_discount: null, total_cost: null };
-  }
-  const [amount, zero] = [cost, cost.times(0)].map((money) => formatMoney(money, currency));
-  return { subtotal: amount ?? null, total_discount: zero ?? null, total_cost: amount ?? null };
+function costToDto(cost: Money | null): CostDto {
+  if (cost === null) return { subtotal: null, total_discount: null, total_cost: null };
+  const amount = formatMoney(cost);
+  const none = formatMoney(zeroMoney(cost.currency));
+  return { subtotal: amount, total_discount: none, total_cost: amount };
 }
 
 type Units = Pick<
@@ -72,7 +71,7 @@ function itemToDto(item: AnalyticsItem, analytics: Analytics): AnalyticsItemDto 
     aggregation_type: meter.aggregation.type,
     event_count: total.eventCount,
     unreadable_count: total.unreadableCount,
-    ...moneyToDto(item.cost, currency),
+    ...costToDto(item.cost),
     currency,
     commitment_info: null,
     window_size: analytics.windowSize,
@@ -84,7 +83,7 @@ function itemToDto(item: AnalyticsItem, analytics: Analytics): AnalyticsItemDto 
 export function analyticsToDto(analytics: Analytics): AnalyticsDto {
   return {
     currency: analytics.currency,
-    ...moneyToDto(analytics.cost, analytics.currency),
+    ...costToDto(analytics.cost),
     data_until: instantToDto(analytics.dataUntil),
     items: analytics.items.map((item) => itemToDto(item, analytics)),
   };

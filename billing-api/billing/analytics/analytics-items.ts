@@ -1,8 +1,8 @@
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import type { EffectiveMeter } from '../../catalog/meters/effective-meters.js';
 import type { WindowSize } from '../../domain/calendar/usage-windows.js';
+import { sumOfMoney, zeroMoney, type Money } from '../../domain/money/money.js';
 import { costOfUsage } from '../../domain/rating/cost-of-usage.js';
 import { splitByGrouping } from '../../domain/invoice/split-usage.js';
 import type { Figures, UsagePart, WindowFigures } from '../../domain/usage/aggregation-spec.js';
@@ -23,7 +23,7 @@ export type AnalyticsItem = {
   readonly properties: Readonly<Record<string, string>> | null;
   readonly total: Figures;
   /** At the line's price; null where no price is known for this part of its usage. */
-  readonly cost: Decimal | null;
+  readonly cost: Money | null;
   readonly points: readonly WindowFigures[];
 };
 export type Analytics = Omit<AnalyticsLines, 'lines' | 'query'> & {
@@ -31,7 +31,7 @@ export type Analytics = Omit<AnalyticsLines, 'lines' | 'query'> & {
   /** Of all items; null when they have several. */
   readonly currency: string | null;
   /** Σ costs; null when one is unknown or the currencies differ. */
-  readonly cost: Decimal | null;
+  readonly cost: Money | null;
   readonly windowSize: WindowSize | null;
   readonly expand: ReadonlySet<AnalyticsExpandable>;
   readonly dataUntil: InstantMs | null;
@@ -54,7 +54,7 @@ function costsOf(
     parts,
     hasBuckets,
   }: { whole: Figures; parts: readonly UsagePart[]; hasBuckets: boolean },
-): ReadonlyMap<string, Decimal> | null {
+): ReadonlyMap<string, Money> | null {
   const { price } = line.lineItem;
   const cost = costOfUsage(price, { quantity: whole.value, hasBuckets });
   if (cost === null) return null;
@@ -62,9 +62,10 @@ function costsOf(
     const { value, eventCount } = figuresOf(part);
     return { usage: value, eventCount, groupedBy: { key: keyOf(part) } };
   });
-  const rows = splitByGrouping(cost, shares, price.currency);
+  const rows = splitByGrouping(cost, shares);
   // Without usage there is nothing to split.
-  if (rows.length === 0) return new Map(parts.map((part) => [keyOf(part), ZERO]));
+  if (rows.length === 0)
+    return new Map(parts.map((part) => [keyOf(part), zeroMoney(price.currency)]));
   return new Map(
     rows.map(({ groupedBy, cost: own }) => [assertPresent(groupedBy['key'], 'a key'), own]),
   );
@@ -105,12 +106,8 @@ export function itemsOf({ queries, query, answers }: AnsweredLine): readonly Ana
   }));
 }
 
-/** The sum of the costs of all items; null when one is unknown. */
-export function sumOfCosts(items: readonly AnalyticsItem[]): Decimal | null {
-  let sum: Decimal = ZERO;
-  for (const { cost } of items) {
-    if (cost === null) return null;
-    sum = sum.plus(cost);
-  }
-  return sum;
+/** The sum of the costs of items of one currency; null when one is unknown. */
+export function sumOfCosts(items: readonly AnalyticsItem[], currency: string): Money | null {
+  const costs = items.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  return costs.length < items.length ? null : sumOfMoney(costs, currency);
 }

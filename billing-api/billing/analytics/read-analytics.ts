@@ -47,15 +47,17 @@ export async function readAnalytics(
   const items = await readItems(dependencies, occasion, found);
   if (isRefusal(items)) return items;
   const { query, customer, metering, related } = found;
-  const currencies = new Set(items.map(({ line }) => line.lineItem.price.currency));
-  const [currency = null] = currencies;
+  const [currency = null, ...others] = new Set(
+    items.map(({ line }) => line.lineItem.price.currency),
+  );
+  const common = others.length === 0 ? currency : null;
   return {
     customer,
     metering,
     related,
     items,
-    currency: currencies.size > 1 ? null : currency,
-    cost: currencies.size > 1 ? null : sumOfCosts(items),
+    currency: common,
+    cost: common === null ? null : sumOfCosts(items, common),
     windowSize: query.windowSize,
     expand: new Set(expand),
     dataUntil,

@@ -8,6 +8,7 @@ import type { Database } from '../../../sql/pool.js';
 import type { BillingDatabase } from '../../records/unit.js';
 import { test } from '../../testing/billing-test.js';
 import { makePricedPlan } from '../../testing/priced-plan.js';
+import { formatMoney } from '../../domain/money/money.js';
 import { createUsageReader } from '../../usage/store/usage-reader.js';
 import { previewInvoice } from '../preview/preview-invoice.js';
 import { testOccasion } from '../../testing/test-occasion.js';
@@ -105,7 +106,7 @@ describe('the snapshot of a computed invoice', () => {
         { subscription_id: subscriptionId, group_by: ['feature_id'], ...OCTOBER },
       );
       if (!('invoice' in computed)) throw new Error(computed.message);
-      return [computed.invoice.totals.subtotal.toFixed(2), watched];
+      return [formatMoney(computed.invoice.totals.subtotal), watched];
     };
     const [unchanged, { statements, snapshots }] = await preview(0);
     expect([unchanged, snapshots]).toEqual(['5.00', 1]);

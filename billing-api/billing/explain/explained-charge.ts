@@ -60,5 +60,5 @@ export function prorationToDto(proration: Proration): ExplainedProrationDto {
 
 /** The amount before and after rounding. */
 export function roundingToDto({ exact, rounded, digits, mode }: Rounding): ExplainedRoundingDto {
-  return { exact: plain(exact), rounded: plain(rounded), digits, mode };
+  return { exact: plain(exact), rounded: plain(rounded.value), digits, mode };
 }

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../contract/instant.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
 import {
@@ -42,9 +42,9 @@ export function explanationToDto(
     rounding: roundingToDto(trace.rounding),
     discounts: trace.discounts.map(({ couponAssociationId, base, amount }) => ({
       coupon_association_id: couponAssociationId,
-      base: formatMoney(base, currency),
-      amount: formatMoney(amount, currency),
+      base: formatMoney(base),
+      amount: formatMoney(amount),
     })),
-    amount: formatMoney(line.amount, currency),
+    amount: formatMoney(line.amount),
   };
 }

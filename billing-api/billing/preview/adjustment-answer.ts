@@ -4,7 +4,7 @@ import { assertPresent } from '../../../runtime/failure.js';
 import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
 import { recordToDto } from '../../records/resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney } from '../../domain/money/money.js';
 import { taxRateToDto } from '../../declarations/taxes/tax-rate.resource.js';
 import type { AppliedTaxDto, CouponApplicationDto, CouponSnapshotDto } from './adjustment-dto.js';
 import { NOT_STORED } from './invoice-line-answer.js';
@@ -36,9 +36,9 @@ function applicationToDto(
     currency,
     discount_type: application.discountType,
     discount_percentage: percentage === null ? null : plain(percentage),
-    discounted_amount: formatMoney(application.discountedAmount, currency),
-    original_price: formatMoney(application.originalPrice, currency),
-    final_price: formatMoney(application.finalPrice, currency),
+    discounted_amount: formatMoney(application.discountedAmount),
+    original_price: formatMoney(application.originalPrice),
+    final_price: formatMoney(application.finalPrice),
     applied_at: formatInstant(query.now),
     metadata: {},
     status: 'published',
@@ -58,8 +58,8 @@ function taxToDto(
     tax_rate_id: rate.id,
     tax_rate: taxRateToDto(rate),
     tax_association_id: applied.id,
-    taxable_amount: formatMoney(taxableAmount, currency),
-    tax_amount: formatMoney(taxAmount, currency),
+    taxable_amount: formatMoney(taxableAmount),
+    tax_amount: formatMoney(taxAmount),
     currency,
     applied_at: formatInstant(query.now),
     idempotency_key: null,

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../../contract/instant.js';
 import { mustGet } from '../../../runtime/failure.js';
 import { customerToDto } from '../../declarations/customers/customer.resource.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney, zeroMoney } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
 import { subscriptionToDto } from '../../declarations/subscriptions/subscription.resource.js';
 import { adjustmentsToDto } from './adjustment-answer.js';
@@ -27,17 +27,17 @@ type TotalsDto = Pick<
 
 function totalsToDto({ invoice: { totals, currency } }: InvoicePreview): TotalsDto {
   return {
-    subtotal: formatMoney(totals.subtotal, currency),
-    total: formatMoney(totals.total, currency),
-    total_discount: formatMoney(totals.totalDiscount, currency),
-    total_tax: formatMoney(totals.totalTax, currency),
-    total_prepaid_credits_applied: formatMoney(totals.totalPrepaidCreditsApplied, currency),
-    adjustment_amount: formatMoney(totals.adjustmentAmount, currency),
-    amount_due: formatMoney(totals.amountDue, currency),
-    amount_paid: formatMoney(totals.amountPaid, currency),
-    amount_remaining: formatMoney(totals.amountRemaining, currency),
-    overpaid_amount: formatMoney(totals.overpaidAmount, currency),
-    refunded_amount: formatMoney(totals.amountPaid.times(0), currency),
+    subtotal: formatMoney(totals.subtotal),
+    total: formatMoney(totals.total),
+    total_discount: formatMoney(totals.totalDiscount),
+    total_tax: formatMoney(totals.totalTax),
+    total_prepaid_credits_applied: formatMoney(totals.totalPrepaidCreditsApplied),
+    adjustment_amount: formatMoney(totals.adjustmentAmount),
+    amount_due: formatMoney(totals.amountDue),
+    amount_paid: formatMoney(totals.amountPaid),
+    amount_remaining: formatMoney(totals.amountRemaining),
+    overpaid_amount: formatMoney(totals.overpaidAmount),
+    refunded_amount: formatMoney(zeroMoney(currency)),
   };
 }
 

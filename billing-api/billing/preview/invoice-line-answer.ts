@@ -2,27 +2,27 @@ import { plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import type { CommitmentInfo, InvoiceLine } from '../../domain/invoice/invoice.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney } from '../../domain/money/money.js';
 import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitment-dto.js';
 import { explanationToDto } from '../explain/explanation-answer.js';
 import type { WindowsPage } from '../explain/explained-windows.js';
 import type { InvoiceLineItemDto, UsageAnalyticsDto, UsageBreakdownDto } from './invoice-dto.js';
 import type { InvoicePreview } from '../compute/compute-invoice.js';
 
-function analyticsToDto(line: InvoiceLine, currency: string): UsageAnalyticsDto[] {
+function analyticsToDto(line: InvoiceLine): UsageAnalyticsDto[] {
   return line.usageAnalytics.map((row) => ({
     source: row.source,
     usage: plain(row.usage),
-    cost: formatMoney(row.cost, currency),
+    cost: formatMoney(row.cost),
     percentage: plain(row.percentage),
     event_count: row.eventCount,
   }));
 }
 
-function breakdownToDto(line: InvoiceLine, currency: string): UsageBreakdownDto[] {
+function breakdownToDto(line: InvoiceLine): UsageBreakdownDto[] {
   return line.usageBreakdown.map((row) => ({
     usage: plain(row.usage),
-    cost: formatMoney(row.cost, currency),
+    cost: formatMoney(row.cost),
     percentage: plain(row.percentage),
     event_count: row.eventCount,
     grouped_by: { ...row.groupedBy },
@@ -86,7 +86,7 @@ function itemMembersToDto(lineItem: LineItem): LineItemMembersDto {
   };
 }
 
-function commitmentInfoToDto(info: CommitmentInfo, currency: string): CommitmentInfoDto {
+function commitmentInfoToDto(info: CommitmentInfo): CommitmentInfoDto {
   return {
     type: info.type,
     amount: info.amount === null ? null : plain(info.amount),
@@ -95,9 +95,9 @@ function commitmentInfoToDto(info: CommitmentInfo, currency: string): Commitment
     is_windowed: info.isWindowed,
     overage_factor: info.overageFactor === null ? null : plain(info.overageFactor),
     true_up_enabled: info.isTrueUpEnabled,
-    computed_commitment_utilized_amount: formatMoney(info.utilized, currency),
-    computed_overage_amount: formatMoney(info.overage, currency),
-    computed_true_up_amount: formatMoney(info.trueUp, currency),
+    computed_commitment_utilized_amount: formatMoney(info.utilized),
+    computed_overage_amount: formatMoney(info.overage),
+    computed_true_up_amount: formatMoney(info.trueUp),
   };
 }
 
@@ -123,18 +123,17 @@ export function invoiceLineToDto(
     display_name: line.displayName,
     currency,
     quantity: plain(line.quantity),
-    amount: formatMoney(line.amount, currency),
+    amount: formatMoney(line.amount),
     adjusted_entitlement_quantity:
       line.adjustedEntitlementQuantity === null ? null : plain(line.adjustedEntitlementQuantity),
     period_start: formatInstant(line.period.startMs),
     period_end: formatInstant(line.period.endMs),
-    invoice_level_discount: formatMoney(line.invoiceLevelDiscount, currency),
-    line_item_discount: formatMoney(line.lineItemDiscount, currency),
-    prepaid_credits_applied: formatMoney(line.prepaidCreditsApplied, currency),
-    commitment_info:
-      line.commitmentInfo === null ? null : commitmentInfoToDto(line.commitmentInfo, currency),
-    usage_analytics: analyticsToDto(line, currency),
-    usage_breakdown: breakdownToDto(line, currency),
+    invoice_level_discount: formatMoney(line.invoiceLevelDiscount),
+    line_item_discount: formatMoney(line.lineItemDiscount),
+    prepaid_credits_applied: formatMoney(line.prepaidCreditsApplied),
+    commitment_info: line.commitmentInfo === null ? null : commitmentInfoToDto(line.commitmentInfo),
+    usage_analytics: analyticsToDto(line),
+    usage_breakdown: breakdownToDto(line),
     metadata: { ...line.metadata },
     ...(page === null ? {} : { explanation: explanationToDto(line, preview, page) }),
   };

@@ -2,7 +2,7 @@ import { plain } from '../../../contract/decimal.js';
 import { formatInstant } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
-import { formatMoney } from '../../domain/money.js';
+import { formatMoney } from '../../domain/money/money.js';
 import type { SubscriptionUsage } from './read-subscription-usage.js';
 import type { Currency, DateTime, DecimalText } from '../../records/record-dto.js';
 import { priceToDto, type PriceDto } from '../../declarations/catalog/price.resource.js';
@@ -49,7 +49,7 @@ function chargeToDto(line: InvoiceLine, usage: SubscriptionUsage): UsageChargeDt
   const isOverage = line.kind === 'overage';
   return {
     subscription_line_item_id: id,
-    amount: formatMoney(line.amount, currency),
+    amount: formatMoney(line.amount),
     currency,
     quantity: plain(line.quantity),
     meter_id: meter?.id ?? null,
@@ -63,15 +63,15 @@ function chargeToDto(line: InvoiceLine, usage: SubscriptionUsage): UsageChargeDt
 export function subscriptionUsageToDto(usage: SubscriptionUsage): SubscriptionUsageDto {
   const { currency, range, charges, commitment, overageAmount } = usage;
   return {
-    amount: formatMoney(usage.amount, currency),
+    amount: formatMoney(usage.amount),
     currency,
     start_time: formatInstant(range.startMs),
     end_time: formatInstant(range.endMs),
     charges: charges.map((line) => chargeToDto(line, usage)),
-    commitment_amount: commitment === null ? null : formatMoney(commitment.amount, currency),
+    commitment_amount: commitment === null ? null : formatMoney(commitment.amount),
     overage_factor: commitment === null ? null : plain(commitment.overageFactor),
-    commitment_utilized: commitment === null ? null : formatMoney(commitment.utilized, currency),
-    overage_amount: formatMoney(overageAmount, currency),
-    has_overage: overageAmount.greaterThan(0),
+    commitment_utilized: commitment === null ? null : formatMoney(commitment.utilized),
+    overage_amount: formatMoney(overageAmount),
+    has_overage: overageAmount.isAboveZero(),
   };
 }

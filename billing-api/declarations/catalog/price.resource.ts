@@ -1,7 +1,7 @@
 import { decimalOf, plain } from '../../../contract/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
 import type { BillingCadence } from '../../domain/calendar/billing-grid.js';
-import { displayAmount } from '../../domain/money.js';
+import { displayAmount } from '../../domain/money/display-amount.js';
 import {
   INVOICE_CADENCES,
   PRICE_BILLING_PERIODS,

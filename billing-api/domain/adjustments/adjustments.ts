@@ -1,5 +1,6 @@
 import type { Decimal } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
+import type { Money } from '../money/money.js';
 
 /** The discount that a coupon gives (docs/domain.md 14). */
 export type CouponTerms = {
@@ -25,7 +26,7 @@ export type CouponAssociation = {
 };
 
 /** A discount on an invoice (docs/domain.md 14.8); a discount of 0 has no application. */
-export type CouponApplication = {
+export type CouponApplication<C extends string = string> = {
   readonly associationId: string;
   readonly couponId: string;
   readonly lineItemId: string | null;
@@ -36,11 +37,11 @@ export type CouponApplication = {
    * What the discount was computed from: of a line coupon the full lines, of an invoice coupon what
    * earlier ones left of them.
    */
-  readonly originalPrice: Decimal;
+  readonly originalPrice: Money<C>;
   /** The discount; greater than 0. */
-  readonly discountedAmount: Decimal;
+  readonly discountedAmount: Money<C>;
   /** `originalPrice − discountedAmount`. */
-  readonly finalPrice: Decimal;
+  readonly finalPrice: Money<C>;
 };
 
 export type TaxLevel = 'invoice' | 'subscription' | 'customer' | 'tenant';
@@ -71,21 +72,24 @@ export type TaxAssociation = {
   readonly isAutoApplied: boolean;
 };
 
-export type AppliedTax = {
+export type AppliedTax<C extends string = string> = {
   readonly association: TaxAssociation;
-  readonly taxableAmount: Decimal;
+  readonly taxableAmount: Money<C>;
   /** Rounded by itself. */
-  readonly taxAmount: Decimal;
+  readonly taxAmount: Money<C>;
 };
 
 /** An active PRE_PAID wallet of the invoice's currency (docs/domain.md 20.7). */
 export type PrepaidWallet = {
   readonly id: string;
-  /** Money; may have finer digits than the currency and may be negative. */
+  /** In the currency; may have finer digits than it, and may be negative. */
   readonly balance: Decimal;
   readonly allowedPriceTypes: readonly ('ALL' | 'USAGE' | 'FIXED')[];
   readonly createdAtMs: InstantMs;
 };
 
-/** What one wallet pays of an invoice; greater than 0, in minor units. */
-export type PrepaidDebit = { readonly walletId: string; readonly amount: Decimal };
+/** What one wallet pays of an invoice; greater than 0. */
+export type PrepaidDebit<C extends string = string> = {
+  readonly walletId: string;
+  readonly amount: Money<C>;
+};

@@ -1,34 +1,38 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ZERO, minOf, sumOf, type Decimal } from '../../../contract/decimal.js';
+import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { overlapOf } from '../calendar/interval.js';
-import { allocateByWeight, roundMoney } from '../money.js';
+import { allocateByWeight } from '../money/allocate.js';
+import { Money, lesserOf, roundMoney, sumOfMoney, zeroMoney } from '../money/money.js';
 import type { CouponApplication, CouponAssociation, CouponTerms } from './adjustments.js';
 import type { AdjustedLine, DiscountTrace } from './adjusted-line.js';
 
 /** The discounts of one line. */
-type LineDiscounts = {
-  readonly amount: Decimal;
-  readonly lineItem: Decimal;
-  readonly invoice: Decimal;
-  readonly traces: readonly DiscountTrace[];
+type LineDiscounts<C extends string> = {
+  readonly amount: Money<C>;
+  readonly lineItem: Money<C>;
+  readonly invoice: Money<C>;
+  readonly traces: readonly DiscountTrace<C>[];
 };
 
 /** A line with its discounts so far. */
-type DiscountedLine<Line> = { readonly line: Line; discounts: LineDiscounts };
-
-/** The discounted lines, and the discounts of the invoice. */
-export type CouponResult<Line extends AdjustedLine> = {
-  readonly lines: readonly Line[];
-  readonly applications: readonly CouponApplication[];
+type DiscountedLine<Line, C extends string> = {
+  readonly line: Line;
+  discounts: LineDiscounts<C>;
 };
 
-export type CouponContext = {
+/** The discounted lines, and the discounts of the invoice. */
+export type CouponResult<Line extends AdjustedLine<C>, C extends string = string> = {
+  readonly lines: readonly Line[];
+  readonly applications: readonly CouponApplication<C>[];
+};
+
+export type CouponContext<C extends string = string> = {
   readonly coupons: readonly CouponAssociation[];
   /** Of the invoice. */
   readonly period: Interval;
-  readonly currency: string;
+  readonly currency: C;
 };
 
 /** Whether cadence and dates let a coupon apply (docs/domain.md 14.4). */
@@ -53,47 +57,52 @@ function byApplicationOrder(left: CouponAssociation, right: CouponAssociation): 
 }
 
 /** The discount of a coupon on a base; never above the base (docs/domain.md 14.5). */
-function discountOf(coupon: CouponTerms, base: Decimal, currency: string): Decimal {
+function discountOf<C extends string>(coupon: CouponTerms, base: Money<C>): Money<C> {
+  const { value, currency } = base;
   switch (coupon.type) {
     case 'fixed':
-      return minOf(coupon.amountOff, base);
+      return lesserOf(new Money(coupon.amountOff, currency), base);
     case 'percentage':
-      return minOf(roundMoney(base.times(coupon.percentageOff).dividedBy(100), currency), base);
+      return lesserOf(roundMoney(value.times(coupon.percentageOff).dividedBy(100), currency), base);
   }
 }
 
-function leftOf({ amount, lineItem, invoice }: LineDiscounts): Decimal {
+function leftOf<C extends string>({ amount, lineItem, invoice }: LineDiscounts<C>): Money<C> {
   return amount.minus(lineItem).minus(invoice);
 }
 
 /** Whether a coupon applies to a line; never to a line of 0 or less (docs/domain.md 14.5). */
-function isTarget({ lineItemId }: CouponAssociation, { amount, lineItem }: AdjustedLine): boolean {
-  if (!amount.greaterThan(ZERO)) return false;
+function isTarget<C extends string>(
+  { lineItemId }: CouponAssociation,
+  { amount, lineItem }: AdjustedLine<C>,
+): boolean {
+  if (!amount.isAboveZero()) return false;
   return lineItemId === null || lineItem?.id === lineItemId;
 }
 
-type Taken = { readonly base: Decimal; readonly discount: Decimal };
+type Taken<C extends string> = { readonly base: Money<C>; readonly discount: Money<C> };
 
 /**
  * A line coupon is computed from the full amounts and takes at most what is left of them
  * (docs/domain.md 14.6); an invoice coupon is computed from what is left (docs/domain.md 14.7).
  */
-function takenBy(
+function takenBy<C extends string>(
   association: CouponAssociation,
-  targets: readonly LineDiscounts[],
-  currency: string,
-): Taken {
-  const left = sumOf(targets.map(leftOf));
+  targets: readonly LineDiscounts<C>[],
+  currency: C,
+): Taken<C> {
+  const left = sumOfMoney(targets.map(leftOf), currency);
   const isOfLine = association.lineItemId !== null;
-  const base = isOfLine ? sumOf(targets.map(({ amount }) => amount)) : left;
-  return { base, discount: minOf(discountOf(association.coupon, base, currency), left) };
+  const full = targets.map(({ amount }) => amount);
+  const base = isOfLine ? sumOfMoney(full, currency) : left;
+  return { base, discount: lesserOf(discountOf(association.coupon, base), left) };
 }
 
-function withShare(
-  discounts: LineDiscounts,
+function withShare<C extends string>(
+  discounts: LineDiscounts<C>,
   { id, lineItemId }: CouponAssociation,
-  { base, share }: { readonly base: Decimal; readonly share: Decimal },
-): LineDiscounts {
+  { base, share }: { readonly base: Money<C>; readonly share: Money<C> },
+): LineDiscounts<C> {
   if (share.isZero()) return discounts;
   const trace = { couponAssociationId: id, base, amount: share };
   const traces = [...discounts.traces, trace];
@@ -103,7 +112,10 @@ function withShare(
   return { ...discounts, traces, lineItem: discounts.lineItem.plus(share) };
 }
 
-function applicationOf(association: CouponAssociation, taken: Taken): CouponApplication {
+function applicationOf<C extends string>(
+  association: CouponAssociation,
+  taken: Taken<C>,
+): CouponApplication<C> {
   const { id, coupon, lineItemId } = association;
   return {
     associationId: id,
@@ -122,16 +134,17 @@ function applicationOf(association: CouponAssociation, taken: Taken): CouponAppl
  * rounded once and split over its lines in proportion to what is left of them; no line falls below
  * 0.
  */
-export function applyCoupons<Line extends AdjustedLine>(
+export function applyCoupons<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
-  context: CouponContext,
-): CouponResult<Line> {
+  context: CouponContext<C>,
+): CouponResult<Line, C> {
   const { coupons, period, currency } = context;
-  const state = lines.map((line): DiscountedLine<Line> => {
+  const zero = zeroMoney(currency);
+  const state = lines.map((line): DiscountedLine<Line, C> => {
     const { amount } = line;
-    return { line, discounts: { amount, lineItem: ZERO, invoice: ZERO, traces: [] } };
+    return { line, discounts: { amount, lineItem: zero, invoice: zero, traces: [] } };
   });
-  const applications: CouponApplication[] = [];
+  const applications: CouponApplication<C>[] = [];
   const applicable = coupons.filter((association) => isApplicable(association, period));
   for (const association of applicable.sort(byApplicationOrder)) {
     const targets = state.filter(({ line }) => isTarget(association, line));
@@ -141,8 +154,8 @@ export function applyCoupons<Line extends AdjustedLine>(
       currency,
     );
     if (taken.discount.isZero()) continue;
-    const weightOf = ({ discounts }: DiscountedLine<Line>): Decimal => leftOf(discounts);
-    const shares = allocateByWeight(taken.discount, targets, { weightOf, currency });
+    const weightOf = ({ discounts }: DiscountedLine<Line, C>): Decimal => leftOf(discounts).value;
+    const shares = allocateByWeight(taken.discount, targets, weightOf);
     for (const [target, share] of shares) {
       target.discounts = withShare(target.discounts, association, { base: taken.base, share });
     }
@@ -151,7 +164,10 @@ export function applyCoupons<Line extends AdjustedLine>(
   return { lines: state.map(discounted), applications };
 }
 
-function discounted<Line extends AdjustedLine>({ line, discounts }: DiscountedLine<Line>): Line {
+function discounted<Line extends AdjustedLine<C>, C extends string>({
+  line,
+  discounts,
+}: DiscountedLine<Line, C>): Line {
   if (discounts.traces.length === 0) return line;
   const { lineItem, invoice, traces } = discounts;
   const trace = { ...line.trace, discounts: traces };

@@ -5,7 +5,8 @@ import type { PrepaidWallet } from './adjustments.js';
 import { applyPrepaidCredits } from './apply-prepaid-credits.js';
 import { buildInvoice } from '../invoice/build/build-invoice.js';
 import type { InvoiceLine } from '../invoice/invoice.js';
-import { JANUARY, fixedLine, usageLine, usageOf } from '../../testing/invoice-samples.js';
+import { atLeastZero, formatMoney, sumOfMoney } from '../money/money.js';
+import { JANUARY, fixedLine, usageLine, usageOf, usd } from '../../testing/invoice-samples.js';
 
 /** A usage line or a fixed one, with an amount and a discount. */
 type Sample = readonly [type: 'USAGE' | 'FIXED', amount: string, discount?: string];
@@ -17,8 +18,8 @@ function linesOf(...samples: readonly Sample[]): readonly InvoiceLine[] {
   const usage = new Map(lineItems.map(({ id }) => [id, usageOf('0')]));
   return buildInvoice({ ...JANUARY, lineItems, usage }).lines.map((line, index) => ({
     ...line,
-    amount: decimalOf(samples[index]?.[1] ?? '0'),
-    invoiceLevelDiscount: decimalOf(samples[index]?.[2] ?? '0'),
+    amount: usd(samples[index]?.[1] ?? '0'),
+    invoiceLevelDiscount: usd(samples[index]?.[2] ?? '0'),
   }));
 }
 
@@ -38,14 +39,16 @@ const USAGE_ONLY = { allowedPriceTypes: ['USAGE'] as const };
 function pay(lines: readonly InvoiceLine[], ...wallets: PrepaidWallet[]) {
   const limit = lines.reduce(
     (sum, line) => sum.plus(line.amount).minus(line.invoiceLevelDiscount),
-    ZERO,
+    usd('0'),
   );
-  return applyPrepaidCredits(lines, { wallets, currency: 'usd', limit });
+  return applyPrepaidCredits(lines, { wallets, limit });
 }
 const applied = (lines: readonly InvoiceLine[], ...wallets: PrepaidWallet[]): string[] =>
-  pay(lines, ...wallets).lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied.toFixed(2));
+  pay(lines, ...wallets).lines.map(({ prepaidCreditsApplied }) =>
+    formatMoney(prepaidCreditsApplied),
+  );
 const debits = (lines: readonly InvoiceLine[], ...wallets: PrepaidWallet[]): string[] =>
-  pay(lines, ...wallets).debits.map(({ walletId, amount }) => `${walletId} ${amount.toFixed(2)}`);
+  pay(lines, ...wallets).debits.map(({ walletId, amount }) => `${walletId} ${formatMoney(amount)}`);
 
 describe('prepaid credits (20.7)', () => {
   it('min(40, 100 − 10) on usage: 40 (13.2)', () => {
@@ -109,16 +112,16 @@ describe('laws', () => {
           wallet(`${index}`, balance, { allowedPriceTypes: [type] }),
         );
         const result = pay(lines, ...payers);
-        const sum = result.lines.reduce((all, line) => all.plus(line.prepaidCreditsApplied), ZERO);
-        const paid = result.debits.reduce((all, { amount }) => all.plus(amount), ZERO);
-        expect(plain(sum)).toBe(plain(paid));
+        const taken = result.lines.map(({ prepaidCreditsApplied }) => prepaidCreditsApplied);
+        const paid = result.debits.map(({ amount }) => amount);
+        expect(sumOfMoney(taken, 'usd')).toEqual(sumOfMoney(paid, 'usd'));
         for (const line of result.lines) {
-          const need = Decimal.max(ZERO, line.amount);
-          expect(line.prepaidCreditsApplied.lessThanOrEqualTo(need)).toBe(true);
+          const need = atLeastZero(line.amount);
+          expect(line.prepaidCreditsApplied.comparedTo(need)).toBeLessThanOrEqual(0);
         }
         for (const { walletId, amount } of result.debits) {
           const payer = payers.find(({ id }) => id === walletId);
-          expect(amount.lessThanOrEqualTo(payer?.balance ?? ZERO)).toBe(true);
+          expect(amount.value.lessThanOrEqualTo(payer?.balance ?? ZERO)).toBe(true);
         }
       }),
     );

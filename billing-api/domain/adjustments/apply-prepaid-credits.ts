@@ -1,21 +1,20 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ZERO, maxOf, minOf, type Decimal } from '../../../contract/decimal.js';
-import { floorMoney } from '../money.js';
+import { ZERO, maxOf } from '../../../contract/decimal.js';
+import { atLeastZero, floorMoney, lesserOf, type Money } from '../money/money.js';
 import type { PriceType } from '../price/price-cadence.js';
 import type { PrepaidDebit, PrepaidWallet } from './adjustments.js';
 import type { AdjustedLine } from './adjusted-line.js';
 
-export type PrepaidContext = {
+export type PrepaidContext<C extends string = string> = {
   readonly wallets: readonly PrepaidWallet[];
-  readonly currency: string;
   /** Subtotal minus discounts: the most that credits may pay in total. */
-  readonly limit: Decimal;
+  readonly limit: Money<C>;
 };
 
 /** The lines with their credits, and the debits of the wallets. */
-export type PrepaidResult<Line extends AdjustedLine> = {
+export type PrepaidResult<Line extends AdjustedLine<C>, C extends string = string> = {
   readonly lines: readonly Line[];
-  readonly debits: readonly PrepaidDebit[];
+  readonly debits: readonly PrepaidDebit<C>[];
 };
 
 function byBalance(left: PrepaidWallet, right: PrepaidWallet): number {
@@ -24,22 +23,25 @@ function byBalance(left: PrepaidWallet, right: PrepaidWallet): number {
   return balances || ages || compareTexts(left.id, right.id);
 }
 
-function typeOf({ lineItem }: AdjustedLine): PriceType {
+function typeOf({ lineItem }: Pick<AdjustedLine, 'lineItem'>): PriceType {
   return lineItem?.price.type ?? 'FIXED';
 }
 
-function mayPay({ allowedPriceTypes }: PrepaidWallet, line: AdjustedLine): boolean {
+function mayPay<C extends string>(
+  { allowedPriceTypes }: PrepaidWallet,
+  line: AdjustedLine<C>,
+): boolean {
   return allowedPriceTypes.includes('ALL') || allowedPriceTypes.includes(typeOf(line));
 }
 
-function needOf(line: AdjustedLine): Decimal {
+function needOf<C extends string>(line: AdjustedLine<C>): Money<C> {
   const { amount, lineItemDiscount, invoiceLevelDiscount, prepaidCreditsApplied } = line;
   const net = amount.minus(lineItemDiscount).minus(invoiceLevelDiscount);
-  return maxOf(ZERO, net.minus(prepaidCreditsApplied));
+  return atLeastZero(net.minus(prepaidCreditsApplied));
 }
 
 /** Indexes of the lines in the order in which credits pay them: usage first. */
-function payingOrder(lines: readonly AdjustedLine[]): readonly number[] {
+function payingOrder<C extends string>(lines: readonly AdjustedLine<C>[]): readonly number[] {
   const indexes = [...lines.keys()];
   const isUsage = (index: number): boolean => {
     const line = lines[index];
@@ -49,16 +51,16 @@ function payingOrder(lines: readonly AdjustedLine[]): readonly number[] {
 }
 
 /** Pays lines from one wallet and returns what it paid. */
-function payFrom<Line extends AdjustedLine>(
+function payFrom<Line extends AdjustedLine<C>, C extends string>(
   wallet: PrepaidWallet,
   lines: Line[],
-  moneyMax: Decimal,
-): Decimal {
+  moneyMax: Money<C>,
+): Money<C> {
   let money = moneyMax;
   for (const index of payingOrder(lines)) {
     const line = lines[index];
     if (line === undefined || !mayPay(wallet, line)) continue;
-    const paid = minOf(money, needOf(line));
+    const paid = lesserOf(money, needOf(line));
     money = money.minus(paid);
     lines[index] = { ...line, prepaidCreditsApplied: line.prepaidCreditsApplied.plus(paid) };
   }
@@ -70,16 +72,16 @@ function payFrom<Line extends AdjustedLine>(
  * greatest balance first, never more than a line needs after its discounts (docs/domain.md 20.7).
  * Nothing is debited; the result says what is to be debited.
  */
-export function applyPrepaidCredits<Line extends AdjustedLine>(
+export function applyPrepaidCredits<Line extends AdjustedLine<C>, C extends string>(
   lines: readonly Line[],
-  { wallets, currency, limit }: PrepaidContext,
-): PrepaidResult<Line> {
+  { wallets, limit }: PrepaidContext<C>,
+): PrepaidResult<Line, C> {
   const paid = [...lines];
-  const debits: PrepaidDebit[] = [];
-  let left = maxOf(ZERO, limit);
+  const debits: PrepaidDebit<C>[] = [];
+  let left = atLeastZero(limit);
   for (const wallet of [...wallets].sort(byBalance)) {
-    const money = minOf(left, floorMoney(maxOf(ZERO, wallet.balance), currency));
-    const amount = payFrom(wallet, paid, money);
+    const balance = floorMoney(maxOf(ZERO, wallet.balance), limit.currency);
+    const amount = payFrom(wallet, paid, lesserOf(left, balance));
     left = left.minus(amount);
     if (!amount.isZero()) debits.push({ walletId: wallet.id, amount });
   }

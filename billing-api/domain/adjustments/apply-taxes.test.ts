@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { decimalOf } from '../../../contract/decimal.js';
 import type { TaxAssociation, TaxRateTerms } from './adjustments.js';
 import { applyTaxes, type TaxContext } from './apply-taxes.js';
+import { formatMoney } from '../money/money.js';
+import { usd } from '../../testing/invoice-samples.js';
 
 const rate = (id: string, percent: string, isActive = true): TaxRateTerms => ({
   id,
@@ -27,13 +29,12 @@ const tax = (
 });
 const context = (taxes: readonly TaxAssociation[]): TaxContext => ({
   taxes,
-  currency: 'usd',
   atMs: NOW,
 });
 /** `association amount` of every tax. */
 const taxed = (taxable: string, ...taxes: TaxAssociation[]): string[] =>
-  applyTaxes(decimalOf(taxable), context(taxes)).map(
-    ({ association, taxAmount }) => `${association.id} ${taxAmount.toFixed(2)}`,
+  applyTaxes(usd(taxable), context(taxes)).map(
+    ({ association, taxAmount }) => `${association.id} ${formatMoney(taxAmount)}`,
   );
 
 describe('amount of a tax (13.2)', () => {

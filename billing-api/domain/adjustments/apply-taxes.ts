@@ -1,12 +1,10 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
-import { ZERO, type Decimal } from '../../../contract/decimal.js';
 import type { InstantMs } from '../../../contract/instant.js';
-import { roundMoney } from '../money.js';
+import { roundMoney, zeroMoney, type Money } from '../money/money.js';
 import type { AppliedTax, TaxAssociation, TaxLevel, TaxRateTerms } from './adjustments.js';
 
 export type TaxContext = {
   readonly taxes: readonly TaxAssociation[];
-  readonly currency: string;
   /** The instant of finalization; now for an invoice that is not finalized. */
   readonly atMs: InstantMs;
 };
@@ -28,7 +26,10 @@ function associationsOf(taxes: readonly TaxAssociation[]): readonly TaxAssociati
   return [...of('invoice'), ...inherited];
 }
 
-function counts(association: TaxAssociation, { currency, atMs }: TaxContext): boolean {
+function counts(
+  association: TaxAssociation,
+  { currency, atMs }: { readonly currency: string; readonly atMs: InstantMs },
+): boolean {
   const { rate, validity } = association;
   const isCurrency = association.currency === null || association.currency === currency;
   return rate.isActive && isCurrency && validity.startMs <= atMs && atMs < validity.endMs;
@@ -40,19 +41,20 @@ function byPriority(left: TaxAssociation, right: TaxAssociation): number {
 }
 
 /** The associations that tax an invoice, in order; a rate counts once (docs/domain.md 15). */
-function applicableTaxes(context: TaxContext): readonly TaxAssociation[] {
+function applicableTaxes({ taxes, atMs }: TaxContext, currency: string): readonly TaxAssociation[] {
   const rates = new Set<string>();
-  return associationsOf(context.taxes)
-    .filter((association) => counts(association, context))
+  return associationsOf(taxes)
+    .filter((association) => counts(association, { currency, atMs }))
     .sort(byPriority)
     .filter(({ rate }) => !rates.has(rate.id) && rates.add(rate.id));
 }
 
-function taxOf(rate: TaxRateTerms, taxable: Decimal, currency: string): Decimal {
-  if (!taxable.greaterThan(ZERO)) return ZERO;
+function taxOf<C extends string>(rate: TaxRateTerms, taxable: Money<C>): Money<C> {
+  const { value, currency } = taxable;
+  if (!taxable.isAboveZero()) return zeroMoney(currency);
   switch (rate.type) {
     case 'percentage':
-      return roundMoney(taxable.times(rate.percentage).dividedBy(100), currency);
+      return roundMoney(value.times(rate.percentage).dividedBy(100), currency);
     case 'fixed':
       return roundMoney(rate.fixedValue, currency);
   }
@@ -62,10 +64,13 @@ function taxOf(rate: TaxRateTerms, taxable: Decimal, currency: string): Decimal 
  * The taxes of an invoice: each on the same amount and rounded by itself, not compounded
  * (docs/domain.md 13.2, 15).
  */
-export function applyTaxes(taxable: Decimal, context: TaxContext): readonly AppliedTax[] {
-  return applicableTaxes(context).map((association) => ({
+export function applyTaxes<C extends string>(
+  taxable: Money<C>,
+  context: TaxContext,
+): readonly AppliedTax<C>[] {
+  return applicableTaxes(context, taxable.currency).map((association) => ({
     association,
     taxableAmount: taxable,
-    taxAmount: taxOf(association.rate, taxable, context.currency),
+    taxAmount: taxOf(association.rate, taxable),
   }));
 }

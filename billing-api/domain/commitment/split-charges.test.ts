@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import { roundMoney } from '../money.js';
+import { Money, formatMoney, roundMoney, sumOfMoney } from '../money/money.js';
+import { usd } from '../../testing/invoice-samples.js';
 import { splitCharges, type CommitmentBalance, type UsageCharge } from './split-charges.js';
 
 const balanceOf = (available: string, overageFactor: string): CommitmentBalance => ({
-  available: decimalOf(available),
+  available: usd(available),
   overageFactor: decimalOf(overageFactor),
-  currency: 'usd',
 });
 /** A charge at 1.00 per unit, unless a quantity is given. */
 const charge = (amount: string, quantity = amount): UsageCharge => ({
@@ -19,7 +19,7 @@ const split = (charges: readonly UsageCharge[], from: CommitmentBalance): string
   splitCharges(charges, from).map((parts) =>
     parts.map(
       ({ isOverage, quantity, amount }) =>
-        `${isOverage ? '+ ' : ''}${plain(quantity)} ${amount.toFixed(2)}`,
+        `${isOverage ? '+ ' : ''}${plain(quantity)} ${formatMoney(amount)}`,
     ),
   );
 
@@ -84,9 +84,8 @@ describe('laws', () => {
       })),
     );
   const balances = fc.tuple(fc.nat(1_000_000), fc.nat(3000)).map(([cents, millis]) => ({
-    available: new Decimal(cents).dividedBy(100),
+    available: new Money(new Decimal(cents).dividedBy(100), 'usd'),
     overageFactor: new Decimal(millis).dividedBy(1000).plus(1),
-    currency: 'usd',
   }));
   const sum = (values: readonly Decimal[]): Decimal =>
     values.reduce((total, value) => total.plus(value), ZERO);
@@ -95,11 +94,15 @@ describe('laws', () => {
     fc.assert(
       fc.property(charges, balances, (drawn, from) => {
         const usage = sum(drawn.map((one) => one.charge));
-        fc.pre(usage.greaterThanOrEqualTo(from.available));
+        fc.pre(usage.greaterThanOrEqualTo(from.available.value));
         const amounts = splitCharges(drawn, from).flat();
-        const overage = usage.minus(from.available).times(from.overageFactor);
+        const overage = usage.minus(from.available.value).times(from.overageFactor);
         const expected = from.available.plus(roundMoney(overage, 'usd'));
-        expect(plain(sum(amounts.map(({ amount }) => amount)))).toBe(plain(expected));
+        const charged = sumOfMoney(
+          amounts.map(({ amount }) => amount),
+          'usd',
+        );
+        expect(charged).toEqual(expected);
       }),
     );
   });
@@ -136,7 +139,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(charges, balances, (drawn, from) => {
         for (const { amount, exact } of splitCharges(drawn, from).flat()) {
-          expect(amount.minus(exact).abs().lessThan('0.01')).toBe(true);
+          expect(amount.value.minus(exact).abs().lessThan('0.01')).toBe(true);
         }
       }),
     );

@@ -1,27 +1,27 @@
 import { Decimal, sumOf, ZERO } from '../../../contract/decimal.js';
 import { mustGet } from '../../../runtime/failure.js';
-import { allocate, roundMoney, type AmountParts } from '../money.js';
+import { allocate, type AmountParts } from '../money/allocate.js';
+import { roundMoney, type Money } from '../money/money.js';
 
 /** The quantity and the charge of a usage line, before the commitment of its subscription. */
 export type UsageCharge = { readonly quantity: Decimal; readonly charge: Decimal };
 
 /** What is left of a commitment before the first line, and the factor for charges beyond it. */
-export type CommitmentBalance = {
-  /** R of docs/domain.md 11.1, whole minor units. */
-  readonly available: Decimal;
+export type CommitmentBalance<C extends string = string> = {
+  /** R of docs/domain.md 11.1. */
+  readonly available: Money<C>;
   readonly overageFactor: Decimal;
-  readonly currency: string;
 };
 
 /** One of at most two parts of a charge; the part within the commitment comes first. */
-export type ChargePart = {
+export type ChargePart<C extends string = string> = {
   readonly isOverage: boolean;
   readonly quantity: Decimal;
   /** At the normal price; exact. */
   readonly base: Decimal;
   /** The charge: `base`, or `base` × factor beyond the commitment; exact. */
   readonly exact: Decimal;
-  readonly amount: Decimal;
+  readonly amount: Money<C>;
   /** The part of the commitment that earlier lines used. */
   readonly usedBefore: Decimal;
 };
@@ -31,12 +31,12 @@ type Unrounded = Omit<ChargePart, 'amount'>;
 /** Fraction digits of the quantities of a split line. */
 const QUANTITY_DIGITS = 12;
 
-function splitCharge(
+function splitCharge<C extends string>(
   { quantity, charge }: UsageCharge,
-  balance: CommitmentBalance,
+  { available: { value: available }, overageFactor }: CommitmentBalance<C>,
   usedBefore: Decimal,
 ): readonly Unrounded[] {
-  const left = balance.available.minus(usedBefore);
+  const left = available.minus(usedBefore);
   const part = { isOverage: false, quantity, base: charge, exact: charge, usedBefore };
   if (charge.lessThanOrEqualTo(left)) return [part];
   const beyond = charge.minus(left);
@@ -44,7 +44,7 @@ function splitCharge(
     ...part,
     isOverage: true,
     base: beyond,
-    exact: beyond.times(balance.overageFactor),
+    exact: beyond.times(overageFactor),
   };
   if (left.isZero()) return [overage];
   const covered = quantity
@@ -53,14 +53,17 @@ function splitCharge(
     .toDecimalPlaces(QUANTITY_DIGITS, Decimal.ROUND_HALF_UP);
   return [
     { ...part, quantity: covered, base: left, exact: left },
-    { ...overage, quantity: quantity.minus(covered), usedBefore: balance.available },
+    { ...overage, quantity: quantity.minus(covered), usedBefore: available },
   ];
 }
 
 /** Allocates the rounded sum, so that the amounts of all parts add up to it. */
-function amountsOf(parts: readonly Unrounded[], currency: string): AmountParts<Unrounded> {
+function amountsOf<C extends string>(
+  parts: readonly Unrounded[],
+  currency: C,
+): AmountParts<Unrounded, C> {
   const shareOf = ({ exact }: Unrounded): Decimal => exact;
-  return allocate(roundMoney(sumOf(parts.map(shareOf)), currency), parts, { shareOf, currency });
+  return allocate(roundMoney(sumOf(parts.map(shareOf)), currency), parts, shareOf);
 }
 
 /**
@@ -72,11 +75,11 @@ function amountsOf(parts: readonly Unrounded[], currency: string): AmountParts<U
  * itself.
  * @returns the parts of every charge, in the order of the charges.
  */
-export function splitCharges(
+export function splitCharges<C extends string>(
   charges: readonly UsageCharge[],
-  balance: CommitmentBalance,
-): readonly (readonly ChargePart[])[] {
-  const { currency } = balance;
+  balance: CommitmentBalance<C>,
+): readonly (readonly ChargePart<C>[])[] {
+  const { currency } = balance.available;
   let used = ZERO;
   const split = charges.map((charge) => {
     const parts = splitCharge(charge, balance, used);
@@ -86,7 +89,7 @@ export function splitCharges(
   });
   const within = split.flat().filter(({ isOverage }) => !isOverage);
   const beyond = split.flat().filter(({ isOverage }) => isOverage);
-  const isExhausted = used.greaterThanOrEqualTo(balance.available);
+  const isExhausted = used.greaterThanOrEqualTo(balance.available.value);
   const withinAmounts = isExhausted
     ? amountsOf(within, currency)
     : within.map((part) => [part, roundMoney(part.exact, currency)] as const);

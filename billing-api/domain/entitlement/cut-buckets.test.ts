@@ -57,7 +57,7 @@ function lineOf(bucketSize: WindowSize, events: readonly Event[]) {
   const [line] = buildInvoice({ ...JANUARY, ...plan, usage }).lines;
   const windows = line?.trace.windows ?? [];
   return {
-    amount: line?.amount.toFixed(),
+    amount: line?.amount.value.toFixed(),
     covered: line?.adjustedEntitlementQuantity?.toFixed(),
     windows: windows.map(({ startMs, endMs, group, quantity }) => [
       (endMs - startMs) / 86_400_000,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
 import type { LineCommitment, SubscriptionCommitment } from '../commitment/commitment.js';
-import { formatMoney } from '../money.js';
+import { formatMoney, type Money } from '../money/money.js';
 import type { LineItem } from './line-item.js';
 import { buildInvoice } from './build/build-invoice.js';
 import type { InvoiceInputs, InvoiceLine, PriorCommitment } from './invoice.js';
@@ -17,6 +17,7 @@ import {
   usageLine,
   usageOf,
   subscriptionOf,
+  usd,
 } from '../../testing/invoice-samples.js';
 
 /** A usage line at 1.00 per unit, unless another amount is given. */
@@ -24,7 +25,7 @@ const used = (id: string, amount = '1.00', change: Partial<LineItem> = {}): Line
   usageLine(id, { price: { ...USAGE_PRICE, amount: decimalOf(amount) }, ...change });
 const usages = (entries: Readonly<Record<string, string>>): InvoiceInputs['usage'] =>
   new Map(Object.entries(entries).map(([id, usage]) => [id, usageOf(usage)]));
-const money = (line: InvoiceLine): string => formatMoney(line.amount, 'usd');
+const money = (line: InvoiceLine): string => formatMoney(line.amount);
 const lines = (change: Partial<InvoiceInputs>): string[] =>
   buildInvoice({ ...JANUARY, ...change }).lines.map(
     (line) =>
@@ -48,8 +49,8 @@ function committed(
   return { ...MONTHLY, commitment };
 }
 const TRUE_UP = { isTrueUpEnabled: true };
-const figures = (...parts: (Decimal | undefined)[]): string =>
-  parts.map((part) => part?.toFixed(2)).join(' + ');
+const figures = (...parts: (Money | undefined)[]): string =>
+  parts.map((part) => part && formatMoney(part)).join(' + ');
 /** `amount = utilized + overage + true-up` of the only line. */
 function lineOf(change: Partial<InvoiceInputs>): string {
   const [only] = buildInvoice({ ...JANUARY, ...change }).lines;
@@ -66,7 +67,7 @@ describe('commitment of a subscription (11.1)', () => {
       'calls overage 166.666666666667 75.00',
     ]);
     const { lines: made, totals } = buildInvoice(inputs);
-    expect(totals.subtotal.toFixed(2)).toBe('175.00');
+    expect(formatMoney(totals.subtotal)).toBe('175.00');
     expect(made.map(({ metadata }) => metadata)).toEqual([
       {},
       { is_overage: true, overage_factor: '1.5' },
@@ -299,17 +300,17 @@ describe('commitment of a line (11.3)', () => {
     const lineItems = [used('calls', '0.02', { commitment })];
     expect(charge('15000', commitment, { lineItems })).toBe('350.00 = 200.00 + 150.00 + 0.00');
     const made = buildInvoice({ ...JANUARY, lineItems, usage: usages({ calls: '15000' }) });
-    expect(JSON.parse(JSON.stringify(made.lines[0]?.commitmentInfo))).toEqual({
+    expect(made.lines[0]?.commitmentInfo).toEqual({
       type: 'quantity',
-      amount: '200',
-      quantity: '10000',
-      overageFactor: '1.5',
+      amount: decimalOf('200'),
+      quantity: decimalOf('10000'),
+      overageFactor: decimalOf('1.5'),
       isTrueUpEnabled: true,
       duration: null,
       isWindowed: false,
-      utilized: '200',
-      overage: '150',
-      trueUp: '0',
+      utilized: usd('200'),
+      overage: usd('150'),
+      trueUp: usd('0'),
     });
   });
 

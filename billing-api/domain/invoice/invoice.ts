@@ -3,6 +3,7 @@ import type { InstantMs, Interval } from '../../../contract/instant.js';
 import type { CommitmentType } from '../commitment/commitment.js';
 import type { EntitlementSource } from '../entitlement/entitlement.js';
 import type { BillingPeriod } from '../calendar/billing-grid.js';
+import type { Money } from '../money/money.js';
 import type { LineItem } from './line-item.js';
 import type { SubscriptionTerms } from './subscription-terms.js';
 import type {
@@ -32,8 +33,8 @@ export type InvoicedLine = {
 };
 
 /** What the lines of an invoice are selected from, before any usage is read. */
-export type LineSelectionInputs = {
-  readonly subscription: SubscriptionTerms;
+export type LineSelectionInputs<C extends string = string> = {
+  readonly subscription: SubscriptionTerms<C>;
   /** What the invoice is for: a row of the ledger, or for a preview any interval. */
   readonly period: Interval;
   readonly referencePoint: ReferencePoint;
@@ -51,11 +52,11 @@ export type PriorCommitment = {
   readonly period: Interval;
   /** The line item that used it; its successors share the commitment (docs/domain.md 11.3). */
   readonly lineItemId: string;
-  /** In-commitment amount, rounded. */
+  /** In-commitment amount, rounded to the currency's minor digits. */
   readonly amount: Decimal;
 };
 
-export type InvoiceInputs = LineSelectionInputs & {
+export type InvoiceInputs<C extends string = string> = LineSelectionInputs<C> & {
   /** By line item id; every selected usage line must have an entry, also without usage. */
   readonly usage: ReadonlyMap<string, LineUsage>;
   /** Now: windows of a commitment that have not begun are not charged yet (docs/domain.md 11.4). */
@@ -78,16 +79,16 @@ export type InvoiceInputs = LineSelectionInputs & {
  * Money of a part of a line: the costs of all parts add up to the line's amount (docs/domain.md
  * 13.6).
  */
-type CostShare = {
-  readonly cost: Decimal;
+type CostShare<C extends string = string> = {
+  readonly cost: Money<C>;
   /** Share of the usage of all parts in percent, half-up to 2 digits. */
   readonly percentage: Decimal;
 };
-export type UsageAnalyticsRow = SourceUsage & CostShare;
-export type UsageBreakdownRow = GroupedUsage & CostShare;
+export type UsageAnalyticsRow<C extends string = string> = SourceUsage & CostShare<C>;
+export type UsageBreakdownRow<C extends string = string> = GroupedUsage & CostShare<C>;
 
 /** The commitment of a line and its share in the line's amount (docs/domain.md 11.3, 11.4). */
-export type CommitmentInfo = {
+export type CommitmentInfo<C extends string = string> = {
   /** This and the next four are null when only time buckets have a commitment. */
   readonly type: CommitmentType | null;
   /**
@@ -101,10 +102,10 @@ export type CommitmentInfo = {
   readonly isTrueUpEnabled: boolean | null;
   readonly duration: BillingPeriod | null;
   readonly isWindowed: boolean;
-  /** This and the next two are minor units that add up to the line's amount. */
-  readonly utilized: Decimal;
-  readonly overage: Decimal;
-  readonly trueUp: Decimal;
+  /** This and the next two add up to the line's amount. */
+  readonly utilized: Money<C>;
+  readonly overage: Money<C>;
+  readonly trueUp: Money<C>;
 };
 
 /**
@@ -113,7 +114,7 @@ export type CommitmentInfo = {
  */
 export type LineKind = 'charge' | 'overage' | 'true_up';
 
-export type InvoiceLine = {
+export type InvoiceLine<C extends string = string> = {
   readonly kind: LineKind;
   /** Null exactly for a true-up, which belongs to the plan as a whole. */
   readonly lineItem: LineItem | null;
@@ -123,51 +124,48 @@ export type InvoiceLine = {
   readonly quantity: Decimal;
   /** The part of the line's usage that the allowance covers; null without an entitlement. */
   readonly adjustedEntitlementQuantity: Decimal | null;
-  /** Rounded to the currency's minor digits; write it with `formatMoney`. */
-  readonly amount: Decimal;
+  readonly amount: Money<C>;
   /** The amount in the price's own unit (docs/domain.md 8.6); null for FIAT prices. */
   readonly priceUnitAmount: Decimal | null;
   /** Taken off by coupons on the line item. */
-  readonly lineItemDiscount: Decimal;
+  readonly lineItemDiscount: Money<C>;
   /** The line's share of what coupons on the invoice take off. */
-  readonly invoiceLevelDiscount: Decimal;
-  readonly prepaidCreditsApplied: Decimal;
+  readonly invoiceLevelDiscount: Money<C>;
+  readonly prepaidCreditsApplied: Money<C>;
   /** Null unless the line item has a commitment. */
-  readonly commitmentInfo: CommitmentInfo | null;
-  readonly usageAnalytics: readonly UsageAnalyticsRow[];
-  readonly usageBreakdown: readonly UsageBreakdownRow[];
+  readonly commitmentInfo: CommitmentInfo<C> | null;
+  readonly usageAnalytics: readonly UsageAnalyticsRow<C>[];
+  readonly usageBreakdown: readonly UsageBreakdownRow<C>[];
   /** Facts about the commitment of the subscription (docs/domain.md 11.1). */
   readonly metadata: Readonly<Record<string, string | boolean>>;
-  readonly trace: LineTrace;
+  readonly trace: LineTrace<C>;
 };
 
-/**
- * The sums of an invoice (docs/domain.md 13.2); every one has at most the currency's minor digits.
- */
-export type InvoiceTotals = {
-  readonly subtotal: Decimal;
-  readonly totalDiscount: Decimal;
-  readonly totalPrepaidCreditsApplied: Decimal;
-  readonly totalTax: Decimal;
-  readonly total: Decimal;
-  readonly adjustmentAmount: Decimal;
-  readonly amountDue: Decimal;
-  readonly amountPaid: Decimal;
-  readonly amountRemaining: Decimal;
-  readonly overpaidAmount: Decimal;
+/** The sums of an invoice (docs/domain.md 13.2). */
+export type InvoiceTotals<C extends string = string> = {
+  readonly subtotal: Money<C>;
+  readonly totalDiscount: Money<C>;
+  readonly totalPrepaidCreditsApplied: Money<C>;
+  readonly totalTax: Money<C>;
+  readonly total: Money<C>;
+  readonly adjustmentAmount: Money<C>;
+  readonly amountDue: Money<C>;
+  readonly amountPaid: Money<C>;
+  readonly amountRemaining: Money<C>;
+  readonly overpaidAmount: Money<C>;
 };
 
-export type InvoiceResult = {
-  readonly currency: string;
+export type InvoiceResult<C extends string = string> = {
+  readonly currency: C;
   readonly period: Interval;
   readonly dueMs: InstantMs;
   /** In line order; lines of one item by period; a true-up last. */
-  readonly lines: readonly InvoiceLine[];
+  readonly lines: readonly InvoiceLine<C>[];
   /** Line coupons first, each kind in the order of application. */
-  readonly couponApplications: readonly CouponApplication[];
+  readonly couponApplications: readonly CouponApplication<C>[];
   /** By priority, then id. */
-  readonly taxes: readonly AppliedTax[];
+  readonly taxes: readonly AppliedTax<C>[];
   /** In the order in which the wallets pay. */
-  readonly prepaidDebits: readonly PrepaidDebit[];
-  readonly totals: InvoiceTotals;
+  readonly prepaidDebits: readonly PrepaidDebit<C>[];
+  readonly totals: InvoiceTotals<C>;
 };

@@ -3,6 +3,7 @@ import type { Decimal } from '../../../contract/decimal.js';
 import type { Interval } from '../../../contract/instant.js';
 import type { MeterFilter } from '../../../contract/meter.js';
 import type { DiscountTrace } from '../adjustments/adjusted-line.js';
+import type { Money } from '../money/money.js';
 import type { WindowSize } from '../calendar/usage-windows.js';
 import type { MeterValue } from '../usage/line-meter.js';
 import type { Proration } from '../calendar/proration.js';
@@ -12,7 +13,7 @@ import type { PricedWindow } from '../rating/priced-window.js';
 import type { PricingTrace } from '../rating/pricing-trace.js';
 
 /** The steps that led to a line's amount, enough to compute it again by hand (docs/http.md 6). */
-export type LineTrace = {
+export type LineTrace<C extends string = string> = {
   readonly timezone: string;
   /** Usage window or charged period. */
   readonly window: Interval;
@@ -24,9 +25,9 @@ export type LineTrace = {
   readonly windows: readonly PricedWindow[] | null;
   readonly commitment: CommitmentTrace | null;
   readonly proration: Proration | null;
-  readonly rounding: Rounding;
+  readonly rounding: Rounding<C>;
   /** In the order in which they were taken; line coupons first. */
-  readonly discounts: readonly DiscountTrace[];
+  readonly discounts: readonly DiscountTrace<C>[];
 };
 
 export type UsageTrace = {
@@ -49,9 +50,9 @@ export type UsageTrace = {
   readonly allowance: AllowanceTrace | null;
 };
 
-export type Rounding = {
+export type Rounding<C extends string = string> = {
   readonly exact: Decimal;
-  readonly rounded: Decimal;
+  readonly rounded: Money<C>;
   readonly digits: number;
   /** `largest_remainder`: a part of a rounded sum (docs/domain.md 6.5). */
   readonly mode: 'half_up_away_from_zero' | 'largest_remainder';

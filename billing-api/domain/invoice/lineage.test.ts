@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decimalOf } from '../../../contract/decimal.js';
 import { JANUARY, USAGE_PRICE, day, usageLine, usageOf } from '../../testing/invoice-samples.js';
+import { formatMoney } from '../money/money.js';
 import type { LineCommitment } from '../commitment/commitment.js';
 import type { LineItem } from './line-item.js';
 import { buildInvoice } from './build/build-invoice.js';
@@ -49,8 +50,10 @@ function charges(
   const read = new Map(Object.entries(usage).map(([id, value]) => [id, usageOf(value)]));
   const { lines } = buildInvoice({ ...JANUARY, lineItems, usage: read, ...change });
   return lines.map(({ lineItem, amount, commitmentInfo: info }) => {
-    const parts = [info?.utilized, info?.overage, info?.trueUp].map((part) => part?.toFixed(2));
-    return `${lineItem?.id ?? ''} ${amount.toFixed(2)} = ${parts.join(' + ')}`;
+    const parts = [info?.utilized, info?.overage, info?.trueUp].map(
+      (part) => part && formatMoney(part),
+    );
+    return `${lineItem?.id ?? ''} ${formatMoney(amount)} = ${parts.join(' + ')}`;
   });
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, ZERO, decimalOf, plain } from '../../../contract/decimal.js';
-import { formatMoney } from '../money.js';
+import { Money, formatMoney, sumOfMoney } from '../money/money.js';
+import { usd } from '../../testing/invoice-samples.js';
 import type { GroupedUsage, SourceUsage } from '../usage/line-usage.js';
 import { splitByGrouping, splitBySource } from './split-usage.js';
 
@@ -11,9 +12,8 @@ const share = (source: string, usage: string, eventCount = 1): SourceUsage => ({
   eventCount,
 });
 const rows = (amount: string, shares: readonly SourceUsage[]): string[] =>
-  splitBySource(decimalOf(amount), shares, 'usd').map(
-    (row) =>
-      `${row.source} ${plain(row.usage)} ${formatMoney(row.cost, 'usd')} ${plain(row.percentage)}`,
+  splitBySource(usd(amount), shares).map(
+    (row) => `${row.source} ${plain(row.usage)} ${formatMoney(row.cost)} ${plain(row.percentage)}`,
   );
 
 describe('usage_analytics (13.6)', () => {
@@ -55,7 +55,7 @@ describe('usage_analytics (13.6)', () => {
   });
 
   it('keeps the event counts', () => {
-    const [row] = splitBySource(decimalOf('5'), [share('a', '1', 17)], 'usd');
+    const [row] = splitBySource(usd('5'), [share('a', '1', 17)]);
     expect(row?.eventCount).toBe(17);
   });
 });
@@ -70,9 +70,9 @@ describe('usage_breakdown (13.6)', () => {
   it('has the groups of the keys asked for', () => {
     const shares = [group({ region: 'us' }, '1'), group({ region: 'eu' }, '3')];
     expect(
-      splitByGrouping(decimalOf('2'), shares, 'usd').map((row) => [
+      splitByGrouping(usd('2'), shares).map((row) => [
         row.groupedBy,
-        row.cost.toFixed(2),
+        formatMoney(row.cost),
         plain(row.percentage),
       ]),
     ).toEqual([
@@ -86,9 +86,7 @@ describe('usage_breakdown (13.6)', () => {
       group({ region: 'us', tier: 'b' }, '1'),
       group({ tier: 'a', region: 'us' }, '1'),
     ];
-    const tiers = splitByGrouping(decimalOf('2'), shares, 'usd').map(
-      (row) => row.groupedBy['tier'],
-    );
+    const tiers = splitByGrouping(usd('2'), shares).map((row) => row.groupedBy['tier']);
     expect(tiers).toEqual(['a', 'b']);
   });
 });
@@ -109,15 +107,17 @@ describe('laws', () => {
         eventCount: index,
       })),
     );
-  const money = fc.integer({ min: 0, max: 10_000_000 }).map((units) => new Decimal(units).div(100));
+  const money = fc
+    .integer({ min: 0, max: 10_000_000 })
+    .map((units) => new Money<string>(new Decimal(units).div(100), 'usd'));
 
   it('the costs of the rows add up to the line amount', () => {
     fc.assert(
       fc.property(money, shares, (amount, parts) => {
-        const split = splitBySource(amount, parts, 'usd');
+        const split = splitBySource(amount, parts);
         fc.pre(split.length > 0);
-        const sum = split.reduce((total, row) => total.plus(row.cost), ZERO);
-        expect(sum.toFixed(2)).toBe(amount.toFixed(2));
+        const costs = split.map(({ cost }) => cost);
+        expect(sumOfMoney(costs, 'usd')).toEqual(amount);
       }),
     );
   });
@@ -125,8 +125,8 @@ describe('laws', () => {
   it('the order of the shares does not matter', () => {
     fc.assert(
       fc.property(money, shares, (amount, parts) => {
-        expect(JSON.stringify(splitBySource(amount, [...parts].reverse(), 'usd'))).toBe(
-          JSON.stringify(splitBySource(amount, parts, 'usd')),
+        expect(JSON.stringify(splitBySource(amount, [...parts].reverse()))).toBe(
+          JSON.stringify(splitBySource(amount, parts)),
         );
       }),
     );

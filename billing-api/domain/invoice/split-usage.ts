@@ -1,32 +1,29 @@
 import { compareTexts } from '../../../contract/compare-texts.js';
 import { Decimal, ZERO } from '../../../contract/decimal.js';
-import { allocateByWeight } from '../money.js';
+import { allocateByWeight } from '../money/allocate.js';
+import type { Money } from '../money/money.js';
 import type { UsageAnalyticsRow, UsageBreakdownRow } from './invoice.js';
 import type { GroupedUsage, SourceUsage, UsageShare } from '../usage/line-usage.js';
 
 /** `usage_analytics` of a line (docs/domain.md 13.6): the cost of each source of events. */
-export function splitBySource(
-  amount: Decimal,
+export function splitBySource<C extends string>(
+  amount: Money<C>,
   shares: readonly SourceUsage[],
-  currency: string,
-): readonly UsageAnalyticsRow[] {
+): readonly UsageAnalyticsRow<C>[] {
   return splitCost(
     amount,
     sortedShares(shares, (share) => share.source),
-    currency,
   );
 }
 
 /** `usage_breakdown` of a line (docs/domain.md 13.6): the cost of each combination of groupings. */
-export function splitByGrouping(
-  amount: Decimal,
+export function splitByGrouping<C extends string>(
+  amount: Money<C>,
   shares: readonly GroupedUsage[],
-  currency: string,
-): readonly UsageBreakdownRow[] {
+): readonly UsageBreakdownRow<C>[] {
   return splitCost(
     amount,
     sortedShares(shares, (share) => groupText(share.groupedBy)),
-    currency,
   );
 }
 
@@ -46,14 +43,13 @@ function sortedShares<Share extends UsageShare>(
 }
 
 /** Rows whose costs add up to the amount; none without usage. */
-function splitCost<Share extends UsageShare>(
-  amount: Decimal,
+function splitCost<Share extends UsageShare, C extends string>(
+  amount: Money<C>,
   shares: readonly Share[],
-  currency: string,
-): readonly (Share & { readonly cost: Decimal; readonly percentage: Decimal })[] {
+): readonly (Share & { readonly cost: Money<C>; readonly percentage: Decimal })[] {
   const total = shares.reduce((sum, share) => sum.plus(share.usage), ZERO);
   if (total.isZero()) return [];
-  const costs = allocateByWeight(amount, shares, { weightOf: ({ usage }) => usage, currency });
+  const costs = allocateByWeight(amount, shares, ({ usage }) => usage);
   return costs.map(([share, cost]) => ({
     ...share,
     cost,

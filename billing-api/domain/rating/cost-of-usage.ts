@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../contract/decimal.js';
-import { roundMoney } from '../money.js';
+import { roundMoney, type Money } from '../money/money.js';
 import type { Price } from '../price/price.js';
 import { ratePrice } from './rate-price.js';
 
@@ -11,7 +11,7 @@ import { ratePrice } from './rate-price.js';
 export function costOfUsage(
   price: Price,
   usage: { readonly quantity: Decimal; readonly hasBuckets: boolean },
-): Decimal | null {
+): Money | null {
   if (usage.hasBuckets && price.billingModel !== 'FLAT_FEE') return null;
   return roundMoney(ratePrice(price, usage.quantity).amount, price.currency);
 }

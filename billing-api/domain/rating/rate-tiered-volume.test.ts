@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal, decimalOf } from '../../../contract/decimal.js';
-import { formatMoney, roundMoney } from '../money.js';
+import { formatMoney, roundMoney } from '../money/money.js';
 import type { Tier } from '../price/price-figures.js';
 import { rateTieredVolume } from './rate-tiered-volume.js';
 
@@ -27,7 +27,7 @@ describe('TIERED VOLUME (8.3)', () => {
     const [q, tier, exact, line] = row;
     const { amount, trace } = rateTieredVolume(TIERS, decimalOf(q));
     expect(amount.toFixed()).toBe(exact);
-    expect(formatMoney(roundMoney(amount, 'usd'), 'usd')).toBe(line);
+    expect(formatMoney(roundMoney(amount, 'usd'))).toBe(line);
     expect(trace.steps.map((step) => step.tier)).toEqual([tier]);
   });
 

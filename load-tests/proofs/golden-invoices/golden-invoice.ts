@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { buildInvoice } from '../../../billing-api/domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs } from '../../../billing-api/domain/invoice/invoice.js';
-import { encodeValue } from '../../../billing-api/domain/invoice/snapshot/encode-value.js';
+import { resultBytes } from './result-bytes.js';
 
 /** A kept invoice: its inputs as they were stored, and every byte of what they made. */
 export const goldenInvoice = z.object({
@@ -14,5 +14,5 @@ export type GoldenInvoice = z.infer<typeof goldenInvoice>;
 
 /** Every byte of an invoice: lines, totals and traces. */
 export function bytesOf(inputs: InvoiceInputs): string {
-  return JSON.stringify(encodeValue(buildInvoice(inputs)));
+  return resultBytes(buildInvoice(inputs));
 }

@@ -1,7 +1,7 @@
-import { sumOf, ZERO, type Decimal } from '../../../../contract/decimal.js';
 import { applyCoupons } from '../../adjustments/apply-coupons.js';
 import { applyPrepaidCredits } from '../../adjustments/apply-prepaid-credits.js';
 import { applyTaxes } from '../../adjustments/apply-taxes.js';
+import { sumOfMoney, zeroMoney, type Money } from '../../money/money.js';
 import { dueDateOf } from './due-date.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { BillableLine } from '../billable-line.js';
@@ -15,7 +15,7 @@ import { selectLines } from '../select-lines.js';
  * items, usage and adjustments.
  * @throws TypeError as `priceInvoice` does.
  */
-export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
+export function buildInvoice<C extends string>(inputs: InvoiceInputs<C>): InvoiceResult<C> {
   return priceInvoice(selectLines(inputs), inputs);
 }
 
@@ -26,25 +26,26 @@ export function buildInvoice(inputs: InvoiceInputs): InvoiceResult {
  *   requires. A line without usage has an entry of 0; a failed read must never become an amount of
  *   0.
  */
-export function priceInvoice(
+export function priceInvoice<C extends string>(
   selected: readonly BillableLine[],
-  inputs: InvoiceInputs,
-): InvoiceResult {
+  inputs: InvoiceInputs<C>,
+): InvoiceResult<C> {
   const { currency } = inputs.subscription;
   const { coupons, taxes: associations, wallets, period, asOfMs } = inputs;
   const charged = applyCoupons(pricedLines(selected, inputs), { coupons, period, currency });
-  const subtotal = sumOf(charged.lines.map(({ amount }) => amount));
-  const totalDiscount = sumOf(charged.lines.map(discountOf));
+  const sum = (amounts: readonly Money<C>[]): Money<C> => sumOfMoney(amounts, currency);
+  const subtotal = sum(charged.lines.map(({ amount }) => amount));
+  const totalDiscount = sum(charged.lines.map(discountOf));
   const taxable = subtotal.minus(totalDiscount);
-  const paid = applyPrepaidCredits(charged.lines, { wallets, currency, limit: taxable });
-  const taxes = applyTaxes(taxable, { taxes: associations, currency, atMs: asOfMs });
+  const paid = applyPrepaidCredits(charged.lines, { wallets, limit: taxable });
+  const taxes = applyTaxes(taxable, { taxes: associations, atMs: asOfMs });
   const totals = invoiceTotals({
     subtotal,
     totalDiscount,
-    totalPrepaidCreditsApplied: sumOf(paid.lines.map((line) => line.prepaidCreditsApplied)),
-    totalTax: sumOf(taxes.map(({ taxAmount }) => taxAmount)),
-    adjustmentAmount: ZERO,
-    amountPaid: ZERO,
+    totalPrepaidCreditsApplied: sum(paid.lines.map((line) => line.prepaidCreditsApplied)),
+    totalTax: sum(taxes.map(({ taxAmount }) => taxAmount)),
+    adjustmentAmount: zeroMoney(currency),
+    amountPaid: zeroMoney(currency),
   });
   return {
     currency,
@@ -58,13 +59,16 @@ export function priceInvoice(
   };
 }
 
-function discountOf({ lineItemDiscount, invoiceLevelDiscount }: InvoiceLine): Decimal {
+function discountOf<C extends string>({
+  lineItemDiscount,
+  invoiceLevelDiscount,
+}: InvoiceLine<C>): Money<C> {
   return lineItemDiscount.plus(invoiceLevelDiscount);
 }
 
-function shownLines(
-  lines: readonly InvoiceLine[],
-  { hideZeroCharges }: InvoiceInputs,
-): readonly InvoiceLine[] {
+function shownLines<C extends string>(
+  lines: readonly InvoiceLine<C>[],
+  { hideZeroCharges }: InvoiceInputs<C>,
+): readonly InvoiceLine<C>[] {
   return hideZeroCharges ? lines.filter((line) => !line.amount.isZero()) : lines;
 }

@@ -1,22 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, ZERO, decimalOf } from '../../../../contract/decimal.js';
+import { Decimal } from '../../../../contract/decimal.js';
 import { invoiceTotals } from './invoice-totals.js';
 import type { TotalsInputs } from './invoice-totals.js';
+import { Money, formatMoney } from '../../money/money.js';
+import { usd } from '../../../testing/invoice-samples.js';
 
 const NOTHING: TotalsInputs = {
-  subtotal: ZERO,
-  totalDiscount: ZERO,
-  totalPrepaidCreditsApplied: ZERO,
-  totalTax: ZERO,
-  adjustmentAmount: ZERO,
-  amountPaid: ZERO,
+  subtotal: usd('0'),
+  totalDiscount: usd('0'),
+  totalPrepaidCreditsApplied: usd('0'),
+  totalTax: usd('0'),
+  adjustmentAmount: usd('0'),
+  amountPaid: usd('0'),
 };
 const figures = (change: Partial<Record<keyof TotalsInputs, string>>): Record<string, string> => {
-  const given = Object.entries(change).map(([name, text]) => [name, decimalOf(text)]);
+  const given = Object.entries(change).map(([name, text]) => [name, usd(text)]);
   const totals = invoiceTotals({ ...NOTHING, ...Object.fromEntries(given) });
   return Object.fromEntries(
-    Object.entries(totals).map(([name, value]) => [name, value.toFixed(2)]),
+    Object.entries(totals).map(([name, value]) => [name, formatMoney(value)]),
   );
 };
 
@@ -55,14 +57,14 @@ describe('invoiceTotals (13.2)', () => {
   it('never loses a cent between due, paid, remaining and overpaid', () => {
     const money = fc
       .integer({ min: 0, max: 10_000_000 })
-      .map((units) => new Decimal(units).div(100));
+      .map((units) => new Money<string>(new Decimal(units).div(100), 'usd'));
     fc.assert(
       fc.property(money, money, money, (subtotal, adjustmentAmount, amountPaid) => {
         const totals = invoiceTotals({ ...NOTHING, subtotal, adjustmentAmount, amountPaid });
         const { amountDue, amountRemaining, overpaidAmount } = totals;
         const balance = amountRemaining.minus(overpaidAmount);
-        fc.pre(!amountDue.isNegative());
-        expect(balance.toFixed()).toBe(amountDue.minus(amountPaid).toFixed());
+        fc.pre(!amountDue.value.isNegative());
+        expect(balance).toEqual(amountDue.minus(amountPaid));
       }),
     );
   });

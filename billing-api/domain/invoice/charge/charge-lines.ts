@@ -3,8 +3,8 @@ import type { Interval } from '../../../../contract/instant.js';
 import { zip } from '../../../../runtime/failure.js';
 import type { SubscriptionCommitment } from '../../commitment/commitment.js';
 import { splitCharges, type ChargePart } from '../../commitment/split-charges.js';
-import { roundMoney } from '../../money.js';
-import { commitmentPeriodOf, restOf, type CommitmentPeriod } from './commitment-period.js';
+import { Money, atLeastZero, roundMoney } from '../../money/money.js';
+import { commitmentPeriodOf, type CommitmentPeriod } from './commitment-period.js';
 import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
 import { invoiceScopeOf } from '../invoice-scope.js';
 import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
@@ -12,33 +12,35 @@ import type { Rounding } from '../line-trace.js';
 import type { RatedLine } from './rated-line.js';
 
 /** A line with its amount, or one of the two parts of a split line. */
-export type ChargedLine = {
+export type ChargedLine<C extends string = string> = {
   readonly kind: 'charge' | 'overage';
   readonly rated: RatedLine;
   readonly quantity: Decimal;
   readonly exact: Decimal;
-  readonly amount: Decimal;
+  readonly amount: Money<C>;
   readonly mode: Rounding['mode'];
   readonly commitment: CommitmentTrace | null;
   readonly metadata: InvoiceLine['metadata'];
 };
 
 /** The unused part of a subscription's commitment; greater than 0. */
-export type TrueUp = {
+export type TrueUp<C extends string = string> = {
   readonly commitment: SubscriptionCommitment;
+  /** The amount of the commitment. */
+  readonly committed: Money<C>;
   readonly window: Interval;
   /** The used part of the commitment, by earlier invoices and by the lines of this one. */
-  readonly utilized: Decimal;
-  readonly amount: Decimal;
+  readonly utilized: Money<C>;
+  readonly amount: Money<C>;
 };
 
-export type ChargedLines = {
-  readonly lines: readonly ChargedLine[];
-  readonly trueUp: TrueUp | null;
+export type ChargedLines<C extends string = string> = {
+  readonly lines: readonly ChargedLine<C>[];
+  readonly trueUp: TrueUp<C> | null;
 };
 
 /** A line without a commitment of the subscription is rounded by itself (docs/domain.md 6.3). */
-function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
+function chargeAlone<C extends string>(rated: RatedLine, currency: C): ChargedLine<C> {
   return {
     kind: 'charge',
     rated,
@@ -51,15 +53,15 @@ function chargeAlone(rated: RatedLine, currency: string): ChargedLine {
   };
 }
 
-type Committed = {
+type Committed<C extends string> = {
   readonly commitment: SubscriptionCommitment;
-  readonly period: CommitmentPeriod;
+  readonly period: CommitmentPeriod<C>;
   readonly rated: RatedLine;
   /** Whether the charges reach the commitment; then the amounts are parts of a rounded sum. */
   readonly isExhausted: boolean;
 };
 
-function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
+function traceOf<C extends string>(part: ChargePart<C>, committed: Committed<C>): CommitmentTrace {
   const { commitment, period, rated } = committed;
   const { isOverage, base, exact, usedBefore } = part;
   return {
@@ -68,7 +70,7 @@ function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
     amount: commitment.amount,
     window: period.window,
     isLast: period.isLast,
-    usedBefore: period.usedBefore.plus(usedBefore),
+    usedBefore: period.usedBefore.value.plus(usedBefore),
     inCommitment: isOverage ? ZERO : exact,
     overageBase: isOverage ? base : ZERO,
     overageFactor: commitment.overageFactor,
@@ -78,7 +80,10 @@ function traceOf(part: ChargePart, committed: Committed): CommitmentTrace {
   };
 }
 
-function chargePart(part: ChargePart, committed: Committed): ChargedLine {
+function chargePart<C extends string>(
+  part: ChargePart<C>,
+  committed: Committed<C>,
+): ChargedLine<C> {
   const { isOverage, quantity, exact, amount } = part;
   const factor = plain(committed.commitment.overageFactor);
   return {
@@ -104,23 +109,32 @@ function activeCommitment(inputs: InvoiceInputs): SubscriptionCommitment | null 
   return isActive ? commitment : null;
 }
 
-function trueUpOf(
-  lines: readonly ChargedLine[],
+function trueUpOf<C extends string>(
+  lines: readonly ChargedLine<C>[],
   commitment: SubscriptionCommitment,
-  { window, usedBefore, isLast }: CommitmentPeriod,
-): TrueUp | null {
+  { window, usedBefore, isLast }: CommitmentPeriod<C>,
+): TrueUp<C> | null {
   if (!commitment.isTrueUpEnabled || !isLast) return null;
   const within = lines.filter((line) => line.commitment !== null && line.kind === 'charge');
   const utilized = within.reduce((sum, { amount }) => sum.plus(amount), usedBefore);
-  const amount = restOf(commitment.amount, utilized);
-  return amount.isZero() ? null : { commitment, window, utilized, amount };
+  const committed = new Money(commitment.amount, usedBefore.currency);
+  const amount = restOf(committed, utilized);
+  return amount.isZero() ? null : { commitment, committed, window, utilized, amount };
+}
+
+/** The unused part of a commitment; 0 when more than the commitment was used. */
+function restOf<C extends string>(committed: Money<C>, used: Money<C>): Money<C> {
+  return atLeastZero(committed.minus(used));
 }
 
 /**
  * The lines of an invoice with their amounts, in line order: each charge rounded once, usage
  * charges after the commitment of the subscription (docs/domain.md 11.1, 11.2, 13.1.2 c and e).
  */
-export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs): ChargedLines {
+export function chargeLines<C extends string>(
+  rated: readonly RatedLine[],
+  inputs: InvoiceInputs<C>,
+): ChargedLines<C> {
   const { subscription: terms, period: invoicePeriod } = inputs;
   const { currency } = terms;
   const commitment = activeCommitment(inputs);
@@ -134,12 +148,12 @@ export function chargeLines(rated: readonly RatedLine[], inputs: InvoiceInputs):
     startMs: invoicePeriod.startMs,
     lineItemIds: null,
   });
-  const available = restOf(commitment.amount, period.usedBefore);
+  const available = restOf(new Money(commitment.amount, currency), period.usedBefore);
   const usage = rated.filter(({ measured }) => measured !== null);
   const { overageFactor } = commitment;
-  const parts = splitCharges(usage, { available, overageFactor, currency });
+  const parts = splitCharges(usage, { available, overageFactor });
   const charges = usage.reduce((sum, { charge }) => sum.plus(charge), ZERO);
-  const isExhausted = charges.greaterThanOrEqualTo(available);
+  const isExhausted = charges.greaterThanOrEqualTo(available.value);
   const partsOf = new Map(zip(usage, parts));
   const lines = rated.flatMap((line) => {
     const of = partsOf.get(line);

@@ -1,8 +1,8 @@
-import type { Decimal } from '../../../../contract/decimal.js';
+import { ZERO, maxOf, type Decimal } from '../../../../contract/decimal.js';
 import { applyCommitment, type CommitmentSplit } from '../../commitment/apply-commitment.js';
 import { commitmentMoney } from '../../rating/commitment-money.js';
 import type { CommitmentTerms, LineCommitment } from '../../commitment/commitment.js';
-import { commitmentPeriodOf, restOf } from './commitment-period.js';
+import { commitmentPeriodOf } from './commitment-period.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import type { CommitmentTrace } from '../../commitment/commitment-trace.js';
@@ -23,10 +23,10 @@ export type CommittedCharge = {
 };
 
 /** The invoice whose lines are committed, and what is known of it so far. */
-export type CommitmentContext = {
-  readonly inputs: InvoiceInputs;
+export type CommitmentContext<C extends string = string> = {
+  readonly inputs: InvoiceInputs<C>;
   readonly lineages: Lineages;
-  readonly used: UsedOnInvoice;
+  readonly used: UsedOnInvoice<C>;
 };
 
 /** The charge of a line whose windows were charged one by one (docs/domain.md 11.4). */
@@ -43,10 +43,10 @@ export function committedWindows(
  * the billing period, or several; what the line and its predecessors left of it is available. Only
  * the last committed line of a lineage is trued up.
  */
-export function commitLine(
+export function commitLine<C extends string>(
   usageAmount: Decimal,
   { lineItem, period }: BillableLine,
-  committed: CommitmentContext & {
+  committed: CommitmentContext<C> & {
     readonly commitment: LineCommitment;
     readonly terms: CommitmentTerms;
   },
@@ -61,9 +61,10 @@ export function commitLine(
     startMs: period.startMs,
     lineItemIds: ids,
   });
-  const usedBefore = prior.usedBefore.plus(usedOf(used, ids));
+  const { currency } = inputs.subscription;
+  const { value: usedBefore } = prior.usedBefore.plus(usedOf(used, ids, currency));
   const split = applyCommitment(usageAmount, {
-    available: restOf(money, usedBefore),
+    available: maxOf(ZERO, money.minus(usedBefore)),
     overageFactor,
     isTrueUpDue: isTrueUpEnabled && isLast && !hasSuccessorIn(window),
   });

@@ -1,7 +1,8 @@
 import type { Decimal } from '../../../../contract/decimal.js';
 import { mustGet } from '../../../../runtime/failure.js';
 import type { CommitmentTerms } from '../../commitment/commitment.js';
-import { allocate } from '../../money.js';
+import { allocate } from '../../money/allocate.js';
+import type { Money } from '../../money/money.js';
 import type { CommittedCharge } from './commit-line.js';
 import type { CommitmentInfo } from '../invoice.js';
 
@@ -39,14 +40,12 @@ const PARTS = ['utilized', 'overage', 'trueUp'] as const;
  * The commitment of a line as its invoice line shows it (docs/domain.md 11.3, 11.4). The computed
  * figures are a largest-remainder split of the line amount; ties go to the earlier one.
  */
-export function commitmentInfoOf(
+export function commitmentInfoOf<C extends string>(
   { commitment, money, ...charge }: CommittedCharge,
-  amount: Decimal,
-  currency: string,
-): CommitmentInfo {
+  amount: Money<C>,
+): CommitmentInfo<C> {
   const { terms, duration, isWindowed } = commitment;
-  const shareOf = (part: (typeof PARTS)[number]): Decimal => charge[part];
-  const parts = new Map(allocate(amount, PARTS, { shareOf, currency }));
+  const parts = new Map(allocate(amount, PARTS, (part) => charge[part]));
   return {
     ...(terms === null ? NOT_CONFIGURED : configured(terms, money)),
     duration,

@@ -1,10 +1,10 @@
-import { ZERO, maxOf, type Decimal } from '../../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../../contract/instant.js';
 import {
   commitmentWindowAt,
   isLastOf,
   type CommitmentSpan,
 } from '../../commitment/commitment-window.js';
+import { Money, sumOfMoney } from '../../money/money.js';
 import type { InvoiceInputs } from '../invoice.js';
 
 /** A commitment, and a billing period inside the wanted commitment window. */
@@ -15,10 +15,10 @@ export type CommitmentQuery = CommitmentSpan & {
 };
 
 /** The state of a commitment before an invoice. */
-export type CommitmentPeriod = {
+export type CommitmentPeriod<C extends string = string> = {
   readonly window: Interval;
   /** What earlier invoices of the window used up. */
-  readonly usedBefore: Decimal;
+  readonly usedBefore: Money<C>;
   /** Whether the invoice is the last of the window; only then can a true-up be due. */
   readonly isLast: boolean;
 };
@@ -27,10 +27,10 @@ export type CommitmentPeriod = {
  * The prior use of a commitment, and whether the invoice is the last of its window (docs/domain.md
  * 11.2).
  */
-export function commitmentPeriodOf(
-  inputs: InvoiceInputs,
+export function commitmentPeriodOf<C extends string>(
+  inputs: InvoiceInputs<C>,
   query: CommitmentQuery,
-): CommitmentPeriod {
+): CommitmentPeriod<C> {
   const { lineItemIds } = query;
   const { subscription: ledger, period } = inputs;
   const window = commitmentWindowAt(ledger, query.startMs, query);
@@ -40,14 +40,11 @@ export function commitmentPeriodOf(
       prior.period.startMs >= window.startMs &&
       prior.period.startMs < period.startMs,
   );
+  const { currency } = ledger;
+  const used = earlier.map(({ amount }) => new Money(amount, currency));
   return {
     window,
-    usedBefore: earlier.reduce((sum, { amount }) => sum.plus(amount), ZERO),
+    usedBefore: sumOfMoney(used, currency),
     isLast: isLastOf(window, period, ledger),
   };
-}
-
-/** The unused part of a commitment; 0 when more than the commitment was used. */
-export function restOf(commitment: Decimal, used: Decimal): Decimal {
-  return maxOf(ZERO, commitment.minus(used));
 }

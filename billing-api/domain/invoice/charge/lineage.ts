@@ -1,12 +1,12 @@
-import { ZERO, type Decimal } from '../../../../contract/decimal.js';
 import type { Interval } from '../../../../contract/instant.js';
 import { lifeOf } from '../../periods/ledger-periods.js';
+import { sumOfMoney, zeroMoney, type Money } from '../../money/money.js';
 import type { BillableLine } from '../billable-line.js';
 import type { LineSelectionInputs } from '../invoice.js';
 import type { LineItem } from '../line-item.js';
 
 /** What lines of this invoice used of their commitments, by line item id. */
-export type UsedOnInvoice = ReadonlyMap<string, Decimal>;
+export type UsedOnInvoice<C extends string = string> = ReadonlyMap<string, Money<C>>;
 
 export type Lineage = {
   /** The line item and those that it continues. */
@@ -62,7 +62,12 @@ export function lineagesOf({ lineItems, subscription }: LineSelectionInputs): Li
 }
 
 /** What lines of a lineage used on this invoice. */
-export function usedOf(used: UsedOnInvoice, ids: ReadonlySet<string>): Decimal {
+export function usedOf<C extends string>(
+  used: UsedOnInvoice<C>,
+  ids: ReadonlySet<string>,
+  currency: C,
+): Money<C> {
   // Absent means zero: a line that is not on this invoice used nothing on it.
-  return [...ids].reduce((sum, id) => sum.plus(used.get(id) ?? ZERO), ZERO);
+  const amounts = [...ids].map((id) => used.get(id) ?? zeroMoney(currency));
+  return sumOfMoney(amounts, currency);
 }

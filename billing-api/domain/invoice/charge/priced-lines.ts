@@ -9,10 +9,10 @@ import { writeLine } from './write-line.js';
  * The selected lines with their rounded amounts, before coupons, in line order; a true-up of the
  * subscription last (docs/domain.md 13.1).
  */
-export function pricedLines(
+export function pricedLines<C extends string>(
   selected: readonly BillableLine[],
-  inputs: InvoiceInputs,
-): readonly InvoiceLine[] {
+  inputs: InvoiceInputs<C>,
+): readonly InvoiceLine<C>[] {
   const { lines, trueUp } = chargeLines(rateLines(selected, inputs), inputs);
   const written = lines.map((line) => writeLine(line, inputs.subscription));
   return trueUp === null ? written : [...written, trueUpLine(trueUp, inputs)];

@@ -1,6 +1,5 @@
-import { ZERO, type Decimal } from '../../../../contract/decimal.js';
 import { mustGet } from '../../../../runtime/failure.js';
-import { roundMoney } from '../../money.js';
+import { roundMoney, zeroMoney, type Money } from '../../money/money.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs } from '../invoice.js';
 import { commitmentInfoOf } from './commitment-info.js';
@@ -11,12 +10,12 @@ import { rateUsageLine } from './rate-usage-line.js';
 import type { RatedLine } from './rated-line.js';
 
 /** The lines with their charges; what a line used of a commitment is known to its successors. */
-export function rateLines(
+export function rateLines<C extends string>(
   selected: readonly BillableLine[],
-  inputs: InvoiceInputs,
+  inputs: InvoiceInputs<C>,
 ): readonly RatedLine[] {
   const measured = measureUsage(selected, inputs);
-  const used = new Map<string, Decimal>();
+  const used = new Map<string, Money<C>>();
   const rated = new Map<BillableLine, RatedLine>();
   const lineages = lineagesOf(inputs);
   for (const line of lineages.predecessorsFirst(selected)) {
@@ -32,9 +31,11 @@ export function rateLines(
   return selected.map((line) => mustGet(rated, line, 'the charge of a line'));
 }
 
-/** What a line shows as used of its own commitment, in whole minor units; 0 without one. */
-function utilizedOf({ charge, committed }: RatedLine, { subscription }: InvoiceInputs): Decimal {
-  if (committed === null || committed.money === null) return ZERO;
-  const { currency } = subscription;
-  return commitmentInfoOf(committed, roundMoney(charge, currency), currency).utilized;
+/** What a line shows as used of its own commitment; 0 without one. */
+function utilizedOf<C extends string>(
+  { charge, committed }: RatedLine,
+  { subscription: { currency } }: InvoiceInputs<C>,
+): Money<C> {
+  if (committed === null || committed.money === null) return zeroMoney(currency);
+  return commitmentInfoOf(committed, roundMoney(charge, currency)).utilized;
 }

@@ -35,10 +35,10 @@ function priceBuckets(
 }
 
 /** Rates a usage line: its price, then the commitment of the line (docs/domain.md 11). */
-export function rateUsageLine(
+export function rateUsageLine<C extends string>(
   billable: BillableUsageLine,
   measured: MeasuredUsage,
-  { inputs, ...known }: CommitmentContext,
+  { inputs, ...known }: CommitmentContext<C>,
 ): RatedLine {
   const { quantity: billed, buckets } = measured.billed;
   const { usage: quantity } = measured.usage;

@@ -1,12 +1,16 @@
 import { ONE, ZERO } from '../../../../contract/decimal.js';
-import { formatMoney, minorDigitsOf } from '../../money.js';
+import { minorDigitsOf } from '../../money/minor-digits.js';
+import { formatMoney } from '../../money/money.js';
 import type { TrueUp } from './charge-lines.js';
 import type { InvoiceInputs, InvoiceLine } from '../invoice.js';
 import type { LineTrace } from '../line-trace.js';
-import { UNADJUSTED } from './write-line.js';
+import { unadjusted } from './write-line.js';
 
-function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineTrace {
-  const { commitment, window, utilized, amount } = trueUp;
+function traceOf<C extends string>(
+  trueUp: TrueUp<C>,
+  { subscription, period }: InvoiceInputs<C>,
+): LineTrace<C> {
+  const { commitment, committed, window, utilized, amount } = trueUp;
   const digits = minorDigitsOf(subscription.currency);
   return {
     timezone: subscription.timezone,
@@ -17,19 +21,19 @@ function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineT
     commitment: {
       level: 'subscription',
       type: 'amount',
-      amount: commitment.amount,
+      amount: committed.value,
       window,
       isLast: true,
-      usedBefore: utilized,
+      usedBefore: utilized.value,
       inCommitment: ZERO,
       overageBase: ZERO,
       overageFactor: commitment.overageFactor,
       overage: ZERO,
-      trueUp: amount,
+      trueUp: amount.value,
       splitOf: null,
     },
     proration: null,
-    rounding: { exact: amount, rounded: amount, digits, mode: 'half_up_away_from_zero' },
+    rounding: { exact: amount.value, rounded: amount, digits, mode: 'half_up_away_from_zero' },
     discounts: [],
   };
 }
@@ -38,9 +42,11 @@ function traceOf(trueUp: TrueUp, { subscription, period }: InvoiceInputs): LineT
  * The FIXED line of quantity 1 for the unused part of a subscription's commitment (docs/domain.md
  * 11.1).
  */
-export function trueUpLine(trueUp: TrueUp, inputs: InvoiceInputs): InvoiceLine {
-  const { commitment, utilized, amount } = trueUp;
-  const { currency } = inputs.subscription;
+export function trueUpLine<C extends string>(
+  trueUp: TrueUp<C>,
+  inputs: InvoiceInputs<C>,
+): InvoiceLine<C> {
+  const { commitment, committed, utilized, amount } = trueUp;
   return {
     kind: 'true_up',
     lineItem: null,
@@ -50,14 +56,14 @@ export function trueUpLine(trueUp: TrueUp, inputs: InvoiceInputs): InvoiceLine {
     adjustedEntitlementQuantity: null,
     amount,
     priceUnitAmount: null,
-    ...UNADJUSTED,
+    ...unadjusted(inputs.subscription.currency),
     commitmentInfo: null,
     usageAnalytics: [],
     usageBreakdown: [],
     metadata: {
       is_commitment_trueup: true,
-      commitment_amount: formatMoney(commitment.amount, currency),
-      commitment_utilized: formatMoney(utilized, currency),
+      commitment_amount: formatMoney(committed),
+      commitment_utilized: formatMoney(utilized),
     },
     trace: traceOf(trueUp, inputs),
   };

@@ -1,5 +1,6 @@
-import { ZERO, type Decimal } from '../../../../contract/decimal.js';
-import { minorDigitsOf, roundMoney } from '../../money.js';
+import type { Decimal } from '../../../../contract/decimal.js';
+import { minorDigitsOf } from '../../money/minor-digits.js';
+import { roundToMinorDigits, zeroMoney, type Money } from '../../money/money.js';
 import type { Price } from '../../price/price.js';
 import type { LineItem } from '../line-item.js';
 import type { SubscriptionTerms } from '../subscription-terms.js';
@@ -10,19 +11,25 @@ import type { LineTrace, UsageTrace } from '../line-trace.js';
 import type { MeasuredUsage } from './rated-line.js';
 import { splitByGrouping, splitBySource } from '../split-usage.js';
 
+type Unadjusted<C extends string> = Pick<
+  InvoiceLine<C>,
+  'lineItemDiscount' | 'invoiceLevelDiscount' | 'prepaidCreditsApplied'
+>;
+
 /** The members that coupons and wallets fill in later. */
-export const UNADJUSTED = {
-  lineItemDiscount: ZERO,
-  invoiceLevelDiscount: ZERO,
-  prepaidCreditsApplied: ZERO,
-} as const;
+export function unadjusted<C extends string>(currency: C): Unadjusted<C> {
+  const zero = zeroMoney(currency);
+  return { lineItemDiscount: zero, invoiceLevelDiscount: zero, prepaidCreditsApplied: zero };
+}
 
 /** The line of the invoice: its amount, the parts of the amount, and the trace. */
-export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): InvoiceLine {
+export function writeLine<C extends string>(
+  charged: ChargedLine<C>,
+  terms: SubscriptionTerms<C>,
+): InvoiceLine<C> {
   const { kind, rated, quantity, amount, metadata } = charged;
   const { billable, measured, committed } = rated;
   const { lineItem, period } = billable;
-  const { currency } = terms;
   return {
     kind,
     lineItem,
@@ -32,12 +39,10 @@ export function writeLine(charged: ChargedLine, terms: SubscriptionTerms): Invoi
     adjustedEntitlementQuantity: coveredQuantityOf(measured),
     amount,
     priceUnitAmount: priceUnitAmountOf(amount, lineItem.price),
-    ...UNADJUSTED,
-    commitmentInfo: committed === null ? null : commitmentInfoOf(committed, amount, currency),
-    usageAnalytics:
-      measured === null ? [] : splitBySource(amount, measured.usage.bySource, currency),
-    usageBreakdown:
-      measured === null ? [] : splitByGrouping(amount, measured.usage.byGrouping, currency),
+    ...unadjusted(terms.currency),
+    commitmentInfo: committed === null ? null : commitmentInfoOf(committed, amount),
+    usageAnalytics: measured === null ? [] : splitBySource(amount, measured.usage.bySource),
+    usageBreakdown: measured === null ? [] : splitByGrouping(amount, measured.usage.byGrouping),
     metadata,
     trace: traceOf(charged, terms),
   };
@@ -50,12 +55,16 @@ function coveredQuantityOf(measured: MeasuredUsage | null): Decimal | null {
 }
 
 /** The line amount in the price's own unit, rounded like the base currency (docs/domain.md 8.6). */
-function priceUnitAmountOf(amount: Decimal, price: Price): Decimal | null {
-  if (price.priceUnitFigures === null) return null;
-  return roundMoney(amount.dividedBy(price.priceUnitFigures.conversionRate), price.currency);
+function priceUnitAmountOf<C extends string>({ value }: Money<C>, price: Price): Decimal | null {
+  const { priceUnitFigures: unit, currency } = price;
+  if (unit === null) return null;
+  return roundToMinorDigits(value.dividedBy(unit.conversionRate), currency);
 }
 
-function traceOf(charged: ChargedLine, terms: SubscriptionTerms): LineTrace {
+function traceOf<C extends string>(
+  charged: ChargedLine<C>,
+  terms: SubscriptionTerms<C>,
+): LineTrace<C> {
   const { rated, exact, amount, mode, commitment } = charged;
   const { billable, measured, pricing, windows } = rated;
   return {

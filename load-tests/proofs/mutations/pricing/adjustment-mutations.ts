@@ -6,13 +6,13 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     ['line coupons are computed from what is left', '14.6'],
     'adjustments/apply-coupons.ts',
     [
-      'const base = isOfLine ? sumOf(targets.map(({ amount }) => amount)) : left;',
+      'const base = isOfLine ? sumOfMoney(full, currency) : left;',
       'const base = isOfLine ? left : left;',
     ],
   ),
   mutation(['coupons exceed what is left', '14.5'], 'adjustments/apply-coupons.ts', [
-    'discount: minOf(discountOf(association.coupon, base, currency), left)',
-    'discount: discountOf(association.coupon, base, currency)',
+    'discount: lesserOf(discountOf(association.coupon, base), left)',
+    'discount: discountOf(association.coupon, base)',
   ]),
   mutation(['invoice coupons come first', '14.7'], 'adjustments/apply-coupons.ts', [
     'Number(left.lineItemId === null) - Number(right.lineItemId === null)',
@@ -25,9 +25,9 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
   mutation(
     ['discounts are taken from lines of 0 or less', '14.5'],
     'adjustments/apply-coupons.ts',
-    ['if (!amount.greaterThan(ZERO)) return false;', ''],
+    ['if (!amount.isAboveZero()) return false;', ''],
     // Without this, the split refuses negative weights before a figure is wrong.
-    ['Decimal => leftOf(discounts);', 'Decimal => leftOf(discounts).abs();'],
+    ['leftOf(discounts).value;', 'leftOf(discounts).value.abs();'],
   ),
   mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build/build-invoice.ts', [
     'applyTaxes(taxable, {',
@@ -38,7 +38,7 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     'invoice/build/build-invoice.ts',
     [
       'const taxable = subtotal.minus(totalDiscount);',
-      'const taxable = subtotal.minus(totalDiscount.times(0));',
+      'const taxable = subtotal.minus(totalDiscount.minus(totalDiscount));',
     ],
   ),
   mutation(['taxes of all levels count', '15'], 'adjustments/apply-taxes.ts', [
@@ -67,7 +67,7 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
   ),
   mutation(['prepaid credits pay discounts', '20.7'], 'adjustments/apply-prepaid-credits.ts', [
     'amount.minus(lineItemDiscount).minus(invoiceLevelDiscount)',
-    'amount.minus(lineItemDiscount.plus(invoiceLevelDiscount).times(0))',
+    'amount.plus(lineItemDiscount).minus(lineItemDiscount).minus(invoiceLevelDiscount.minus(invoiceLevelDiscount))',
   ]),
   mutation(['an opening invoice is due after its period', '16'], 'invoice/build/due-date.ts', [
     "referencePoint === 'period_start' ? period.startMs : period.endMs",

@@ -182,8 +182,8 @@ const SHARED: readonly PricingMutation[] = [
     'if (commitment === null || invoiceScopeOf(inputs).terms === null) return null;',
   ]),
   mutation(['a successor has a commitment of its own', '11.3'], 'invoice/charge/commit-line.ts', [
-    'prior.usedBefore.plus(usedOf(used, ids))',
-    'prior.usedBefore.plus(usedOf(used, ids).times(0))',
+    'prior.usedBefore.plus(usedOf(used, ids, currency))',
+    'prior.usedBefore.plus(usedOf(used, new Set(), currency))',
   ]),
   mutation(['invoices of a predecessor are forgotten', '11.3'], 'invoice/charge/commit-line.ts', [
     'lineItemIds: ids,',

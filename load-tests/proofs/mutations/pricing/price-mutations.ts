@@ -2,31 +2,31 @@ import { mutation, type PricingMutation } from './pricing-mutation.js';
 
 /** Rounding, price models, periods. */
 export const PRICE_MUTATIONS: readonly PricingMutation[] = [
-  mutation(['round half to even', '6.2'], 'money.ts', [
+  mutation(['round half to even', '6.2'], 'money/money.ts', [
     'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
     'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_EVEN)',
   ]),
-  mutation(['round down', '6.2'], 'money.ts', [
+  mutation(['round down', '6.2'], 'money/money.ts', [
     'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_HALF_UP)',
     'settled(value).toDecimalPlaces(minorDigitsOf(currency), Decimal.ROUND_DOWN)',
   ]),
-  mutation(['round a sum of quotients as it is', '6.1'], 'money.ts', [
+  mutation(['round a sum of quotients as it is', '6.1'], 'money/money.ts', [
     'value.toDecimalPlaces(SETTLED_DIGITS, Decimal.ROUND_HALF_UP)',
     'value',
   ]),
-  mutation(['drop the remainder of a split', '6.5'], 'money.ts', [
+  mutation(['drop the remainder of a split', '6.5'], 'money/allocate.ts', [
     'byRest.slice(0, missing)',
     'byRest.slice(0, 0)',
   ]),
-  mutation(['ties of a split to the later line', '6.5'], 'money.ts', [
+  mutation(['ties of a split to the later line', '6.5'], 'money/allocate.ts', [
     'cuts.toSorted(',
     'cuts.toReversed().sort(',
   ]),
-  mutation(['equal remainders differ in their last digit', '6.5'], 'money.ts', [
+  mutation(['equal remainders differ in their last digit', '6.5'], 'money/allocate.ts', [
     'settled(shareOf(item).dividedBy(unit))',
     'shareOf(item).dividedBy(unit)',
   ]),
-  mutation(['wallets pay rounded money', '20.3'], 'money.ts', [
+  mutation(['wallets pay rounded money', '20.3'], 'money/money.ts', [
     'Decimal.ROUND_FLOOR',
     'Decimal.ROUND_HALF_UP',
   ]),

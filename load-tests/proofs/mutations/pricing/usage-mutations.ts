@@ -79,8 +79,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
     '',
   ]),
   mutation(['forget prior use', '11.2'], 'invoice/charge/commitment-period.ts', [
-    'earlier.reduce((sum, { amount }) => sum.plus(amount), ZERO)',
-    'earlier.reduce((sum) => sum, ZERO)',
+    'const used = earlier.map(',
+    'const used = earlier.slice(0, 0).map(',
   ]),
   mutation(
     ['windows of a duration are counted from the anchor', '11.2'],
@@ -113,8 +113,8 @@ export const USAGE_MUTATIONS: readonly PricingMutation[] = [
   ),
   mutation(['the true-up follows unrounded lines', '11.1'], 'invoice/charge/charge-lines.ts', [
     'within.reduce((sum, { amount }) => sum.plus(amount), usedBefore)',
-    // Rounded after the sum; an amount of finer digits than the currency would be refused.
-    "roundMoney(within.reduce((sum, { exact }) => sum.plus(exact), usedBefore), 'usd')",
+    // Rounded after the sum: an amount has no finer digits than its currency.
+    'roundMoney(within.reduce((sum, { exact }) => sum.plus(exact), usedBefore.value), usedBefore.currency)',
   ]),
   mutation(['a cut bucket has the whole commitment', '11.4'], 'rating/window-charge.ts', [
     'return scale === null ? amount : amount.times(scale.coveredMs).dividedBy(scale.fullMs);',

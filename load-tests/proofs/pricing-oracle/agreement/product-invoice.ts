@@ -8,11 +8,12 @@ import type {
   InvoiceLine as ProductLine,
   LineKind,
 } from '../../../../billing-api/domain/invoice/invoice.js';
-import { encodeValue } from '../../../../billing-api/domain/invoice/snapshot/encode-value.js';
 import {
   decodeSnapshot,
   encodeSnapshot,
 } from '../../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
+import type { Money } from '../../../../billing-api/domain/money/money.js';
+import { resultBytes } from '../../golden-invoices/result-bytes.js';
 import { toText } from '../../usage-oracle/fraction.js';
 import type { CommitmentTexts, InvoiceLine, PricedInvoice } from '../invoice.js';
 import type { InvoiceQuestion } from '../invoice-question.js';
@@ -22,7 +23,7 @@ import { fractionFrom } from './product-amounts.js';
 import { ProductFinding } from './product-finding.js';
 import { productInputs } from './product-inputs.js';
 
-type Text = (value: Decimal) => string;
+type Text = (amount: Money) => string;
 
 const KINDS: Readonly<Record<LineKind, InvoiceLine['kind']>> = {
   charge: 'charge',
@@ -38,13 +39,18 @@ function plainText(value: Decimal): string {
   return toText(fractionFrom(value));
 }
 
-function productMoney(currency: string, value: Decimal): string {
+function figureText(currency: string, value: Decimal): string {
   try {
     return moneyText(currency, fractionFrom(value));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new ProductFinding(`${plain(value)} is finer than ${currency}`);
   }
+}
+
+function productMoney(currency: string, amount: Money): string {
+  if (amount.currency === currency) return figureText(currency, amount.value);
+  throw new ProductFinding(`an amount is in ${amount.currency}, not in ${currency}`);
 }
 
 function commitmentOf(info: CommitmentInfo, money: Text): CommitmentTexts {
@@ -61,7 +67,7 @@ function commitmentOf(info: CommitmentInfo, money: Text): CommitmentTexts {
   };
 }
 
-function lineOf(line: ProductLine, money: Text): InvoiceLine {
+function lineOf(line: ProductLine, currency: string, money: Text): InvoiceLine {
   return {
     itemId: line.lineItem?.id ?? null,
     kind: KINDS[line.kind],
@@ -70,7 +76,7 @@ function lineOf(line: ProductLine, money: Text): InvoiceLine {
     periodEnd: formatInstant(line.period.endMs),
     quantity: plainText(line.quantity),
     amount: money(line.amount),
-    priceUnitAmount: orNull(line.priceUnitAmount, money),
+    priceUnitAmount: orNull(line.priceUnitAmount, (value) => figureText(currency, value)),
     adjustedEntitlementQuantity: orNull(line.adjustedEntitlementQuantity, plainText),
     commitment: orNull(line.commitmentInfo, (info) => commitmentOf(info, money)),
     lineDiscount: money(line.lineItemDiscount),
@@ -87,8 +93,7 @@ function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
   const { inputs: stored } = decodeSnapshot(
     encodeSnapshot({ inputs, timeZoneData: 'any', watermark: null }),
   );
-  const bytes = JSON.stringify(encodeValue(result));
-  if (JSON.stringify(encodeValue(buildInvoice(stored))) === bytes) return;
+  if (resultBytes(buildInvoice(stored)) === resultBytes(result)) return;
   throw new ProductFinding('the invoice of the stored inputs is another');
 }
 
@@ -104,13 +109,14 @@ export function productInvoice(
   const inputs = productInputs(subscription, question);
   const result = buildInvoice(inputs);
   requireSameAgain(inputs, result);
-  const money: Text = (value) => productMoney(subscription.currency, value);
+  const { currency } = subscription;
+  const money: Text = (amount) => productMoney(currency, amount);
   const { totals } = result;
   return {
     periodStart: formatInstant(result.period.startMs),
     periodEnd: formatInstant(result.period.endMs),
     dueAt: formatInstant(result.dueMs),
-    lines: result.lines.map((line) => lineOf(line, money)),
+    lines: result.lines.map((line) => lineOf(line, currency, money)),
     totals: {
       subtotal: money(totals.subtotal),
       totalDiscount: money(totals.totalDiscount),
