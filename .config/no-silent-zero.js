@@ -7,6 +7,8 @@
 const REASON = /^\s*Absent means [a-z ]+: \S/;
 const SHARED_EMPTY_VALUES = new Set(['ZERO', 'EMPTY_CELL']);
 const NUMBER_MAKERS = new Set(['Decimal', 'decimalOf', 'BigInt']);
+/** Functions that return an empty value, whatever they are called with. */
+const EMPTY_VALUE_MAKERS = new Set(['zeroMoney']);
 
 /** Whether a literal is 0, 0n or an empty text, or -1, the index of nothing. */
 function isEmptyLiteral(node) {
@@ -26,6 +28,7 @@ function isEmpty(node) {
       return node.elements.length === 0;
     case 'NewExpression':
     case 'CallExpression':
+      if (EMPTY_VALUE_MAKERS.has(node.callee.name)) return true;
       return NUMBER_MAKERS.has(node.callee.name) && node.arguments.every(isEmptyLiteral);
     default:
       return isEmptyLiteral(node);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decimalOf, plain, type Decimal } from '../../../contract/decimal.js';
+import { decimalOf, plain } from '../../../contract/decimal.js';
 import type { LineCommitment, SubscriptionCommitment } from '../commitment/commitment.js';
 import { formatMoney, type Money } from '../money/money.js';
 import type { LineItem } from './line-item.js';
