@@ -183,7 +183,7 @@ async function findPage<C extends Columns>(
 }
 
 /** A search as it was requested, and the conditions of the resource's own members. */
-type Search<C extends Columns> = {
+export type Search<C extends Columns> = {
   readonly request: SearchBodyRequest;
   readonly conditions: Conditions<ColumnName<C>>;
 };

@@ -4,6 +4,7 @@ type Declared = {
   readonly file: string;
   readonly resource: object;
   readonly routes: object;
+  readonly answers: object;
 };
 type Module = { readonly name: string; readonly text: string };
 export function typesModule(declared: Declared): Module;

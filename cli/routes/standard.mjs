@@ -12,10 +12,12 @@ const kebab = (name) => name.replaceAll(' ', '-');
 const withArticle = (name) => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 
 /** What a resource is called: `price unit`, `price units`, `PriceUnit`, `PriceUnits`. */
-function namesOf({ resource }) {
+function namesOf({ resource, answers }) {
   const plural = `${resource.name}s`;
   const [Type, Types] = [pascal(resource.name), pascal(plural)];
-  return { name: resource.name, plural, Type, Types };
+  const one = answers.types?.one ?? { name: `${Type}Dto` };
+  const list = answers.types?.list ?? { name: `${Type}ListDto` };
+  return { name: resource.name, plural, Type, Types, one, list };
 }
 
 /** Text in lines of a JSDoc comment at this depth. */
@@ -96,22 +98,30 @@ const CHANGED_METADATA = member({
   text: 'Replaced as a whole; null takes all away.',
 });
 
+/** Whether the type of a record with its columns is generated: it may be part of a hand-written one. */
+function hasOwnDto(declared) {
+  const { Type, one } = namesOf(declared);
+  return one.from === undefined || one.name !== `${Type}Dto`;
+}
+
 /** The interfaces of bodies and answers, each with what it follows from. */
 function interfacesOf(declared) {
-  const { routes } = declared;
+  const { routes, answers } = declared;
   const { Type, Types } = namesOf(declared);
   const columns = ownColumns(declared);
   const given = columns.filter(([, column]) => 'atCreation' in column);
   const changed = columns.filter(([, column]) => 'isChangeable' in column);
   return [
-    interfaceOf({
-      ...{ name: `${Type}Dto`, parent: 'RecordDto', text: routes.record },
-      members: columns.flatMap(answerMember),
-    }),
-    interfaceOf({
-      name: `${Type}ListDto`,
-      members: [`  items: ${Type}Dto[];`, '  pagination: PaginationDto;'],
-    }),
+    hasOwnDto(declared) &&
+      interfaceOf({
+        ...{ name: `${Type}Dto`, parent: 'RecordDto', text: routes.record },
+        members: columns.flatMap(answerMember),
+      }),
+    answers.types === undefined &&
+      interfaceOf({
+        name: `${Type}ListDto`,
+        members: [`  items: ${Type}Dto[];`, '  pagination: PaginationDto;'],
+      }),
     routes.create &&
       interfaceOf({
         ...{ name: `Create${Type}Body`, text: routes.create.body, example: routes.create.example },
@@ -130,6 +140,11 @@ function interfacesOf(declared) {
   ].filter(Boolean);
 }
 
+function interfaceNames(declared) {
+  const text = interfacesOf(declared).flat().join('\n');
+  return [...text.matchAll(/^export interface (\w+)/gm)].map(([, name]) => name);
+}
+
 /** Imports of those of these names that the text uses. */
 function importsOf(text, names, verb = 'import type') {
   return Object.entries(names)
@@ -144,10 +159,10 @@ export function typesModule(declared) {
   const named = {
     'records/record-dto.js': ['MetadataDto', 'PaginationDto', 'RecordDto', 'SearchBody'],
   };
-  for (const [, { wire }] of ownColumns(declared)) {
-    for (const { name, from } of [wire.type, wire.answerType ?? wire.type]) {
-      if (from !== undefined) named[from] = [...new Set([...(named[from] ?? []), name])];
-    }
+  const columnTypes = ownColumns(declared).flatMap(([, { wire }]) => [wire.type, wire.answerType]);
+  const searchTypes = Object.values(declared.routes.search?.by ?? {}).map(({ type }) => type);
+  for (const { name, from } of [...columnTypes, ...searchTypes].filter(Boolean)) {
+    if (from !== undefined) named[from] = [...new Set([...(named[from] ?? []), name])];
   }
   const lines = [HEADER(declared.file), ...importsOf(text, named), '', text];
   return { name: `${kebab(declared.resource.name)}-types.ts`, text: lines.join('\n') };
@@ -155,7 +170,7 @@ export function typesModule(declared) {
 
 function routeOf(declared, kind) {
   const { routes, constant, resource } = declared;
-  const { name, plural, Type, Types } = namesOf(declared);
+  const { name, plural, Type, Types, one, list } = namesOf(declared);
   const isVersioned = Object.values(resource.columns).some(
     (column) => 'isRaisedByChange' in column,
   );
@@ -171,26 +186,26 @@ function routeOf(declared, kind) {
     create: {
       ...{ http: 'Post()', access: 'write', versioned: isVersioned },
       ...{ id: `create${Type}`, summary: `Create ${withArticle(name)}`, status: [201, 'Created'] },
-      ...{ given: `@Body() body: Create${Type}Body`, answer: `${Type}Dto` },
+      ...{ given: `@Body() body: Create${Type}Body`, answer: one.name },
       run: `answerCreated(this, ${call('create', 'body')})`,
     },
     search: {
       ...{ http: "Post('search')", access: 'read' },
       ...{ id: `search${Types}`, summary: `Search ${plural}` },
-      ...{ given: `@Body() body: Search${Types}Body`, answer: `${Type}ListDto` },
+      ...{ given: `@Body() body: Search${Types}Body`, answer: list.name },
       run: `answerPage(${call('search', 'body')})`,
     },
     list: {
       ...{ http: 'Get()', access: 'read', description: 'Newest first unless sorted otherwise.' },
       ...{ id: `list${Types}`, summary: `List ${plural}` },
-      ...{ given: '@Queries() query: ListQuery', answer: `${Type}ListDto` },
+      ...{ given: '@Queries() query: ListQuery', answer: list.name },
       run: `answerPage(${call('search', 'listRequestFrom(query)')})`,
     },
     readBy: readBy && {
       ...{ http: `Get('${readBy.path}')`, access: 'read', versioned: isVersioned },
       id: `read${Type}By${pascal(parameter)}`,
       summary: `Read ${withArticle(name)} by its ${parameter.replaceAll('_', ' ')}`,
-      ...{ given: `@Path() ${parameter}: string`, answer: `${Type}Dto` },
+      ...{ given: `@Path() ${parameter}: string`, answer: one.name },
       run: `answerRead(this, request, ${call('readBy', parameter)})`,
     },
     read: {
@@ -198,14 +213,14 @@ function routeOf(declared, kind) {
       ...{ id: `read${Type}`, summary: `Read ${withArticle(name)}` },
       ...{
         given: withId,
-        answer: `${Type}Dto`,
+        answer: one.name,
         run: `answerRead(this, request, ${call('read', 'id')})`,
       },
     },
     change: {
       ...{ http: "Put('{id}')", access: 'write', versioned: isVersioned },
       ...{ id: `change${Type}`, summary: `Change ${withArticle(name)}` },
-      ...{ given: `${withId}, @Body() body: Change${Type}Body`, answer: `${Type}Dto` },
+      ...{ given: `${withId}, @Body() body: Change${Type}Body`, answer: one.name },
       run: `answerChanged(this, ${call('change', '{ target: { id, isExpected: expectedVersions(request) }, body }')})`,
     },
     remove: {
@@ -250,7 +265,7 @@ function checksOf(declared) {
   return [
     '/** The types that tsoa reads are those of the columns, or this does not compile. */',
     'export type Checked = AllTrue<[',
-    `  Same<${Type}Dto, AnswerOf<${columns}>>,`,
+    ...(hasOwnDto(declared) ? [`  Same<${Type}Dto, AnswerOf<${columns}>>,`] : []),
     ...(routes.create ? [`  Same<Create${Type}Body, CreateBodyOf<${columns}>>,`] : []),
     ...(routes.change ? [`  Same<Change${Type}Body, ChangeBodyOf<${columns}>>,`] : []),
     ...(routes.search
@@ -266,7 +281,7 @@ function checksOf(declared) {
 /** The file of the controller: its name and its text. */
 export function controllerModule(declared) {
   const { routes, constant, file, resource } = declared;
-  const { plural, Types, Type } = namesOf(declared);
+  const { plural, Types, one, list } = namesOf(declared);
   const body = [
     ...checksOf(declared),
     `@Route('v1/${routes.path}')`,
@@ -302,11 +317,11 @@ export function controllerModule(declared) {
     'records/standard/compare-types.js': ['AllTrue', 'Same'],
     'records/standard/members.js': ['ChangeBodyOf', 'CreateBodyOf'],
     'records/standard/search-members.js': ['SearchBodyOf'],
-    [`generated/standard/${kebab(resource.name)}-types.js`]: [
-      ...[`${Type}Dto`, `${Type}ListDto`, `Create${Type}Body`],
-      ...[`Change${Type}Body`, `Search${Types}Body`],
-    ],
+    [`generated/standard/${kebab(resource.name)}-types.js`]: interfaceNames(declared),
   };
+  for (const { name, from } of [one, list]) {
+    if (from !== undefined) types[from] = [...(types[from] ?? []), name];
+  }
   const lines = [
     HEADER(file),
     `import { ${['Controller', ...used].join(', ')} } from '@tsoa/runtime';`,

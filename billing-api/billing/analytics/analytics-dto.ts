@@ -6,7 +6,7 @@ import type {
 } from '../../declarations/catalog/meter.resource.js';
 import type { PlanDto } from '../../declarations/catalog/plan.resource.js';
 import type { PriceDto } from '../../declarations/catalog/price.resource.js';
-import type { AddonDto } from '../../declarations/catalog/addon.resource.js';
+import type { AddonDto } from '../../generated/standard/addon-types.js';
 import type { DateTime, DecimalText } from '../../records/record-dto.js';
 import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitment-dto.js';
 import type { LineItemDto } from '../../declarations/subscriptions/line-item.resource.js';

@@ -1,4 +1,4 @@
-import { expandedToDto, type Expanded, type Expansions } from '../../records/expand-record.js';
+import type { Expansions } from '../../records/expand-record.js';
 import type { PaginationDto } from '../../records/record-dto.js';
 import {
   expandEntitlements,
@@ -10,7 +10,8 @@ import {
   type LivePricesQuery,
 } from '../prices/live-prices.js';
 import type { PriceDto } from '../../declarations/catalog/price.resource.js';
-import { ADDONS, type AddonDto, type AddonRow } from '../../declarations/catalog/addon.resource.js';
+import type { AddonRow } from '../../declarations/catalog/addon.resource.js';
+import type { AddonDto } from '../../generated/standard/addon-types.js';
 
 /** What belongs to an addon; in lists only when expanded. */
 export interface AddonExpansionsDto extends EntitlementsOfOwnerDto {
@@ -25,8 +26,6 @@ export interface AddonListDto {
   pagination: PaginationDto;
 }
 
-export type ExpandedAddon = Expanded<AddonRow, AddonExpansionsDto>;
-
 /** What belongs to addons at one instant. */
 export function addonExpansions(query: LivePricesQuery): Expansions<AddonRow, AddonExpansionsDto> {
   const words = { owners: 'addons', expansions: 'prices' };
@@ -34,8 +33,4 @@ export function addonExpansions(query: LivePricesQuery): Expansions<AddonRow, Ad
     prices: expandLivePrices(createLivePricesReader(query, words)),
     entitlements: expandEntitlements,
   };
-}
-
-export function expandedAddonToDto(addon: ExpandedAddon): ExpandedAddonDto {
-  return expandedToDto(ADDONS, addon);
 }

@@ -1,6 +1,7 @@
 import { refersTo, type Expansions } from '../../records/expand-record.js';
 import type { PaginationDto } from '../../records/record-dto.js';
-import { ADDONS, addonToDto, type AddonDto } from '../../declarations/catalog/addon.resource.js';
+import { ADDONS, addonToDto } from '../../declarations/catalog/addon.resource.js';
+import type { AddonDto } from '../../generated/standard/addon-types.js';
 import type { GroupDto } from '../../declarations/catalog/group.resource.js';
 import { expandGroup } from '../groups/groups-store.js';
 import { METERS, meterToDto, type MeterDto } from '../../declarations/catalog/meter.resource.js';

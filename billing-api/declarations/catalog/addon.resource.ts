@@ -1,15 +1,22 @@
-import { nullable, recordVersion, text } from '../../records/columns.js';
-import type { MetadataDto, RecordDto, SearchBody } from '../../records/record-dto.js';
+import { recordVersion } from '../../records/columns.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import {
+  changeable,
+  nameText,
+  optional,
+  plainText,
+  required,
+} from '../../records/standard/members.js';
+import type { AddonDto } from '../../generated/standard/addon-types.js';
 
 export const ADDONS = defineResource({
   name: 'addon',
   idPrefix: 'addon',
   table: 'addons',
   columns: {
-    name: text,
-    description: nullable(text),
-    lookup_key: text,
+    name: changeable(required(nameText({ max: 255 }))),
+    description: changeable(optional(plainText({ maxLength: 10_000 }))),
+    lookup_key: required(plainText({ minLength: 1, maxLength: 255 })),
     version: recordVersion,
   },
   unique: { addons_lookup_key: 'lookup_key' },
@@ -18,43 +25,6 @@ export const ADDONS = defineResource({
 export type AddonRow = RecordOf<typeof ADDONS>;
 
 /** An addon without its expandable members. */
-export interface AddonDto extends RecordDto {
-  name: string;
-  description: string | null;
-  lookup_key: string;
-}
-
 export function addonToDto(row: AddonRow): AddonDto {
   return recordToDto(ADDONS, row);
-}
-
-/** @example {"name": "Extra storage", "lookup_key": "extra-storage"} */
-export interface CreateAddonBody {
-  /** @minLength 1 @maxLength 255 */
-  name: string;
-  /** @minLength 1 @maxLength 255 */
-  lookup_key: string;
-  /** @maxLength 10000 */
-  description?: string;
-  metadata?: MetadataDto;
-}
-
-/**
- * Members that are present are changed.
- * @example {"name": "Extra storage, 100 GB"}
- */
-export interface ChangeAddonBody {
-  /** @minLength 1 @maxLength 255 */
-  name?: string;
-  /** Null clears it. @maxLength 10000 */
-  description?: string | null;
-  /** Replaced as a whole; null takes all away. */
-  metadata?: MetadataDto | null;
-}
-
-export interface SearchAddonsBody extends SearchBody {
-  /** @maxItems 1000 */
-  addon_ids?: string[];
-  /** @maxItems 1000 */
-  lookup_keys?: string[];
 }

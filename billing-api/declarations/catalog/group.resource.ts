@@ -1,18 +1,30 @@
-import { oneOf, text } from '../../records/columns.js';
 import type {
   DateTime,
   MetadataDto,
   PaginationDto,
   RecordStatusDto,
-  SearchBody,
 } from '../../records/record-dto.js';
 import { defineResource, recordToDto, type RecordOf } from '../../records/resource.js';
+import {
+  choice,
+  nameText,
+  plainText,
+  required,
+  type WireType,
+} from '../../records/standard/members.js';
+
+const from = 'declarations/catalog/group.resource.js';
+export const GROUP_ENTITY_TYPE: WireType<GroupEntityType> = { name: 'GroupEntityType', from };
 
 export const GROUPS = defineResource({
   name: 'group',
   idPrefix: 'group',
   table: 'groups',
-  columns: { name: text, entity_type: oneOf(['price', 'feature']), lookup_key: text },
+  columns: {
+    name: required(nameText({ max: 255 })),
+    entity_type: required(choice(['price', 'feature'], GROUP_ENTITY_TYPE)),
+    lookup_key: required(plainText({ minLength: 1, maxLength: 255 })),
+  },
   unique: { groups_lookup_key: 'lookup_key' },
   removal: 'archived',
 });
@@ -37,23 +49,6 @@ export interface GroupDto {
 export interface GroupListDto {
   items: GroupDto[];
   pagination: PaginationDto;
-}
-
-/** @example {"name": "Storage", "entity_type": "feature", "lookup_key": "storage"} */
-export interface CreateGroupBody {
-  /** @minLength 1 @maxLength 255 */
-  name: string;
-  entity_type: GroupEntityType;
-  /** @minLength 1 @maxLength 255 */
-  lookup_key: string;
-  metadata?: MetadataDto;
-}
-
-export interface SearchGroupsBody extends SearchBody {
-  entity_type?: GroupEntityType;
-  lookup_key?: string;
-  /** Upper and lower case are the same. */
-  name_contains?: string;
 }
 
 export function groupToDto(row: GroupRow, entityIds: readonly string[]): GroupDto {

@@ -20,7 +20,8 @@ import {
   type NewRecord,
   type RecordOf,
 } from '../../records/resource.js';
-import { ADDONS, addonToDto, type AddonDto } from '../catalog/addon.resource.js';
+import { ADDONS, addonToDto } from '../catalog/addon.resource.js';
+import type { AddonDto } from '../../generated/standard/addon-types.js';
 import {
   FEATURES,
   featureToDto,

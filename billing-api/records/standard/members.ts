@@ -29,10 +29,12 @@ type Limits = {
 };
 
 /** A type of the wire as interfaces spell it. */
-export type WireType = {
+export type WireType<Type = unknown> = {
   readonly name: string;
   /** The file of billing-api that exports the name, for a type that is not TypeScript's own. */
   readonly from?: string;
+  /** Has no value: it only tells the compiler which type has the name. */
+  readonly spells?: Type;
 };
 
 /** How requests give the values of a column. */
@@ -126,11 +128,11 @@ export const currencyCode: WireColumn<string, Currency, Currency> = {
   },
 };
 
-/** One of these texts. */
+/** One of these texts; the document names their type, where it has a name. */
 export function choice<const Texts extends readonly [string, ...string[]]>(
   texts: Texts,
+  type: WireType<Texts[number]> = { name: texts.map((each) => `'${each}'`).join(' | ') },
 ): WireColumn<Texts[number], Texts[number], Texts[number]> {
-  const type = { name: texts.map((each) => `'${each}'`).join(' | ') };
   const read = (_: MemberReader, __: string, given: Texts[number]) => given;
   return { ...oneOf(texts), wire: { type, limits: {}, read } };
 }

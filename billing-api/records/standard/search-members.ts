@@ -1,10 +1,11 @@
-import { isOneOf, type Conditions } from '../conditions.js';
+import { hasText, isEqual, isOneOf, type Conditions } from '../conditions.js';
 import type { WireType } from './members.js';
 
 /** A member of a search body, and the condition that it puts on a column. */
 export type SearchMember<Name extends string, Given> = {
   readonly type: WireType;
   readonly maxItems?: number;
+  readonly note?: string;
   conditions(given: Given | undefined): Conditions<Name>;
 };
 
@@ -19,6 +20,25 @@ const LIST_MAX = 1000;
 export function oneOfTexts<const Name extends string>(column: Name): SearchMember<Name, string[]> {
   const type = { name: 'string[]' };
   return { type, maxItems: LIST_MAX, conditions: (texts) => isOneOf(column, texts) };
+}
+
+/** Records whose column has this text. */
+export function equalText<const Name extends string>(column: Name): SearchMember<Name, string> {
+  return { type: { name: 'string' }, conditions: (text) => isEqual(column, text) };
+}
+
+/** Records whose column has this text, one of a type. */
+export function equalChoice<const Name extends string, Text extends string>(
+  column: Name,
+  type: WireType<Text>,
+): SearchMember<Name, Text> {
+  return { type, conditions: (text) => isEqual(column, text) };
+}
+
+/** Records whose column contains this text. */
+export function containedText<const Name extends string>(column: Name): SearchMember<Name, string> {
+  const note = 'Upper and lower case are the same.';
+  return { type: { name: 'string' }, note, conditions: (text) => hasText(column, text) };
 }
 
 type GivenOf<Member> = Member extends { conditions(given: infer Given): unknown }

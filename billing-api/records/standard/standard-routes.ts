@@ -15,15 +15,13 @@ import type { Occasion, Reading } from '../occasion.js';
 import type { SearchBodyRequest } from '../search-request.js';
 import { isRefusal, notFound, type Refusal } from '../refusal.js';
 import {
-  recordToDto,
-  type AnswerOf,
   type ColumnName,
   type NewRecord,
   type Patch,
   type Resource,
   type RowOf,
 } from '../resource.js';
-import { searchRecords, type Page } from '../search-records.js';
+import type { Page } from '../search-records.js';
 import {
   readUnit,
   writeUnit,
@@ -31,6 +29,7 @@ import {
   type ReadUnit,
   type WriteDependencies,
 } from '../unit.js';
+import { plainAnswers, type Answers } from './answers.js';
 import type {
   ChangeBodyOf,
   CreateBodyOf,
@@ -43,14 +42,6 @@ import { searchConditions, type SearchBodyOf, type SearchMembers } from './searc
 
 /** A record as it is answered, with the version of its ETag; null where it has none. */
 export type Answered<Dto> = { readonly dto: Dto; readonly version: number | null };
-
-function answeredOf<C extends Columns>(
-  resource: Resource<C>,
-  row: RowOf<C> | Refusal,
-): Answered<AnswerOf<C>> | Refusal {
-  if (isRefusal(row)) return row;
-  return { dto: recordToDto(resource, row), version: versionOf(resource, row) };
-}
 
 /** What the document says of an operation, where it is not what every such operation has. */
 type OperationTexts = {
@@ -155,19 +146,38 @@ async function readByText<C extends Columns>(
   return found ?? notFound(resource.name, text);
 }
 
-/** The operations that create, change and remove a record. */
-function writing<C extends Columns>(
+/** What the operations of a resource are made of. */
+type Standard<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto> = {
+  readonly resource: Resource<C>;
+  readonly routes: Routes<C, S>;
+  readonly answers: Answers<C, Dto>;
+};
+
+/** A row, or why there is none, as it is answered. */
+async function answeredWith<C extends Columns, Dto>(
   resource: Resource<C>,
-  { create, remove }: Pick<Routes<C, never>, 'create' | 'remove'>,
-) {
+  row: RowOf<C> | Refusal,
+  answer: (row: RowOf<C>) => Dto | Refusal | Promise<Dto | Refusal>,
+): Promise<Answered<Dto> | Refusal> {
+  if (isRefusal(row)) return row;
+  const dto = await answer(row);
+  return isRefusal(dto) ? dto : { dto, version: versionOf(resource, row) };
+}
+
+/** The operations that create, change and remove a record. */
+function writing<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>({
+  resource,
+  routes,
+  answers,
+}: Standard<C, S, Dto>) {
   return {
     async create(dependencies: WriteDependencies, occasion: Occasion, body: CreateBodyOf<C>) {
-      const values = newRecordOf(resource, body, create);
+      const values = newRecordOf(resource, body, routes.create);
       if (isRefusal(values)) return values;
-      const row = await writeUnit(dependencies, occasion, (unit) =>
-        createRecord(unit, resource, values),
-      );
-      return answeredOf(resource, row);
+      return writeUnit(dependencies, occasion, async (unit) => {
+        const row = await createRecord(unit, resource, values);
+        return answeredWith(resource, row, (stored) => answers.created(stored));
+      });
     },
 
     async change(
@@ -177,14 +187,14 @@ function writing<C extends Columns>(
     ) {
       const patch = changesOf(resource, body);
       if (isRefusal(patch)) return patch;
-      const row = await writeUnit(dependencies, occasion, (unit) =>
-        changeRecord(unit, resource, { target, change: () => patch }),
-      );
-      return answeredOf(resource, row);
+      return writeUnit(dependencies, occasion, async (unit) => {
+        const row = await changeRecord(unit, resource, { target, change: () => patch });
+        return answeredWith(resource, row, (changed) => answers.one(unit, changed));
+      });
     },
 
     remove(dependencies: WriteDependencies, occasion: Occasion, id: string) {
-      const guards = remove?.guards ?? [];
+      const guards = routes.remove?.guards ?? [];
       return writeUnit(dependencies, occasion, (unit) =>
         removeRecord(unit, resource, { id, guards }),
       );
@@ -193,53 +203,60 @@ function writing<C extends Columns>(
 }
 
 /** The operations that read and search records. */
-function reading<C extends Columns, S extends SearchMembers<ColumnName<C>>>(
-  resource: Resource<C>,
-  { search: ownSearch, readBy }: Pick<Routes<C, S>, 'search' | 'readBy'>,
-) {
-  const members = ownSearch?.by;
-  const search = async (
-    dependencies: ReadDependencies,
-    occasion: Reading,
-    body: SearchBodyRequest & SearchBodyOf<S>,
-  ): Promise<Page<AnswerOf<C>> | Refusal> => {
-    const conditions = members === undefined ? [] : searchConditions(members, body);
-    const page = await readUnit(dependencies, occasion, (unit) =>
-      searchRecords(unit, resource, { request: body, conditions }),
-    );
-    if (isRefusal(page)) return page;
-    return { ...page, items: page.items.map((row) => recordToDto(resource, row)) };
-  };
+function reading<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>({
+  resource,
+  routes: { search: ownSearch, readBy: named },
+  answers,
+}: Standard<C, S, Dto>) {
   return {
-    search,
-
-    async read(dependencies: ReadDependencies, occasion: Reading, id: string) {
-      const row = await readUnit(dependencies, occasion, (unit) => readRecord(unit, resource, id));
-      return answeredOf(resource, row);
+    search(
+      dependencies: ReadDependencies,
+      occasion: Reading,
+      body: SearchBodyRequest & SearchBodyOf<S>,
+    ): Promise<Page<Dto> | Refusal> {
+      const conditions = ownSearch === undefined ? [] : searchConditions(ownSearch.by, body);
+      return readUnit(dependencies, occasion, (unit) =>
+        answers.page(unit, { request: body, conditions }),
+      );
     },
 
-    async readBy(dependencies: ReadDependencies, occasion: Reading, text: string) {
-      const { column } = assertPresent(readBy, `the column of texts that name a ${resource.name}`);
-      const row = await readUnit(dependencies, occasion, (unit) =>
-        readByText(unit, resource, { column, text }),
-      );
-      return answeredOf(resource, row);
+    read(dependencies: ReadDependencies, occasion: Reading, id: string) {
+      return readUnit(dependencies, occasion, async (unit) => {
+        const row = await readRecord(unit, resource, id);
+        return answeredWith(resource, row, (found) => answers.one(unit, found));
+      });
+    },
+
+    readBy(dependencies: ReadDependencies, occasion: Reading, text: string) {
+      const { column } = assertPresent(named, `the column of texts that name a ${resource.name}`);
+      return readUnit(dependencies, occasion, async (unit) => {
+        const row = await readByText(unit, resource, { column, text });
+        return answeredWith(resource, row, (found) => answers.one(unit, found));
+      });
     },
   };
 }
 
 /**
+ * Declares the standard routes of a resource whose records are answered in a way of their own, as
+ * `standardRoutes` does for others.
+ */
+export function answeredRoutes<
+  C extends Columns,
+  Dto,
+  const S extends SearchMembers<ColumnName<C>> = Readonly<Record<never, never>>,
+>(resource: Resource<C>, answers: Answers<C, Dto>, routes: Routes<C, S>) {
+  const standard = { resource, routes, answers };
+  return { ...standard, ...writing(standard), ...reading(standard) };
+}
+
+/**
  * Declares the standard routes of a resource. The build writes a controller for them, which calls
- * the operations that this answers (docs/style.md 3).
+ * the operations that this answers (docs/style.md 2).
  */
 export function standardRoutes<
   C extends Columns,
   const S extends SearchMembers<ColumnName<C>> = Readonly<Record<never, never>>,
 >(resource: Resource<C>, routes: Routes<C, S>) {
-  return {
-    resource,
-    routes,
-    ...writing(resource, routes),
-    ...reading(resource, routes),
-  };
+  return answeredRoutes(resource, plainAnswers(resource), routes);
 }
