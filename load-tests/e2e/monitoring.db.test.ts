@@ -21,6 +21,9 @@ const AT_REST: ReadonlySet<string> = new Set([
   'minutebook_meter_wait_seconds',
   // Rises with the first month that expires: aggregator/retention/retention.db.test.ts.
   'minutebook_raw_events_begin_seconds',
+  // Above 0 while a job waits, fails or is parked: sql/jobs/show-backlog.db.test.ts.
+  ...['minutebook_jobs_due', 'minutebook_job_wait_seconds'],
+  ...['minutebook_job_failures', 'minutebook_jobs_parked'],
 ]);
 
 /** Only with the log in Kafka: operator-steps-kafka.nightly.test.ts. */
