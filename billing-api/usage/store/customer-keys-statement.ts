@@ -1,10 +1,10 @@
-import type { Environment } from '../../../contract/environment.js';
 import { eventBranchesOf, eventPieces } from './event-branch.js';
 import { minuteBranchesOf, minutePieces } from './minute-branch.js';
 import { fillTemplate, readTemplate, type Bindings } from './sql-template.js';
 import { StatementBuilder } from './statement-builder.js';
+import type { StatementPart } from './statement-parts.js';
 import type { PlacedQuery } from './usage-branch.js';
-import type { CellQuery } from './cell-query.js';
+import { CUSTOMER_KEYS_MAX, type CellQueryBatch } from './cell-query.js';
 import { placedOf } from './usage-statement.js';
 
 const LIST_KEYS = readTemplate('list-usage-customers');
@@ -23,22 +23,24 @@ function keysOfEvents(builder: StatementBuilder, branch: readonly PlacedQuery[])
 }
 
 /**
- * The statement that lists the customer keys of whatever the queries would read, from the same
- * minutes and events; null when there is nothing to read.
+ * The statement that lists the customer keys of whatever a part of the queries would read, from the
+ * same minutes and events; null when there is nothing to read.
  */
 export function customerKeysStatementOf(
-  environment: Environment,
-  queries: readonly CellQuery[],
-  keysMax: number,
+  batch: CellQueryBatch,
+  part: StatementPart,
 ): { readonly text: string; readonly bindings: Bindings } | null {
-  const builder = new StatementBuilder({ environment });
-  const placed = placedOf({ queries, bound: null });
+  const builder = new StatementBuilder(batch);
+  const placed = placedOf(batch, part);
   const branches = [
     ...minuteBranchesOf(builder, placed).map((branch) => keysOfMinutes(builder, branch)),
     // The queries of one branch differ in what they are narrowed by, and read the same events.
     ...eventBranchesOf(builder, placed).map((branch) => keysOfEvents(builder, branch)),
   ];
   if (branches.length === 0) return null;
-  const pieces = { branches: branches.join('\nUNION ALL\n'), keysMax: String(keysMax + 1) };
+  const pieces = {
+    branches: branches.join('\nUNION ALL\n'),
+    keysMax: String(CUSTOMER_KEYS_MAX + 1),
+  };
   return { text: fillTemplate(LIST_KEYS, pieces), bindings: builder.bindings };
 }

@@ -124,6 +124,31 @@ function counting(client: ClickHouseQueries) {
   return { queries, sent };
 }
 
+describe('the customer keys of queries', () => {
+  test('are listed though one statement of them is longer than the server takes', async ({
+    database,
+    clickhouse,
+  }) => {
+    const names = Array.from({ length: 500 }, (_, index) => `event ${index}`);
+    const events = names.slice(0, 3).map((eventName, index) => ({
+      ...{ at: '2026-09-03T04:05:06.000Z', eventName, customerKey: `e:customer ${index}` },
+    }));
+    await storeEvents({ database, clickhouse }, ENVIRONMENT, [...events, ...events]);
+    const queries = names.map((eventName): CellQuery => ({
+      customers: { kind: 'all-but', keys: [] },
+      subject: {
+        ...{ eventName, filters: [], aggregation: COUNT_EVENTS },
+        ...{ minutes: null, ends: null },
+      },
+      window: { startMs: START, endMs: START + 20 * DAY_MS },
+      ...{ narrowedBy: [], sources: null, slots: null, split: NO_SPLIT, isFirstSlotOnly: false },
+    }));
+    const reader = createUsageReader(clickhouse.client);
+    const keys = assertPresent(await reader.listCustomerKeys(ENVIRONMENT, queries), 'the keys');
+    expect(keys.toSorted()).toEqual(['e:customer 0', 'e:customer 1', 'e:customer 2']);
+  });
+});
+
 describe('queries about many customers', () => {
   test('find together what each of them finds alone', async ({ database, clickhouse }) => {
     const seed = drawSeed();

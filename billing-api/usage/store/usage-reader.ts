@@ -208,16 +208,17 @@ export function createUsageReader(clickHouse: ClickHouseQueries): UsageReader {
       return { found: found.map(seriesOf), keys: [...keys] };
     },
     listCustomerKeys: async (environment, queries) => {
-      const statement = customerKeysStatementOf(environment, queries, CUSTOMER_KEYS_MAX);
-      if (statement === null) return [];
-      const keys: string[] = [];
-      const { text: select, bindings } = statement;
-      const query = { select, parameters: bindings.parameters, settings: SETTINGS };
-      await clickHouse.visitRows(query, ([key]) => {
-        if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
-        keys.push(key);
-      });
-      return keys.length > CUSTOMER_KEYS_MAX ? null : keys;
+      const batch = { environment, queries, bound: null };
+      const keys = new Set<string>();
+      const write = (part: StatementPart) => customerKeysStatementOf(batch, part);
+      for (const { text: select, bindings } of statementsOf(batch, write)) {
+        const query = { select, parameters: bindings.parameters, settings: SETTINGS };
+        await clickHouse.visitRows(query, ([key]) => {
+          if (typeof key !== 'string') throw new AssertionFailed('a customer key is no text');
+          keys.add(key);
+        });
+      }
+      return keys.size > CUSTOMER_KEYS_MAX ? null : [...keys];
     },
   };
 }
