@@ -1,8 +1,14 @@
 import { z } from 'zod';
+import { decimalOf } from '../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
+import { assertThat } from '../../runtime/failure.js';
 import { instantColumn, integerColumn, numericColumn } from '../../sql/columns.js';
+import { Money, formatMoney } from '../domain/money/money.js';
 import { rateToDto, type DateTime, type DecimalText, type MetadataDto } from './record-dto.js';
 import type { MemberType } from './search-request.js';
+
+/** A row as it was read, with its values by column. */
+export type RowValues = Readonly<Record<string, unknown>>;
 
 /**
  * One column of a table: how its values come out of PostgreSQL, how they are written, how a search
@@ -15,7 +21,10 @@ export type Column<Value = unknown, Answer = unknown> = {
   readonly comparison: MemberType | null;
   /** The value in the JSON from which PostgreSQL makes rows. */
   toJson(value: Value): unknown;
-  toAnswer(value: Value): Answer;
+  /** The value as it is answered with the other values of its row. */
+  toAnswer(value: Value, row: RowValues): Answer;
+  /** The column of the same row that holds the currency, where this one holds money. */
+  readonly currencyColumn?: string;
 };
 
 /** A column that a new row may leave out: the DEFAULT of the table applies. */
@@ -54,6 +63,22 @@ export const decimal: Column<string, DecimalText> = {
   toAnswer: rateToDto,
 };
 
+/**
+ * numeric, as text: money of the currency that another column of the row holds, answered with
+ * exactly the minor digits of that currency (docs/domain.md 6.6). A row with a finer amount can be
+ * neither written nor read.
+ */
+export function money(currencyColumn: string): Column<string, DecimalText> {
+  return {
+    ...plainColumn(numericColumn, 'number'),
+    currencyColumn,
+    toAnswer: (value, { [currencyColumn]: currency }) => {
+      assertThat(typeof currency === 'string', `${currencyColumn} holds the currency of an amount`);
+      return formatMoney(new Money(decimalOf(value), currency));
+    },
+  };
+}
+
 /** One of these texts. */
 export function oneOf<const Texts extends readonly [string, ...string[]]>(
   texts: Texts,
@@ -69,11 +94,13 @@ export function json<Value>(schema: z.ZodType<Value, z.ZodTypeDef, unknown>): Co
 export function nullable<Value, Answer>(
   column: Column<Value, Answer>,
 ): Column<Value | null, Answer | null> {
+  const { currencyColumn } = column;
   return {
+    ...(currencyColumn === undefined ? {} : { currencyColumn }),
     schema: column.schema.nullable(),
     comparison: column.comparison,
     toJson: (value) => (value === null ? null : column.toJson(value)),
-    toAnswer: (value) => (value === null ? null : column.toAnswer(value)),
+    toAnswer: (value, row) => (value === null ? null : column.toAnswer(value, row)),
   };
 }
 

@@ -112,6 +112,25 @@ export type Resource<C extends Columns = Columns> = Required<Declaration<C>> & {
 };
 
 /**
+ * Checks the rows of a table. No amount of money may have finer digits than its currency; one that
+ * does throws, so that the statement that writes it is undone.
+ */
+function rowSchemaOf(table: string, columns: Columns): z.ZodTypeAny {
+  const entries = Object.entries(columns);
+  const schema = z.object(
+    Object.fromEntries(entries.map(([name, column]) => [name, column.schema])),
+  );
+  const amounts = entries.filter(([, { currencyColumn }]) => currencyColumn !== undefined);
+  if (amounts.length === 0) return schema;
+  for (const [name, { currencyColumn = name }] of amounts) {
+    assertThat(currencyColumn in columns, `${table} has the column of the currency of ${name}`);
+  }
+  return schema.superRefine((row: Readonly<Record<string, unknown>>) => {
+    for (const [name, column] of amounts) column.toAnswer(row[name], row);
+  });
+}
+
+/**
  * Declares a resource. The table has the columns of every record (id, tenant_id, environment_id,
  * status, metadata, created_*, updated_*) beside its own and is isolated by environment.
  *
@@ -130,9 +149,7 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     ...(isOfTenant ? {} : { environment_id }),
     ...declaration.columns,
   };
-  const entries = Object.entries(allColumns);
-  const schemas = entries.map(([name, column]) => [name, column.schema] as const);
-  const members = entries.flatMap(([name, column]) =>
+  const members = Object.entries(allColumns).flatMap(([name, column]) =>
     column.comparison === null ? [] : [[name, column.comparison] as const],
   );
   return {
@@ -146,7 +163,7 @@ export function defineResource<const C extends Columns>(declaration: Declaration
     allColumns,
     selected: sql.fragment`*`,
     // The type of a row follows from the columns, which TypeScript cannot see through the loop.
-    row: z.object(Object.fromEntries(schemas)) as unknown as Resource<C>['row'],
+    row: rowSchemaOf(declaration.table, allColumns) as unknown as Resource<C>['row'],
     members: Object.fromEntries(members),
   };
 }
@@ -194,7 +211,7 @@ export type RecordOf<R> = R extends Resource<infer C> ? RowOf<C> : never;
 export function recordToDto<C extends Columns>(resource: Resource<C>, row: RowOf<C>): AnswerOf<C> {
   const values: Readonly<Record<string, unknown>> = row;
   const members = Object.entries(resource.allColumns).flatMap(([name, column]) =>
-    'isHidden' in column ? [] : [[name, column.toAnswer(values[name])] as const],
+    'isHidden' in column ? [] : [[name, column.toAnswer(values[name], values)] as const],
   );
   // As above: the loop makes exactly the members of AnswerOf.
   return Object.fromEntries(members) as AnswerOf<C>;
@@ -226,7 +243,9 @@ export function recordToAudit<C extends Columns>(
   const columns = Object.entries(resource.allColumns).filter(
     ([, column]) => !('isSecret' in column),
   );
-  return Object.fromEntries(columns.map(([name, column]) => [name, column.toAnswer(values[name])]));
+  return Object.fromEntries(
+    columns.map(([name, column]) => [name, column.toAnswer(values[name], values)]),
+  );
 }
 
 /**
