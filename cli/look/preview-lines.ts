@@ -3,7 +3,7 @@ import type { CustomerDto } from '../../billing-api/declarations/customers/custo
 import type {
   InvoiceDto,
   InvoiceLineItemDto,
-} from '../../billing-api/billing/preview/invoice-dto.js';
+} from '../../billing-api/billing/answer/invoice-dto.js';
 import type {
   ExplainedPricingDto,
   ExplainedStepDto,

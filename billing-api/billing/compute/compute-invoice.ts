@@ -31,9 +31,6 @@ export type ComputedInvoice<Query extends InvoiceQuery> = Pick<
   readonly dataUntil: InstantMs | null;
 };
 
-/** The invoice of a preview, which asks for nothing more than every computation does. */
-export type InvoicePreview = ComputedInvoice<InvoiceQuery>;
-
 /** An invoice whose lines are selected. */
 type Planned<Query extends InvoiceQuery> = {
   readonly query: Query;

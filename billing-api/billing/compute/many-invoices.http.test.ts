@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
-import { zip } from '../../../runtime/failure.js';
+import { assertPresent, zip } from '../../../runtime/failure.js';
 import { KnownCustomers } from '../../customers/known-customers.js';
 import { isRefusal, notFound, Refusal, Refused } from '../../records/refusal.js';
 import { test as base } from '../../testing/billing-test.js';
@@ -9,9 +9,11 @@ import { makeManySubscribers, type Subscriber } from '../../testing/many-subscri
 import { testOccasion } from '../../testing/test-occasion.js';
 import { createUsageReader, type UsageReader } from '../../usage/store/usage-reader.js';
 import { createPostgresDataUntil } from '../../usage/watermark/data-until.js';
-import { invoicePreviewToDto } from '../preview/invoice-answer.js';
-import { findPreviewQueries, previewInvoice } from '../preview/preview-invoice.js';
-import { computeInvoices, type InvoicePreview } from './compute-invoice.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import { findPreviewQueries } from '../preview/preview-invoice.js';
+import { computeInvoice, computeInvoices, type ComputedInvoice } from './compute-invoice.js';
+import { documentOfComputed } from './document-of-computed.js';
+import type { InvoiceQuery } from './invoice-query.js';
 
 const NOW = '2026-10-20T12:00:00.000Z';
 const MANY = 100;
@@ -22,7 +24,7 @@ const MANY = 100;
  */
 const THREE_SINGLE = { postgres: 57, clickHouse: 3 };
 
-type Computed = InvoicePreview | Refusal;
+type Computed = ComputedInvoice<InvoiceQuery> | Refusal;
 
 /** Computes the invoices of subscribers in both ways. */
 type Computing = {
@@ -57,7 +59,11 @@ const test = base.extend<{ make: (count: number, seed: number) => Promise<Made> 
       const singly: Computing['singly'] = async (ids) => {
         const computed: Computed[] = [];
         for (const id of ids) {
-          computed.push(await previewInvoice(dependencies, occasion, requestOf(id)));
+          const invoice = await computeInvoice(dependencies, occasion, async (unit) => {
+            const [query] = await findPreviewQueries(unit, [requestOf(id)]);
+            return assertPresent(query, 'the only query');
+          });
+          computed.push(invoice);
         }
         return computed;
       };
@@ -78,7 +84,7 @@ const test = base.extend<{ make: (count: number, seed: number) => Promise<Made> 
 /** Everything that is known of an invoice: its inputs, and its answer with explanations. */
 function everythingOf(computed: Computed): unknown {
   if (isRefusal(computed)) return computed;
-  const answer = invoicePreviewToDto(computed, { limit: 100, offset: 0 });
+  const answer = invoiceToDto(documentOfComputed(computed), { limit: 100, offset: 0 });
   return [computed.inputs, computed.watermark, JSON.stringify(answer)];
 }
 

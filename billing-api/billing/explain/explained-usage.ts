@@ -2,7 +2,7 @@ import { plain } from '../../../contract/decimal.js';
 import type { AllowanceTrace } from '../../domain/entitlement/allowance-trace.js';
 import type { LineTrace, UsageTrace } from '../../domain/invoice/line-trace.js';
 import { instantToDto, rateToDto } from '../../records/record-dto.js';
-import type { InvoicePreview } from '../compute/compute-invoice.js';
+import type { InvoiceHeader } from '../document/invoice-document.js';
 import type {
   ExplainedAllowanceDto,
   ExplainedMeterDto,
@@ -47,12 +47,12 @@ function allowanceToDto({ limit, resetPeriod, windows }: AllowanceTrace): Explai
 type UsageMembers = Pick<ExplanationDto, 'meter' | 'customers' | 'event_count' | 'quantity'>;
 
 /** The members of an explanation that describe usage; null or empty for other lines. */
-export function usageMembers({ usage }: LineTrace, preview: InvoicePreview): UsageMembers {
+export function usageMembers({ usage }: LineTrace, header: InvoiceHeader): UsageMembers {
   if (usage === null) return { meter: null, customers: [], event_count: null, quantity: null };
   const { raw, billed, allowance } = usage;
   return {
     meter: meterOf(usage),
-    customers: [preview.customer.id],
+    customers: [header.customer_id],
     event_count: usage.eventCount,
     quantity: {
       raw: plain(raw),

@@ -1,8 +1,7 @@
 import { formatInstant } from '../../../contract/instant.js';
-import type { InvoiceLine } from '../../domain/invoice/invoice.js';
-import { formatMoney } from '../../domain/money/money.js';
+import { formatMoney, Money } from '../../domain/money/money.js';
 import { instantToDto } from '../../records/record-dto.js';
-import type { InvoicePreview } from '../compute/compute-invoice.js';
+import type { DocumentLine, InvoiceHeader } from '../document/invoice-document.js';
 import {
   commitmentToDto,
   pricingToDto,
@@ -17,24 +16,24 @@ import type { ExplanationDto } from './explanation-dto.js';
  * Explains how the amount of a line was computed (docs/http.md 6), with one page of its windows.
  */
 export function explanationToDto(
-  line: InvoiceLine,
-  preview: InvoicePreview,
+  line: DocumentLine,
+  header: InvoiceHeader,
   page: WindowsPage,
 ): ExplanationDto {
   const { trace } = line;
-  const { currency } = preview.invoice;
+  const { currency } = header;
   const { timezone, pricing, windows, commitment, proration } = trace;
   return {
-    invoice_id: null,
-    line_item_id: null,
+    invoice_id: header.id,
+    line_item_id: line.id,
     currency,
     timezone,
     period: {
       start: formatInstant(trace.window.startMs),
       end: formatInstant(trace.window.endMs),
     },
-    ...usageMembers(trace, preview),
-    watermark: instantToDto(preview.dataUntil),
+    ...usageMembers(trace, header),
+    watermark: instantToDto(header.data_until),
     pricing: pricing === null ? null : pricingToDto(pricing),
     windows: windows === null ? null : windowsToDto(windows, timezone, page),
     commitment: commitment === null ? null : commitmentToDto(commitment),
@@ -45,6 +44,6 @@ export function explanationToDto(
       base: formatMoney(base),
       amount: formatMoney(amount),
     })),
-    amount: formatMoney(line.amount),
+    amount: formatMoney(new Money(line.amount, currency)),
   };
 }

@@ -1,8 +1,8 @@
 import { Body, Controller, Extension, Post, Request, Route, Tags } from '@tsoa/runtime';
 import type { Request as HttpRequest } from 'express';
 import { previewInvoice } from './preview-invoice.js';
-import type { InvoiceDto, PreviewInvoiceBody } from './invoice-dto.js';
-import { invoicePreviewToDto } from './invoice-answer.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDto, PreviewInvoiceBody } from '../answer/invoice-dto.js';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
@@ -25,8 +25,8 @@ export class PreviewController extends Controller {
     @Request() request: HttpRequest,
     @Body() body: PreviewInvoiceBody,
   ): Promise<InvoiceDto> {
-    const preview = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
+    const document = accepted(await previewInvoice(this.dependencies, occasionOf(request), body));
     const { windows_limit: limit = 100, windows_offset: offset = 0 } = body;
-    return invoicePreviewToDto(preview, body.explain === true ? { limit, offset } : null);
+    return invoiceToDto(document, body.explain === true ? { limit, offset } : null);
   }
 }

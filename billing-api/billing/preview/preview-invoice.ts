@@ -5,9 +5,10 @@ import { isIn } from '../../domain/lifecycle/lifecycle.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import type { Occasion } from '../../records/occasion.js';
 import { computeInvoice } from '../compute/compute-invoice.js';
-import type { InvoicePreview } from '../compute/compute-invoice.js';
+import { documentOfComputed } from '../compute/document-of-computed.js';
 import { findDueDays, previewPurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
 import { readPreviewPeriod, type PreviewRequest } from './preview-period.js';
 import { readGroups } from '../../usage/usage-grouping.js';
 import { MemberReader } from '../../records/member-rules.js';
@@ -15,7 +16,7 @@ import {
   loadBilledSubscriptions,
   type BilledSubscription,
 } from '../../subscriptions/loaded-subscription.js';
-import { notFound, Refusal } from '../../records/refusal.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
 import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 
@@ -68,13 +69,14 @@ export async function findPreviewQueries(
 }
 
 /** POST /invoices/preview: the invoice of a period as it stands now; nothing is stored. */
-export function previewInvoice(
+export async function previewInvoice(
   dependencies: UsageReadDependencies,
   occasion: Occasion,
   request: PreviewRequest,
-): Promise<InvoicePreview | Refusal> {
-  return computeInvoice(dependencies, occasion, async (unit) => {
+): Promise<InvoiceDocument | Refusal> {
+  const computed = await computeInvoice(dependencies, occasion, async (unit) => {
     const [query] = await findPreviewQueries(unit, [request]);
     return assertPresent(query, 'the only query');
   });
+  return isRefusal(computed) ? computed : documentOfComputed(computed);
 }

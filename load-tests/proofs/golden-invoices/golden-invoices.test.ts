@@ -6,6 +6,8 @@ import {
   encodeSnapshot,
   RULES_VERSION,
 } from '../../../billing-api/domain/invoice/snapshot/invoice-snapshot.js';
+import { buildInvoice } from '../../../billing-api/domain/invoice/build/build-invoice.js';
+import { bothAnswers } from '../pricing-oracle/agreement/product-document.js';
 import { bytesOf, goldenInvoice } from './golden-invoice.js';
 
 /** The folder of a version of the rules; folders are never changed, only added. */
@@ -25,6 +27,14 @@ describe('invoices that earlier releases computed', () => {
     expect(JSON.parse(bytesOf(inputs))).toEqual(JSON.parse(result));
     expect(bytesOf(inputs)).toBe(result);
     expect(encodeSnapshot(decoded)).toBe(snapshot);
+  });
+
+  it.each(files)('%s is answered from its rows as it is when it is computed', (_, path) => {
+    const read: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const { inputs } = decodeSnapshot(goldenInvoice.parse(read).snapshot);
+    const { computed, stored } = bothAnswers(inputs, buildInvoice(inputs));
+    expect(JSON.parse(stored)).toEqual(JSON.parse(computed));
+    expect(stored).toBe(computed);
   });
 
   it('are kept for every version of the rules', () => {

@@ -1,4 +1,5 @@
 import { Decimal } from '../../../../contract/decimal.js';
+import { Money } from '../../money/money.js';
 import { FORM, type JsonValue } from './encode-value.js';
 
 type Decode = (content: JsonValue) => unknown;
@@ -65,11 +66,17 @@ function decodeMap(content: JsonValue): ReadonlyMap<unknown, unknown> {
   return new Map(entries);
 }
 
+function decodeMoney(content: JsonValue): Money {
+  const [digits, currency] = listOf(content);
+  return new Money(new Decimal(textOf(digits)), textOf(currency));
+}
+
 const DECODE: Readonly<Record<string, Decode>> = {
   [FORM.decimal]: (content) => new Decimal(textOf(content)),
   [FORM.decimals]: (content) => listOf(content).map((text) => new Decimal(textOf(text))),
   [FORM.lists]: decodeLists,
   [FORM.map]: decodeMap,
+  [FORM.money]: decodeMoney,
   [FORM.object]: decodeMembers,
   [FORM.rows]: decodeRows,
   [FORM.same]: decodeSame,

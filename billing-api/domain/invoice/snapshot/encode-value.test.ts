@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../../../contract/decimal.js';
+import { Money } from '../../money/money.js';
 import { decodeValue } from './decode-value.js';
 import { encodeValue, type JsonValue } from './encode-value.js';
 
@@ -12,12 +13,16 @@ const again = (value: unknown): unknown =>
 const decimals = fc
   .tuple(fc.bigInt(), fc.integer({ min: 0, max: 40 }))
   .map(([digits, places]) => new Decimal(digits.toString()).div(new Decimal(10).pow(places)));
+const money = fc
+  .tuple(fc.bigInt(), fc.constantFrom('usd', 'jpy', 'bhd'))
+  .map(([units, currency]) => new Money(new Decimal(units.toString()), currency));
 const PLAIN = { noNullPrototype: true } as const;
 const scalars = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, Infinity, -Infinity),
   fc.maxSafeInteger(),
   fc.string(),
   decimals,
+  money,
 );
 const names = fc.oneof(
   fc.constantFrom('a', 'b', '$decimal', '$rows', '__proto__', 'constructor', ''),
@@ -75,6 +80,7 @@ describe('encodeValue and decodeValue', () => {
     ['an unknown form', { $other: 1 }],
     ['a form beside a member', { $decimal: '1', a: 1 }],
     ['a decimal that is no text', { $decimal: 1 }],
+    ['money without a currency', { $money: ['1'] }],
     ['rows that are none', { $rows: 1 }],
   ])('refuse %s', (_, content) => {
     expect(() => decodeValue(content)).toThrow(TypeError);

@@ -1,4 +1,5 @@
 import { Decimal } from '../../../../contract/decimal.js';
+import { Money } from '../../money/money.js';
 
 /** What `JSON.parse` returns. */
 export type JsonValue =
@@ -13,6 +14,7 @@ export const FORM = {
   decimals: '$decimals',
   lists: '$lists',
   map: '$map',
+  money: '$money',
   object: '$object',
   rows: '$rows',
   same: '$same',
@@ -94,7 +96,7 @@ function encodeList(values: readonly unknown[]): JsonValue {
 }
 
 /**
- * A value as JSON without loss: decimals with all digits, maps, and instants without a bound.
+ * A value as JSON without loss: decimals with all digits, amounts of money, maps, and instants without a bound.
  * `decodeValue` returns an equal value.
  * @throws TypeError for what has no form: undefined, NaN, functions, other classes.
  */
@@ -102,6 +104,7 @@ export function encodeValue(value: unknown): JsonValue {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number') return encodeNumber(value);
   if (isDecimal(value)) return { [FORM.decimal]: value.toFixed() };
+  if (value instanceof Money) return { [FORM.money]: [value.value.toFixed(), value.currency] };
   if (isList(value)) return encodeList(value);
   if (value instanceof Map) return { [FORM.map]: encodeList([...value]) };
   if (isPlainObject(value)) return encodeObject(value);

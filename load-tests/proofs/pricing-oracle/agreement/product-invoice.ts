@@ -21,6 +21,7 @@ import { moneyText } from '../money.js';
 import type { Subscription } from '../subscription.js';
 import { fractionFrom } from './product-amounts.js';
 import { ProductFinding } from './product-finding.js';
+import { bothAnswers } from './product-document.js';
 import { productInputs } from './product-inputs.js';
 
 type Text = (amount: Money) => string;
@@ -98,9 +99,19 @@ function requireSameAgain(inputs: InvoiceInputs, result: InvoiceResult): void {
 }
 
 /**
+ * Answers about the invoice from its rows, as they would be stored (docs/domain.md 13.6).
+ * @throws ProductFinding when a byte differs from the answer about the computed invoice.
+ */
+function requireSameAnswer(inputs: InvoiceInputs, result: InvoiceResult): void {
+  const { computed, stored } = bothAnswers(inputs, result);
+  if (stored === computed) return;
+  throw new ProductFinding('the answer about the stored invoice is another');
+}
+
+/**
  * The product's invoice in the oracle's words.
  * @throws ProductFinding for money that is finer than the currency, and where the stored inputs
- *   give another invoice.
+ *   give another invoice, or the stored invoice another answer.
  */
 export function productInvoice(
   subscription: Subscription,
@@ -109,6 +120,7 @@ export function productInvoice(
   const inputs = productInputs(subscription, question);
   const result = buildInvoice(inputs);
   requireSameAgain(inputs, result);
+  requireSameAnswer(inputs, result);
   const { currency } = subscription;
   const money: Text = (amount) => productMoney(currency, amount);
   const { totals } = result;

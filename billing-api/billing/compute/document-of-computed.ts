@@ -1,0 +1,13 @@
+import { mustGet } from '../../../runtime/failure.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { writeDocument } from '../document/write-document.js';
+import type { ComputedInvoice } from './compute-invoice.js';
+import type { InvoiceQuery } from './invoice-query.js';
+
+/** The document of a computed invoice, with the records that were read for it as its parties. */
+export function documentOfComputed(computed: ComputedInvoice<InvoiceQuery>): InvoiceDocument {
+  const { query, customer, taxes } = computed;
+  const { subscription, related } = query.loaded;
+  const plan = mustGet(related.plans, subscription.plan_id, 'the plan of the subscription');
+  return writeDocument(computed, { customer, subscription, plan, coupons: related.coupons, taxes });
+}

@@ -1,0 +1,70 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
+import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
+import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
+import { taxRateToDto } from '../../declarations/taxes/tax-rate.resource.js';
+import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
+import { recordToDto } from '../../records/resource.js';
+import type { CouponSnapshot } from './document-columns.js';
+import { NOT_STORED, type DocumentCoupon, type DocumentTax } from './invoice-document.js';
+
+function snapshotOf(row: CouponRow): CouponSnapshot {
+  const { name, coupon_code, type, cadence, currency, ...coupon } = recordToDto(COUPONS, row);
+  const { amount_off, percentage_off, duration_in_periods } = coupon;
+  const terms = { amount_off, percentage_off, currency, duration_in_periods };
+  return { name, coupon_code, type, cadence, ...terms };
+}
+
+/** What coupons took off an invoice, each with the coupon as it was. */
+export function documentCoupons(
+  applications: readonly CouponApplication[],
+  attached: readonly AttachedCoupon[],
+  appliedAt: InstantMs,
+): readonly DocumentCoupon[] {
+  return applications.map((application, position) => {
+    const { associationId } = application;
+    const own = attached.find(({ association }) => association.id === associationId);
+    const { association, coupon } = assertPresent(own, 'the coupon that was applied');
+    return {
+      ...NOT_STORED,
+      position,
+      coupon_id: coupon.id,
+      coupon_association_id: associationId,
+      coupon_snapshot: snapshotOf(coupon),
+      invoice_line_item_id: null,
+      subscription_id: association.subscription_id,
+      discount_type: application.discountType,
+      discount_percentage: application.discountPercentage,
+      discounted_amount: application.discountedAmount.value,
+      original_price: application.originalPrice.value,
+      final_price: application.finalPrice.value,
+      applied_at: appliedAt,
+    };
+  });
+}
+
+/** The taxes on an invoice, each with the rate as it was. */
+export function documentTaxes(
+  applied: readonly AppliedTax[],
+  associated: readonly AssociatedTax[],
+  appliedAt: InstantMs,
+): readonly DocumentTax[] {
+  return applied.map(({ association: { id, level, entityId }, ...amounts }, position) => {
+    const own = associated.find(({ association }) => association.id === id);
+    const { rate } = assertPresent(own, 'the tax rate that was applied');
+    return {
+      ...NOT_STORED,
+      position,
+      entity_type: level,
+      entity_id: entityId,
+      tax_rate_id: rate.id,
+      tax_rate: taxRateToDto(rate),
+      tax_association_id: id,
+      taxable_amount: amounts.taxableAmount.value,
+      tax_amount: amounts.taxAmount.value,
+      applied_at: appliedAt,
+      idempotency_key: null,
+    };
+  });
+}
