@@ -235,8 +235,7 @@ export async function fillEnvironment(
     ...(await storeParkedJob(tools.database, environment)),
   };
   await storeErasure(tools.database, environment);
-  const replay = { body: { ids: [letters.dead_letter] } };
-  await call('POST', '/v1/events/dead-letters/replay', replay);
+  await call('POST', '/v1/events/dead-letters/replay', { body: { ids: [letters.dead_letter] } });
   // A change of filters makes a second version of the meter and its backfill.
   const change = { filters: [{ key: 'region', values: ['eu'] }] };
   await call('PUT', `/v1/meters/${catalog.spare_meter}`, { body: change });

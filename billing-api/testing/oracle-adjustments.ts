@@ -31,7 +31,12 @@ export function drawAdjustments(random: SeededRandom, lineCount: number): DrawnA
       ? { type: 'fixed', amountOff: random.pick(['0.01', '5', '100']) }
       : { type: 'percentage', percentageOff: random.pick(['10', '33.333', '60', '100']) },
   }));
-  return { coupons, taxes: randomTaxes(random).filter(({ level }) => level !== 'invoice') };
+  return {
+    // A request names the coupons of each line together, so this is the order in which they are
+    // attached, which the oracle takes from their place in the list.
+    coupons: coupons.toSorted((a, b) => (a.line ?? -1) - (b.line ?? -1)),
+    taxes: randomTaxes(random).filter(({ level }) => level !== 'invoice'),
+  };
 }
 
 /** For the oracle: coupons from the start of the subscription on, items named by their index. */

@@ -70,12 +70,6 @@ export function defineLifecycle<
   };
 }
 
-/** The states of a life cycle: `StateOf<typeof SUBSCRIPTION>`. */
-export type StateOf<L> = L extends Lifecycle<infer State> ? State : never;
-
-/** The names of its moves. */
-export type MoveOf<L> = L extends Lifecycle<string, infer MoveName> ? MoveName : never;
-
 /** States that no move leaves for another one. */
 export function finalStatesOf<State extends string>(lifecycle: Lifecycle<State>): readonly State[] {
   const moves = Object.values<Move<State>>(lifecycle.moves);
