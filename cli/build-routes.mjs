@@ -22,7 +22,8 @@ import {
   operationsOf,
 } from './routes/operations.mjs';
 import { loadStandardRoutes } from './routes/load-routes.mjs';
-import { controllerModule, typesModule } from './routes/standard.mjs';
+import { controllerModule } from './routes/standard-controller.mjs';
+import { typesModule } from './routes/standard-types.mjs';
 import { optionalEnumerationsOf } from './routes/optional-enumerations.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -1,84 +1,59 @@
-import { Decimal, plain } from '../../contract/decimal.js';
-import type { DecimalText } from '../../contract/wire-types.js';
-import { givenOf, MemberReader } from '../records/member-rules.js';
-import type { Refusal } from '../records/refusal.js';
-import type {
-  ChangeTaxRateBody,
-  CreateTaxRateBody,
-  NewTaxRate,
-  TaxRateRow,
-} from '../declarations/taxes/tax-rate.resource.js';
+import { decimalOf } from '../../contract/decimal.js';
+import type { TaxRateColumns, TaxRateRow } from '../declarations/taxes/tax-rate.resource.js';
+import type { MemberReader } from '../records/member-rules.js';
+import type { Patch } from '../records/resource.js';
+import type { CreateBodyOf, ReadValues } from '../records/standard/members.js';
 
-/** The columns that say how much a rate takes. */
-type ValueColumns = Pick<NewTaxRate, 'tax_rate_type' | 'percentage_value' | 'fixed_value'>;
+type Values = Pick<TaxRateRow, 'percentage_value' | 'fixed_value'>;
+type RatePatch = Patch<TaxRateColumns>;
 
-type GivenValues = Pick<CreateTaxRateBody, 'percentage_value' | 'fixed_value'>;
-
-function readValue(reader: MemberReader, member: string, text: DecimalText): string {
-  const value = reader.decimal(member, text);
-  if (value?.isNegative() === true) reader.note(member, 'must be 0 or more');
-  return value === null ? '0' : plain(value);
-}
-
-/** Exactly one value, percentage or fixed (docs/domain.md 3.2). */
-function readValues(reader: MemberReader, body: GivenValues): ValueColumns {
-  const { percentage_value: percentage, fixed_value: fixed } = body;
+/** Which of the two values is given (docs/domain.md 3.2); notes when it is not exactly one. */
+function typeOfValue(
+  reader: MemberReader,
+  { percentage_value: percentage, fixed_value: fixed }: CreateBodyOf<TaxRateColumns> | RatePatch,
+): TaxRateRow['tax_rate_type'] {
   if (percentage !== undefined && fixed !== undefined) {
     reader.note('fixed_value', 'cannot be combined with percentage_value; give one of them');
   }
-  if (fixed === undefined) {
-    if (percentage === undefined) {
-      reader.note('percentage_value', 'give percentage_value or fixed_value');
-    }
-    const value = readValue(reader, 'percentage_value', percentage ?? '0');
-    return { tax_rate_type: 'percentage', percentage_value: value, fixed_value: null };
+  if (percentage === undefined && fixed === undefined) {
+    reader.note('percentage_value', 'give percentage_value or fixed_value');
   }
-  const value = readValue(reader, 'fixed_value', fixed);
-  return { tax_rate_type: 'fixed', percentage_value: null, fixed_value: value };
+  return fixed === undefined ? 'percentage' : 'fixed';
 }
 
-/** The tax rate that a request describes, or what is wrong with it. */
-export function newTaxRate(body: CreateTaxRateBody): NewTaxRate | Refusal {
-  const reader = new MemberReader();
-  const values = readValues(reader, body);
-  if (body.tax_rate_type !== undefined && body.tax_rate_type !== values.tax_rate_type) {
-    reader.note('tax_rate_type', `must be ${values.tax_rate_type}, as the value that is given`);
-  }
-  const rate = {
-    name: reader.name('name', body.name),
-    code: reader.name('code', body.code),
-    description: body.description ?? null,
-    ...values,
-    scope: body.scope ?? 'INTERNAL',
-    tax_rate_status: 'ACTIVE' as const,
-    metadata: { ...reader.metadata(body.metadata) },
-  };
-  return reader.refusal() ?? rate;
+/** Notes what breaks a rule between the members of a new tax rate. */
+export function checkTaxRate(
+  reader: MemberReader,
+  { tax_rate_type: type }: ReadValues<TaxRateColumns>,
+  body: CreateBodyOf<TaxRateColumns>,
+): void {
+  const given = typeOfValue(reader, body);
+  if (type === null || type === given) return;
+  reader.note('tax_rate_type', `must be ${given}, as the value that is given`);
 }
 
-/** What a change of a tax rate writes, or what is wrong with it. */
-export function changedTaxRate(body: ChangeTaxRateBody) {
-  const reader = new MemberReader();
-  const hasValue = body.percentage_value !== undefined || body.fixed_value !== undefined;
-  const patch = {
-    ...givenOf({
-      description: body.description,
-      tax_rate_status: body.tax_rate_status,
-      name: reader.changedName('name', body.name),
-      metadata: reader.changedMetadata(body.metadata),
-    }),
-    ...(hasValue ? readValues(reader, body) : {}),
-  };
-  return reader.refusal() ?? patch;
+/** The columns of a new tax rate that follow from others. */
+export function fillTaxRate({ fixed_value: fixed }: Values) {
+  const type = fixed === null ? ('percentage' as const) : ('fixed' as const);
+  return { tax_rate_type: type, tax_rate_status: 'ACTIVE' as const };
+}
+
+/** A change that gives a value puts it in place of whichever value the rate has. */
+export function reviseTaxRate(reader: MemberReader, patch: RatePatch): RatePatch {
+  const { percentage_value: percentage, fixed_value: fixed } = patch;
+  if (percentage === undefined && fixed === undefined) return patch;
+  const type = typeOfValue(reader, patch);
+  const values = { percentage_value: percentage ?? null, fixed_value: fixed ?? null };
+  return { ...patch, ...values, tax_rate_type: type };
 }
 
 function isSame(left: string | null, right: string | null): boolean {
   if (left === null || right === null) return left === right;
-  return new Decimal(left).equals(right);
+  return decimalOf(left).equals(decimalOf(right));
 }
 
 /** Whether a change makes the rate take another amount than before. */
-export function changesValue(row: TaxRateRow, patch: Partial<ValueColumns>): boolean {
+export function changesValue(row: TaxRateRow, patch: RatePatch): boolean {
   const after = { ...row, ...patch };
   return (
     !isSame(row.percentage_value, after.percentage_value) ||

@@ -5,7 +5,7 @@ import type {
   MetadataDto,
   RecordStatusDto,
 } from '../../records/record-dto.js';
-import type { TaxRateDto } from '../../declarations/taxes/tax-rate.resource.js';
+import type { TaxRateDto } from '../../generated/standard/tax-rate-types.js';
 
 /** A coupon as it was when it was applied. */
 export interface CouponSnapshotDto {

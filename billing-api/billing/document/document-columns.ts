@@ -1,6 +1,6 @@
 import type { CustomerDto } from '../../declarations/customers/customer.resource.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
-import type { TaxRateDto } from '../../declarations/taxes/tax-rate.resource.js';
+import type { TaxRateDto } from '../../generated/standard/tax-rate-types.js';
 import type {
   CommitmentInfo,
   UsageAnalyticsRow,

@@ -23,7 +23,8 @@ import {
   type RecordOf,
 } from '../../records/resource.js';
 import type { ReadUnit } from '../../records/unit.js';
-import { TAX_RATES, taxRateToDto, type TaxRateDto, type TaxRateRow } from './tax-rate.resource.js';
+import type { TaxRateDto } from '../../generated/standard/tax-rate-types.js';
+import { TAX_RATES, taxRateToDto, type TaxRateRow } from './tax-rate.resource.js';
 
 export const TAX_ASSOCIATIONS = defineResource({
   name: 'tax association',

@@ -64,6 +64,8 @@ export type GivenColumn = AnyWireColumn & (Required | Optional);
 export type Required = Named & { readonly atCreation: 'required' };
 /** A member that a request to create may leave out. */
 export type Optional = Named & { readonly atCreation: 'optional'; readonly absent: unknown };
+/** An optional member that `fill` gives where a request does not. */
+export type Derived = { readonly isDerived: true };
 /** A member that a request to change may give. */
 export type Changeable = { readonly isChangeable: true };
 /** A member that a change clears with null. */
@@ -99,6 +101,13 @@ function numeric(
 
 /** A number greater than 0. */
 export const positiveDecimal = numeric((reader, member, given) => reader.positive(member, given));
+
+/** A number of 0 or more. */
+export const unsignedDecimal = numeric((reader, member, given) => {
+  const value = reader.decimal(member, given);
+  if (value?.isNegative() === true) reader.note(member, 'must be 0 or more');
+  return value;
+});
 
 /** A whole number of at most 32 bits. */
 export function wholeNumber(
@@ -175,6 +184,21 @@ export function optionalWith<Value, Answer, Given>(
   return { ...column, wire, notes, atCreation: 'optional', absent: value };
 }
 
+/** A member that requests to create may leave out: `fill` gives it then, from the others. */
+export function derived<Value, Answer, Given>(
+  column: WireColumn<Value, Answer, Given>,
+  notes: Notes = {},
+): WireColumn<Value, Answer, Given> & Optional & Derived {
+  return { ...column, notes, atCreation: 'optional', absent: null, isDerived: true };
+}
+
+/** An optional member that changes replace and never clear. */
+export function lasting<C extends Column & Clearable>(
+  column: C,
+): Omit<C, 'isClearable'> & { readonly isClearable: false } {
+  return { ...column, isClearable: false };
+}
+
 /** A member that no request to create gives: its column has a DEFAULT, or a rule fills it. */
 export function answered<C extends AnyWireColumn>(column: C, notes: Notes = {}): C & Named {
   return { ...column, notes };
@@ -198,6 +222,7 @@ type GivenOf<C> = C extends { readonly wire: { read: (...from: infer From) => un
 /** The names of the columns that a request to create gives, and of those that it may leave out. */
 export type RequiredNames<C extends Columns> = NamesOf<C, Required>;
 export type OptionalNames<C extends Columns> = NamesOf<C, Optional>;
+export type DerivedNames<C extends Columns> = NamesOf<C, Derived>;
 export type ChangeableNames<C extends Columns> = NamesOf<C, Changeable>;
 
 /** The body of a request to create. */

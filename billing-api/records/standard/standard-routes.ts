@@ -27,12 +27,14 @@ import {
   writeUnit,
   type ReadDependencies,
   type ReadUnit,
+  type Unit,
   type WriteDependencies,
 } from '../unit.js';
 import { plainAnswers, type Answers } from './answers.js';
 import type {
   ChangeBodyOf,
   CreateBodyOf,
+  DerivedNames,
   OptionalNames,
   ReadValues,
   RequiredNames,
@@ -55,7 +57,7 @@ type OperationTexts = {
 type UnfilledNames<C extends Columns> = Exclude<
   { [Name in keyof NewRecord<C>]-?: undefined extends NewRecord<C>[Name] ? never : Name }[keyof C &
     keyof NewRecord<C>],
-  RequiredNames<C> | OptionalNames<C>
+  RequiredNames<C> | Exclude<OptionalNames<C>, DerivedNames<C>>
 >;
 
 /** A function for the columns that a request to create does not give; required if there are any. */
@@ -73,12 +75,22 @@ type Creation<C extends Columns> = OperationTexts &
     readonly body?: string;
     readonly example: CreateBodyOf<C>;
     /** Notes what breaks a rule between members. */
-    readonly check?: (reader: MemberReader, given: ReadValues<C>) => void;
+    readonly check?: (reader: MemberReader, given: ReadValues<C>, body: CreateBodyOf<C>) => void;
   };
 
 type Change<C extends Columns> = OperationTexts & {
   readonly body?: string;
   readonly example: ChangeBodyOf<C>;
+  /** Notes what breaks a rule between members, and answers what is written. */
+  readonly revise?: (reader: MemberReader, patch: Patch<C>) => Patch<C>;
+  /** Why this record cannot be changed so; null when it can. */
+  readonly refuse?: (unit: Unit, change: RecordChange<C>) => Promise<Refusal | null>;
+};
+
+/** A record and what is to be written of it. */
+export type RecordChange<C extends Columns> = {
+  readonly row: RowOf<C>;
+  readonly patch: Patch<C>;
 };
 
 type Removal = OperationTexts & {
@@ -120,7 +132,7 @@ function newRecordOf<C extends Columns>(
 ): NewRecord<C> | Refusal {
   const reader = new MemberReader();
   const read = readCreateBody(reader, resource, body);
-  creation?.check?.(reader, read);
+  creation?.check?.(reader, read, body);
   const problems = reader.refusal();
   if (problems !== null) return problems;
   // Without a problem only what may be null is null, and `fill` gives all that is not given.
@@ -131,9 +143,11 @@ function newRecordOf<C extends Columns>(
 function changesOf<C extends Columns>(
   resource: Resource<C>,
   body: ChangeBodyOf<C>,
+  own: Change<C> | undefined,
 ): Patch<C> | Refusal {
   const reader = new MemberReader();
-  const patch = readChangeBody(reader, resource, body);
+  const given = readChangeBody(reader, resource, body);
+  const patch = own?.revise?.(reader, given) ?? given;
   return reader.refusal() ?? patch;
 }
 
@@ -185,10 +199,12 @@ function writing<C extends Columns, S extends SearchMembers<ColumnName<C>>, Dto>
       occasion: Occasion,
       { target, body }: { readonly target: ChangeTarget; readonly body: ChangeBodyOf<C> },
     ) {
-      const patch = changesOf(resource, body);
+      const patch = changesOf(resource, body, routes.change);
       if (isRefusal(patch)) return patch;
       return writeUnit(dependencies, occasion, async (unit) => {
-        const row = await changeRecord(unit, resource, { target, change: () => patch });
+        const change = async (before: RowOf<C>) =>
+          (await routes.change?.refuse?.(unit, { row: before, patch })) ?? patch;
+        const row = await changeRecord(unit, resource, { target, change });
         return answeredWith(resource, row, (changed) => answers.one(unit, changed));
       });
     },

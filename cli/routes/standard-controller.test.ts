@@ -13,7 +13,8 @@ import {
 } from '../../billing-api/records/standard/members.js';
 import { oneOfTexts } from '../../billing-api/records/standard/search-members.js';
 import { standardRoutes } from '../../billing-api/records/standard/standard-routes.js';
-import { controllerModule, typesModule } from './standard.mjs';
+import { controllerModule } from './standard-controller.mjs';
+import { typesModule } from './standard-types.mjs';
 
 const SHOPS = defineResource({
   name: 'online shop',
