@@ -152,7 +152,7 @@ describe('workers beside each other', () => {
     });
     for (let n = 0; n < 30; n += 1) {
       for (const job of [inside, beside]) {
-        await world.enqueue(job, { key: `k${n % 3}`, text: `${n}` }, { now: NOW });
+        await world.enqueue(job, { key: n < 24 ? 'k' : 'other', text: `${n}` }, { now: NOW });
       }
     }
     const worker = async (): Promise<void> => {
@@ -313,6 +313,32 @@ describe('a job that holds a lease', () => {
     expect(await world.items()).toEqual([]);
   });
 
+  test('that was taken over and fails then leaves the other run alone', async ({ world }) => {
+    let begun = 0;
+    const first = new AbortController();
+    const stuck = defineJob({
+      ...{ name: 'stuck', input: z.object({}), leaseSeconds: 0.2 },
+      withLease: async ({ run }) => {
+        begun += 1;
+        const until = begun === 1 ? run.signal : first.signal;
+        await new Promise((resolve) => until.addEventListener('abort', resolve));
+        if (until === run.signal) throw new Error('overtaken');
+        return {};
+      },
+    });
+    await world.enqueue(stuck, {}, { now: NOW });
+    const overtaken = world.runnerOf([stuck], {}).runNext(NOW, GOES_ON);
+    while (begun === 0) await delay(5);
+    await world.owner.query(sql.type(noRows)`
+      UPDATE jobs SET claimed_until = now() - interval '1 s'`);
+    const other = world.runnerOf([stuck], {}).runNext(NOW, GOES_ON);
+    await overtaken;
+    expect(await world.items()).toMatchObject([{ status: 'running', attempts: 2, error: null }]);
+    first.abort();
+    await other;
+    expect(await world.items()).toEqual([]);
+  });
+
   test('is free at once, and as if it had not been tried, when its program ends', async ({
     world,
   }) => {
@@ -330,148 +356,5 @@ describe('a job that holds a lease', () => {
     stop.abort();
     await running;
     expect(await world.items()).toMatchObject([{ status: 'waiting', attempts: 0, run_at: NOW }]);
-  });
-});
-
-/** A scheduled job that notes the instants of its runs, and counts them in what it keeps. */
-const counting = (name: string, everyMs: number) =>
-  defineJob({
-    ...{ name, input: z.object({}), schedule: { everyMs }, state: z.number() },
-    inTransaction: async (tx, { state, run }) => {
-      const count = (state ?? 0) + 1;
-      await note(tx, run, `${name} ${count}`);
-      return { state: count };
-    },
-  });
-
-describe('a job with a schedule', () => {
-  test('runs once for all processes, and makes up once for what was missed', async ({ world }) => {
-    const job = counting('minutely', MINUTE_MS);
-    const runners = [world.runnerOf([job], {}), world.runnerOf([job], {})];
-    for (const at of [NOW, NOW + 1]) await world.declare([job], at);
-    for (const at of [NOW, NOW, NOW + 59_999, NOW + MINUTE_MS, NOW + 10 * MINUTE_MS + 5]) {
-      for (const runner of runners) await runner.runNext(at, GOES_ON);
-    }
-    expect((await world.effects()).map(({ at, text }) => [(at - NOW) / 1_000, text])).toEqual([
-      [0, 'minutely 1'],
-      [60, 'minutely 2'],
-      [600.005, 'minutely 3'],
-    ]);
-    expect(await world.items()).toMatchObject([{ run_at: NOW + 11 * MINUTE_MS }]);
-  });
-
-  test('that fails is tried again after a pause, or when it is due again, and is never parked', async ({
-    world,
-  }) => {
-    let failures = 0;
-    const failing = defineJob({
-      ...{ name: 'failing', input: z.object({}), schedule: { everyMs: MINUTE_MS } },
-      retry: { tries: 1, firstPauseMs: 20 * SECOND_MS },
-      inTransaction: () => {
-        failures += 1;
-        return Promise.reject(new Error(`failure ${failures}`));
-      },
-    });
-    await world.declare([failing], NOW);
-    const runner = world.runnerOf([failing], {});
-    const instants = [];
-    for (let now = NOW; failures < 4;) {
-      await runner.runNext(now, GOES_ON);
-      instants.push((now - NOW) / 1_000);
-      now = (await world.items())[0]?.run_at ?? 0;
-    }
-    expect(instants).toEqual([0, 20, 60, 120]);
-    expect(await world.items()).toMatchObject([
-      { status: 'waiting', attempts: 4, error: 'failure 4' },
-    ]);
-  });
-
-  test('is due as its new schedule says, from the first process on that has it', async ({
-    world,
-  }) => {
-    const [before, after] = [counting('changed', 60 * MINUTE_MS), counting('changed', MINUTE_MS)];
-    await world.declare([before], NOW);
-    await world.runnerOf([before], {}).runNext(NOW, GOES_ON);
-    await world.declare([after], NOW + 30 * SECOND_MS);
-    expect(await world.items()).toMatchObject([{ run_at: NOW + 30 * SECOND_MS }]);
-  });
-
-  test('that has more to do is due again at once, and lets others go first', async ({ world }) => {
-    let left = 3;
-    const batches = defineJob({
-      ...{ name: 'batches', input: z.object({}), schedule: { everyMs: MINUTE_MS } },
-      inTransaction: async (tx, { run }) => {
-        left -= 1;
-        await note(tx, run, 'batch');
-        return { hasMore: left > 0 };
-      },
-    });
-    await world.declare([batches], NOW);
-    await world.enqueue(write, { text: 'other' }, { now: NOW });
-    const runner = world.runnerOf([batches, write], {});
-    while (await runner.runNext(NOW, GOES_ON));
-    const texts = (await world.effects()).map(({ text }) => text);
-    expect(texts).toEqual(['batch', 'other', 'batch', 'batch']);
-  });
-});
-
-describe('a clock that is turned by hand', () => {
-  test('runs what is due in the order of its instants, each as of its own', async ({ world }) => {
-    const ten = counting('every-ten', 10 * MINUTE_MS);
-    const fifteen = counting('every-fifteen', 15 * MINUTE_MS);
-    let failures = 0;
-    const follow = defineJob({
-      ...{ name: 'follow', input: z.object({ text: z.string() }) },
-      retry: { firstPauseMs: MINUTE_MS },
-      inTransaction: async (tx, { input, run }) => {
-        if (input.text === 'first' && failures === 0) {
-          failures += 1;
-          throw new Error('once');
-        }
-        await note(tx, run, input.text);
-        if (input.text === 'second') return {};
-        const unit = { tx, environment: ALPHA, now: run.now, newId: createId };
-        const dueAt = run.now + 16 * MINUTE_MS;
-        await enqueue(unit, follow, { input: { text: 'second' }, dueAt });
-        return {};
-      },
-    });
-    await world.declare([ten, fifteen], NOW + MINUTE_MS);
-    await world.enqueue(follow, { text: 'first' }, { now: NOW, dueAt: NOW + 2 * MINUTE_MS });
-    await world.enqueue(write, { text: 'too late' }, { now: NOW, dueAt: NOW + 31 * MINUTE_MS });
-    await world.runnerOf([ten, fifteen, follow, write], {}).runDue(NOW + 30 * MINUTE_MS);
-    const told = (await world.effects()).map(({ at, text }) => [(at - NOW) / MINUTE_MS, text]);
-    expect(told.slice(0, 2).sort()).toEqual([
-      [1, 'every-fifteen 1'],
-      [1, 'every-ten 1'],
-    ]);
-    expect(told.slice(2, 7)).toEqual([
-      [3, 'first'],
-      [10, 'every-ten 2'],
-      [15, 'every-fifteen 2'],
-      [19, 'second'],
-      [20, 'every-ten 3'],
-    ]);
-    expect(told.slice(7).sort()).toEqual([
-      [30, 'every-fifteen 3'],
-      [30, 'every-ten 4'],
-    ]);
-  });
-
-  test('that an environment has decides in it alone what is due, and as of when', async ({
-    world,
-  }) => {
-    await world.owner.query(sql.type(noRows)`
-      INSERT INTO test_clocks (tenant_id, environment_id, now)
-      VALUES (${ALPHA.tenantId}, ${ALPHA.environmentId}, '2027-01-01T00:00:00Z')`);
-    const shown = Date.parse('2027-01-01T00:00:00.000Z');
-    for (const dueAt of [shown, shown + 1]) {
-      await world.enqueue(write, { text: `alpha ${dueAt}` }, { now: NOW, dueAt });
-    }
-    const at = { environment: BETA, now: NOW, dueAt: shown };
-    await world.enqueue(write, { text: 'beta' }, at);
-    const runner = world.runnerOf([write], {});
-    while (await runner.runNext(NOW, GOES_ON));
-    expect(await world.effects()).toEqual([{ job: 'write', text: `alpha ${shown}`, at: shown }]);
   });
 });
