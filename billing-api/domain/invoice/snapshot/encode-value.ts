@@ -96,8 +96,8 @@ function encodeList(values: readonly unknown[]): JsonValue {
 }
 
 /**
- * A value as JSON without loss: decimals with all digits, amounts of money, maps, and instants without a bound.
- * `decodeValue` returns an equal value.
+ * A value as JSON without loss: decimals with all digits, amounts of money with their currency,
+ * maps, and instants without a bound. `decodeValue` returns an equal value.
  * @throws TypeError for what has no form: undefined, NaN, functions, other classes.
  */
 export function encodeValue(value: unknown): JsonValue {
