@@ -30,6 +30,10 @@ export const PRICE_MUTATIONS: readonly PricingMutation[] = [
     'Decimal.ROUND_FLOOR',
     'Decimal.ROUND_HALF_UP',
   ]),
+  mutation(['amounts of two currencies are added', '6.2'], 'money/money.ts', [
+    'other.currency === this.currency',
+    'other.currency.length > 0',
+  ]),
   mutation(['a tier ends before its bound', '8.3'], 'rating/rate-tiered-volume.ts', [
     'quantity.lessThanOrEqualTo(tier.upTo)',
     'quantity.lessThan(tier.upTo)',

@@ -10,6 +10,8 @@ const CORE = 'billing-api/domain';
 /** What the tests of the core are made of. */
 const COPIED = [
   ...[CORE, 'billing-api/testing', 'contract', 'runtime/failure.ts'],
+  // Life cycles are compared with the tables and the events of the docs.
+  ...['runtime/project.ts', 'docs/domain.md', 'docs/http.md'],
   // The configuration of the tests names files of the harness.
   ...['.config', 'load-tests/harness', 'package.json', 'tsconfig.json'],
 ];
