@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 
 const RELATIVE_IMPORT = /(?:from|import)\s*'(\.[^']+)\.js'/g;
 
-/** Writes the JavaScript of a file, and of all that it imports, below `output`. */
-function transpileGraph({ typescript, root, output }, first) {
-  const left = [first];
+/** Writes the JavaScript of these files, and of all that they import, below `output`. */
+function transpileGraph({ typescript, root, output }, files) {
+  const left = [...files];
   const seen = new Set(left);
   const { readConfigFile, convertCompilerOptionsFromJson, transpileModule } = typescript;
   const { config } = readConfigFile(join(root, 'tsconfig.json'), (path) =>
@@ -49,10 +49,11 @@ export async function loadStandardRoutes({ root, folder, cache }) {
   const names = readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith('.routes.ts'))
     .sort();
+  const files = names.map((name) => join(folder, name));
+  transpileGraph({ typescript, root, output }, files);
   const loaded = [];
-  for (const name of names) {
-    const file = join(folder, name);
-    transpileGraph({ typescript, root, output }, file);
+  for (const [index, file] of files.entries()) {
+    const name = names[index];
     const compiled = join(output, relative(root, file)).replace(/\.ts$/, '.js');
     const exported = Object.entries(await import(pathToFileURL(compiled).href));
     const [first, ...others] = exported.filter(([key]) => key.endsWith('_ROUTES'));

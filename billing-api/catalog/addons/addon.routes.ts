@@ -24,6 +24,7 @@ const notAssociated = notReferenced(
   'has an association with a subscription that is not cancelled',
 );
 
+/** Named first in .config/tsoa.json, or else a key could be taken for a list below an addon. */
 export const ADDON_ROUTES = answeredRoutes(ADDONS, answers, {
   path: 'addons',
   tag: 'Addons',

@@ -6,6 +6,7 @@ import { standardRoutes } from '../../records/standard/standard-routes.js';
 /** No price, ended or not, may refer to a unit that is removed (docs/domain.md 4). */
 const notPriced = notReferenced({ table: 'prices', column: 'price_unit_id' }, 'has prices');
 
+/** Named first in .config/tsoa.json, or else GET /prices/{id} would take /prices/units. */
 export const PRICE_UNIT_ROUTES = standardRoutes(PRICE_UNITS, {
   path: 'prices/units',
   tag: 'Price units',
