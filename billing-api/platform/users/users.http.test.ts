@@ -232,7 +232,7 @@ describe('GET /rbac/roles', () => {
     const keyOf = ({ entity, access }: { entity: string; access: string }) => `${entity} ${access}`;
     const written = new Set(writer.permissions.map(keyOf));
     const reserved = admin.permissions.map(keyOf).filter((each: string) => !written.has(each));
-    expect(reserved).toEqual(['setting write', 'user_role write']);
+    expect(reserved).toEqual(['job read', 'job write', 'setting write', 'user_role write']);
     expect((await api.call('GET', '/v1/rbac/roles/owner')).status).toBe(404);
   });
 });
