@@ -68,8 +68,8 @@ export async function startProgram(
       MINUTEBOOK_TOKEN_SECRET: 'a secret for tests, of 32 characters',
       MINUTEBOOK_PORT: String(port),
       MINUTEBOOK_METRICS_PORT: String(metricsPort),
-      // Tests ask for metrics as often as they like.
-      MINUTEBOOK_PUBLIC_RATE: '0',
+      // Tests ask for metrics as often as they like. The release before does not know the setting.
+      ...(root === projectRoot ? { MINUTEBOOK_PUBLIC_RATE: '0' } : {}),
       // No load balancer has to notice its end.
       MINUTEBOOK_STOP_DELAY_MS: '0',
       ...settings,
