@@ -27,6 +27,7 @@ import { assertMigrated, openPreparedDatabase } from '../sql/prepared-database.j
 import { createBillingApp } from './app.js';
 import { createLogAccess } from './usage/watermark/log-access.js';
 import { BILLING_JOBS } from './jobs/billing-jobs.js';
+import { createJobNeeds } from './jobs/job-needs.js';
 
 setHeapGrowth(200);
 
@@ -72,9 +73,6 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   const reader = createClickHouse(config.MINUTEBOOK_READER_CLICKHOUSE_URL ?? clickHouseUrl);
   lifecycle.onClose('clickhouse reader', () => reader.close());
   const logConfig = { ...config, DATABASE_URL: databaseUrl };
-  const needs = { database, clickHouse, log };
-  const jobs = { database, jobs: BILLING_JOBS, needs, clock: systemClock, log, metrics };
-  lifecycle.onClose('jobs', await startJobs(jobs));
   const keyUses = startKeyUses({ database, clock: systemClock, log });
   lifecycle.onClose('key uses', keyUses.stop);
   const probes = {
@@ -85,6 +83,9 @@ async function createApp({ databaseUrl, database, metrics }: Opened): Promise<Ap
   };
   const readiness = createReadiness(probes, log, lifecycle);
   const access = createLogAccess({ config: logConfig, database, clock: systemClock, lifecycle });
+  const needs = createJobNeeds({ database, clickHouse, reader, log, dataUntil: access.dataUntil });
+  const jobs = { database, jobs: BILLING_JOBS, needs, clock: systemClock, log, metrics };
+  lifecycle.onClose('jobs', await startJobs(jobs));
   // A driver that is not compiled is told at the start, not by the first request.
   if (isInKafka) await loadRdKafka();
   const app = createBillingApp({

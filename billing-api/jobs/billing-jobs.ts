@@ -1,6 +1,16 @@
+import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
+import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
 
 /** The jobs of billing-api, which any number of its processes carry out. */
-export const BILLING_JOBS = [REMOVE_EXPIRED_KEYS, RECONCILE_USAGE, WATCH_METER_WAITS];
+export const BILLING_JOBS = [
+  REMOVE_EXPIRED_KEYS,
+  RECONCILE_USAGE,
+  WATCH_METER_WAITS,
+  BILL_ENVIRONMENTS,
+  BILL_ENVIRONMENT,
+  BILL_ONE,
+  FINALIZE_ONE,
+];

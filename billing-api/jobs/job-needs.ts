@@ -1,11 +1,56 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
+import { systemClock, type Clock } from '../../runtime/clock.js';
+import { createId } from '../../runtime/ids.js';
 import type { Log } from '../../runtime/log.js';
-import type { BillingDatabase } from '../records/unit.js';
+import type { JobRun } from '../../sql/jobs/job.js';
+import type { Environment } from '../../contract/environment.js';
+import { assertPresent } from '../../runtime/failure.js';
+import type { BillingDependencies } from '../billing/run/run-billing.js';
+import { KnownCustomers } from '../customers/known-customers.js';
+import type { JobActor, Occasion } from '../records/occasion.js';
+import { createExpiredEvents } from '../usage/expired/expired-events.js';
+import { createRawEventsBegin } from '../usage/expired/raw-events-begin.js';
+import { refuseExpiredUsage } from '../usage/expired/refuse-expired-usage.js';
+import { createUsageReader } from '../usage/store/usage-reader.js';
+import type { ReadDataUntil } from '../usage/watermark/data-until.js';
 
 /** What the jobs of billing-api work with. */
-export type JobNeeds = {
-  readonly database: BillingDatabase;
+export type JobNeeds = BillingDependencies & {
   /** As the programs' user, who reads all environments. */
   readonly clickHouse: ClickHouse;
   readonly log: Log;
 };
+
+/** Who a run of a job is, where it writes, and when. */
+export function occasionOfRun(run: JobRun, environment?: Environment): Occasion<JobActor> {
+  const actor = { kind: 'job', job: run.job, runId: run.runId } as const;
+  if (environment !== undefined) return { environment, actor };
+  const own = assertPresent(run.environment, 'the environment of the job');
+  return { environment: own, actor, at: run.now };
+}
+
+/** What a program has, from which the needs of its jobs are made. */
+export type JobEngines = Pick<JobNeeds, 'database' | 'clickHouse' | 'log'> & {
+  /** As the user who reads usage; the programs' user when absent. */
+  readonly reader?: ClickHouse;
+  /** Up to when events are counted. */
+  readonly dataUntil: ReadDataUntil;
+  readonly clock?: Clock;
+};
+
+/** What the jobs of billing-api need, made of what the program has. */
+export function createJobNeeds(engines: JobEngines): JobNeeds {
+  const { database, clickHouse, log, reader = clickHouse, clock = systemClock } = engines;
+  const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
+  const expiredEvents = createExpiredEvents(reader, readRawEventsBegin);
+  return {
+    database,
+    clickHouse,
+    log,
+    clock,
+    createId,
+    usage: refuseExpiredUsage(createUsageReader(reader), expiredEvents),
+    dataUntil: engines.dataUntil,
+    knownCustomers: new KnownCustomers(),
+  };
+}

@@ -1,3 +1,5 @@
+import { createPostgresDataUntil } from '../usage/watermark/data-until.js';
+import { createJobNeeds } from './job-needs.js';
 import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -108,7 +110,9 @@ describe('a process that is killed in the middle of a job', () => {
       await killInJob('billing-api/testing/hang-in-job', { job: name, at, ...urls });
       expect(await each.look(world)).toEqual(each.killed);
       const log = createLog('test', 'silent');
-      await finishJob(database, each.job, { database, clickHouse: client, log });
+      const dataUntil = createPostgresDataUntil(database, 0);
+      const needs = createJobNeeds({ database, clickHouse: client, log, dataUntil });
+      await finishJob(database, each.job, needs);
       expect(await each.look(world)).toEqual(each.done);
     },
   );

@@ -34,7 +34,7 @@ export function versionOf(resource: Pick<Resource, 'allColumns'>, row: Values): 
 }
 
 /** One more than before, if the resource has a version. */
-function nextVersion(resource: Pick<Resource, 'allColumns'>, row: Values): Values {
+export function nextVersion(resource: Pick<Resource, 'allColumns'>, row: Values): Values {
   const name = raisedColumn(resource);
   const version = versionOf(resource, row);
   return name === null || version === null ? {} : { [name]: version + 1 };

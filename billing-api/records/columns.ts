@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalOf } from '../../contract/decimal.js';
+import { decimalOf, plain, type Decimal } from '../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import { assertThat } from '../../runtime/failure.js';
 import { instantColumn, integerColumn, numericColumn } from '../../sql/columns.js';
@@ -64,17 +64,19 @@ export const decimal: Column<string, DecimalText> = {
 };
 
 /**
- * numeric, as text: money of the currency that another column of the row holds, answered with
- * exactly the minor digits of that currency (docs/domain.md 6.6). A row with a finer amount can be
- * neither written nor read.
+ * numeric: money of the currency that another column of the row holds, a decimal in code, answered
+ * with exactly the minor digits of that currency (docs/domain.md 6.6). A row with a finer amount
+ * can be neither written nor read.
  */
-export function money(currencyColumn: string): Column<string, DecimalText> {
+export function money(currencyColumn: string): Column<Decimal, DecimalText> {
   return {
-    ...plainColumn(numericColumn, 'number'),
+    schema: numericColumn.transform(decimalOf),
+    comparison: 'number',
+    toJson: plain,
     currencyColumn,
     toAnswer: (value, { [currencyColumn]: currency }) => {
       assertThat(typeof currency === 'string', `${currencyColumn} holds the currency of an amount`);
-      return formatMoney(new Money(decimalOf(value), currency));
+      return formatMoney(new Money(value, currency));
     },
   };
 }
@@ -110,6 +112,11 @@ export function withDefault<C extends Column>(column: C): DefaultedColumn<C> {
 
 export function hidden<C extends Column>(column: C): HiddenColumn<C> {
   return { ...column, comparison: null, isHidden: true };
+}
+
+/** A copy of another record, which the audit trail has of its own: it is not kept there again. */
+export function unaudited<C extends Column>(column: C): C & { readonly isUnaudited: true } {
+  return { ...column, isUnaudited: true };
 }
 
 /** bytea that is a secret: it is neither answered nor kept in the audit trail. */

@@ -3,6 +3,7 @@ import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { allOf, isEqual, isOfEnvironment } from './conditions.js';
 import { assertPresent, assertThat } from '../../runtime/failure.js';
+import { noRows } from '../../sql/columns.js';
 import { recordStatus, type Columns } from './columns.js';
 import {
   alreadyExists,
@@ -215,4 +216,28 @@ export async function createRecord<C extends Columns>(
 ): Promise<RowOf<C> | Refusal> {
   const stored = await createRecords(unit, resource, { items: [values], isBulk: false });
   return isRefusal(stored) ? stored : assertPresent(stored[0], `the new ${resource.name}`);
+}
+
+/** A part of a record that is not audited by itself, with the id that it gets. */
+export type NewPart<C extends Columns> = NewRecord<C> & { readonly id: string };
+
+/**
+ * Stores parts of records that are audited as a whole, such as the lines of invoices, in one
+ * statement for all. They name only records that their whole holds.
+ * @throws for a resource that is audited, or that declares references.
+ */
+export async function insertParts<C extends Columns>(
+  unit: Unit,
+  resource: Resource<C>,
+  parts: readonly NewPart<C>[],
+): Promise<void> {
+  assertThat(!resource.isAudited, `${resource.table} holds parts of records`);
+  assertThat(Object.keys(resource.references).length === 0, `${resource.table} refers to nothing`);
+  if (parts.length === 0) return;
+  const values: readonly Values[] = parts;
+  const rows = values.map((part) => rowToJson(resource, completeRow(unit, resource, part)));
+  const table = sql.identifier([resource.table]);
+  await unit.tx.query(sql.type(noRows)`
+    INSERT INTO ${table}
+    SELECT * FROM jsonb_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::jsonb)`);
 }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { Decimal } from '../../contract/decimal.js';
 import { test as base } from '../../load-tests/harness/fixtures.js';
 import { createId } from '../../runtime/ids.js';
 import { bootstrap } from '../../sql/bootstrap.js';
@@ -76,10 +77,10 @@ describe('a column of money', () => {
     units,
   }) => {
     const rows = await create(units, [
-      { currency: 'usd', amount: '0.5', tip: null },
-      { currency: 'usd', amount: '1000000000000.10', tip: '-0.1' },
-      { currency: 'jpy', amount: '1200.00', tip: '0' },
-      { currency: 'kwd', amount: '3', tip: '0.001' },
+      { currency: 'usd', amount: new Decimal('0.5'), tip: null },
+      { currency: 'usd', amount: new Decimal('1000000000000.10'), tip: new Decimal('-0.1') },
+      { currency: 'jpy', amount: new Decimal('1200.00'), tip: new Decimal('0') },
+      { currency: 'kwd', amount: new Decimal('3'), tip: new Decimal('0.001') },
     ]);
     const expected = [
       ['usd', '0.50', null],
@@ -97,7 +98,7 @@ describe('a column of money', () => {
   test('follows the currency when a change gives the row another one, in the audit trail too', async ({
     units,
   }) => {
-    const [bill] = await create(units, [{ currency: 'jpy', amount: '12', tip: null }]);
+    const [bill] = await create(units, [{ currency: 'jpy', amount: new Decimal('12'), tip: null }]);
     const audited = await units.write(async (unit) => {
       const changed = await changeRecord(unit, BILLS, {
         target: { id: bill?.id ?? '' },
@@ -114,9 +115,9 @@ describe('a column of money', () => {
     units,
   }) => {
     for (const of of [BILLS, UNAUDITED]) {
-      const finer = create(units, [{ currency: 'jpy', amount: '12', tip: '0.5' }], of);
+      const finer = create(units, [{ currency: 'jpy', amount: new Decimal('12'), tip: new Decimal('0.5') }], of);
       await expect(finer).rejects.toThrow('unrounded amount 0.5 for jpy');
-      const [bill] = await create(units, [{ currency: 'usd', amount: '0.01', tip: null }], of);
+      const [bill] = await create(units, [{ currency: 'usd', amount: new Decimal('0.01'), tip: null }], of);
       const id = bill?.id ?? '';
       const changed = units.write((unit) =>
         changeRecord(unit, of, { target: { id }, change: () => ({ currency: 'jpy' }) }),

@@ -234,14 +234,17 @@ export function ownColumnsOf<C extends Columns>(
   return Object.fromEntries(own) as OwnColumnsOf<C>;
 }
 
-/** The record with all columns but secrets, hidden ones too: what the audit trail keeps of it. */
+/**
+ * The record with all columns, hidden ones too, but neither secrets nor copies of other records:
+ * what the audit trail keeps of it.
+ */
 export function recordToAudit<C extends Columns>(
   resource: Resource<C>,
   row: RowOf<C>,
 ): Readonly<Record<string, unknown>> {
   const values: Readonly<Record<string, unknown>> = row;
   const columns = Object.entries(resource.allColumns).filter(
-    ([, column]) => !('isSecret' in column),
+    ([, column]) => !('isSecret' in column || 'isUnaudited' in column),
   );
   return Object.fromEntries(
     columns.map(([name, column]) => [name, column.toAnswer(values[name], values)]),

@@ -25,12 +25,15 @@ export interface CouponApplicationDto {
   /** Null while the invoice is not stored, as the next two that are null then. */
   id: string | null;
   coupon_id: string;
-  /** It says whether the coupon is on a line item or on the invoice as a whole. */
-  coupon_association_id: string;
+  /**
+   * It says whether the coupon is on a line item or on the invoice as a whole; null for a coupon of
+   * a one-off invoice.
+   */
+  coupon_association_id: string | null;
   coupon_snapshot: CouponSnapshotDto;
   invoice_id: string | null;
   invoice_line_item_id: string | null;
-  subscription_id: string;
+  subscription_id: string | null;
   currency: Currency;
   discount_type: 'fixed' | 'percentage';
   discount_percentage: DecimalText | null;
@@ -52,7 +55,8 @@ export interface AppliedTaxDto {
   entity_id: string;
   tax_rate_id: string;
   tax_rate: TaxRateDto;
-  tax_association_id: string;
+  /** Null for a tax that was named with a one-off invoice. */
+  tax_association_id: string | null;
   taxable_amount: DecimalText;
   tax_amount: DecimalText;
   currency: Currency;

@@ -93,8 +93,9 @@ export interface InvoiceLineItemDto {
   quantity: DecimalText;
   amount: DecimalText;
   adjusted_entitlement_quantity: DecimalText | null;
-  period_start: DateTime;
-  period_end: DateTime;
+  /** This and the next are null for a line of a one-off invoice that was given none. */
+  period_start: DateTime | null;
+  period_end: DateTime | null;
   invoice_level_discount: DecimalText;
   line_item_discount: DecimalText;
   prepaid_credits_applied: DecimalText;
@@ -145,8 +146,9 @@ export interface InvoiceDto {
   finalized_at: DateTime | null;
   paid_at: DateTime | null;
   voided_at: DateTime | null;
-  period_start: DateTime;
-  period_end: DateTime;
+  /** This and the next are null for a one-off invoice that was given none. */
+  period_start: DateTime | null;
+  period_end: DateTime | null;
   last_computed_at: DateTime;
   /** Events received before it are included. */
   data_until: DateTime | null;
@@ -161,6 +163,8 @@ export interface InvoiceDto {
   amount_remaining: DecimalText;
   overpaid_amount: DecimalText;
   refunded_amount: DecimalText;
+  /** Its lines were changed by hand, so that no job computes them any more. */
+  is_manually_edited: boolean;
   invoice_pdf_url: string | null;
   idempotency_key: string | null;
   recalculated_invoice_id: string | null;

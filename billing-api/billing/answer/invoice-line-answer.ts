@@ -1,5 +1,4 @@
 import { plain, type Decimal } from '../../../contract/decimal.js';
-import { formatInstant } from '../../../contract/instant.js';
 import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitment-dto.js';
 import type { CommitmentInfo } from '../../domain/invoice/invoice.js';
 import { formatMoney, Money } from '../../domain/money/money.js';
@@ -89,8 +88,8 @@ export function invoiceLineToDto(
     quantity: plain(line.quantity),
     amount: money(line.amount),
     adjusted_entitlement_quantity: covered === null ? null : plain(covered),
-    period_start: formatInstant(line.period_start),
-    period_end: formatInstant(line.period_end),
+    period_start: instantToDto(line.period_start),
+    period_end: instantToDto(line.period_end),
     invoice_level_discount: money(line.invoice_level_discount),
     line_item_discount: money(line.line_item_discount),
     prepaid_credits_applied: money(line.prepaid_credits_applied),

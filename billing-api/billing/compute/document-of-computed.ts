@@ -9,5 +9,7 @@ export function documentOfComputed(computed: ComputedInvoice<InvoiceQuery>): Inv
   const { query, customer, taxes } = computed;
   const { subscription, related } = query.loaded;
   const plan = mustGet(related.plans, subscription.plan_id, 'the plan of the subscription');
-  return writeDocument(computed, { customer, subscription, plan, coupons: related.coupons, taxes });
+  const { billingReason } = query.purpose;
+  const parties = { customer, subscription, plan, coupons: related.coupons, taxes };
+  return writeDocument({ ...computed, billingReason }, parties);
 }

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { DUE_DAYS_DEFAULT, netDaysOf } from '../../domain/invoice/build/due-date.js';
 import type { InvoiceInputs } from '../../domain/invoice/invoice.js';
+import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import type { SubscriptionRow } from '../../declarations/subscriptions/subscription.resource.js';
-import { findSetting } from '../../platform/settings/settings-store.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { ReadUnit } from '../../records/unit.js';
 
 /**
@@ -13,6 +13,7 @@ export type InvoicePurpose = Pick<
   InvoiceInputs,
   'referencePoint' | 'alreadyInvoiced' | 'priorCommitments' | 'wallets' | 'dueDays'
 > & {
+  readonly billingReason: BillingReason;
   /**
    * Applications of a coupon on other invoices, by its association (docs/domain.md 14.4); an
    * association without an entry was never applied.
@@ -26,6 +27,7 @@ export type InvoicePurpose = Pick<
  */
 export function previewPurpose(dueDays: number): InvoicePurpose {
   return {
+    billingReason: 'SUBSCRIPTION_CYCLE',
     referencePoint: 'period_end',
     alreadyInvoiced: [],
     priorCommitments: [],
@@ -34,8 +36,6 @@ export function previewPurpose(dueDays: number): InvoicePurpose {
     dueDays,
   };
 }
-
-const dueDaysSetting = z.object({ due_date_days: z.number().int().optional() });
 
 /**
  * Days until the invoices of each subscription are due (docs/domain.md 16): by its payment terms,
@@ -49,11 +49,8 @@ export async function findDueDays(
     ({ id, payment_terms: terms }) => [id, netDaysOf(terms)] as const,
   );
   const isSettingNeeded = agreed.some(([, days]) => days === null);
-  const byDefault = isSettingNeeded ? await findDefaultDueDays(unit) : DUE_DAYS_DEFAULT;
+  const byDefault = isSettingNeeded
+    ? (await findInvoiceConfig(unit)).due_date_days
+    : DUE_DAYS_DEFAULT;
   return new Map(agreed.map(([id, days]) => [id, days ?? byDefault]));
-}
-
-async function findDefaultDueDays(unit: ReadUnit): Promise<number> {
-  const setting = dueDaysSetting.parse((await findSetting(unit, 'invoice_config')) ?? {});
-  return setting.due_date_days ?? DUE_DAYS_DEFAULT;
 }

@@ -1,12 +1,12 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
+import type { CouponSnapshot } from '../../declarations/invoices/coupon-application.resource.js';
 import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
 import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
 import { taxRateToDto } from '../../declarations/taxes/tax-rate.resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
 import { recordToDto } from '../../records/resource.js';
-import type { CouponSnapshot } from './document-columns.js';
 import { NOT_STORED, type DocumentCoupon, type DocumentTax } from './invoice-document.js';
 
 function snapshotOf(row: CouponRow): CouponSnapshot {
@@ -28,6 +28,7 @@ export function documentCoupons(
     const { association, coupon } = assertPresent(own, 'the coupon that was applied');
     return {
       ...NOT_STORED,
+      invoice_id: null,
       position,
       coupon_id: coupon.id,
       coupon_association_id: associationId,
@@ -55,6 +56,7 @@ export function documentTaxes(
     const { rate } = assertPresent(own, 'the tax rate that was applied');
     return {
       ...NOT_STORED,
+      invoice_id: null,
       position,
       entity_type: level,
       entity_id: entityId,

@@ -1,3 +1,4 @@
+import type { Decimal } from '../../../contract/decimal.js';
 import type { InvoiceLine } from '../../domain/invoice/invoice.js';
 import type { LineItem } from '../../domain/invoice/line-item.js';
 import { NOT_STORED, type DocumentLine, type RecordIdentity } from './invoice-document.js';
@@ -50,10 +51,17 @@ function membersOfItem({ price, meter, ...item }: LineItem): ItemMembers {
   };
 }
 
+/** What a line used of the commitment of its subscription, or else of its own; null without one. */
+function committedAmountOf({ kind, amount, trace, commitmentInfo }: InvoiceLine): Decimal | null {
+  if (trace.commitment?.level === 'subscription') return kind === 'charge' ? amount.value : null;
+  return commitmentInfo?.utilized.value ?? null;
+}
+
 function documentLine(line: InvoiceLine, position: number, planId: string): DocumentLine {
   const { lineItem } = line;
   return {
     ...(lineItem === null ? membersOfPlan(planId) : membersOfItem(lineItem)),
+    invoice_id: null,
     position,
     metadata: line.metadata,
     kind: line.kind,
@@ -61,6 +69,7 @@ function documentLine(line: InvoiceLine, position: number, planId: string): Docu
     display_name: line.displayName,
     quantity: line.quantity,
     amount: line.amount.value,
+    committed_amount: committedAmountOf(line),
     adjusted_entitlement_quantity: line.adjustedEntitlementQuantity,
     period_start: line.period.startMs,
     period_end: line.period.endMs,

@@ -1,21 +1,32 @@
-import type { Columns, ValueOf } from '../../records/columns.js';
-import type {
-  COUPON_APPLICATION_COLUMNS,
-  identityColumns,
-  INVOICE_COLUMNS,
-  INVOICE_TAX_COLUMNS,
-  LINE_COLUMNS,
-  stateColumns,
-} from './document-columns.js';
+import type { CouponApplicationRow } from '../../declarations/invoices/coupon-application.resource.js';
+import type { InvoiceLineRow } from '../../declarations/invoices/invoice-line.resource.js';
+import type { InvoiceTaxRow } from '../../declarations/invoices/invoice-tax.resource.js';
+import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import type { RecordRow } from '../../records/resource.js';
 
-type RowOf<C extends Columns> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
+type IdentityMember =
+  | 'id'
+  | 'status'
+  | 'metadata'
+  | 'created_at'
+  | 'created_by'
+  | 'updated_at'
+  | 'updated_by';
 
-/** What makes a part of a document a record; without an id it is not stored. */
-export type RecordIdentity = RowOf<typeof identityColumns>;
-export type InvoiceHeader = RowOf<typeof INVOICE_COLUMNS>;
-export type DocumentLine = RowOf<typeof LINE_COLUMNS>;
-export type DocumentCoupon = RowOf<typeof COUPON_APPLICATION_COLUMNS>;
-export type DocumentTax = RowOf<typeof INVOICE_TAX_COLUMNS>;
+/** Who made a part of an invoice a record, and when: nobody, as long as it is not stored. */
+export type RecordIdentity = {
+  readonly [Name in IdentityMember]:
+    | RecordRow[Name]
+    | (Name extends 'status' | 'metadata' ? never : null);
+};
+/** A row whose identity is known once it is stored; a part belongs to the tenant of its invoice. */
+type Unstored<Row> = RecordIdentity & Omit<Row, keyof RecordRow>;
+
+export type InvoiceHeader = Unstored<InvoiceRow> &
+  Pick<InvoiceRow, 'tenant_id' | 'environment_id'>;
+export type DocumentLine = Unstored<InvoiceLineRow>;
+export type DocumentCoupon = Unstored<CouponApplicationRow>;
+export type DocumentTax = Unstored<InvoiceTaxRow>;
 
 /**
  * What an invoice is, whether it is only computed or stored: every answer about it is made from
@@ -42,7 +53,7 @@ export const NOT_STORED: RecordIdentity = {
 };
 
 /** Where every invoice begins: as a draft that nobody has stored, numbered, sent or paid. */
-export const NEW_DRAFT: RecordIdentity & RowOf<typeof stateColumns> = {
+export const NEW_DRAFT = {
   ...NOT_STORED,
   invoice_number: null,
   invoice_status: 'DRAFT',
@@ -50,11 +61,13 @@ export const NEW_DRAFT: RecordIdentity & RowOf<typeof stateColumns> = {
   billing_sequence: null,
   description: null,
   issue_date: null,
+  finalize_at: null,
   finalized_at: null,
   paid_at: null,
   voided_at: null,
+  is_manually_edited: false,
   invoice_pdf_url: null,
   idempotency_key: null,
   recalculated_invoice_id: null,
   version: 1,
-};
+} as const satisfies Partial<InvoiceHeader>;

@@ -6,6 +6,7 @@ import {
   customerToDto,
   type AnsweredCustomerRow,
 } from '../../declarations/customers/customer.resource.js';
+import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
 import {
   subscriptionToDto,
   type SubscriptionRow,
@@ -20,6 +21,7 @@ import { NEW_DRAFT, type InvoiceDocument, type InvoiceHeader } from './invoice-d
 export type Computation = {
   readonly inputs: InvoiceInputs;
   readonly invoice: InvoiceResult;
+  readonly billingReason: BillingReason;
   /** Events received before this instant are included. */
   readonly dataUntil: InstantMs | null;
 };
@@ -36,7 +38,7 @@ export type InvoiceParties = {
 };
 
 function headerOf(
-  { inputs, invoice, dataUntil }: Computation,
+  { inputs, invoice, billingReason, dataUntil }: Computation,
   { customer, subscription, plan }: InvoiceParties,
 ): InvoiceHeader {
   const { totals } = invoice;
@@ -45,7 +47,7 @@ function headerOf(
     tenant_id: subscription.tenant_id,
     environment_id: subscription.environment_id,
     invoice_type: 'SUBSCRIPTION',
-    billing_reason: 'SUBSCRIPTION_CYCLE',
+    billing_reason: billingReason,
     billing_period: subscription.billing_period,
     customer_id: subscription.customer_id,
     subscription_id: subscription.id,

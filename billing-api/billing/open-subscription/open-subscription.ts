@@ -21,7 +21,7 @@ import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit
 import { pricesFrom } from '../../subscriptions/lines/succeeded-prices.js';
 import { storeLines } from '../../subscriptions/lines/store-lines.js';
 import type { LoadedSubscription } from '../../subscriptions/loaded-subscription.js';
-import { insertPeriod } from '../../subscriptions/periods/periods-store.js';
+import { insertPeriods } from '../../subscriptions/periods/periods-store.js';
 import { findRelatedRecords } from '../../subscriptions/related-records.js';
 import { announceNewSubscription } from '../../subscriptions/subscription-events.js';
 import { holdAddons, storeAddons, type HeldAddon } from './addons.js';
@@ -64,7 +64,7 @@ async function storeSubscription(
   const row = { ...newRow(request, held, ledger), id };
   const subscription = await createRecord(unit, SUBSCRIPTIONS, row);
   if (isRefusal(subscription)) return subscription;
-  await insertPeriod(unit, id, ledger.periods[0]);
+  await insertPeriods(unit, [{ subscriptionId: id, period: ledger.periods[0] }]);
   await announceNewSubscription(unit, subscription);
   const refusal = await storeParts(unit, request, { subscription, held, ledger, lines });
   return refusal ?? subscription;

@@ -28,6 +28,8 @@ export const INVOICE = defineLifecycle({
   groups: {
     /** It is computed anew when its usage or its records change. */
     computed: ['DRAFT', 'SKIPPED'],
+    /** Its lines, coupons and commitments count for other invoices (docs/domain.md 13.5, 14.4). */
+    counted: ['DRAFT', 'FINALIZED'],
     /** It stands for its period: no second invoice of the same period and reason is made. */
     standing: ['DRAFT', 'FINALIZED', 'SKIPPED'],
   },

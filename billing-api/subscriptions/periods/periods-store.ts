@@ -1,9 +1,9 @@
 import { sql } from 'slonik';
-import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { formatInstant } from '../../../contract/instant.js';
 import { groupBy } from '../../../runtime/group-by.js';
 import { noRows } from '../../../sql/columns.js';
 import type { LedgerPeriod } from '../../domain/periods/period-ledger.js';
-import { isOfEnvironment } from '../../records/conditions.js';
+import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
 import type { Transaction, Unit } from '../../records/unit.js';
 import { periodFromRow, periodRow } from './period-row.js';
 
@@ -24,27 +24,39 @@ export async function findPeriods(
   return new Map([...found].map(([id, ofOne]) => [id, ofOne.map(periodFromRow)]));
 }
 
-function instant(ms: InstantMs) {
-  return sql.fragment`${formatInstant(ms)}::timestamptz`;
-}
+/** A period of a subscription. */
+export type SubscriptionPeriod = {
+  readonly subscriptionId: string;
+  readonly period: LedgerPeriod;
+};
 
-/** Records a period of a subscription. */
-export async function insertPeriod(
-  { tx, environment }: Unit,
-  subscriptionId: string,
-  period: LedgerPeriod,
+/** Records periods of subscriptions; those that are recorded already stay as they are. */
+export async function insertPeriods(
+  { tx }: Unit,
+  periods: readonly SubscriptionPeriod[],
 ): Promise<void> {
-  const { tenantId, environmentId } = environment;
-  const pauses = period.pauses.map(({ startMs, endMs }) => ({
-    start: formatInstant(startMs),
-    end: formatInstant(endMs),
+  const rows = periods.map(({ subscriptionId, period }) => ({
+    subscription_id: subscriptionId,
+    period_index: period.index,
+    kind: period.kind,
+    period_start: formatInstant(period.startMs),
+    period_end: formatInstant(period.endMs),
+    anchor: formatInstant(period.anchor.atMs),
+    anchor_number: period.anchor.number,
+    grid_number: period.gridNumber,
+    grid_start: formatInstant(period.grid.startMs),
+    grid_end: formatInstant(period.grid.endMs),
+    pauses: period.pauses.map(({ startMs, endMs }) => ({
+      start: formatInstant(startMs),
+      end: formatInstant(endMs),
+    })),
   }));
   await tx.query(sql.type(noRows)`
     INSERT INTO subscription_periods (tenant_id, environment_id, subscription_id, period_index,
       kind, period_start, period_end, anchor, anchor_number, grid_number, grid_start, grid_end,
       pauses)
-    VALUES (${tenantId}, ${environmentId}, ${subscriptionId}, ${period.index}, ${period.kind},
-      ${instant(period.startMs)}, ${instant(period.endMs)}, ${instant(period.anchor.atMs)},
-      ${period.anchor.number}, ${period.gridNumber}, ${instant(period.grid.startMs)},
-      ${instant(period.grid.endMs)}, ${JSON.stringify(pauses)}::jsonb)`);
+    SELECT ${CURRENT_ENVIRONMENT}, subscription_id, period_index, kind, period_start, period_end,
+      anchor, anchor_number, grid_number, grid_start, grid_end, pauses
+    FROM jsonb_populate_recordset(NULL::subscription_periods, ${JSON.stringify(rows)}::jsonb)
+    ON CONFLICT (tenant_id, environment_id, subscription_id, period_index) DO NOTHING`);
 }

@@ -1,44 +1,60 @@
-import {
-  COUPON_APPLICATION_COLUMNS,
-  INVOICE_COLUMNS,
-  INVOICE_TAX_COLUMNS,
-  LINE_COLUMNS,
-} from '../../../../billing-api/billing/document/document-columns.js';
 import { invoiceToDto } from '../../../../billing-api/billing/answer/invoice-answer.js';
-import {
-  documentFromRows,
-  documentToRows,
-  type DocumentRows,
-} from '../../../../billing-api/billing/document/document-rows.js';
 import type { InvoiceDocument } from '../../../../billing-api/billing/document/invoice-document.js';
 import { writeDocument } from '../../../../billing-api/billing/document/write-document.js';
+import { COUPON_APPLICATIONS } from '../../../../billing-api/declarations/invoices/coupon-application.resource.js';
+import { INVOICE_LINES } from '../../../../billing-api/declarations/invoices/invoice-line.resource.js';
+import { INVOICE_TAXES } from '../../../../billing-api/declarations/invoices/invoice-tax.resource.js';
+import { INVOICES } from '../../../../billing-api/declarations/invoices/invoice.resource.js';
 import type {
   InvoiceInputs,
   InvoiceResult,
 } from '../../../../billing-api/domain/invoice/invoice.js';
 import type { Columns } from '../../../../billing-api/records/columns.js';
+import { rowToJson, type Resource, type RowOf } from '../../../../billing-api/records/resource.js';
 import { productParties } from './product-parties.js';
 
-type Row = DocumentRows['invoice'];
+const AT = Date.parse('2026-02-01T02:00:00.500Z');
 
-/** A row of JSON as the driver gives it when it is read: a timestamptz is a number. */
-function asRead(columns: Columns, row: Row): Row {
-  const cells = Object.entries(row).map(([name, cell]) => {
-    const isInstant = columns[name]?.comparison === 'date' && typeof cell === 'string';
+/** What makes a part of an invoice a record. */
+const STORED = {
+  ...{ tenant_id: 'tenant', environment_id: 'environment', invoice_id: 'inv_1' },
+  ...{ created_at: AT, created_by: 'job:bill', updated_at: AT, updated_by: null },
+};
+
+/** A row as PostgreSQL gives it: written as JSON, and read again, where a timestamptz is a number. */
+function readAgain<C extends Columns>(resource: Resource<C>, part: object, id: string): RowOf<C> {
+  const known = Object.keys(resource.allColumns);
+  const values = Object.entries({ ...part, ...STORED, id }).filter(([name]) => known.includes(name));
+  const text = JSON.stringify(rowToJson(resource, Object.fromEntries(values)));
+  const cells = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  const read = cells.map(([name, cell]) => {
+    const isInstant = resource.allColumns[name]?.comparison === 'date' && typeof cell === 'string';
     return [name, isInstant ? Date.parse(cell) : cell] as const;
   });
-  return Object.fromEntries(cells);
+  return resource.row.parse(Object.fromEntries(read));
 }
 
-/** What is read of rows that were stored, in an order that says nothing. */
-function readAgain(rows: DocumentRows): DocumentRows {
-  // Through the text, as the rows go to PostgreSQL.
-  const { invoice, lines, coupons, taxes } = JSON.parse(JSON.stringify(rows)) as DocumentRows;
+/** The document with the identity of one that is stored. */
+function asStored({ header, lines, coupons, taxes }: InvoiceDocument): InvoiceDocument {
+  const part = <Part extends object>(one: Part, place: number, kind: string): Part => ({
+    ...{ ...one, ...STORED },
+    id: `${kind}_${place}`,
+  });
   return {
-    invoice: asRead(INVOICE_COLUMNS, invoice),
-    lines: lines.map((row) => asRead(LINE_COLUMNS, row)).toReversed(),
-    coupons: coupons.map((row) => asRead(COUPON_APPLICATION_COLUMNS, row)).toReversed(),
-    taxes: taxes.map((row) => asRead(INVOICE_TAX_COLUMNS, row)).toReversed(),
+    header: part(header, 1, 'inv'),
+    lines: lines.map((line, place) => part(line, place, 'line')),
+    coupons: coupons.map((coupon, place) => part(coupon, place, 'coupon')),
+    taxes: taxes.map((tax, place) => part(tax, place, 'tax')),
+  };
+}
+
+/** The document as its stored rows make it. */
+function throughRows({ header, lines, coupons, taxes }: InvoiceDocument): InvoiceDocument {
+  return {
+    header: readAgain(INVOICES, header, 'inv_1'),
+    lines: lines.map((line, place) => readAgain(INVOICE_LINES, line, `line_${place}`)),
+    coupons: coupons.map((one, place) => readAgain(COUPON_APPLICATIONS, one, `coupon_${place}`)),
+    taxes: taxes.map((tax, place) => readAgain(INVOICE_TAXES, tax, `tax_${place}`)),
   };
 }
 
@@ -52,10 +68,10 @@ export function bothAnswers(
   inputs: InvoiceInputs,
   invoice: InvoiceResult,
 ): { readonly computed: string; readonly stored: string } {
-  const document = writeDocument(
-    { inputs, invoice, dataUntil: inputs.asOfMs - 1 },
+  const unstored = writeDocument(
+    { inputs, invoice, billingReason: 'SUBSCRIPTION_CYCLE', dataUntil: inputs.asOfMs - 1 },
     productParties(inputs),
   );
-  const rows = readAgain(documentToRows(document));
-  return { computed: answerOf(document), stored: answerOf(documentFromRows(rows)) };
+  const document = asStored(unstored);
+  return { computed: answerOf(document), stored: answerOf(throughRows(document)) };
 }

@@ -1,0 +1,93 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { mustGet } from '../../../runtime/failure.js';
+import { isRefusal, notFound, type Refusal } from '../../records/refusal.js';
+import type { ReadUnit } from '../../records/unit.js';
+import {
+  loadBilledSubscriptions,
+  type BilledSubscription,
+} from '../../subscriptions/loaded-subscription.js';
+import { NO_GROUPING } from '../../usage/usage-grouping.js';
+import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
+import type { InvoiceQuery } from '../compute/invoice-query.js';
+import { referencePointOf, type InvoiceTask } from './invoice-task.js';
+import { lookBackFrom } from './look-back.js';
+import { findPriorInvoices, type PriorInvoices } from './prior-invoices.js';
+import { findRevisions, type Revision } from './revisions.js';
+
+/** An invoice that is computed to be stored. */
+export type StoredQuery = InvoiceQuery & {
+  readonly task: InvoiceTask;
+  /** The invoices of the subscription as they were read; others may change them meanwhile. */
+  readonly revision: Revision;
+};
+
+type Known = {
+  readonly loaded: BilledSubscription;
+  readonly prior: PriorInvoices;
+  readonly dueDays: number;
+  readonly revision: Revision;
+  readonly now: InstantMs;
+};
+
+function purposeOf({ reason }: InvoiceTask, { prior, dueDays }: Known): InvoicePurpose {
+  return {
+    ...prior,
+    billingReason: reason,
+    referencePoint: referencePointOf(reason),
+    // Wallets have no operations yet, so none pays (docs/domain.md 20.7).
+    wallets: [],
+    dueDays,
+  };
+}
+
+function queryFrom(task: InvoiceTask, known: Known): StoredQuery {
+  const { loaded, revision, now } = known;
+  return {
+    task,
+    revision,
+    loaded,
+    period: task.period,
+    lineItems: loaded.related.lineItems,
+    grouping: NO_GROUPING,
+    hideZeroCharges: false,
+    purpose: purposeOf(task, known),
+    now,
+  };
+}
+
+/**
+ * What is to be computed for tasks of different subscriptions, or why one cannot be. One statement
+ * for each kind of record, whatever the number of tasks.
+ */
+export async function findInvoiceQueries(
+  unit: ReadUnit,
+  tasks: readonly InvoiceTask[],
+): Promise<readonly (StoredQuery | Refusal)[]> {
+  const ids = tasks.map(({ subscriptionId }) => subscriptionId);
+  const subscriptions = await loadBilledSubscriptions(unit, ids);
+  const found = tasks.map((task) => {
+    const loaded = subscriptions.get(task.subscriptionId);
+    return loaded === undefined ? notFound('subscription', task.subscriptionId) : { task, loaded };
+  });
+  const known = found.flatMap((one) => (isRefusal(one) ? [] : [one]));
+  const rows = known.map(({ loaded }) => loaded.subscription);
+  const dueDays = await findDueDays(unit, rows);
+  const revisions = await findRevisions(unit, ids);
+  const priorOf = await findPriorInvoices(unit, {
+    subscriptionIds: rows.map(({ id }) => id),
+    exceptIds: tasks.flatMap(({ invoiceId }) => invoiceId ?? []),
+    since: Math.min(...known.map(({ task, loaded }) => lookBackFrom(loaded, task.period))),
+  });
+  return found.map((one) => {
+    if (isRefusal(one)) return one;
+    const { task, loaded } = one;
+    const { id } = loaded.subscription;
+    return queryFrom(task, {
+      loaded,
+      prior: priorOf(id),
+      dueDays: mustGet(dueDays, id, 'the days until an invoice is due'),
+      revision: revisions(id),
+      now: unit.now,
+    });
+  });
+}

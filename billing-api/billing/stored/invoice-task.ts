@@ -1,0 +1,31 @@
+import type { Interval } from '../../../contract/instant.js';
+import type { BillingReason } from '../../declarations/invoices/invoice.resource.js';
+import type { ReferencePoint } from '../../domain/invoice/invoice.js';
+
+/** An invoice of a subscription that is to be computed and stored. */
+export type InvoiceTask = {
+  readonly subscriptionId: string;
+  /** What the invoice is for: a row of the period ledger. */
+  readonly period: Interval;
+  readonly reason: BillingReason;
+  /** The stored invoice that is computed again; null for a new one. */
+  readonly invoiceId: string | null;
+};
+
+/** Which lines an invoice takes, by what it is made for (docs/domain.md 13.3). */
+export function referencePointOf(reason: BillingReason): ReferencePoint {
+  switch (reason) {
+    case 'SUBSCRIPTION_CREATE':
+    case 'SUBSCRIPTION_UPDATE':
+    case 'SUBSCRIPTION_TRIAL_START':
+    case 'SUBSCRIPTION_TRIAL_END':
+      return 'period_start';
+    case 'AUTO_INVOICE_THRESHOLD':
+      return 'threshold';
+    case 'SUBSCRIPTION_CYCLE':
+    case 'PRORATION':
+    case 'MANUAL':
+    case 'WALLET_AUTO_TOPUP':
+      return 'period_end';
+  }
+}

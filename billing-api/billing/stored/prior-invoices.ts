@@ -1,0 +1,134 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { decimalOf } from '../../../contract/decimal.js';
+import { formatInstant, type InstantMs } from '../../../contract/instant.js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { groupBy } from '../../../runtime/group-by.js';
+import { instantColumn, integerColumn, numericColumn } from '../../../sql/columns.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import type { InvoicedLine, PriorCommitment } from '../../domain/invoice/invoice.js';
+import { rowIsIn, rowIsOfEnvironment } from '../../records/conditions.js';
+import type { StatementUnit } from '../../records/unit.js';
+import type { InvoicePurpose } from '../compute/invoice-purpose.js';
+
+/** What other invoices of a subscription have taken already. */
+export type PriorInvoices = Pick<
+  InvoicePurpose,
+  'alreadyInvoiced' | 'priorCommitments' | 'couponApplicationCounts'
+>;
+
+/** Whose invoices are read, and which of them. */
+export type PriorQuery = {
+  readonly subscriptionIds: readonly string[];
+  /** Invoices that are computed now: what they took before does not count. */
+  readonly exceptIds: readonly string[];
+  /** Of lines that ended at this instant or earlier, only those of ONETIME charges are wanted. */
+  readonly since: InstantMs;
+};
+
+const lineRow = z.object({
+  subscription_id: z.string(),
+  invoice_id: z.string(),
+  subscription_line_item_id: z.string(),
+  price_id: z.string().nullable(),
+  period_start: instantColumn,
+  period_end: instantColumn,
+  committed_amount: numericColumn.nullable(),
+  invoice_start: instantColumn,
+  invoice_end: instantColumn,
+});
+type LineRow = z.output<typeof lineRow>;
+
+const countRow = z.object({
+  subscription_id: z.string(),
+  coupon_association_id: z.string(),
+  application_count: integerColumn,
+});
+
+const texts = (list: readonly string[]) => sql.array([...list], 'text');
+
+/** Invoices that count for later ones (docs/domain.md 13.5, 14.4). */
+function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
+  return sql.fragment`invoice.subscription_id = ANY (${texts(subscriptionIds)})
+    AND invoice.id <> ALL (${texts(exceptIds)})
+    AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
+    AND ${rowIsOfEnvironment('invoice')}`;
+}
+
+function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly LineRow[]> {
+  const since = formatInstant(query.since);
+  return tx.any(sql.type(lineRow)`
+    SELECT invoice.subscription_id, line.invoice_id, line.subscription_line_item_id, line.price_id,
+      line.period_start, line.period_end, line.committed_amount,
+      invoice.period_start AS invoice_start, invoice.period_end AS invoice_end
+    FROM invoices AS invoice
+    JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
+    WHERE ${isCounted(query)} AND line.subscription_line_item_id IS NOT NULL
+      AND line.period_start IS NOT NULL AND invoice.period_start IS NOT NULL
+      AND (line.period_end > ${since}::timestamptz OR line.period_end = line.period_start
+        OR (line.committed_amount IS NOT NULL AND invoice.period_end > ${since}::timestamptz))
+    ORDER BY invoice.period_start, invoice.id, line.position`);
+}
+
+function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
+  return tx.any(sql.type(countRow)`
+    SELECT invoice.subscription_id, coupon.coupon_association_id,
+      count(*) AS application_count
+    FROM invoices AS invoice
+    JOIN coupon_applications AS coupon
+      ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
+    WHERE ${isCounted(query)} AND coupon.coupon_association_id IS NOT NULL
+    GROUP BY invoice.subscription_id, coupon.coupon_association_id`);
+}
+
+function invoicedLineOf(row: LineRow): InvoicedLine {
+  return {
+    invoiceId: row.invoice_id,
+    lineItemId: row.subscription_line_item_id,
+    priceId: assertPresent(row.price_id, 'the price of a line item'),
+    period: { startMs: row.period_start, endMs: row.period_end },
+  };
+}
+
+function priorCommitmentsOf(row: LineRow): readonly PriorCommitment[] {
+  if (row.committed_amount === null) return [];
+  return [
+    {
+      invoiceId: row.invoice_id,
+      period: { startMs: row.invoice_start, endMs: row.invoice_end },
+      lineItemId: row.subscription_line_item_id,
+      amount: decimalOf(row.committed_amount),
+    },
+  ];
+}
+
+const NOTHING: PriorInvoices = {
+  alreadyInvoiced: [],
+  priorCommitments: [],
+  couponApplicationCounts: new Map(),
+};
+
+/**
+ * What the drafts and finalized invoices of these subscriptions have taken: lines, parts of
+ * commitments, and applications of coupons, by subscription. Two statements for all of them.
+ */
+export async function findPriorInvoices(
+  unit: StatementUnit,
+  query: PriorQuery,
+): Promise<(subscriptionId: string) => PriorInvoices> {
+  const lines = groupBy(await findLines(unit, query), (row) => row.subscription_id);
+  const counts = groupBy(await findCouponCounts(unit, query), (row) => row.subscription_id);
+  return (id) => {
+    const own = lines.get(id);
+    const applied = counts.get(id);
+    if (own === undefined && applied === undefined) return NOTHING;
+    return {
+      // Absent means none: the subscription has no such line or application.
+      alreadyInvoiced: (own ?? []).map(invoicedLineOf),
+      priorCommitments: (own ?? []).flatMap(priorCommitmentsOf),
+      couponApplicationCounts: new Map(
+        (applied ?? []).map((row) => [row.coupon_association_id, row.application_count]),
+      ),
+    };
+  };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { DependencyError, messageOf } from '../../runtime/failure.js';
+import { enqueue } from '../../sql/jobs/enqueue.js';
+import { defineJob, type JobRun } from '../../sql/jobs/job.js';
+import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
+import {
+  FINALIZATION,
+  findDue,
+  RENEWAL,
+  takeTurn,
+  type BillingTurn,
+} from '../billing/run/run-billing.js';
+import type { InvoiceTask } from '../billing/stored/invoice-task.js';
+import { writeUnit, type Unit } from '../records/unit.js';
+import { occasionOfRun, type JobNeeds } from './job-needs.js';
+
+/** Invoices of one transaction: their usage is read in one statement. */
+const BATCH = 100;
+/** Then other environments have their turn. */
+const TURNS = 50;
+/** Overtaken so often in a row, it lets others finish first. */
+const OVERTAKEN_MAX = 5;
+
+/** One kind of due thing, and the job that cares for a single one that fails. */
+type Kind = BillingTurn & {
+  readonly idOf: (task: InvoiceTask) => string;
+  readonly setAside: (unit: Unit, id: string) => Promise<void>;
+};
+
+const RENEWALS: Kind = {
+  ...RENEWAL,
+  idOf: ({ subscriptionId }) => subscriptionId,
+  setAside: (unit, subscriptionId) => enqueue(unit, BILL_ONE, { input: { subscriptionId } }),
+};
+
+const FINALIZATIONS: Kind = {
+  ...FINALIZATION,
+  idOf: ({ invoiceId, subscriptionId }) => invoiceId ?? subscriptionId,
+  setAside: (unit, invoiceId) => enqueue(unit, FINALIZE_ONE, { input: { invoiceId } }),
+};
+
+/** Does one item until it is not due any more. @throws when it cannot be done, with the reason. */
+async function doAlone(turn: BillingTurn, only: string, { run, needs }: Doing) {
+  for (;;) {
+    run.signal.throwIfAborted();
+    const due = { limit: 1, only };
+    const { done, refused } = await takeTurn(needs, occasionOfRun(run), { ...turn, due });
+    const [first] = refused;
+    if (first !== undefined) throw new Error(first.refusal.message);
+    if (done === 0) return {};
+  }
+}
+
+/**
+ * Bills one subscription that the run of its environment could not bill, period by period. It is
+ * tried again, and parked with its reason after the last try; meanwhile all others go on.
+ */
+export const BILL_ONE = defineJob({
+  name: BILL_SUBSCRIPTION,
+  input: z.object({ subscriptionId: z.string() }),
+  key: ({ subscriptionId }) => subscriptionId,
+  onceWhileWaiting: true,
+  withLease: ({ input, run }, needs: JobNeeds) =>
+    doAlone(RENEWAL, input.subscriptionId, { run, needs }),
+});
+
+/** As `BILL_ONE`, finalizes one draft. */
+export const FINALIZE_ONE = defineJob({
+  name: FINALIZE_INVOICE,
+  input: z.object({ invoiceId: z.string() }),
+  key: ({ invoiceId }) => invoiceId,
+  onceWhileWaiting: true,
+  withLease: ({ input, run }, needs: JobNeeds) =>
+    doAlone(FINALIZATION, input.invoiceId, { run, needs }),
+});
+
+type Doing = { readonly run: JobRun; readonly needs: JobNeeds };
+
+async function setAside(kind: Kind, ids: readonly string[], { run, needs }: Doing) {
+  if (ids.length === 0) return;
+  await writeUnit(needs, occasionOfRun(run), async (unit) => {
+    for (const id of ids) await kind.setAside(unit, id);
+  });
+}
+
+/** Does a batch that failed as a whole item by item, so that only what fails alone is set aside. */
+async function takeSingly(kind: Kind, doing: Doing): Promise<boolean> {
+  const { run, needs } = doing;
+  const occasion = occasionOfRun(run);
+  const due = { limit: BATCH, only: null };
+  const tasks = await findDue(needs, occasion, { ...kind, due });
+  for (const task of tasks) {
+    run.signal.throwIfAborted();
+    const only = kind.idOf(task);
+    try {
+      await takeTurn(needs, occasion, { ...kind, due: { limit: 1, only } });
+    } catch (error) {
+      if (error instanceof DependencyError) throw error;
+      needs.log.error({ id: only, error: messageOf(error) }, 'an invoice could not be computed');
+      await setAside(kind, [only], doing);
+    }
+  }
+  return tasks.length > 0;
+}
+
+/** @returns whether there was something to do. */
+async function takeBatch(kind: Kind, doing: Doing): Promise<'none' | 'done' | 'overtaken'> {
+  const { run, needs } = doing;
+  const due = { limit: BATCH, only: null };
+  try {
+    const result = await takeTurn(needs, occasionOfRun(run), { ...kind, due });
+    const { done, overtaken, refused } = result;
+    await setAside(
+      kind,
+      refused.map(({ task }) => kind.idOf(task)),
+      doing,
+    );
+    if (done > 0 || refused.length > 0) return 'done';
+    return overtaken > 0 ? 'overtaken' : 'none';
+  } catch (error) {
+    if (error instanceof DependencyError || run.signal.aborted) throw error;
+    return (await takeSingly(kind, doing)) ? 'done' : 'none';
+  }
+}
+
+/** @returns whether there is more to do. */
+async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
+  let overtaken = 0;
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    doing.run.signal.throwIfAborted();
+    const outcome = await takeBatch(kind, doing);
+    if (outcome === 'none') return false;
+    overtaken = outcome === 'overtaken' ? overtaken + 1 : 0;
+    if (overtaken >= OVERTAKEN_MAX) throw new Error('others have changed what was due, again and again');
+  }
+  return true;
+}
+
+/**
+ * Bills an environment: renews the subscriptions whose period has ended, and finalizes the drafts
+ * whose delay is over, up to a hundred in one transaction. It begins again from what is stored, so
+ * it may be killed at any point and done twice. Only one run of an environment is under way.
+ */
+export const BILL_ENVIRONMENT = defineJob({
+  name: 'bill-environment',
+  input: z.object({}),
+  onceWhileWaiting: true,
+  withLease: async ({ run }, needs: JobNeeds) => {
+    const hasRenewals = await takeTurns(RENEWALS, { run, needs });
+    const hasDrafts = await takeTurns(FINALIZATIONS, { run, needs });
+    return { hasMore: hasRenewals || hasDrafts };
+  },
+});
