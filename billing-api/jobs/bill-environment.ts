@@ -131,7 +131,8 @@ async function takeTurns(kind: Kind, doing: Doing): Promise<boolean> {
     const outcome = await takeBatch(kind, doing);
     if (outcome === 'none') return false;
     overtaken = outcome === 'overtaken' ? overtaken + 1 : 0;
-    if (overtaken >= OVERTAKEN_MAX) throw new Error('others have changed what was due, again and again');
+    if (overtaken >= OVERTAKEN_MAX)
+      throw new Error('others have changed what was due, again and again');
   }
   return true;
 }

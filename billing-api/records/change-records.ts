@@ -103,7 +103,8 @@ export async function moveRecords<C extends Columns, State extends string, MoveN
   const { announces: name } = lifecycle.moves[move];
   for (const [index, after] of written.entries()) {
     recordAudit(unit, resource, { before: changes[index]?.row ?? null, after, action: move });
-    if (name !== null) announce(unit, resource, { id: after.id, name, told: await told(after, index) });
+    if (name !== null)
+      announce(unit, resource, { id: after.id, name, told: await told(after, index) });
   }
   return written;
 }

@@ -115,9 +115,17 @@ describe('a column of money', () => {
     units,
   }) => {
     for (const of of [BILLS, UNAUDITED]) {
-      const finer = create(units, [{ currency: 'jpy', amount: new Decimal('12'), tip: new Decimal('0.5') }], of);
+      const finer = create(
+        units,
+        [{ currency: 'jpy', amount: new Decimal('12'), tip: new Decimal('0.5') }],
+        of,
+      );
       await expect(finer).rejects.toThrow('unrounded amount 0.5 for jpy');
-      const [bill] = await create(units, [{ currency: 'usd', amount: new Decimal('0.01'), tip: null }], of);
+      const [bill] = await create(
+        units,
+        [{ currency: 'usd', amount: new Decimal('0.01'), tip: null }],
+        of,
+      );
       const id = bill?.id ?? '';
       const changed = units.write((unit) =>
         changeRecord(unit, of, { target: { id }, change: () => ({ currency: 'jpy' }) }),

@@ -1,5 +1,6 @@
 import { mustGet } from '../../runtime/failure.js';
 import { groupBy } from '../../runtime/group-by.js';
+import type { InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import type { PeriodLedger } from '../domain/periods/period-ledger.js';
 import type { SubscriptionTerms } from '../domain/invoice/subscription-terms.js';
 import type { Occasion } from '../records/occasion.js';
@@ -19,12 +20,14 @@ import {
   SUBSCRIPTIONS,
   type SubscriptionRow,
 } from '../declarations/subscriptions/subscription.resource.js';
-import { findSubscription } from './subscriptions-store.js';
+import { findLatestInvoice, findSubscription } from './subscriptions-store.js';
 
 /** A subscription with everything that belongs to it. */
 export type LoadedSubscription = {
   readonly subscription: SubscriptionRow;
   readonly related: RelatedRecords;
+  /** The last one that was made; null while there is none. */
+  readonly latestInvoice: InvoiceRow | null;
 };
 
 /** A subscription with everything that its invoices are computed from. */
@@ -41,7 +44,8 @@ async function loadSubscription(
 ): Promise<LoadedSubscription | Refusal> {
   const subscription = await findSubscription(tx, id);
   if (subscription === null) return notFound('subscription', id);
-  return { subscription, related: await findRelatedRecords(tx, [subscription]) };
+  const related = await findRelatedRecords(tx, [subscription]);
+  return { subscription, related, latestInvoice: await findLatestInvoice(tx, id) };
 }
 
 /** The terms that decide the charges of a subscription. */

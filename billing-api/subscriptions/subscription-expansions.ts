@@ -13,8 +13,12 @@ import {
   customerToDto,
   type CustomerDto,
 } from '../declarations/customers/customer.resource.js';
+import {
+  invoiceHeaderToDto,
+  type InvoiceHeaderDto,
+} from '../declarations/invoices/invoice-header-dto.js';
 import { refersTo, type Expansions } from '../records/expand-record.js';
-import type { PauseDto, PhaseDto, StoredInvoiceDto } from '../records/unsupported-dto.js';
+import type { PauseDto, PhaseDto } from '../records/unsupported-dto.js';
 import type { PaginationDto } from '../records/record-dto.js';
 import {
   lineItemToDto,
@@ -40,7 +44,8 @@ export interface ExpandedSubscriptionDto extends SubscriptionDto, SubscriptionEx
   phases?: PhaseDto[];
   coupon_associations?: CouponAssociationDto[];
   credit_grants?: CreditGrantDto[];
-  latest_invoice?: StoredInvoiceDto | null;
+  /** The last one that was made; without its lines. */
+  latest_invoice?: InvoiceHeaderDto | null;
 }
 
 export interface SubscriptionListDto {
@@ -57,6 +62,7 @@ export const SUBSCRIPTION_EXPANSIONS: Expansions<SubscriptionRow, SubscriptionEx
 export function loadedSubscriptionToDto({
   subscription: row,
   related,
+  latestInvoice,
 }: LoadedSubscription): ExpandedSubscriptionDto {
   const customer = related.customers.get(row.customer_id);
   const plan = mustGet(related.plans, row.plan_id, 'the plan of a subscription');
@@ -75,6 +81,6 @@ export function loadedSubscriptionToDto({
     phases: [],
     coupon_associations: related.coupons.map(couponAssociationToDto),
     credit_grants: related.creditGrants.map(creditGrantToDto),
-    latest_invoice: null,
+    latest_invoice: latestInvoice === null ? null : invoiceHeaderToDto(latestInvoice),
   };
 }

@@ -10,6 +10,7 @@ import {
   isPublished,
 } from '../records/conditions.js';
 import type { Transaction } from '../records/unit.js';
+import { INVOICES, type InvoiceRow } from '../declarations/invoices/invoice.resource.js';
 import { LINE_ITEMS, type LineItemRow } from '../declarations/subscriptions/line-item.resource.js';
 import {
   SUBSCRIPTIONS,
@@ -22,6 +23,16 @@ export async function findSubscription(
 ): Promise<SubscriptionRow | null> {
   return transaction.maybeOne(sql.type(SUBSCRIPTIONS.row)`
     SELECT * FROM subscriptions WHERE id = ${id} AND ${isOfEnvironment}`);
+}
+
+/** The last invoice that was made of a subscription; null when there is none. */
+export async function findLatestInvoice(
+  transaction: Transaction,
+  subscriptionId: string,
+): Promise<InvoiceRow | null> {
+  return transaction.maybeOne(sql.type(INVOICES.row)`
+    SELECT * FROM invoices WHERE subscription_id = ${subscriptionId} AND ${isOfEnvironment}
+    ORDER BY billing_sequence DESC NULLS LAST, created_at DESC, id DESC LIMIT 1`);
 }
 
 /** The subscriptions of a customer that are or were in force, oldest first. */

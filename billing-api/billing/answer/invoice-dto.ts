@@ -8,6 +8,7 @@ import type {
 import type { AppliedTaxDto, CouponApplicationDto } from './adjustment-dto.js';
 import type { ExplanationDto } from '../explain/explanation-dto.js';
 import type { CustomerDto } from '../../declarations/customers/customer.resource.js';
+import type { InvoiceHeaderDto } from '../../declarations/invoices/invoice-header-dto.js';
 import type { CommitmentInfoDto } from '../../declarations/subscriptions/commitment-dto.js';
 import type { SubscriptionDto } from '../../declarations/subscriptions/subscription.resource.js';
 
@@ -113,70 +114,10 @@ export interface InvoiceLineItemDto {
 }
 
 /** An invoice; one that is previewed is not stored and has no id. */
-export interface InvoiceDto {
-  id: string | null;
-  tenant_id: string;
-  environment_id: string;
-  invoice_number: string | null;
-  invoice_type: 'SUBSCRIPTION' | 'ONE_OFF' | 'CREDIT';
-  invoice_status: 'DRAFT' | 'FINALIZED' | 'VOIDED' | 'SKIPPED';
-  payment_status:
-    | 'INITIATED'
-    | 'PENDING'
-    | 'PROCESSING'
-    | 'SUCCEEDED'
-    | 'OVERPAID'
-    | 'FAILED'
-    | 'REFUNDED'
-    | 'PARTIALLY_REFUNDED'
-    | 'VOIDED';
-  billing_reason: string;
-  billing_period: string | null;
-  /** @isInt */
-  billing_sequence: number | null;
-  customer_id: string;
+export interface InvoiceDto extends InvoiceHeaderDto {
   customer?: CustomerDto | null;
-  subscription_id: string | null;
   subscription?: SubscriptionDto | null;
-  subscription_customer_id: string | null;
-  currency: Currency;
-  description: string | null;
-  issue_date: DateTime | null;
-  due_date: DateTime | null;
-  finalized_at: DateTime | null;
-  paid_at: DateTime | null;
-  voided_at: DateTime | null;
-  /** This and the next are null for a one-off invoice that was given none. */
-  period_start: DateTime | null;
-  period_end: DateTime | null;
-  last_computed_at: DateTime;
-  /** Events received before it are included. */
-  data_until: DateTime | null;
-  subtotal: DecimalText;
-  total: DecimalText;
-  total_discount: DecimalText;
-  total_tax: DecimalText;
-  total_prepaid_credits_applied: DecimalText;
-  adjustment_amount: DecimalText;
-  amount_due: DecimalText;
-  amount_paid: DecimalText;
-  amount_remaining: DecimalText;
-  overpaid_amount: DecimalText;
-  refunded_amount: DecimalText;
-  /** Its lines were changed by hand, so that no job computes them any more. */
-  is_manually_edited: boolean;
-  invoice_pdf_url: string | null;
-  idempotency_key: string | null;
-  recalculated_invoice_id: string | null;
-  /** @isInt */
-  version: number;
   line_items: InvoiceLineItemDto[];
   coupon_applications: CouponApplicationDto[];
   taxes: AppliedTaxDto[];
-  metadata: MetadataDto;
-  status: RecordStatusDto;
-  created_at: DateTime | null;
-  created_by: string | null;
-  updated_at: DateTime | null;
-  updated_by: string | null;
 }

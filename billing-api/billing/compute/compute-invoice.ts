@@ -1,7 +1,7 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
-import { AssertionFailed, mustGet, zip } from '../../../runtime/failure.js';
+import { AssertionFailed, assertThat, mustGet, zip } from '../../../runtime/failure.js';
 import type { Reading } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, type ReadUnit } from '../../records/unit.js';
@@ -151,4 +151,22 @@ export async function computeInvoice<Query extends InvoiceQuery>(
   const first = await computed.next();
   if (first.done === true) throw new AssertionFailed('an invoice was not computed');
   return first.value;
+}
+
+/**
+ * Computes invoices that bill no usage inside a unit, so that they can be stored with the records
+ * that they follow from. Each has the reason in its place where it cannot be computed.
+ * @throws when one of them would have to read usage.
+ */
+export async function computeWithoutUsage<Query extends InvoiceQuery>(
+  unit: ReadUnit,
+  queries: readonly (Query | Refusal)[],
+): Promise<readonly (ComputedInvoice<Query> | Refusal)[]> {
+  const found = await findRecordsOf(unit, queries);
+  return found.map((one) => {
+    const planned = isRefusal(one) ? one : plannedOf(one);
+    if (isRefusal(planned)) return planned;
+    assertThat(planned.plan.usage.length === 0, 'the invoice bills no usage');
+    return pricedOf(planned, new Map(), null);
+  });
 }

@@ -5,25 +5,17 @@ import type { InvoiceRow } from '../../declarations/invoices/invoice.resource.js
 import type { RecordRow } from '../../records/resource.js';
 
 type IdentityMember =
-  | 'id'
-  | 'status'
-  | 'metadata'
-  | 'created_at'
-  | 'created_by'
-  | 'updated_at'
-  | 'updated_by';
+  'id' | 'status' | 'metadata' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by';
 
 /** Who made a part of an invoice a record, and when: nobody, as long as it is not stored. */
 export type RecordIdentity = {
   readonly [Name in IdentityMember]:
-    | RecordRow[Name]
-    | (Name extends 'status' | 'metadata' ? never : null);
+    RecordRow[Name] | (Name extends 'status' | 'metadata' ? never : null);
 };
 /** A row whose identity is known once it is stored; a part belongs to the tenant of its invoice. */
 type Unstored<Row> = RecordIdentity & Omit<Row, keyof RecordRow>;
 
-export type InvoiceHeader = Unstored<InvoiceRow> &
-  Pick<InvoiceRow, 'tenant_id' | 'environment_id'>;
+export type InvoiceHeader = Unstored<InvoiceRow> & Pick<InvoiceRow, 'tenant_id' | 'environment_id'>;
 export type DocumentLine = Unstored<InvoiceLineRow>;
 export type DocumentCoupon = Unstored<CouponApplicationRow>;
 export type DocumentTax = Unstored<InvoiceTaxRow>;

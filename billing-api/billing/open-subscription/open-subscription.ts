@@ -29,11 +29,13 @@ import { storeCouponsAndTaxes, storeGrants } from './adjustments.js';
 import type { CreateSubscriptionBody } from './create-subscription-body.js';
 import { storeEntitlements } from './entitlements.js';
 import { findNewLines, type NewLines } from './lines.js';
+import { storeOpeningInvoice } from './opening-invoice.js';
 import { readSubscriptionBody, type SubscriptionRequest } from './subscription-request.js';
 
 /**
  * POST /subscriptions: an active subscription with a line item for every price of the plan that
- * matches (docs/domain.md 9.4), oldest price first, and those of its own.
+ * matches (docs/domain.md 9.4), oldest price first, and those of its own; and its opening invoice,
+ * finalized, where it is charged in advance (docs/domain.md 22.1).
  */
 export async function openSubscription(
   dependencies: WriteDependencies,
@@ -46,7 +48,9 @@ export async function openSubscription(
     if (isRefusal(request)) return request;
     const subscription = await storeSubscription(unit, request);
     if (isRefusal(subscription)) return subscription;
-    return { subscription, related: await findRelatedRecords(unit.tx, [subscription]) };
+    const related = await findRelatedRecords(unit.tx, [subscription]);
+    const latestInvoice = await storeOpeningInvoice(unit, subscription, related.lineItems);
+    return isRefusal(latestInvoice) ? latestInvoice : { subscription, related, latestInvoice };
   });
 }
 

@@ -5,10 +5,9 @@ import { createRecords } from '../../records/create-record.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { Unit } from '../../records/unit.js';
 import { documentOfComputed } from '../compute/document-of-computed.js';
-import type { InvoiceDocument } from '../document/invoice-document.js';
 import type { ComputedTask } from './compute-tasks.js';
 import { computationOf, storeComputations } from './computations.js';
-import { documentOf, identified, insertDocumentParts } from './document-parts.js';
+import { identified, insertDocumentParts, type StoredParts } from './document-parts.js';
 import type { HeldSubscription } from './revisions.js';
 
 /** A computed invoice that is stored as a draft. */
@@ -19,10 +18,10 @@ export type NewDraft = {
   readonly finalizeAt: InstantMs | null;
 };
 
-/** A stored invoice with the row that its changes start from. */
+/** A stored invoice with its parts. */
 export type StoredInvoice = {
   readonly row: InvoiceRow;
-  readonly document: InvoiceDocument;
+  readonly parts: StoredParts;
 };
 
 /**
@@ -53,5 +52,5 @@ export async function storeDrafts(
     unit,
     made.map(({ computation }) => computation),
   );
-  return zip(rows, made).map(([row, { parts }]) => ({ row, document: documentOf(row, parts) }));
+  return zip(rows, made).map(([row, { parts }]) => ({ row, parts }));
 }

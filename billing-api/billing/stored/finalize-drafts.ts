@@ -57,7 +57,7 @@ export function chargesNothing({ row, parts }: Pick<FinalDraft, 'row' | 'parts'>
 }
 
 function finalPatch(unit: Unit, { row, computed }: FinalDraft, number: string): InvoicePatch {
-  const due = assertPresent(computed.amount_due ?? row.amount_due, 'the amount due');
+  const due = computed.amount_due ?? row.amount_due;
   // Nothing to pay is paid (docs/domain.md 5.3).
   const isPaid = due.lessThanOrEqualTo(ZERO);
   return {
@@ -69,6 +69,11 @@ function finalPatch(unit: Unit, { row, computed }: FinalDraft, number: string): 
     payment_status: isPaid ? 'SUCCEEDED' : 'PENDING',
     paid_at: isPaid ? unit.now : null,
   };
+}
+
+/** A draft that is finalized as it was just stored, because nothing can have changed since. */
+export function asComputed({ row, parts }: StoredInvoice): FinalDraft {
+  return { row, computed: {}, parts };
 }
 
 /** What became of drafts that were to be finalized, in the order of what was given. */
@@ -86,7 +91,10 @@ async function skipDrafts(
     lifecycle: INVOICE,
     move: 'skip',
     to: 'SKIPPED',
-    changes: drafts.map(({ row, computed }) => ({ row, patch: { ...computed, finalize_at: null } })),
+    changes: drafts.map(({ row, computed }) => ({
+      row,
+      patch: { ...computed, finalize_at: null },
+    })),
     told: () => null,
   });
 }
@@ -129,6 +137,6 @@ function storedAs(
 ): readonly StoredInvoice[] {
   return rows.map((row, index) => {
     const { parts } = assertPresent(drafts[index], 'a draft');
-    return { row, document: documentOf(row, parts) };
+    return { row, parts };
   });
 }

@@ -22,9 +22,7 @@ const DATE_PARTS = {
 } as const satisfies Readonly<Record<NumberScheme['format'], readonly number[]>>;
 
 function dateText(date: string, parts: readonly number[]): string {
-  return parts.length === 0
-    ? ''
-    : date.slice(parts[0], parts[1]) + dateText(date, parts.slice(2));
+  return parts.length === 0 ? '' : date.slice(parts[0], parts[1]) + dateText(date, parts.slice(2));
 }
 
 /**

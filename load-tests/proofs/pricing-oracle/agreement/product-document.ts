@@ -24,7 +24,9 @@ const STORED = {
 /** A row as PostgreSQL gives it: written as JSON, and read again, where a timestamptz is a number. */
 function readAgain<C extends Columns>(resource: Resource<C>, part: object, id: string): RowOf<C> {
   const known = Object.keys(resource.allColumns);
-  const values = Object.entries({ ...part, ...STORED, id }).filter(([name]) => known.includes(name));
+  const values = Object.entries({ ...part, ...STORED, id }).filter(([name]) =>
+    known.includes(name),
+  );
   const text = JSON.stringify(rowToJson(resource, Object.fromEntries(values)));
   const cells = Object.entries(JSON.parse(text) as Record<string, unknown>);
   const read = cells.map(([name, cell]) => {
