@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../clickhouse/client.js';
-import { systemClock, type Clock } from '../../runtime/clock.js';
+import { systemClock } from '../../runtime/clock.js';
 import { createId } from '../../runtime/ids.js';
 import type { Log } from '../../runtime/log.js';
 import type { JobRun } from '../../sql/jobs/job.js';
@@ -35,19 +35,18 @@ export type JobEngines = Pick<JobNeeds, 'database' | 'clickHouse' | 'log'> & {
   readonly reader?: ClickHouse;
   /** Up to when events are counted. */
   readonly dataUntil: ReadDataUntil;
-  readonly clock?: Clock;
 };
 
 /** What the jobs of billing-api need, made of what the program has. */
 export function createJobNeeds(engines: JobEngines): JobNeeds {
-  const { database, clickHouse, log, reader = clickHouse, clock = systemClock } = engines;
+  const { database, clickHouse, log, reader = clickHouse } = engines;
   const readRawEventsBegin = createRawEventsBegin(database, () => performance.now());
   const expiredEvents = createExpiredEvents(reader, readRawEventsBegin);
   return {
     database,
     clickHouse,
     log,
-    clock,
+    clock: systemClock,
     createId,
     usage: refuseExpiredUsage(createUsageReader(reader), expiredEvents),
     dataUntil: engines.dataUntil,

@@ -1,4 +1,4 @@
-import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import { mustGet } from '../../../runtime/failure.js';
 import { SUBSCRIPTIONS } from '../../declarations/subscriptions/subscription.resource.js';
 import { SUBSCRIPTION } from '../../domain/lifecycle/subscription-lifecycle.js';
 import { appendRow, isOver } from '../../domain/periods/ledger-rows.js';

@@ -101,8 +101,8 @@ async function skipDrafts(
 
 /**
  * Finalizes locked drafts whose parts are stored, in one transaction with everything that follows
- * (docs/domain.md 13.1.4): those that charge nothing are skipped, the others get numbers and events.
- * The numbers are taken last, because other finalizations of the series wait from then on.
+ * (docs/domain.md 13.1.4): those that charge nothing are skipped, the others get numbers and
+ * events. The numbers are taken last, because other finalizations of the series wait from then on.
  */
 export async function finalizeDrafts(
   unit: Unit,

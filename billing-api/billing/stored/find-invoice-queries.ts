@@ -9,7 +9,7 @@ import {
 import { NO_GROUPING } from '../../usage/usage-grouping.js';
 import { findDueDays, type InvoicePurpose } from '../compute/invoice-purpose.js';
 import type { InvoiceQuery } from '../compute/invoice-query.js';
-import { referencePointOf, type InvoiceTask } from './invoice-task.js';
+import { referencePointOf, storedIdsOf, type InvoiceTask } from './invoice-task.js';
 import { lookBackFrom } from './look-back.js';
 import { findPriorInvoices, type PriorInvoices } from './prior-invoices.js';
 import { findRevisions, type Revision } from './revisions.js';
@@ -75,7 +75,7 @@ export async function findInvoiceQueries(
   const revisions = await findRevisions(unit, ids);
   const priorOf = await findPriorInvoices(unit, {
     subscriptionIds: rows.map(({ id }) => id),
-    exceptIds: tasks.flatMap(({ invoiceId }) => invoiceId ?? []),
+    exceptIds: storedIdsOf(tasks),
     since: Math.min(...known.map(({ task, loaded }) => lookBackFrom(loaded, task.period))),
   });
   return found.map((one) => {

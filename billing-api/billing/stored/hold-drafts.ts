@@ -6,6 +6,7 @@ import type { ComputedTask } from './compute-tasks.js';
 import { computationOf, storeComputations } from './computations.js';
 import { identified, replaceDocumentParts } from './document-parts.js';
 import { computedMembers, type FinalDraft } from './finalize-drafts.js';
+import { storedIdsOf } from './invoice-task.js';
 import { holdUnchanged } from './revisions.js';
 
 /**
@@ -22,11 +23,11 @@ export async function replaceComputations(
     unit,
     invoices.map(({ query }) => query),
   );
-  const ids = invoices.flatMap(({ query }) => query.task.invoiceId ?? []);
+  const ids = storedIdsOf(invoices.map(({ query }) => query.task));
   const rows = await lockRecordsForChange(unit, INVOICES, ids);
   const held = invoices.flatMap((computed) => {
     const { invoiceId, subscriptionId } = computed.query.task;
-    const row = rows.get(invoiceId ?? '');
+    const row = invoiceId === null ? undefined : rows.get(invoiceId);
     const isHeld = row !== undefined && subscriptions.has(subscriptionId);
     return isHeld && states.includes(row.invoice_status) ? [{ computed, row }] : [];
   });

@@ -12,6 +12,11 @@ export type InvoiceTask = {
   readonly invoiceId: string | null;
 };
 
+/** The ids of the stored invoices among those of tasks. */
+export function storedIdsOf(tasks: readonly InvoiceTask[]): readonly string[] {
+  return tasks.map(({ invoiceId }) => invoiceId).filter((id) => id !== null);
+}
+
 /** Which lines an invoice takes, by what it is made for (docs/domain.md 13.3). */
 export function referencePointOf(reason: BillingReason): ReferencePoint {
   switch (reason) {

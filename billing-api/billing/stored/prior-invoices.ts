@@ -102,12 +102,6 @@ function priorCommitmentsOf(row: LineRow): readonly PriorCommitment[] {
   ];
 }
 
-const NOTHING: PriorInvoices = {
-  alreadyInvoiced: [],
-  priorCommitments: [],
-  couponApplicationCounts: new Map(),
-};
-
 /**
  * What the drafts and finalized invoices of these subscriptions have taken: lines, parts of
  * commitments, and applications of coupons, by subscription. Two statements for all of them.
@@ -119,15 +113,15 @@ export async function findPriorInvoices(
   const lines = groupBy(await findLines(unit, query), (row) => row.subscription_id);
   const counts = groupBy(await findCouponCounts(unit, query), (row) => row.subscription_id);
   return (id) => {
-    const own = lines.get(id);
-    const applied = counts.get(id);
-    if (own === undefined && applied === undefined) return NOTHING;
+    // Absent means none: the subscription has no such line.
+    const own = lines.get(id) ?? [];
+    // Absent means none: no coupon of the subscription was applied.
+    const applied = counts.get(id) ?? [];
     return {
-      // Absent means none: the subscription has no such line or application.
-      alreadyInvoiced: (own ?? []).map(invoicedLineOf),
-      priorCommitments: (own ?? []).flatMap(priorCommitmentsOf),
+      alreadyInvoiced: own.map(invoicedLineOf),
+      priorCommitments: own.flatMap(priorCommitmentsOf),
       couponApplicationCounts: new Map(
-        (applied ?? []).map((row) => [row.coupon_association_id, row.application_count]),
+        applied.map((row) => [row.coupon_association_id, row.application_count]),
       ),
     };
   };

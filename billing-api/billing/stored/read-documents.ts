@@ -38,9 +38,11 @@ export async function findDocumentParts(
   const coupons = await findParts(unit, COUPON_APPLICATIONS, invoiceIds);
   const taxes = await findParts(unit, INVOICE_TAXES, invoiceIds);
   return (id) => ({
-    // Absent means none: the invoice has no such parts.
+    // Absent means none: the invoice has no lines.
     lines: lines.get(id) ?? [],
+    // Absent means none: no coupon was applied.
     coupons: coupons.get(id) ?? [],
+    // Absent means none: no tax was applied.
     taxes: taxes.get(id) ?? [],
   });
 }

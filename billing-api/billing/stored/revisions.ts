@@ -43,7 +43,6 @@ export async function findRevisions(
       { count, versions, lastSequence },
     ]),
   );
-  // Absent means none: the subscription has no invoice yet.
   return (id) => found.get(id) ?? NO_INVOICES;
 }
 

@@ -74,6 +74,7 @@ export interface InvoiceHeaderDto {
 
 /** A stored invoice without its parts and without the copies of its parties. */
 export function invoiceHeaderToDto(row: InvoiceRow): InvoiceHeaderDto {
-  const { customer, subscription, ...header } = recordToDto(INVOICES, row);
+  const answer = recordToDto(INVOICES, row);
+  const { customer: _customer, subscription: _subscription, ...header } = answer;
   return header;
 }

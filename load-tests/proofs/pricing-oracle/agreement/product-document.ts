@@ -21,7 +21,7 @@ const STORED = {
   ...{ created_at: AT, created_by: 'job:bill', updated_at: AT, updated_by: null },
 };
 
-/** A row as PostgreSQL gives it: written as JSON, and read again, where a timestamptz is a number. */
+/** A row as PostgreSQL gives it: written as JSON and read, where a timestamptz is a number. */
 function readAgain<C extends Columns>(resource: Resource<C>, part: object, id: string): RowOf<C> {
   const known = Object.keys(resource.allColumns);
   const values = Object.entries({ ...part, ...STORED, id }).filter(([name]) =>
