@@ -53,6 +53,7 @@ export type IdKind =
   | 'external_customer'
   | 'subscription'
   | 'line_item'
+  | 'invoice'
   | AdjustmentIdKind
   | 'entitlement'
   | 'spare_entitlement'
@@ -102,6 +103,8 @@ async function makeCatalog(make: Make, suffix: string): Promise<Ids> {
     lookup_key: priceKey,
   });
   await make('/v1/prices', { ...owned, amount: '49', display_name: 'Base fee' });
+  const advance = { amount: '9', invoice_cadence: 'ADVANCE', display_name: 'Support hours' };
+  await make('/v1/prices', { ...owned, ...advance });
   // In another currency, so that the subscription does not have them.
   const euros = { ...owned, currency: 'eur', amount: '45' };
   const sparePrice = await make('/v1/prices', { ...euros, display_name: 'Base fee' });
@@ -249,6 +252,7 @@ export async function fillEnvironment(
     user: user.body.id,
     subscription: subscription.body.id,
     line_item: line.id,
+    invoice: subscription.body.latest_invoice.id,
     coupon_association: subscription.body.coupon_associations[0].id,
     system_event: happened.body.items[0].id,
   };

@@ -216,6 +216,7 @@ const CUSTOMERS: Readonly<Record<string, Sample>> = {
   SearchSubscriptions: (ids) => ({ body: { subscription_ids: [ids.subscription] } }),
   ReadSubscription: (ids) => ({ path: { id: ids.subscription } }),
   ReadSubscriptionUsage: (ids) => ({ body: { subscription_id: ids.subscription } }),
+  ReadInvoice: (ids) => ({ path: { id: ids.invoice } }),
   PreviewInvoice: (ids) => ({ body: { subscription_id: ids.subscription } }),
   ListLineEvents: (ids) => ({ path: { id: ids.line_item }, query: { ...PERIOD, limit: '1' } }),
   DownloadLineEvents: (ids) => ({ path: { id: ids.line_item }, query: PERIOD }),

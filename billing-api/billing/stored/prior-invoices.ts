@@ -51,8 +51,7 @@ const texts = (list: readonly string[]) => sql.array([...list], 'text');
 function isCounted({ subscriptionIds, exceptIds }: PriorQuery) {
   return sql.fragment`invoice.subscription_id = ANY (${texts(subscriptionIds)})
     AND invoice.id <> ALL (${texts(exceptIds)})
-    AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}
-    AND ${rowIsOfEnvironment('invoice')}`;
+    AND ${rowIsIn(['invoice', 'invoice_status'], INVOICE, 'counted')}`;
 }
 
 function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly LineRow[]> {
@@ -63,7 +62,8 @@ function findLines({ tx }: StatementUnit, query: PriorQuery): Promise<readonly L
       invoice.period_start AS invoice_start, invoice.period_end AS invoice_end
     FROM invoices AS invoice
     JOIN invoice_line_items AS line ON line.invoice_id = invoice.id AND ${rowIsOfEnvironment('line')}
-    WHERE ${isCounted(query)} AND line.subscription_line_item_id IS NOT NULL
+    WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
+      AND line.subscription_line_item_id IS NOT NULL
       AND line.period_start IS NOT NULL AND invoice.period_start IS NOT NULL
       AND (line.period_end > ${since}::timestamptz OR line.period_end = line.period_start
         OR (line.committed_amount IS NOT NULL AND invoice.period_end > ${since}::timestamptz))
@@ -77,7 +77,8 @@ function findCouponCounts({ tx }: StatementUnit, query: PriorQuery) {
     FROM invoices AS invoice
     JOIN coupon_applications AS coupon
       ON coupon.invoice_id = invoice.id AND ${rowIsOfEnvironment('coupon')}
-    WHERE ${isCounted(query)} AND coupon.coupon_association_id IS NOT NULL
+    WHERE ${isCounted(query)} AND ${rowIsOfEnvironment('invoice')}
+      AND coupon.coupon_association_id IS NOT NULL
     GROUP BY invoice.subscription_id, coupon.coupon_association_id`);
 }
 
