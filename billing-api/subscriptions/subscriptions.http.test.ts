@@ -57,7 +57,7 @@ describe('POST /subscriptions', () => {
       proration_behavior: 'none',
       pause_status: 'none',
       version: 1,
-      latest_invoice: null,
+      latest_invoice: { billing_reason: 'SUBSCRIPTION_CREATE', total: '30.00' },
       plan_prices_out_of_sync: false,
       pauses: [],
       phases: [],
