@@ -87,6 +87,35 @@ async function countRedemptions(
 }
 
 /**
+ * Redeems coupons for one invoice alone, each counted as one redemption, in the order of the
+ * request (docs/domain.md 14.3). A refusal must end the unit.
+ */
+export async function redeemForInvoice(
+  unit: Unit,
+  currency: string,
+  codes: readonly string[],
+): Promise<readonly CouponRow[] | Refusal> {
+  if (codes.length === 0) return [];
+  const coupons = await lockCouponsByCode(unit, codes);
+  const redeemed = new Map<CouponRow, number>();
+  const named = collect({ items: codes, isBulk: false }, (code, index) => {
+    const coupon = coupons.get(code);
+    if (coupon === undefined) return notFound('coupon', code);
+    const count = redeemed.get(coupon) ?? coupon.total_redemptions;
+    const problem = redeemed.has(coupon)
+      ? 'must not be named twice'
+      : problemOf(coupon, { redeemed: count, currency, now: unit.now });
+    if (problem !== null) return invalid({ [`coupons.${index}`]: problem });
+    redeemed.set(coupon, count + 1);
+    return coupon;
+  });
+  if (isRefusal(named)) return named;
+  const counted = await countRedemptions(unit, redeemed);
+  if (isRefusal(counted)) return counted;
+  return named.map(({ id }) => assertPresent(counted.get(id), 'a coupon of an invoice'));
+}
+
+/**
  * Attaches coupons to a new subscription, each counted as one redemption (docs/domain.md 14.2,
  * 14.3), in the order of the request. A refusal must end the unit.
  */

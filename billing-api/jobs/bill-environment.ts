@@ -5,6 +5,7 @@ import { defineJob, type JobRun } from '../../sql/jobs/job.js';
 import { BILL_SUBSCRIPTION, FINALIZE_INVOICE } from '../billing/run/due-tasks.js';
 import {
   FINALIZATION,
+  finalizeEdited,
   findDue,
   RENEWAL,
   takeTurn,
@@ -149,6 +150,7 @@ export const BILL_ENVIRONMENT = defineJob({
   withLease: async ({ run }, needs: JobNeeds) => {
     const hasRenewals = await takeTurns(RENEWALS, { run, needs });
     const hasDrafts = await takeTurns(FINALIZATIONS, { run, needs });
-    return { hasMore: hasRenewals || hasDrafts };
+    const edited = await finalizeEdited(needs, occasionOfRun(run), BATCH);
+    return { hasMore: hasRenewals || hasDrafts || edited === BATCH };
   },
 });

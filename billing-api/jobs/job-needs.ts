@@ -5,7 +5,7 @@ import type { Log } from '../../runtime/log.js';
 import type { JobRun } from '../../sql/jobs/job.js';
 import type { Environment } from '../../contract/environment.js';
 import { assertPresent } from '../../runtime/failure.js';
-import type { BillingDependencies } from '../billing/run/run-billing.js';
+import type { BillingDependencies } from '../billing/stored/compute-tasks.js';
 import { KnownCustomers } from '../customers/known-customers.js';
 import type { JobActor, Occasion } from '../records/occasion.js';
 import { createExpiredEvents } from '../usage/expired/expired-events.js';

@@ -1,4 +1,5 @@
 import { sql, type FragmentSqlToken } from 'slonik';
+import { plain, type Decimal } from '../../contract/decimal.js';
 import { formatInstant, type InstantMs } from '../../contract/instant.js';
 import type { Lifecycle } from '../domain/lifecycle/lifecycle.js';
 
@@ -75,6 +76,11 @@ export function hasText<Name extends string>(
 ): Conditions<Name> {
   if (text === undefined) return [];
   return [sql.fragment`strpos(lower(${column(name)}), lower(${text})) > 0`];
+}
+
+/** `column > number`, compared exactly; no condition when it is absent. */
+export function isAbove<Name extends string>(name: Name, number: Decimal | null): Conditions<Name> {
+  return number === null ? [] : [sql.fragment`${column(name)} > ${plain(number)}::numeric`];
 }
 
 /** `column < instant`; no condition when the instant is absent. */

@@ -8,6 +8,7 @@ import {
   type AdjustmentIdKind,
 } from './filled-adjustments.js';
 import { setTestClock } from './set-test-clock.js';
+import { makeDrafts, type InvoiceIdKind } from './filled-invoices.js';
 import { storeErasure } from './filled-erasure.js';
 import { storeParkedJob } from './filled-job.js';
 import { storeDeadLetter, storeUsage, type Place, type UsageStores } from './filled-usage.js';
@@ -54,6 +55,7 @@ export type IdKind =
   | 'subscription'
   | 'line_item'
   | 'invoice'
+  | InvoiceIdKind
   | AdjustmentIdKind
   | 'entitlement'
   | 'spare_entitlement'
@@ -193,6 +195,29 @@ function makeWith(call: BillingUnderTest['call']): Make {
   };
 }
 
+/** The subscription that requests name, with an addon, coupons, taxes and a credit grant. */
+function subscribe(
+  call: BillingUnderTest['call'],
+  suffix: string,
+  { customer, plan, addon, ...adjustments }: Readonly<Record<string, unknown>>,
+) {
+  return call('POST', '/v1/subscriptions', {
+    headers: { 'idempotency-key': `subscribe${suffix}` },
+    body: {
+      customer_id: customer,
+      plan_id: plan,
+      currency: 'usd',
+      billing_period: 'MONTHLY',
+      billing_cycle: 'calendar',
+      start_date: '2026-01-01T00:00:00.000Z',
+      lookup_key: `contract${suffix}`,
+      ...adjustments,
+      addons: [{ addon_id: addon }],
+      credit_grants: [{ name: 'Start credits', credits: '10', cadence: 'ONETIME' }],
+    },
+  });
+}
+
 /**
  * Makes at least one row of everything that an environment can hold, through the API where it has
  * an operation for it.
@@ -215,20 +240,10 @@ export async function fillEnvironment(
   const customer = await makeCustomer(make, suffix);
   const entitlements = await makeEntitlements(make, catalog, suffix);
   const adjustments = await makeAdjustments(make, suffix, customer.customer ?? '');
-  const subscription = await call('POST', '/v1/subscriptions', {
-    headers: { 'idempotency-key': `subscribe${suffix}` },
-    body: {
-      customer_id: customer.customer,
-      plan_id: catalog.plan,
-      currency: 'usd',
-      billing_period: 'MONTHLY',
-      billing_cycle: 'calendar',
-      start_date: '2026-01-01T00:00:00.000Z',
-      lookup_key: `contract${suffix}`,
-      ...adjustmentsOf(adjustments),
-      addons: [{ addon_id: addons.addon }],
-      credit_grants: [{ name: 'Start credits', credits: '10', cadence: 'ONETIME' }],
-    },
+  const named = { customer: customer.customer, plan: catalog.plan, addon: addons.addon };
+  const subscription = await subscribe(call, suffix, { ...named, ...adjustmentsOf(adjustments) });
+  const drafts = await makeDrafts(tools, call, {
+    ...{ environment, customerId: customer.customer ?? '', at: FILLED_AT },
   });
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
@@ -257,6 +272,15 @@ export async function fillEnvironment(
     system_event: happened.body.items[0].id,
   };
   const sold = { ...catalog, ...addons, ...grants, ...units, ...entitlements, ...adjustments };
-  const ids = { ...sold, ...customer, ...alerts, ...made, ...usage, ...letters, ...platform };
+  const ids = {
+    ...sold,
+    ...customer,
+    ...alerts,
+    ...made,
+    ...usage,
+    ...letters,
+    ...drafts,
+    ...platform,
+  };
   return { environment, apiKey, ids: ids as FilledEnvironment['ids'], call };
 }

@@ -1,6 +1,7 @@
 import { ADJUSTMENTS } from './adjustment-samples.js';
 import type { FilledEnvironment } from './filled-environment.js';
 import { PLATFORM } from './platform-samples.js';
+import { STORED_INVOICES } from './stored-invoice-samples.js';
 
 /** A request that its operation answers with its success in a filled environment. */
 export type SampleRequest = {
@@ -216,7 +217,6 @@ const CUSTOMERS: Readonly<Record<string, Sample>> = {
   SearchSubscriptions: (ids) => ({ body: { subscription_ids: [ids.subscription] } }),
   ReadSubscription: (ids) => ({ path: { id: ids.subscription } }),
   ReadSubscriptionUsage: (ids) => ({ body: { subscription_id: ids.subscription } }),
-  ReadInvoice: (ids) => ({ path: { id: ids.invoice } }),
   PreviewInvoice: (ids) => ({ body: { subscription_id: ids.subscription } }),
   ListLineEvents: (ids) => ({ path: { id: ids.line_item }, query: { ...PERIOD, limit: '1' } }),
   DownloadLineEvents: (ids) => ({ path: { id: ids.line_item }, query: PERIOD }),
@@ -260,6 +260,7 @@ const EVENTS: Readonly<Record<string, Sample>> = {
 const SAMPLES: Readonly<Record<string, Sample>> = {
   ...CATALOG,
   ...ADJUSTMENTS,
+  ...STORED_INVOICES,
   ...CUSTOMERS,
   ...EVENTS,
   ...PLATFORM,

@@ -3,6 +3,7 @@ import type {
   DateTime,
   DecimalText,
   MetadataDto,
+  PaginationDto,
   RecordStatusDto,
 } from '../../records/record-dto.js';
 import type { AppliedTaxDto, CouponApplicationDto } from './adjustment-dto.js';
@@ -120,4 +121,9 @@ export interface InvoiceDto extends InvoiceHeaderDto {
   line_items: InvoiceLineItemDto[];
   coupon_applications: CouponApplicationDto[];
   taxes: AppliedTaxDto[];
+}
+
+export interface InvoiceListDto {
+  items: InvoiceDto[];
+  pagination: PaginationDto;
 }

@@ -11,7 +11,8 @@ import type {
 import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
 import type { TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 
-function couponTermsFrom(row: CouponRow): CouponTerms {
+/** The terms of a coupon as invoices are computed with it. */
+export function couponTermsFrom(row: CouponRow): CouponTerms {
   const terms = { id: row.id, cadence: row.cadence, durationInPeriods: row.duration_in_periods };
   if (row.type === 'fixed') {
     const amountOff = new Decimal(assertPresent(row.amount_off, 'the amount of a coupon'));
@@ -39,7 +40,8 @@ export function couponFrom(
   };
 }
 
-function rateTermsFrom(row: TaxRateRow): TaxRateTerms {
+/** The terms of a tax rate as invoices are computed with it. */
+export function rateTermsFrom(row: TaxRateRow): TaxRateTerms {
   const isActive = row.tax_rate_status === 'ACTIVE' && row.status === 'published';
   const terms = { id: row.id, isActive };
   if (row.tax_rate_type === 'fixed') {

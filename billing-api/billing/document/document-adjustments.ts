@@ -1,10 +1,8 @@
 import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
-import type { AttachedCoupon } from '../../declarations/coupons/coupon-association.resource.js';
 import type { CouponSnapshot } from '../../declarations/invoices/coupon-application.resource.js';
 import { COUPONS, type CouponRow } from '../../declarations/coupons/coupon.resource.js';
-import type { AssociatedTax } from '../../declarations/taxes/tax-association.resource.js';
-import { taxRateToDto } from '../../declarations/taxes/tax-rate.resource.js';
+import { taxRateToDto, type TaxRateRow } from '../../declarations/taxes/tax-rate.resource.js';
 import type { AppliedTax, CouponApplication } from '../../domain/adjustments/adjustments.js';
 import { recordToDto } from '../../records/resource.js';
 import { NOT_STORED, type DocumentCoupon, type DocumentTax } from './invoice-document.js';
@@ -16,10 +14,22 @@ function snapshotOf(row: CouponRow): CouponSnapshot {
   return { name, coupon_code, type, cadence, ...terms };
 }
 
+/** A coupon that counts for an invoice; without an association it was named with the invoice. */
+export type CountedCoupon = {
+  readonly association: { readonly id: string; readonly subscription_id: string | null };
+  readonly coupon: CouponRow;
+};
+
+/** A tax that counts for an invoice, by its association or, named with the invoice, by its rate. */
+export type CountedTax = {
+  readonly association: { readonly id: string };
+  readonly rate: TaxRateRow;
+};
+
 /** What coupons took off an invoice, each with the coupon as it was. */
 export function documentCoupons(
   applications: readonly CouponApplication[],
-  attached: readonly AttachedCoupon[],
+  attached: readonly CountedCoupon[],
   appliedAt: InstantMs,
 ): readonly DocumentCoupon[] {
   return applications.map((application, position) => {
@@ -31,7 +41,7 @@ export function documentCoupons(
       invoice_id: null,
       position,
       coupon_id: coupon.id,
-      coupon_association_id: associationId,
+      coupon_association_id: association.subscription_id === null ? null : associationId,
       coupon_snapshot: snapshotOf(coupon),
       invoice_line_item_id: null,
       subscription_id: association.subscription_id,
@@ -48,7 +58,7 @@ export function documentCoupons(
 /** The taxes on an invoice, each with the rate as it was. */
 export function documentTaxes(
   applied: readonly AppliedTax[],
-  associated: readonly AssociatedTax[],
+  associated: readonly CountedTax[],
   appliedAt: InstantMs,
 ): readonly DocumentTax[] {
   return applied.map(({ association: { id, level, entityId }, ...amounts }, position) => {
@@ -62,7 +72,8 @@ export function documentTaxes(
       entity_id: entityId,
       tax_rate_id: rate.id,
       tax_rate: taxRateToDto(rate),
-      tax_association_id: id,
+      // One that was named with the invoice has none.
+      tax_association_id: level === 'invoice' ? null : id,
       taxable_amount: amounts.taxableAmount.value,
       tax_amount: amounts.taxAmount.value,
       applied_at: appliedAt,

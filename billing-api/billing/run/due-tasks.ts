@@ -1,12 +1,16 @@
 import { sql, type FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { formatInstant } from '../../../contract/instant.js';
-import { assertPresent } from '../../../runtime/failure.js';
 import { instantColumn } from '../../../sql/columns.js';
-import { BILLING_REASONS } from '../../declarations/invoices/invoice.resource.js';
+import {
+  BILLING_REASONS,
+  INVOICES,
+  type InvoiceRow,
+} from '../../declarations/invoices/invoice.resource.js';
 import { isOfEnvironment, rowIsOfEnvironment } from '../../records/conditions.js';
-import type { ReadUnit } from '../../records/unit.js';
+import type { ReadUnit, Unit } from '../../records/unit.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
+import { taskOfInvoice } from '../stored/task-of-invoice.js';
 
 /** Jobs of single items, which the runs for a whole environment leave out. */
 export const BILL_SUBSCRIPTION = 'bill-subscription';
@@ -60,18 +64,6 @@ const draftRow = z.object({
   period_end: instantColumn.nullable(),
 });
 
-function taskOfDraft(row: z.output<typeof draftRow>): InvoiceTask {
-  return {
-    subscriptionId: assertPresent(row.subscription_id, 'the subscription of a draft'),
-    period: {
-      startMs: assertPresent(row.period_start, 'the start of its period'),
-      endMs: assertPresent(row.period_end, 'the end of its period'),
-    },
-    reason: row.billing_reason,
-    invoiceId: row.id,
-  };
-}
-
 /** Drafts whose delay is over, earliest first, at most one of each subscription. */
 export async function findDueDrafts(
   { tx, now }: ReadUnit,
@@ -86,16 +78,17 @@ export async function findDueDrafts(
         AND ${isOfEnvironment} AND ${isWanted(FINALIZE_INVOICE, sql.fragment`invoices.id`, due)}
       ORDER BY finalize_at, id LIMIT ${due.limit}
     ) AS due ORDER BY due.subscription_id, due.finalize_at, due.id`);
-  return rows.map(taskOfDraft);
+  return rows.map(taskOfInvoice);
 }
 
-/** A stored invoice of a subscription as a task, if it can be computed again; null if not. */
-export async function findStoredTask(
-  { tx }: ReadUnit,
-  invoiceId: string,
-): Promise<InvoiceTask | null> {
-  const row = await tx.maybeOne(sql.type(draftRow)`
-    SELECT id, subscription_id, billing_reason, period_start, period_end FROM invoices
-    WHERE id = ${invoiceId} AND invoice_type = 'SUBSCRIPTION' AND ${isOfEnvironment}`);
-  return row === null ? null : taskOfDraft(row);
+/** Drafts whose delay is over and whose lines were changed by hand, locked, earliest first. */
+export async function lockEditedDrafts(
+  { tx, now }: Unit,
+  limit: number,
+): Promise<readonly InvoiceRow[]> {
+  return tx.any(sql.type(INVOICES.row)`
+    SELECT * FROM invoices
+    WHERE invoice_status = 'DRAFT' AND is_manually_edited
+      AND finalize_at <= ${formatInstant(now)}::timestamptz AND ${isOfEnvironment}
+    ORDER BY finalize_at, id LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`);
 }

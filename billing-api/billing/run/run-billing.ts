@@ -1,17 +1,19 @@
-import type { IdSource } from '../../../runtime/ids.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
 import type { JobActor, Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import { readUnit, writeUnit, type ReadUnit, type Unit } from '../../records/unit.js';
-import type { UsageReadDependencies } from '../../usage/usage-customers.js';
-import { computeTasks, type ComputedTask, type RefusedTask } from '../stored/compute-tasks.js';
+import {
+  computeTasks,
+  type BillingDependencies,
+  type ComputedTask,
+  type RefusedTask,
+} from '../stored/compute-tasks.js';
 import { finalizeDrafts } from '../stored/finalize-drafts.js';
 import { replaceComputations } from '../stored/hold-drafts.js';
 import type { InvoiceTask } from '../stored/invoice-task.js';
-import { findDueDrafts, findEndedPeriods, type DueQuery } from './due-tasks.js';
+import { reviseDrafts } from '../stored/revise-drafts.js';
+import { findDueDrafts, findEndedPeriods, lockEditedDrafts, type DueQuery } from './due-tasks.js';
 import { renewSubscriptions } from './renew-subscriptions.js';
-
-export type BillingDependencies = UsageReadDependencies & { readonly createId: IdSource };
 
 /** What one turn has done. */
 export type TurnResult = {
@@ -77,4 +79,25 @@ export async function takeTurn(
   // Several invoices have no one whom a refusal could be told: the job fails and is tried again.
   if (isRefusal(done)) throw new Error(done.message);
   return { done, overtaken: computed.length - done, refused };
+}
+
+/**
+ * Finalizes the drafts that are due and whose lines were changed by hand: these stay as they are,
+ * and taxes and sums are computed from them.
+ * @returns how many there were.
+ */
+export async function finalizeEdited(
+  dependencies: BillingDependencies,
+  occasion: Occasion<JobActor>,
+  limit: number,
+): Promise<number> {
+  const done = await writeUnit(dependencies, occasion, async (unit) => {
+    const rows = await lockEditedDrafts(unit, limit);
+    if (rows.length === 0) return 0;
+    const drafts = await reviseDrafts(unit, rows);
+    const stored = await finalizeDrafts(unit, await findInvoiceConfig(unit), drafts);
+    return isRefusal(stored) ? stored : rows.length;
+  });
+  if (isRefusal(done)) throw new Error(done.message);
+  return done;
 }

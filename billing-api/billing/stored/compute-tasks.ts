@@ -1,4 +1,5 @@
 import { assertPresent } from '../../../runtime/failure.js';
+import type { IdSource } from '../../../runtime/ids.js';
 import type { Occasion } from '../../records/occasion.js';
 import { isRefusal, type Refusal } from '../../records/refusal.js';
 import type { ReadUnit } from '../../records/unit.js';
@@ -6,6 +7,9 @@ import type { UsageReadDependencies } from '../../usage/usage-customers.js';
 import { computeInvoices, type ComputedInvoice } from '../compute/compute-invoice.js';
 import { findInvoiceQueries, type StoredQuery } from './find-invoice-queries.js';
 import type { InvoiceTask } from './invoice-task.js';
+
+/** What computing and storing invoices needs. */
+export type BillingDependencies = UsageReadDependencies & { readonly createId: IdSource };
 
 /** An invoice that was computed to be stored. */
 export type ComputedTask = ComputedInvoice<StoredQuery>;

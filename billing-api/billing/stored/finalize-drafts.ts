@@ -1,5 +1,5 @@
 import { ZERO } from '../../../contract/decimal.js';
-import { assertPresent } from '../../../runtime/failure.js';
+import { assertPresent, mustGet, zip } from '../../../runtime/failure.js';
 import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { isSkipped } from '../../domain/invoice/build/zero-test.js';
 import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
@@ -22,6 +22,8 @@ export type FinalDraft = {
   /** What a computation changes of the header (`computedMembers`). */
   readonly computed: InvoicePatch;
   readonly parts: StoredParts;
+  /** The number that a caller gave to it; taken from the series when absent. */
+  readonly number?: string | null;
 };
 
 /**
@@ -113,13 +115,15 @@ export async function finalizeDrafts(
   const charged = drafts.filter((draft) => !empty.includes(draft));
   const skippedRows = await skipDrafts(unit, empty);
   if (isRefusal(skippedRows)) return skippedRows;
-  const numbers = await takeInvoiceNumbers(unit, config, charged.length);
+  const unnumbered = charged.filter(({ number = null }) => number === null);
+  const taken = await takeInvoiceNumbers(unit, config, unnumbered.length);
+  const numbers = new Map(zip(unnumbered, taken));
   const finalRows = await moveRecords(unit, INVOICES, {
     lifecycle: INVOICE,
     move: 'finalize',
     to: 'FINALIZED',
-    changes: charged.map((draft, index) => {
-      const number = assertPresent(numbers[index], 'a number for each invoice');
+    changes: charged.map((draft) => {
+      const number = draft.number ?? mustGet(numbers, draft, 'a number for each invoice');
       return { row: draft.row, patch: finalPatch(unit, draft, number) };
     }),
     told: (after, index) => {

@@ -1,9 +1,5 @@
-import { applyCoupons } from '../../adjustments/apply-coupons.js';
-import { applyPrepaidCredits } from '../../adjustments/apply-prepaid-credits.js';
-import { applyTaxes } from '../../adjustments/apply-taxes.js';
-import { sumOfMoney, zeroMoney, type Money } from '../../money/money.js';
+import { adjustLines } from './adjust-lines.js';
 import { dueDateOf } from './due-date.js';
-import { invoiceTotals } from './invoice-totals.js';
 import type { BillableLine } from '../billable-line.js';
 import type { InvoiceInputs, InvoiceLine, InvoiceResult } from '../invoice.js';
 import { pricedLines } from '../charge/priced-lines.js';
@@ -31,39 +27,18 @@ export function priceInvoice<C extends string>(
   inputs: InvoiceInputs<C>,
 ): InvoiceResult<C> {
   const { currency } = inputs.subscription;
-  const { coupons, taxes: associations, wallets, period, asOfMs } = inputs;
-  const charged = applyCoupons(pricedLines(selected, inputs), { coupons, period, currency });
-  const sum = (amounts: readonly Money<C>[]): Money<C> => sumOfMoney(amounts, currency);
-  const subtotal = sum(charged.lines.map(({ amount }) => amount));
-  const totalDiscount = sum(charged.lines.map(discountOf));
-  const taxable = subtotal.minus(totalDiscount);
-  const paid = applyPrepaidCredits(charged.lines, { wallets, limit: taxable });
-  const taxes = applyTaxes(taxable, { taxes: associations, atMs: asOfMs });
-  const totals = invoiceTotals({
-    subtotal,
-    totalDiscount,
-    totalPrepaidCreditsApplied: sum(paid.lines.map((line) => line.prepaidCreditsApplied)),
-    totalTax: sum(taxes.map(({ taxAmount }) => taxAmount)),
-    adjustmentAmount: zeroMoney(currency),
-    amountPaid: zeroMoney(currency),
+  const { coupons, taxes, wallets, period, asOfMs } = inputs;
+  const adjusted = adjustLines(pricedLines(selected, inputs), {
+    ...{ coupons, taxes, wallets, period, currency },
+    atMs: asOfMs,
   });
   return {
     currency,
     period,
     dueMs: dueDateOf(period, inputs.referencePoint, inputs.dueDays),
-    lines: shownLines(paid.lines, inputs),
-    couponApplications: charged.applications,
-    taxes,
-    prepaidDebits: paid.debits,
-    totals,
+    ...adjusted,
+    lines: shownLines(adjusted.lines, inputs),
   };
-}
-
-function discountOf<C extends string>({
-  lineItemDiscount,
-  invoiceLevelDiscount,
-}: InvoiceLine<C>): Money<C> {
-  return lineItemDiscount.plus(invoiceLevelDiscount);
 }
 
 function shownLines<C extends string>(

@@ -1,0 +1,99 @@
+import { assertPresent } from '../../../runtime/failure.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { problemOfMove } from '../../domain/lifecycle/lifecycle.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import type { ChangeTarget } from '../../records/change-record.js';
+import { targetRefusal } from '../../records/change-record.js';
+import { computeThenStore } from '../../records/compute-then-store.js';
+import { lockRecord, readRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import { readUnit, type Unit } from '../../records/unit.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import {
+  computeTasks,
+  type BillingDependencies,
+  type ComputedTask,
+} from '../stored/compute-tasks.js';
+import { documentOf } from '../stored/document-parts.js';
+import { finalizeDrafts, type FinalDraft, type Finalized } from '../stored/finalize-drafts.js';
+import { replaceComputations } from '../stored/hold-drafts.js';
+import { readDocument } from '../stored/read-documents.js';
+import { taskOfInvoice } from '../stored/task-of-invoice.js';
+import { reviseDrafts } from '../stored/revise-drafts.js';
+
+/** A draft as it was read, and what it computes to; null when its lines were changed by hand. */
+type Computed = { readonly row: InvoiceRow; readonly invoice: ComputedTask | null };
+
+/** A draft that is ready, or the invoice that somebody else has made of it meanwhile. */
+type Held =
+  | { readonly draft: FinalDraft; readonly winner: null }
+  | { readonly draft: null; readonly winner: InvoiceDocument };
+
+async function computeDraft(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  target: ChangeTarget,
+): Promise<Computed | Refusal> {
+  const row = await readUnit(dependencies, occasion, async (unit) => {
+    const found = await readRecord(unit, INVOICES, target.id);
+    if (isRefusal(found)) return found;
+    const problem = problemOfMove(INVOICE, 'finalize', found.invoice_status);
+    if (problem !== null) return new Refusal('invalid_operation', problem);
+    return targetRefusal(INVOICES, found, target) ?? found;
+  });
+  if (isRefusal(row)) return row;
+  const task = row.is_manually_edited ? null : taskOfInvoice(row);
+  if (task === null) return { row, invoice: null };
+  const { computed, refused } = await computeTasks(dependencies, occasion, () =>
+    Promise.resolve([task]),
+  );
+  const [refusal] = refused;
+  if (refusal !== undefined) return refusal.refusal;
+  return { row, invoice: assertPresent(computed[0], 'the computed draft') };
+}
+
+/** Locks the draft; null when it, or what it is computed from, has changed since it was read. */
+async function holdDraft(
+  unit: Unit,
+  { row: read, invoice }: Computed,
+): Promise<Held | Refusal | null> {
+  const [computed] = invoice === null ? [] : await replaceComputations(unit, [invoice], ['DRAFT']);
+  if (computed !== undefined) return { draft: computed, winner: null };
+  const row = await lockRecord(unit, INVOICES, read.id);
+  if (row?.invoice_status === 'FINALIZED') {
+    const winner = await readDocument(unit, row.id);
+    return isRefusal(winner) ? winner : { draft: null, winner };
+  }
+  if (row?.version !== read.version || invoice !== null) return null;
+  const [revised] = await reviseDrafts(unit, [row]);
+  return { draft: assertPresent(revised, 'the draft'), winner: null };
+}
+
+function onlyOf({ finalized, skipped }: Finalized): InvoiceDocument {
+  const { row, parts } = assertPresent([...finalized, ...skipped][0], 'the invoice');
+  return documentOf(row, parts);
+}
+
+/**
+ * POST /invoices/{id}/finalize: computes a draft once more, and gives it its number; one that
+ * charges nothing is skipped. Lines that were changed by hand stay. Of several calls and jobs at
+ * once one finalizes; the others answer with the invoice that it made.
+ */
+export function finalizeInvoice(
+  dependencies: BillingDependencies,
+  occasion: Occasion,
+  target: ChangeTarget,
+): Promise<InvoiceDocument | Refusal> {
+  return computeThenStore<Computed, Held, InvoiceDocument>(dependencies, occasion, {
+    what: 'the invoice',
+    compute: () => computeDraft(dependencies, occasion, target),
+    lockAndCompare: holdDraft,
+    store: async (unit, _computed, { draft, winner }) => {
+      if (draft === null) return winner;
+      const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
+      return isRefusal(done) ? done : onlyOf(done);
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import { Body, Controller, Extension, Path, Post, Request, Route, Tags } from '@tsoa/runtime';
+import type { Request as HttpRequest } from 'express';
+import { accepted } from '../../edge/http-failure.js';
+import { occasionOf } from '../../edge/request-context.js';
+import { expectedVersions, tagVersion } from '../../edge/versions.js';
+import type { MessageDto } from '../../records/record-dto.js';
+import type { Refusal } from '../../records/refusal.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDto } from '../answer/invoice-dto.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import type { BillingDependencies } from '../stored/compute-tasks.js';
+import { finalizeInvoice } from './finalize-invoice.js';
+import { recomputeInvoice } from './recompute-invoice.js';
+import { triggerCommunication } from './trigger-communication.js';
+import { voidInvoice, type VoidInvoiceBody } from './void-invoice.js';
+
+@Route('v1/invoices')
+@Tags('Invoices')
+export class InvoiceActionsController extends Controller {
+  constructor(private readonly dependencies: BillingDependencies) {
+    super();
+  }
+
+  /**
+   * Computes a draft once more and gives it its number; one that charges nothing is skipped. Of
+   * several calls at once one finalizes, and the others answer with what it made.
+   * @summary Finalize an invoice
+   */
+  @Post('{id}/finalize')
+  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true, rate: 'heavy' })
+  public async finalizeInvoice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<InvoiceDto> {
+    const target = { id, isExpected: expectedVersions(request) };
+    return this.#answer(await finalizeInvoice(this.dependencies, occasionOf(request), target));
+  }
+
+  /**
+   * The invoice is no claim any more, and its period can be billed anew.
+   * @summary Void an invoice
+   */
+  @Post('{id}/void')
+  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
+  public async voidInvoice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: VoidInvoiceBody,
+  ): Promise<InvoiceDto> {
+    const target = { id, isExpected: expectedVersions(request) };
+    const change = { target, body };
+    return this.#answer(await voidInvoice(this.dependencies, occasionOf(request), change));
+  }
+
+  /**
+   * Computes a draft or a skipped invoice again, in its place.
+   * @summary Recompute an invoice
+   */
+  @Post('{id}/recompute')
+  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true, rate: 'heavy' })
+  public async recomputeInvoice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<InvoiceDto> {
+    return this.#answer(await recomputeInvoice(this.dependencies, occasionOf(request), id));
+  }
+
+  /**
+   * Announces with an event that the invoice is to be sent to its customer.
+   * @summary Send an invoice
+   */
+  @Post('{id}/comms/trigger')
+  @Extension('x-operation', { entity: 'invoice', access: 'write' })
+  public async triggerCommunication(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<MessageDto> {
+    accepted(await triggerCommunication(this.dependencies, occasionOf(request), id));
+    return { message: 'the event invoice.communication.triggered was stored' };
+  }
+
+  #answer(outcome: InvoiceDocument | Refusal): InvoiceDto {
+    const document = accepted(outcome);
+    tagVersion(this, document.header.version);
+    return invoiceToDto(document, null);
+  }
+}

@@ -1,0 +1,29 @@
+import { invoiceHeaderToDto } from '../../declarations/invoices/invoice-header-dto.js';
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { lockRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { announce } from '../../records/recorded-change.js';
+import { notFound, Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+
+/**
+ * POST /invoices/{id}/comms/trigger: tells by an event that the invoice is to be sent to its
+ * customer.
+ */
+export function triggerCommunication(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<null | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const row = await lockRecord(unit, INVOICES, id);
+    if (row === null) return notFound(INVOICES.name, id);
+    if (row.invoice_status === 'DRAFT') {
+      const problem = 'the invoice is DRAFT; finalize it before it is sent to its customer';
+      return new Refusal('invalid_operation', problem);
+    }
+    const name = 'invoice.communication.triggered';
+    announce(unit, INVOICES, { id, name, told: invoiceHeaderToDto(row) });
+    return null;
+  });
+}

@@ -1,0 +1,56 @@
+import { INVOICES } from '../../declarations/invoices/invoice.resource.js';
+import { INVOICE } from '../../domain/lifecycle/invoice-lifecycle.js';
+import type { ChangeTarget } from '../../records/change-record.js';
+import { MemberReader } from '../../records/member-rules.js';
+import { moveRecord } from '../../records/move-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import type { MetadataDto } from '../../records/record-dto.js';
+import { isRefusal, Refusal } from '../../records/refusal.js';
+import { writeUnit, type WriteDependencies } from '../../records/unit.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { documentOf } from '../stored/document-parts.js';
+import { findDocumentParts } from '../stored/read-documents.js';
+
+/** @example {"metadata": {"reason": "wrong address"}} */
+export interface VoidInvoiceBody {
+  /** Added to those of the invoice. */
+  metadata?: MetadataDto;
+}
+
+/** An invoice stays while money is on its way, and when all was paid back (docs/domain.md 18). */
+const KEPT = ['PROCESSING', 'REFUNDED'];
+
+/**
+ * POST /invoices/{id}/void: the invoice is no claim any more, and its period can be billed anew. Of
+ * two calls at once the second is refused.
+ */
+export function voidInvoice(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  { target, body }: { readonly target: ChangeTarget; readonly body: VoidInvoiceBody },
+): Promise<InvoiceDocument | Refusal> {
+  return writeUnit(dependencies, occasion, async (unit) => {
+    const partsOf = await findDocumentParts(unit, [target.id]);
+    const row = await moveRecord(unit, INVOICES, {
+      target,
+      lifecycle: INVOICE,
+      move: 'void',
+      to: 'VOIDED',
+      patch: ({ payment_status: status, metadata }) => {
+        if (KEPT.includes(status)) {
+          const problem = `the payment of the invoice is ${status}, so the invoice cannot be voided`;
+          return new Refusal('invalid_operation', problem);
+        }
+        const reader = new MemberReader();
+        const merged = reader.metadata({ ...metadata, ...body.metadata });
+        const problems = reader.refusal();
+        if (problems !== null) return problems;
+        const stopped = { payment_status: 'VOIDED', finalize_at: null } as const;
+        return { ...stopped, voided_at: unit.now, metadata: merged };
+      },
+      told: (after) => Promise.resolve(invoiceToDto(documentOf(after, partsOf(after.id)), null)),
+    });
+    return isRefusal(row) ? row : documentOf(row, partsOf(row.id));
+  });
+}

@@ -1,0 +1,145 @@
+import { ZERO } from '../../../contract/decimal.js';
+import type { InstantMs, Interval } from '../../../contract/instant.js';
+import { zip } from '../../../runtime/failure.js';
+import type { CouponAssociation, TaxAssociation } from '../../domain/adjustments/adjustments.js';
+import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
+import { adjustLines } from '../../domain/invoice/build/adjust-lines.js';
+import type { InvoiceTotals } from '../../domain/invoice/invoice.js';
+import { decodeValue } from '../../domain/invoice/snapshot/decode-value.js';
+import {
+  encodeValue,
+  isPlainObject,
+  type JsonValue,
+} from '../../domain/invoice/snapshot/encode-value.js';
+import { RULES_VERSION } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import { Money, zeroMoney } from '../../domain/money/money.js';
+import {
+  documentCoupons,
+  documentTaxes,
+  type CountedCoupon,
+  type CountedTax,
+} from '../document/document-adjustments.js';
+import type { DocumentLine, InvoiceHeader } from '../document/invoice-document.js';
+import type { DocumentParts } from './document-parts.js';
+
+/** Lines whose amounts were given, not computed, and what is done to them. */
+export type GivenInvoice = {
+  readonly currency: string;
+  /** Of the invoice; coupons apply whose dates overlap it. */
+  readonly period: Interval;
+  readonly lines: readonly DocumentLine[];
+  readonly coupons: readonly CouponAssociation[];
+  readonly taxes: readonly TaxAssociation[];
+  readonly atMs: InstantMs;
+};
+
+const GIVEN = 'given lines';
+
+/** Given lines, and what is done to them, as a text; `decodeGiven` returns an equal one. */
+export function encodeGiven(given: GivenInvoice): string {
+  return JSON.stringify({ kind: GIVEN, rules: RULES_VERSION, given: encodeValue(given) });
+}
+
+/** What `encodeGiven` wrote; null for the inputs of a computed invoice. */
+export function decodeGiven(text: string): GivenInvoice | null {
+  const read: unknown = JSON.parse(text);
+  if (!isPlainObject(read) || read['kind'] !== GIVEN) return null;
+  // Written by `encodeGiven` from the same type.
+  return decodeValue(read['given'] as JsonValue) as GivenInvoice;
+}
+
+/** The records that the discounts and taxes of given lines name. */
+export type GivenParties = {
+  readonly coupons: readonly CountedCoupon[];
+  readonly taxes: readonly CountedTax[];
+};
+
+/** The members of a header that follow from the lines. */
+export type GivenTotals = Pick<
+  InvoiceHeader,
+  | 'subtotal'
+  | 'total'
+  | 'total_discount'
+  | 'total_tax'
+  | 'total_prepaid_credits_applied'
+  | 'adjustment_amount'
+  | 'amount_due'
+  | 'amount_paid'
+  | 'amount_remaining'
+  | 'overpaid_amount'
+>;
+
+type GivenLine = AdjustedLine & { readonly row: DocumentLine };
+
+function adjustable(row: DocumentLine, currency: string): GivenLine {
+  const { subscription_line_item_id: id, price_type: type } = row;
+  const zero = zeroMoney(currency);
+  return {
+    row,
+    lineItem: id === null ? null : { id, price: { type } },
+    amount: new Money(row.amount, currency),
+    lineItemDiscount: zero,
+    invoiceLevelDiscount: zero,
+    prepaidCreditsApplied: zero,
+    trace: { ...row.trace, discounts: [] },
+  };
+}
+
+function totalsOf(totals: InvoiceTotals): GivenTotals {
+  return {
+    subtotal: totals.subtotal.value,
+    total: totals.total.value,
+    total_discount: totals.totalDiscount.value,
+    total_tax: totals.totalTax.value,
+    total_prepaid_credits_applied: totals.totalPrepaidCreditsApplied.value,
+    adjustment_amount: totals.adjustmentAmount.value,
+    amount_due: totals.amountDue.value,
+    amount_paid: totals.amountPaid.value,
+    amount_remaining: totals.amountRemaining.value,
+    overpaid_amount: totals.overpaidAmount.value,
+  };
+}
+
+/** The parts and sums of an invoice whose lines were given: coupons, then taxes. Reads nothing. */
+export function documentOfGiven(
+  given: GivenInvoice,
+  parties: GivenParties,
+): DocumentParts & { readonly totals: GivenTotals } {
+  const { lines, currency, atMs, ...terms } = given;
+  const adjusted = adjustLines(
+    lines.map((line) => adjustable(line, currency)),
+    { ...terms, currency, atMs, wallets: [] },
+  );
+  return {
+    lines: zip(lines, adjusted.lines).map(([line, after], position) => ({
+      ...line,
+      position,
+      line_item_discount: after.lineItemDiscount.value,
+      invoice_level_discount: after.invoiceLevelDiscount.value,
+      prepaid_credits_applied: after.prepaidCreditsApplied.value,
+      trace: { ...line.trace, discounts: after.trace.discounts },
+    })),
+    coupons: documentCoupons(adjusted.couponApplications, parties.coupons, atMs),
+    taxes: documentTaxes(adjusted.taxes, parties.taxes, atMs),
+    totals: totalsOf(adjusted.totals),
+  };
+}
+
+/**
+ * The sums of a CREDIT invoice: no coupons, credits or taxes, and no floor (docs/domain.md 13.2).
+ */
+export function totalsOfCredit(lines: readonly DocumentLine[]): GivenTotals {
+  const subtotal = lines.reduce((sum, { amount }) => sum.plus(amount), ZERO);
+  return {
+    subtotal,
+    total: subtotal,
+    total_discount: ZERO,
+    total_tax: ZERO,
+    total_prepaid_credits_applied: ZERO,
+    adjustment_amount: ZERO,
+    amount_due: subtotal,
+    amount_paid: ZERO,
+    amount_remaining: ZERO,
+    overpaid_amount: ZERO,
+  };
+}

@@ -1,0 +1,52 @@
+import type { ClickHouse } from '../../clickhouse/client.js';
+import type { Environment } from '../../contract/environment.js';
+import { mustGet, zip } from '../../runtime/failure.js';
+import type { Database } from '../../sql/pool.js';
+import { billUntil } from './bill-environment.js';
+import type { BillingUnderTest } from './billing-harness.js';
+
+/** Drafts for the operations that use one up. */
+const DRAFTS = ['draft', 'spare_draft', 'edited_draft', 'void_draft'] as const;
+
+export type InvoiceIdKind = (typeof DRAFTS)[number] | 'draft_line' | 'spare_draft_line';
+
+export type InvoiceIds = Readonly<Record<InvoiceIdKind, string>>;
+
+type Stores = { readonly database: Database; readonly clickhouse: ClickHouse };
+
+/**
+ * Drafts of subscriptions whose period ends as the environment is filled, made by the billing job.
+ */
+export async function makeDrafts(
+  { database, clickhouse }: Stores,
+  call: BillingUnderTest['call'],
+  { environment, customerId, at }: { environment: Environment; customerId: string; at: string },
+): Promise<InvoiceIds> {
+  const make = async (path: string, body: object) => (await call('POST', path, { body })).body;
+  const plan = await make('/v1/plans', { name: 'Team' });
+  const price = { entity_id: plan.id, currency: 'eur', invoice_cadence: 'ARREAR' };
+  await make('/v1/prices', { ...price, amount: '45', display_name: 'Team fee' });
+  await make('/v1/prices', { ...price, amount: '5', display_name: 'Support' });
+  const start = new Date(at);
+  start.setUTCMonth(start.getUTCMonth() - 1);
+  const subscriptions: string[] = [];
+  for (const name of DRAFTS) {
+    const made = await make('/v1/subscriptions', {
+      ...{ customer_id: customerId, plan_id: plan.id, currency: 'eur', metadata: { name } },
+      ...{ billing_period: 'MONTHLY', start_date: start.toISOString() },
+    });
+    subscriptions.push(made.id as string);
+  }
+  await billUntil({ database, clickHouse: clickhouse, environment }, at);
+  const made: [string, string][] = [];
+  for (const [name, id] of zip(DRAFTS, subscriptions)) {
+    const read = await call('GET', `/v1/subscriptions/${id}`);
+    made.push([name, read.body.latest_invoice.id as string]);
+  }
+  const drafts = new Map(made);
+  const edited = await call('GET', `/v1/invoices/${mustGet(drafts, 'edited_draft', 'a draft')}`);
+  const [first, second] = edited.body.line_items as readonly { readonly id: string }[];
+  const lines = [['draft_line', first?.id] as const, ['spare_draft_line', second?.id] as const];
+  // The names are those of the drafts and of their lines.
+  return Object.fromEntries([...drafts, ...lines]) as InvoiceIds;
+}

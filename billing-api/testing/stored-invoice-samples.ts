@@ -1,0 +1,39 @@
+import type { Sample } from './sample-requests.js';
+
+/** Requests about stored invoices. */
+export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
+  CreateInvoice: (ids) => ({
+    body: {
+      customer_id: ids.customer,
+      currency: 'eur',
+      subtotal: '150',
+      total: '150',
+      amount_due: '150',
+      line_items: [{ display_name: 'Workshop', amount: '150', quantity: '2' }],
+      coupons: [ids.coupon_code],
+      tax_rates: [ids.tax_rate_code],
+      description: 'Workshop in January',
+    },
+  }),
+  SearchInvoices: (ids) => ({ body: { subscription_id: ids.subscription } }),
+  ReadInvoice: (ids) => ({ path: { id: ids.invoice } }),
+  ChangeInvoice: (ids) => ({
+    path: { id: ids.invoice },
+    body: { due_date: '2026-02-15T00:00:00Z', metadata: { order: '4711' } },
+  }),
+  FinalizeInvoice: (ids) => ({ path: { id: ids.draft } }),
+  RecomputeInvoice: (ids) => ({ path: { id: ids.spare_draft } }),
+  VoidInvoice: (ids) => ({ path: { id: ids.void_draft }, body: { metadata: { why: 'test' } } }),
+  TriggerCommunication: (ids) => ({ path: { id: ids.invoice } }),
+  AddInvoiceLine: (ids) => ({
+    path: { id: ids.edited_draft },
+    body: { display_name: 'Goodwill', amount: '12.50' },
+  }),
+  ChangeInvoiceLine: (ids) => ({
+    path: { id: ids.edited_draft, line_id: ids.draft_line },
+    body: { amount: '40' },
+  }),
+  RemoveInvoiceLine: (ids) => ({
+    path: { id: ids.edited_draft, line_id: ids.spare_draft_line },
+  }),
+};
