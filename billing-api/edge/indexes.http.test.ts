@@ -24,8 +24,9 @@ const TRAIL = {
 
 /** The index that each statement needs. */
 const STATEMENTS = {
-  subscriptions_period_end: `SELECT id FROM subscriptions
-    WHERE ${LIVE} AND current_period_end <= ${DUE} ORDER BY current_period_end LIMIT 100`,
+  subscriptions_to_renew: `SELECT id FROM subscriptions
+    WHERE status = 'published' AND subscription_status = 'active' AND ${OWN}
+      AND current_period_end <= ${DUE} ORDER BY current_period_end, id LIMIT 100`,
   subscriptions_cancel_at: `SELECT id FROM subscriptions
     WHERE ${LIVE} AND cancel_at <= ${DUE} ORDER BY cancel_at LIMIT 100`,
   subscriptions_trial_end: `SELECT id FROM subscriptions

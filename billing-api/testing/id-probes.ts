@@ -40,6 +40,8 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   service_account_id: ['service_account'],
   group_id: ['group'],
   coupon_id: ['coupon'],
+  invoice_id: ['invoice'],
+  subscription_customer_id: ['customer'],
 };
 
 /** Members that name nothing that can be stored yet, or something outside of the product. */

@@ -3,15 +3,17 @@ import type { InstantMs } from '../../../contract/instant.js';
 import { assertPresent } from '../../../runtime/failure.js';
 import { redeemForInvoice } from '../../coupons/redeem-coupons.js';
 import { findAnsweredCustomer } from '../../customers/named-customer.js';
+import { PRICES } from '../../declarations/catalog/price.resource.js';
 import {
   customerToDto,
   type AnsweredCustomerRow,
 } from '../../declarations/customers/customer.resource.js';
 import { INVOICES, type NewInvoiceRow } from '../../declarations/invoices/invoice.resource.js';
 import { findInvoiceConfig } from '../../platform/settings/invoice-config.js';
+import { findRecords } from '../../records/find-record.js';
 import { createRecord } from '../../records/create-record.js';
 import type { Occasion } from '../../records/occasion.js';
-import { isRefusal, notPublished, type Refusal } from '../../records/refusal.js';
+import { isRefusal, notFound, notPublished, type Refusal } from '../../records/refusal.js';
 import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
 import { NEW_DRAFT, type InvoiceDocument } from '../document/invoice-document.js';
 import { computationOfGiven, storeComputations } from '../stored/computations.js';
@@ -61,6 +63,14 @@ async function findPublishedCustomer(
   return notPublished('customer', customer.status);
 }
 
+/** The 404 for a price that a line names and that does not exist; null when all do. */
+async function unknownPrice(unit: Unit, { lines }: GivenInvoiceRequest): Promise<Refusal | null> {
+  const ids = lines.map(({ priceId }) => priceId).filter((id) => id !== null);
+  const prices = await findRecords(unit, PRICES, ids);
+  const missing = ids.find((id) => !prices.has(id));
+  return missing === undefined ? null : notFound(PRICES.name, missing);
+}
+
 /** The row of the invoice before it is finalized. */
 function newRow(
   request: GivenInvoiceRequest,
@@ -102,6 +112,8 @@ async function storeGiven(
 ): Promise<InvoiceDocument | Refusal> {
   const customer = await findPublishedCustomer(unit, request.customerId);
   if (isRefusal(customer)) return customer;
+  const unknown = await unknownPrice(unit, request);
+  if (unknown !== null) return unknown;
   const id = unit.newId(INVOICES.idPrefix);
   const found = await givenOf(unit, id, request);
   if (isRefusal(found)) return found;

@@ -13,12 +13,9 @@ import {
 import type { Request as HttpRequest } from 'express';
 import { accepted } from '../../edge/http-failure.js';
 import { occasionOf } from '../../edge/request-context.js';
-import { expectedVersions, tagVersion } from '../../edge/versions.js';
-import type { Refusal } from '../../records/refusal.js';
 import type { WriteDependencies } from '../../records/unit.js';
 import { invoiceToDto } from '../answer/invoice-answer.js';
 import type { InvoiceDto } from '../answer/invoice-dto.js';
-import type { InvoiceDocument } from '../document/invoice-document.js';
 import {
   addInvoiceLine,
   changeInvoiceLine,
@@ -40,30 +37,32 @@ export class InvoiceLinesController extends Controller {
    * @summary Add a line to a draft
    */
   @Post('{id}/line_items')
-  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
+  @Extension('x-operation', { entity: 'invoice', access: 'write' })
   public async addInvoiceLine(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Body() body: AddInvoiceLineBody,
   ): Promise<InvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
+    const target = { id };
     const change = { target, body };
-    return this.#answer(await addInvoiceLine(this.dependencies, occasionOf(request), change));
+    const outcome = await addInvoiceLine(this.dependencies, occasionOf(request), change);
+    return invoiceToDto(accepted(outcome), null);
   }
 
   /* eslint-disable max-params */
   /** @summary Change a line of a draft */
   @Put('{id}/line_items/{line_id}')
-  @Extension('x-operation', { entity: 'invoice', access: 'write', versioned: true })
+  @Extension('x-operation', { entity: 'invoice', access: 'write' })
   public async changeInvoiceLine(
     @Request() request: HttpRequest,
     @Path() id: string,
     @Path('line_id') lineId: string,
     @Body() body: ChangeInvoiceLineBody,
   ): Promise<InvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
+    const target = { id };
     const change = { target, lineId, body };
-    return this.#answer(await changeInvoiceLine(this.dependencies, occasionOf(request), change));
+    const outcome = await changeInvoiceLine(this.dependencies, occasionOf(request), change);
+    return invoiceToDto(accepted(outcome), null);
   }
 
   /* eslint-enable max-params */
@@ -79,15 +78,9 @@ export class InvoiceLinesController extends Controller {
     @Path() id: string,
     @Path('line_id') lineId: string,
   ): Promise<InvoiceDto> {
-    const target = { id, isExpected: expectedVersions(request) };
+    const target = { id };
     const change = { target, lineId };
     const outcome = await removeInvoiceLine(this.dependencies, occasionOf(request), change);
     return invoiceToDto(accepted(outcome), null);
-  }
-
-  #answer(outcome: InvoiceDocument | Refusal): InvoiceDto {
-    const document = accepted(outcome);
-    tagVersion(this, document.header.version);
-    return invoiceToDto(document, null);
   }
 }

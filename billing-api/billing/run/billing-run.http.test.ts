@@ -2,8 +2,7 @@ import { sql } from 'slonik';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { ownerOf } from '../../../load-tests/harness/owner.js';
-import { billUntil } from '../../testing/bill-environment.js';
-import { test as base } from '../../testing/billing-test.js';
+import { test } from '../../testing/billed-test.js';
 
 const shownRow = z.object({
   number: z.string().nullable(),
@@ -11,15 +10,6 @@ const shownRow = z.object({
   status: z.string(),
   start: z.string(),
   total: z.string(),
-});
-
-type Bill = (instant: string) => Promise<void>;
-
-const test = base.extend<{ bill: Bill }>({
-  bill: async ({ api, database, clickhouse }, use) => {
-    const world = { database: database.database, clickHouse: clickhouse.client };
-    await use((instant) => billUntil({ ...world, environment: api.environment }, instant));
-  },
 });
 
 describe('the run of the billing jobs', () => {

@@ -1,0 +1,232 @@
+import { describe, expect } from 'vitest';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { test } from '../../testing/billed-test.js';
+
+type Api = BillingUnderTest;
+
+/** A subscription of 100 in arrear and 30 in advance a month, from October on; with its opening. */
+async function subscribe(api: Api, members: Readonly<Record<string, unknown>> = {}) {
+  const plan = await api.make('/v1/plans', { name: 'Pro' });
+  const price = { entity_id: plan.id, currency: 'usd' };
+  await api.make('/v1/prices', { ...price, amount: '100', invoice_cadence: 'ARREAR' });
+  await api.make('/v1/prices', { ...price, amount: '30', invoice_cadence: 'ADVANCE' });
+  const customer = await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
+  const subscription = await api.make('/v1/subscriptions', {
+    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z', ...members },
+  });
+  return { customer, subscription };
+}
+
+async function latestOf(api: Api, subscriptionId: string) {
+  const { body } = await api.call('GET', `/v1/subscriptions/${subscriptionId}`);
+  return (await api.call('GET', `/v1/invoices/${body.latest_invoice.id}`)).body;
+}
+
+const statusOf = (answers: readonly { readonly status: number }[]) =>
+  answers.map(({ status }) => status).sort();
+
+describe('an invoice', () => {
+  test('is finalized once, whoever asks at once: one number, one event, the same answer', async ({
+    api,
+    bill,
+  }) => {
+    const { subscription } = await subscribe(api);
+    await bill('2026-12-01T00:30:00.000Z');
+    const draft = await latestOf(api, subscription.id);
+    expect(draft).toMatchObject({ invoice_status: 'DRAFT', total: '130.00', invoice_number: null });
+    const path = `/v1/invoices/${draft.id}/finalize`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => api.call('POST', path)).concat(
+        bill('2026-12-02T00:00:00.000Z').then(() => api.call('GET', `/v1/invoices/${draft.id}`)),
+      ),
+    );
+    const done = answers.filter(({ status }) => status === 200).map(({ body }) => body);
+    expect(done.length).toBeGreaterThan(0);
+    for (const body of done) {
+      expect(body).toMatchObject({ id: draft.id, invoice_status: 'FINALIZED', total: '130.00' });
+      expect(body.invoice_number).toBe(done[0].invoice_number);
+    }
+    const late = answers.filter(({ status }) => status !== 200);
+    for (const { status, body } of late) {
+      expect([status, body.code]).toEqual([400, 'invalid_operation']);
+    }
+    const events = await api.call('GET', '/v1/webhooks/events?limit=1000');
+    const finals = events.body.items.filter(
+      (event: { event_name: string; entity_id: string }) =>
+        event.event_name === 'invoice.update.finalized' && event.entity_id === draft.id,
+    );
+    expect(finals).toHaveLength(1);
+    expect(finals[0].payload.invoice).toEqual(done[0]);
+    const again = await api.call('POST', path);
+    expect([again.status, again.body.code]).toEqual([400, 'invalid_operation']);
+  });
+
+  test('is voided once, refuses everything afterwards, and frees its period', async ({
+    api,
+    bill,
+  }) => {
+    const { subscription } = await subscribe(api);
+    await bill('2026-12-01T02:00:00.000Z');
+    const invoice = await latestOf(api, subscription.id);
+    expect(invoice.invoice_status).toBe('FINALIZED');
+    const path = `/v1/invoices/${invoice.id}`;
+    const body = { metadata: { why: 'test' } };
+    const voids = await Promise.all(
+      [1, 2, 3].map(() => api.call('POST', `${path}/void`, { body })),
+    );
+    expect(statusOf(voids)).toEqual([200, 400, 400]);
+    const { body: voided } = await api.call('GET', path);
+    expect(voided).toMatchObject({
+      ...{ invoice_status: 'VOIDED', payment_status: 'VOIDED', metadata: { why: 'test' } },
+      ...{ invoice_number: invoice.invoice_number, total: '130.00' },
+    });
+    const refused = await Promise.all([
+      api.call('PUT', path, { body: { metadata: {} } }),
+      api.call('POST', `${path}/finalize`),
+      api.call('POST', `${path}/recompute`),
+      api.call('POST', `${path}/line_items`, { body: { display_name: 'A', amount: '1' } }),
+    ]);
+    expect(refused.map(({ status, body: { code } }) => [status, code])).toEqual(
+      refused.map(() => [400, 'invalid_operation']),
+    );
+  });
+
+  test('keeps lines that were changed by hand, with coupons, taxes and sums from them', async ({
+    api,
+    bill,
+  }) => {
+    await api.make('/v1/coupons', {
+      ...{ name: 'Ten', coupon_code: 'TEN', type: 'percentage', percentage_off: '10' },
+      cadence: 'forever',
+    });
+    const rate = await api.make('/v1/taxes/rates', {
+      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+    });
+    const { customer, subscription } = await subscribe(api, { coupons: ['TEN'] });
+    await api.make('/v1/taxes/associations', {
+      ...{ tax_rate_code: rate.code, entity_type: 'customer', entity_id: customer.id },
+    });
+    await bill('2026-12-01T00:30:00.000Z');
+    const draft = await latestOf(api, subscription.id);
+    const path = `/v1/invoices/${draft.id}`;
+    // 130 − 13 = 117; 20 % of it is 23.40.
+    expect(draft).toMatchObject({ total_discount: '13.00', total_tax: '23.40', total: '140.40' });
+    const added = await api.call('POST', `${path}/line_items`, {
+      body: { display_name: 'Goodwill', amount: '20', quantity: '2' },
+    });
+    expect(added.body).toMatchObject({
+      ...{ is_manually_edited: true, subtotal: '150.00', total_discount: '15.00' },
+      ...{ total_tax: '27.00', total: '162.00', amount_due: '162.00' },
+    });
+    const [first] = draft.line_items;
+    const changed = await api.call('PUT', `${path}/line_items/${first.id}`, {
+      body: { amount: '50.00' },
+    });
+    expect(changed.body).toMatchObject({ subtotal: '100.00', total: '108.00' });
+    expect(changed.body.line_items[0].id).toBe(first.id);
+    const removed = await api.call('DELETE', `${path}/line_items/${first.id}`);
+    expect(removed.body).toMatchObject({ subtotal: '50.00', total: '54.00' });
+    const recompute = await api.call('POST', `${path}/recompute`);
+    expect(recompute.status).toBe(400);
+    await bill('2026-12-01T02:00:00.000Z');
+    expect((await api.call('GET', path)).body).toMatchObject({
+      ...{ invoice_status: 'FINALIZED', subtotal: '50.00', total_discount: '5.00' },
+      ...{ total_tax: '9.00', total: '54.00', is_manually_edited: true },
+    });
+  });
+
+  test('with given lines is finalized at once, with coupons and taxes, or as a credit', async ({
+    api,
+  }) => {
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const customer = (await api.call('GET', '/v1/customers/external/acme')).body;
+    await api.make('/v1/coupons', {
+      ...{ name: 'Five', coupon_code: 'FIVE', type: 'fixed', amount_off: '5', currency: 'usd' },
+      ...{ cadence: 'once', max_redemptions: 1 },
+    });
+    await api.make('/v1/taxes/rates', {
+      ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
+    });
+    const lines = [
+      { display_name: 'Workshop', amount: '100' },
+      { display_name: 'Travel', amount: '25.5', quantity: '3' },
+    ];
+    const sums = { subtotal: '125.50', total: '125.5', amount_due: '125.50' };
+    const body = { customer_id: customer.id, currency: 'USD', line_items: lines, ...sums };
+    const made = await api.call('POST', '/v1/invoices', {
+      body: { ...body, coupons: ['FIVE'], tax_rates: ['vat'], invoice_number: 'A-1' },
+    });
+    expect(made.status).toBe(201);
+    // 125.50 − 5 = 120.50; 20 % of it is 24.10.
+    expect(made.body).toMatchObject({
+      ...{ invoice_type: 'ONE_OFF', invoice_status: 'FINALIZED', payment_status: 'PENDING' },
+      ...{ invoice_number: 'A-1', subtotal: '125.50', total_discount: '5.00' },
+      ...{ total_tax: '24.10', total: '144.60', period_start: null, billing_reason: 'MANUAL' },
+    });
+    expect(made.body.line_items.map((line: { amount: string }) => line.amount)).toEqual([
+      '100.00',
+      '25.50',
+    ]);
+    const refusals = [
+      [{ ...body, invoice_number: 'A-1' }, 409, 'invoice_number'],
+      [{ ...body, coupons: ['FIVE'] }, 400, 'coupons.0'],
+      [{ ...body, subtotal: '125' }, 400, 'subtotal'],
+      [
+        { ...body, line_items: [{ display_name: 'A', amount: '0.001' }] },
+        400,
+        'line_items.0.amount',
+      ],
+      [{ ...body, line_items: [{ display_name: 'A', amount: '-1' }] }, 400, 'line_items.0.amount'],
+      [{ ...body, invoice_type: 'CREDIT', tax_rates: ['vat'] }, 400, 'tax_rates'],
+    ] as const;
+    for (const [wrong, status, member] of refusals) {
+      const answer = await api.call('POST', '/v1/invoices', { body: wrong });
+      expect([member, answer.status]).toEqual([member, status]);
+      expect(Object.keys(answer.body.details)).toContain(member);
+    }
+    const credit = await api.call('POST', '/v1/invoices', {
+      body: {
+        ...{ customer_id: customer.id, currency: 'usd', invoice_type: 'CREDIT' },
+        ...{ subtotal: '-20', total: '-20', amount_due: '-20' },
+        line_items: [{ display_name: 'Goodwill', amount: '-20' }],
+      },
+    });
+    expect(credit.body).toMatchObject({
+      ...{ total: '-20.00', amount_due: '-20.00', amount_remaining: '0.00' },
+      ...{ payment_status: 'SUCCEEDED', invoice_status: 'FINALIZED', total_tax: '0.00' },
+    });
+  });
+
+  test('takes the numbers of each series without a gap, also when its setting changes and back', async ({
+    api,
+    bill,
+  }) => {
+    await subscribe(api);
+    const customer = (await api.call('GET', '/v1/customers/external/acme')).body;
+    const make = async (): Promise<string> => {
+      const sums = { subtotal: '1', total: '1', amount_due: '1' };
+      const line_items = [{ display_name: 'A', amount: '1' }];
+      const body = { customer_id: customer.id, currency: 'usd', line_items, ...sums };
+      return (await api.call('POST', '/v1/invoices', { body })).body.invoice_number as string;
+    };
+    const set = (value: object) =>
+      api.call('PUT', '/v1/settings/invoice_config', { body: { value } });
+    await bill('2026-10-31T23:30:00.000Z');
+    const numbers = [await make(), await make()];
+    await set({ prefix: 'ACME', format: 'YYYY', timezone: 'Asia/Tokyo', start_sequence: 7 });
+    numbers.push(await make(), await make());
+    await set({ format: 'YYMMDD', separator: '', suffix_length: 3, timezone: 'Asia/Tokyo' });
+    numbers.push(await make());
+    await set({});
+    numbers.push(await make());
+    expect(numbers).toEqual([
+      'INV-202610-00001',
+      'INV-202610-00002',
+      'ACME-2026-00007',
+      'ACME-2026-00008',
+      'INV261101001',
+      'INV-202610-00003',
+    ]);
+  });
+});
