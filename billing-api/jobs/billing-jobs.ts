@@ -1,5 +1,6 @@
 import { BILL_ENVIRONMENT, BILL_ONE, FINALIZE_ONE } from './bill-environment.js';
 import { BILL_ENVIRONMENTS } from './bill-environments.js';
+import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
@@ -13,4 +14,5 @@ export const BILLING_JOBS = [
   BILL_ENVIRONMENT,
   BILL_ONE,
   FINALIZE_ONE,
+  RECALCULATE,
 ];

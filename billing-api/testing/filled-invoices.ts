@@ -6,9 +6,17 @@ import { billUntil } from './bill-environment.js';
 import type { BillingUnderTest } from './billing-harness.js';
 
 /** Drafts for the operations that use one up. */
-const DRAFTS = ['draft', 'spare_draft', 'edited_draft', 'void_draft'] as const;
+const DRAFTS = [
+  'draft',
+  'spare_draft',
+  'edited_draft',
+  'void_draft',
+  'voided',
+  'recalculated',
+] as const;
 
-export type InvoiceIdKind = (typeof DRAFTS)[number] | 'draft_line' | 'spare_draft_line';
+export type InvoiceIdKind =
+  (typeof DRAFTS)[number] | 'draft_line' | 'spare_draft_line' | 'workflow';
 
 export type InvoiceIds = Readonly<Record<InvoiceIdKind, string>>;
 
@@ -46,7 +54,18 @@ export async function makeDrafts(
   const drafts = new Map(made);
   const edited = await call('GET', `/v1/invoices/${mustGet(drafts, 'edited_draft', 'a draft')}`);
   const [first, second] = edited.body.line_items as readonly { readonly id: string }[];
+  for (const name of ['voided', 'recalculated']) {
+    await call('POST', `/v1/invoices/${mustGet(drafts, name, 'a draft')}/void`, { body: {} });
+  }
+  const recalculated = mustGet(drafts, 'recalculated', 'a draft');
+  const begun = await call('POST', `/v1/invoices/${recalculated}/recalculate`);
+  // Done before others look, whose runners would do it.
+  await billUntil({ database, clickHouse: clickhouse, environment }, at);
   const lines = [['draft_line', first?.id] as const, ['spare_draft_line', second?.id] as const];
   // The names are those of the drafts and of their lines.
-  return Object.fromEntries([...drafts, ...lines]) as InvoiceIds;
+  return Object.fromEntries([
+    ...drafts,
+    ...lines,
+    ['workflow', begun.body.workflow_id],
+  ]) as InvoiceIds;
 }

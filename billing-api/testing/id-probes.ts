@@ -41,11 +41,17 @@ const KINDS_OF_MEMBER: Readonly<Record<string, readonly IdKind[]>> = {
   group_id: ['group'],
   coupon_id: ['coupon'],
   invoice_id: ['invoice'],
+  workflow_id: ['workflow'],
   subscription_customer_id: ['customer'],
 };
 
 /** Members that name nothing that can be stored yet, or something outside of the product. */
-const NAMING_NOTHING = new Set(['gateway_payment_method_id', 'provider_entity_id']);
+const NAMING_NOTHING = new Set([
+  'gateway_payment_method_id',
+  'provider_entity_id',
+  // Of a workflow, which is named beside it.
+  'run_id',
+]);
 
 function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

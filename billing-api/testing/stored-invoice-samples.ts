@@ -24,6 +24,9 @@ export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
   FinalizeInvoice: (ids) => ({ path: { id: ids.draft } }),
   RecomputeInvoice: (ids) => ({ path: { id: ids.spare_draft } }),
   VoidInvoice: (ids) => ({ path: { id: ids.void_draft }, body: { metadata: { why: 'test' } } }),
+  RecalculateInvoice: (ids) => ({ path: { id: ids.voided } }),
+  ReadWorkflow: (ids) => ({ path: { workflow_id: ids.workflow } }),
+  SearchWorkflows: (ids) => ({ body: { entity_id: ids.recalculated } }),
   TriggerCommunication: (ids) => ({ path: { id: ids.invoice } }),
   AddInvoiceLine: (ids) => ({
     path: { id: ids.edited_draft },

@@ -1,22 +1,9 @@
 import { describe, expect } from 'vitest';
 import type { BillingUnderTest } from '../../testing/billing-harness.js';
 import { test } from '../../testing/billed-test.js';
+import { subscribeMonthly } from '../../testing/subscribe-monthly.js';
 
 type Api = BillingUnderTest;
-
-/** A subscription of 100 in arrear and 30 in advance a month, from October on; with its opening. */
-async function subscribe(api: Api, members: Readonly<Record<string, unknown>> = {}) {
-  const plan = await api.make('/v1/plans', { name: 'Pro' });
-  const price = { entity_id: plan.id, currency: 'usd' };
-  await api.make('/v1/prices', { ...price, amount: '100', invoice_cadence: 'ARREAR' });
-  await api.make('/v1/prices', { ...price, amount: '30', invoice_cadence: 'ADVANCE' });
-  const customer = await api.make('/v1/customers', { external_id: 'acme', name: 'Acme' });
-  const subscription = await api.make('/v1/subscriptions', {
-    ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
-    ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00.000Z', ...members },
-  });
-  return { customer, subscription };
-}
 
 async function latestOf(api: Api, subscriptionId: string) {
   const { body } = await api.call('GET', `/v1/subscriptions/${subscriptionId}`);
@@ -31,7 +18,7 @@ describe('an invoice', () => {
     api,
     bill,
   }) => {
-    const { subscription } = await subscribe(api);
+    const { subscription } = await subscribeMonthly(api);
     await bill('2026-12-01T00:30:00.000Z');
     const draft = await latestOf(api, subscription.id);
     expect(draft).toMatchObject({ invoice_status: 'DRAFT', total: '130.00', invoice_number: null });
@@ -66,7 +53,7 @@ describe('an invoice', () => {
     api,
     bill,
   }) => {
-    const { subscription } = await subscribe(api);
+    const { subscription } = await subscribeMonthly(api);
     await bill('2026-12-01T02:00:00.000Z');
     const invoice = await latestOf(api, subscription.id);
     expect(invoice.invoice_status).toBe('FINALIZED');
@@ -103,7 +90,7 @@ describe('an invoice', () => {
     const rate = await api.make('/v1/taxes/rates', {
       ...{ name: 'VAT', code: 'vat', tax_rate_type: 'percentage', percentage_value: '20' },
     });
-    const { customer, subscription } = await subscribe(api, { coupons: ['TEN'] });
+    const { customer, subscription } = await subscribeMonthly(api, { coupons: ['TEN'] });
     await api.make('/v1/taxes/associations', {
       ...{ tax_rate_code: rate.code, entity_type: 'customer', entity_id: customer.id },
     });
@@ -202,7 +189,7 @@ describe('an invoice', () => {
     api,
     bill,
   }) => {
-    await subscribe(api);
+    await subscribeMonthly(api);
     const customer = (await api.call('GET', '/v1/customers/external/acme')).body;
     const make = async (): Promise<string> => {
       const sums = { subtotal: '1', total: '1', amount_due: '1' };

@@ -1,0 +1,71 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { enqueue } from '../../../sql/jobs/enqueue.js';
+import { INVOICES, type InvoiceRow } from '../../declarations/invoices/invoice.resource.js';
+import { WORKFLOWS, type WorkflowRow } from '../../declarations/platform/workflow.resource.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import { createRecord } from '../../records/create-record.js';
+import { lockRecord } from '../../records/find-record.js';
+import type { Occasion } from '../../records/occasion.js';
+import { isRefusal, notFound, Refusal } from '../../records/refusal.js';
+import { writeUnit, type Unit, type WriteDependencies } from '../../records/unit.js';
+
+/** The type of workflow that replaces a voided invoice. */
+const RECALCULATION = 'invoice_recalculation';
+
+/** What the job needs to know of a recalculation. */
+export type RecalculationInput = { readonly invoiceId: string; readonly workflowId: string };
+
+/** As the job is queued; it is declared with the other jobs. */
+export const RECALCULATE_INVOICE = {
+  name: 'recalculate-invoice',
+  keyOf: ({ invoiceId }: RecalculationInput): string => invoiceId,
+  onceWhileWaiting: true,
+};
+
+/** Why an invoice cannot be recalculated; null when it can (docs/domain.md 18). */
+export function recalculationProblem(row: InvoiceRow): string | null {
+  const { invoice_type: type, invoice_status: status, recalculated_invoice_id: replacement } = row;
+  if (type !== 'SUBSCRIPTION') return `the invoice is ${type}; only one of a subscription can be`;
+  if (status !== 'VOIDED') return `the invoice is ${status}; void it before it is recalculated`;
+  return replacement === null ? null : `the invoice was recalculated already, as ${replacement}`;
+}
+
+function isRunning({ tx }: Unit, invoiceId: string): Promise<boolean> {
+  return tx.exists(sql.type(z.unknown())`
+    SELECT FROM workflows
+    WHERE workflow_type = ${RECALCULATION} AND entity_id = ${invoiceId}
+      AND workflow_status = 'Running' AND ${isOfEnvironment}`);
+}
+
+async function start(unit: Unit, id: string): Promise<WorkflowRow | Refusal> {
+  // Two calls at once take turns here, and the second one sees the workflow of the first.
+  const row = await lockRecord(unit, INVOICES, id);
+  if (row === null) return notFound(INVOICES.name, id);
+  const problem = recalculationProblem(row);
+  if (problem !== null) return new Refusal('invalid_operation', problem);
+  if (await isRunning(unit, id)) {
+    return new Refusal('invalid_operation', 'the invoice is being recalculated');
+  }
+  const workflow = await createRecord(unit, WORKFLOWS, {
+    ...{ run_id: unit.newId('run'), workflow_type: RECALCULATION, workflow_status: 'Running' },
+    ...{ entity: 'invoice', entity_id: id, start_time: unit.now, close_time: null },
+    ...{ result: null, error_code: null, error_message: null },
+  });
+  if (isRefusal(workflow)) return workflow;
+  const input = { invoiceId: id, workflowId: workflow.id };
+  await enqueue(unit, RECALCULATE_INVOICE, { input });
+  return workflow;
+}
+
+/**
+ * POST /invoices/{id}/recalculate: begins to replace a voided invoice by one from current data. The
+ * job does it after this is committed; the workflow tells when it is done.
+ */
+export function startRecalculation(
+  dependencies: WriteDependencies,
+  occasion: Occasion,
+  id: string,
+): Promise<WorkflowRow | Refusal> {
+  return writeUnit(dependencies, occasion, (unit) => start(unit, id));
+}

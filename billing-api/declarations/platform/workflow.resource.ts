@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { instant, json, nullable, oneOf, text } from '../../records/columns.js';
+import type { DateTime, PaginationDto } from '../../records/record-dto.js';
+import { instantToDto } from '../../records/record-dto.js';
+import { defineResource, type RecordOf } from '../../records/resource.js';
+
+const WORKFLOW_STATUSES = [
+  'Running',
+  'Completed',
+  'Failed',
+  'Canceled',
+  'Terminated',
+  'ContinuedAsNew',
+  'TimedOut',
+  'Unknown',
+] as const;
+
+/** Work that a request has begun and a job does; it is polled until it is not Running any more. */
+export const WORKFLOWS = defineResource({
+  name: 'workflow',
+  idPrefix: 'wf',
+  table: 'workflows',
+  columns: {
+    run_id: text,
+    workflow_type: text,
+    workflow_status: oneOf(WORKFLOW_STATUSES),
+    entity: text,
+    entity_id: text,
+    start_time: instant,
+    close_time: nullable(instant),
+    result: nullable(json(z.record(z.string(), z.string()))),
+    error_code: nullable(text),
+    error_message: nullable(text),
+  },
+  removal: null,
+});
+export type WorkflowRow = RecordOf<typeof WORKFLOWS>;
+
+/** Why a workflow has failed. */
+export interface WorkflowErrorDto {
+  code: string;
+  message: string;
+}
+
+/** The ids of what a workflow has made, by member. */
+export interface WorkflowResultDto {
+  [name: string]: string;
+}
+
+export interface WorkflowDto {
+  workflow_id: string;
+  run_id: string;
+  workflow_type: string;
+  status:
+    | 'Running'
+    | 'Completed'
+    | 'Failed'
+    | 'Canceled'
+    | 'Terminated'
+    | 'ContinuedAsNew'
+    | 'TimedOut'
+    | 'Unknown';
+  /** What it works on, such as `invoice`. */
+  entity: string;
+  entity_id: string;
+  start_time: DateTime;
+  close_time: DateTime | null;
+  /**
+   * From start to close; null while it is Running.
+   * @isInt
+   */
+  duration_ms: number | null;
+  /** A recalculation: `invoice_id` and `recalculated_invoice_id`. */
+  result: WorkflowResultDto | null;
+  error: WorkflowErrorDto | null;
+}
+
+export interface WorkflowListDto {
+  items: WorkflowDto[];
+  pagination: PaginationDto;
+}
+
+export function workflowToDto(row: WorkflowRow): WorkflowDto {
+  const { start_time: start, close_time: close, error_code: code, error_message: message } = row;
+  return {
+    workflow_id: row.id,
+    run_id: row.run_id,
+    workflow_type: row.workflow_type,
+    status: row.workflow_status,
+    entity: row.entity,
+    entity_id: row.entity_id,
+    start_time: new Date(start).toISOString(),
+    close_time: instantToDto(close),
+    duration_ms: close === null ? null : close - start,
+    result: row.result,
+    error: code === null || message === null ? null : { code, message },
+  };
+}
