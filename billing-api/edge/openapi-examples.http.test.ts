@@ -56,7 +56,8 @@ function createStabiliser(): (value: unknown) => unknown {
       .replaceAll(/\b[sp]k_[A-Za-z0-9]{40}\b/g, `sk_${'A'.repeat(40)}`)
       .replaceAll(/\b([sp]k_)\w{2}\*\*\*\w{2}/g, '$1Ab***yZ')
       .replaceAll(/"password":"\w{20}"/g, '"password":"dJwT7uYhq2LmXc4VbN8e"')
-      .replaceAll(/\bpg-[0-9a-f]{32}\b/g, 'pg-5c8f2f3c0f3b4b6e9d7a1e2f3a4b5c6d');
+      .replaceAll(/\bpg-[0-9a-f]{32}\b/g, 'pg-5c8f2f3c0f3b4b6e9d7a1e2f3a4b5c6d')
+      .replaceAll(/"[0-9a-f]{64}"/g, `"${'5c8f2f3c0f3b4b6e'.repeat(4)}"`);
     return JSON.parse(text) as unknown;
   };
 }

@@ -242,9 +242,8 @@ export async function fillEnvironment(
   const adjustments = await makeAdjustments(make, suffix, customer.customer ?? '');
   const named = { customer: customer.customer, plan: catalog.plan, addon: addons.addon };
   const subscription = await subscribe(call, suffix, { ...named, ...adjustmentsOf(adjustments) });
-  const drafts = await makeDrafts(tools, call, {
-    ...{ environment, customerId: customer.customer ?? '', at: FILLED_AT },
-  });
+  const billed = { customerId: customer.customer ?? '', meterId: catalog.meter ?? '' };
+  const drafts = await makeDrafts(tools, call, { environment, ...billed, at: FILLED_AT });
   const platform = await fillPlatform(make, call, environment);
   const usagePlace = { ...place, environment, meterId: catalog.meter ?? '' };
   const usage = await storeUsage(tools, usagePlace);
@@ -257,9 +256,8 @@ export async function fillEnvironment(
   // A change of filters makes a second version of the meter and its backfill.
   const change = { filters: [{ key: 'region', values: ['eu'] }] };
   await call('PUT', `/v1/meters/${catalog.spare_meter}`, { body: change });
-  const line = subscription.body.line_items.find(
-    ({ price_id: priceId }: { price_id: string }) => priceId === catalog.price,
-  );
+  const isUsed = (item: { price_id: string }): boolean => item.price_id === catalog.price;
+  const line = subscription.body.line_items.find(isUsed);
   const alerts = await makeAlertSettings(make, subscription.body.id, catalog.group ?? '');
   const happened = await call('GET', '/v1/webhooks/events?limit=1');
   const user = await call('GET', '/v1/users/me');

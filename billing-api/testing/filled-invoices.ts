@@ -16,9 +16,16 @@ const DRAFTS = [
 ] as const;
 
 export type InvoiceIdKind =
-  (typeof DRAFTS)[number] | 'draft_line' | 'spare_draft_line' | 'workflow';
+  (typeof DRAFTS)[number] | 'draft_line' | 'spare_draft_line' | 'used_line' | 'workflow';
 
 export type InvoiceIds = Readonly<Record<InvoiceIdKind, string>>;
+
+type Filled = {
+  readonly environment: Environment;
+  readonly customerId: string;
+  readonly meterId: string;
+  readonly at: string;
+};
 
 type Stores = { readonly database: Database; readonly clickhouse: ClickHouse };
 
@@ -28,13 +35,14 @@ type Stores = { readonly database: Database; readonly clickhouse: ClickHouse };
 export async function makeDrafts(
   { database, clickhouse }: Stores,
   call: BillingUnderTest['call'],
-  { environment, customerId, at }: { environment: Environment; customerId: string; at: string },
+  { environment, customerId, meterId, at }: Filled,
 ): Promise<InvoiceIds> {
   const make = async (path: string, body: object) => (await call('POST', path, { body })).body;
   const plan = await make('/v1/plans', { name: 'Team' });
   const price = { entity_id: plan.id, currency: 'eur', invoice_cadence: 'ARREAR' };
   await make('/v1/prices', { ...price, amount: '45', display_name: 'Team fee' });
   await make('/v1/prices', { ...price, amount: '5', display_name: 'Support' });
+  await make('/v1/prices', { ...price, amount: '0.1', meter_id: meterId });
   const start = new Date(at);
   start.setUTCMonth(start.getUTCMonth() - 1);
   const subscriptions: string[] = [];
@@ -61,7 +69,13 @@ export async function makeDrafts(
   const begun = await call('POST', `/v1/invoices/${recalculated}/recalculate`);
   // Done before others look, whose runners would do it.
   await billUntil({ database, clickHouse: clickhouse, environment }, at);
-  const lines = [['draft_line', first?.id] as const, ['spare_draft_line', second?.id] as const];
+  const stored = (await call('GET', `/v1/invoices/${recalculated}`)).body.line_items;
+  const used = (stored as readonly { readonly id: string }[]).at(-1)?.id;
+  const lines = [
+    ['used_line', used] as const,
+    ['draft_line', first?.id] as const,
+    ['spare_draft_line', second?.id] as const,
+  ];
   // The names are those of the drafts and of their lines.
   return Object.fromEntries([
     ...drafts,

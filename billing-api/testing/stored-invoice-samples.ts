@@ -25,6 +25,13 @@ export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
   RecomputeInvoice: (ids) => ({ path: { id: ids.spare_draft } }),
   VoidInvoice: (ids) => ({ path: { id: ids.void_draft }, body: { metadata: { why: 'test' } } }),
   RecalculateInvoice: (ids) => ({ path: { id: ids.voided } }),
+  VerifyInvoice: (ids) => ({ path: { id: ids.invoice } }),
+  ExplainInvoiceLine: (ids) => ({ path: { id: ids.edited_draft, line_id: ids.draft_line } }),
+  ListInvoiceLineEvents: (ids) => ({
+    path: { id: ids.recalculated, line_id: ids.used_line },
+    query: { limit: '1' },
+  }),
+  DiffInvoice: (ids) => ({ path: { id: ids.recalculated } }),
   ReadWorkflow: (ids) => ({ path: { workflow_id: ids.workflow } }),
   SearchWorkflows: (ids) => ({ body: { entity_id: ids.recalculated } }),
   TriggerCommunication: (ids) => ({ path: { id: ids.invoice } }),

@@ -124,7 +124,7 @@ async function storeGiven(
   if (isRefusal(row)) return row;
   const stored = identified(unit, id, parts);
   await insertDocumentParts(unit, [stored]);
-  await storeComputations(unit, [computationOfGiven(id, found.given, { ...parts, sums })]);
+  await storeComputations(unit, [computationOfGiven(id, found.given)]);
   const draft = { row, computed: {}, parts: stored, number: request.number };
   const done = await finalizeDrafts(unit, await findInvoiceConfig(unit), [draft]);
   if (isRefusal(done)) return done;

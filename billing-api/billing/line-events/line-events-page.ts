@@ -40,11 +40,14 @@ type CountedEvents = {
   readonly windowStartOf: (instant: InstantMs) => InstantMs;
 };
 
+/** What decides the buckets of a line of a subscription. */
+type BucketTerms = Pick<LoadedSubscription['subscription'], 'customer_timezone' | 'billing_anchor'>;
+
 /** Looks each window up once, since events come in the order of time. */
 export function windowStarts(
   meter: EffectiveMeter,
   window: Interval,
-  { subscription }: Pick<LoadedSubscription, 'subscription'>,
+  { subscription }: { readonly subscription: BucketTerms },
 ): CountedEvents['windowStartOf'] {
   const { bucketSize: size } = meter;
   if (size === null) return () => window.startMs;
@@ -94,7 +97,7 @@ export async function readLineEventsPage(
   events: EventStore,
   environment: Environment,
   page: CountedEvents & {
-    readonly customer: CustomerRow;
+    readonly customer: Pick<CustomerRow, 'id' | 'external_id'>;
     readonly filterValues: Readonly<Record<string, readonly string[]>>;
     readonly after: EventPageKey | null;
     readonly limit: number;

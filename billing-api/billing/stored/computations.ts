@@ -6,7 +6,7 @@ import { instantColumn, noRows } from '../../../sql/columns.js';
 import type { InvoiceInputs, InvoiceResult } from '../../domain/invoice/invoice.js';
 import { encodeValue } from '../../domain/invoice/snapshot/encode-value.js';
 import { encodeSnapshot, RULES_VERSION } from '../../domain/invoice/snapshot/invoice-snapshot.js';
-import { encodeGiven, type GivenInvoice } from './given-document.js';
+import { adjustGiven, encodeGiven, type GivenInvoice } from './given-document.js';
 import type { UsageWatermark } from '../../domain/usage/watermark.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
 import type { StatementUnit, Unit } from '../../records/unit.js';
@@ -51,19 +51,20 @@ export function computationOf(
   };
 }
 
+/** The digest of everything that given lines adjust to. */
+export function digestOfGiven(given: GivenInvoice): string {
+  return sha256(JSON.stringify(encodeValue(adjustGiven(given))));
+}
+
 /** What is kept of an invoice whose lines were given. */
-export function computationOfGiven(
-  invoiceId: string,
-  given: GivenInvoice,
-  result: object,
-): StoredComputation {
+export function computationOfGiven(invoiceId: string, given: GivenInvoice): StoredComputation {
   const text = encodeGiven(given);
   return {
     invoiceId,
     rulesVersion: RULES_VERSION,
     inputs: text,
     inputsSha256: sha256(text),
-    resultSha256: sha256(JSON.stringify(encodeValue(result))),
+    resultSha256: digestOfGiven(given),
   };
 }
 

@@ -1,9 +1,8 @@
 import { ZERO } from '../../../contract/decimal.js';
 import type { InstantMs, Interval } from '../../../contract/instant.js';
-import { zip } from '../../../runtime/failure.js';
 import type { CouponAssociation, TaxAssociation } from '../../domain/adjustments/adjustments.js';
 import type { AdjustedLine } from '../../domain/adjustments/adjusted-line.js';
-import { adjustLines } from '../../domain/invoice/build/adjust-lines.js';
+import { adjustLines, type AdjustedInvoice } from '../../domain/invoice/build/adjust-lines.js';
 import type { InvoiceTotals } from '../../domain/invoice/invoice.js';
 import { decodeValue } from '../../domain/invoice/snapshot/decode-value.js';
 import {
@@ -30,6 +29,7 @@ export type GivenInvoice = {
   readonly lines: readonly DocumentLine[];
   readonly coupons: readonly CouponAssociation[];
   readonly taxes: readonly TaxAssociation[];
+  /** The instant whose taxes count. */
   readonly atMs: InstantMs;
 };
 
@@ -100,27 +100,38 @@ function totalsOf(totals: InvoiceTotals): GivenTotals {
   };
 }
 
+/** What is done to given lines: the same as to computed ones. Reads nothing. */
+export function adjustGiven({
+  lines,
+  currency,
+  ...terms
+}: GivenInvoice): AdjustedInvoice<GivenLine> {
+  const adjusted = lines.map((line) => adjustable(line, currency));
+  return adjustLines(adjusted, { ...terms, currency, wallets: [] });
+}
+
+/** The lines of an adjusted invoice as they are stored. */
+export function linesOfGiven({ lines }: AdjustedInvoice<GivenLine>): readonly DocumentLine[] {
+  return lines.map(({ row, ...after }, position) => ({
+    ...row,
+    position,
+    line_item_discount: after.lineItemDiscount.value,
+    invoice_level_discount: after.invoiceLevelDiscount.value,
+    prepaid_credits_applied: after.prepaidCreditsApplied.value,
+    trace: { ...row.trace, discounts: after.trace.discounts },
+  }));
+}
+
 /** The parts and sums of an invoice whose lines were given: coupons, then taxes. Reads nothing. */
 export function documentOfGiven(
   given: GivenInvoice,
   parties: GivenParties,
 ): DocumentParts & { readonly totals: GivenTotals } {
-  const { lines, currency, atMs, ...terms } = given;
-  const adjusted = adjustLines(
-    lines.map((line) => adjustable(line, currency)),
-    { ...terms, currency, atMs, wallets: [] },
-  );
+  const adjusted = adjustGiven(given);
   return {
-    lines: zip(lines, adjusted.lines).map(([line, after], position) => ({
-      ...line,
-      position,
-      line_item_discount: after.lineItemDiscount.value,
-      invoice_level_discount: after.invoiceLevelDiscount.value,
-      prepaid_credits_applied: after.prepaidCreditsApplied.value,
-      trace: { ...line.trace, discounts: after.trace.discounts },
-    })),
-    coupons: documentCoupons(adjusted.couponApplications, parties.coupons, atMs),
-    taxes: documentTaxes(adjusted.taxes, parties.taxes, atMs),
+    lines: linesOfGiven(adjusted),
+    coupons: documentCoupons(adjusted.couponApplications, parties.coupons, given.atMs),
+    taxes: documentTaxes(adjusted.taxes, parties.taxes, given.atMs),
     totals: totalsOf(adjusted.totals),
   };
 }

@@ -5,6 +5,7 @@ import type { ReadUnit, Unit } from '../../records/unit.js';
 import { findTaxesOf, type TaxedEntity } from '../../taxes/taxes-store.js';
 import { couponFrom, taxFrom } from '../compute/adjustment-inputs.js';
 import type { DocumentLine } from '../document/invoice-document.js';
+import { computationOfGiven, storeComputations } from './computations.js';
 import { identified, replaceDocumentParts, type StoredParts } from './document-parts.js';
 import type { FinalDraft } from './finalize-drafts.js';
 import { documentOfGiven } from './given-document.js';
@@ -53,19 +54,18 @@ export async function reviseDraft(
     startMs: assertPresent(row.period_start, 'the start of its period'),
     endMs: assertPresent(row.period_end, 'the end of its period'),
   };
-  const { totals, ...parts } = documentOfGiven(
-    {
-      ...{ currency: row.currency, period, lines, atMs: unit.now },
-      ...{ coupons: counted, taxes: taxes.map(taxFrom) },
-    },
-    { coupons: attached, taxes },
-  );
+  const given = {
+    ...{ currency: row.currency, period, lines, atMs: unit.now },
+    ...{ coupons: counted, taxes: taxes.map(taxFrom) },
+  };
+  const { totals, ...parts } = documentOfGiven(given, { coupons: attached, taxes });
   const stored = identified(unit, row.id, parts);
   const kept: StoredParts = {
     ...stored,
     lines: stored.lines.map((line, place) => ({ ...line, id: lines[place]?.id ?? line.id })),
   };
   await replaceDocumentParts(unit, [row.id], [kept]);
+  await storeComputations(unit, [computationOfGiven(row.id, given)]);
   return { row, computed: totals, parts: kept };
 }
 

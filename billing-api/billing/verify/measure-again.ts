@@ -1,0 +1,68 @@
+import { assertPresent, mustGet } from '../../../runtime/failure.js';
+import type { Environment } from '../../../contract/environment.js';
+import { findEffectiveMeters } from '../../catalog/meters/effective-meters.js';
+import { priceInvoice } from '../../domain/invoice/build/build-invoice.js';
+import type { InvoiceResult } from '../../domain/invoice/invoice.js';
+import { requiredUsage } from '../../domain/invoice/required-usage.js';
+import { selectLines } from '../../domain/invoice/select-lines.js';
+import type { InvoiceSnapshot } from '../../domain/invoice/snapshot/invoice-snapshot.js';
+import type { UsageWatermark } from '../../domain/usage/watermark.js';
+import { isRefusal, type Refusal } from '../../records/refusal.js';
+import { readUnit } from '../../records/unit.js';
+import type { CellQuery } from '../../usage/store/cell-query.js';
+import type { UsageReader } from '../../usage/store/usage-reader.js';
+import { usageOfCustomers, type UsageReadDependencies } from '../../usage/usage-customers.js';
+import { NO_GROUPING } from '../../usage/usage-grouping.js';
+import { readLineUsage } from '../compute/read-line-usage.js';
+import type { InvoiceDocument } from '../document/invoice-document.js';
+import { storedMeter } from './stored-meter.js';
+
+/** Reads usage from the stored events alone, without minutes, exactly below the watermark. */
+function readerOfEvents(usage: UsageReader, { ends }: UsageWatermark): Pick<UsageReader, 'read'> {
+  return {
+    read: (batch) => {
+      const all = batch.queries.map((query): [CellQuery, number] => [query, -Infinity]);
+      return usage.read({ ...batch, bound: { ends, eventsFrom: new Map(all) } });
+    },
+  };
+}
+
+/**
+ * Measures the usage of a stored invoice again, from the raw events below its watermark and by the
+ * meters of that time, and prices it. Nothing of the stored usage is used.
+ * @returns a refusal when events that it counted have been removed since.
+ */
+export async function measureAgain(
+  dependencies: UsageReadDependencies,
+  environment: Environment,
+  {
+    document,
+    snapshot,
+  }: {
+    readonly document: InvoiceDocument;
+    readonly snapshot: InvoiceSnapshot & { readonly watermark: UsageWatermark };
+  },
+): Promise<InvoiceResult | Refusal> {
+  const { inputs, watermark } = snapshot;
+  const lines = selectLines(inputs);
+  const lineItems = new Map(lines.map(({ lineItem }) => [lineItem.id, lineItem]));
+  const meterIds = lines.flatMap(({ meter }) => (meter === null ? [] : [meter.id]));
+  const now = await readUnit(dependencies, { environment }, ({ tx }) =>
+    findEffectiveMeters(tx, meterIds),
+  );
+  const queries = requiredUsage(lines).map((requirement) => {
+    const lineItem = mustGet(lineItems, requirement.lineItemId, 'a selected line item');
+    const { meter } = lineItem;
+    if (meter === null) throw new TypeError(`usage line ${lineItem.id} has no meter`);
+    return { requirement, lineItem, meter: storedMeter(meter, watermark, now) };
+  });
+  const { id, external_id } = document.header.customer;
+  const asked = {
+    ...{ customers: usageOfCustomers([{ id, external_id }]), lines: queries },
+    ...{ grouping: NO_GROUPING, featureIds: new Map<string, string>() },
+  };
+  const reader = readerOfEvents(dependencies.usage, watermark);
+  const [usage] = await readLineUsage(reader, environment, [asked]);
+  const measured = assertPresent(usage, 'the usage of an invoice');
+  return isRefusal(measured) ? measured : priceInvoice(lines, { ...inputs, usage: measured });
+}
