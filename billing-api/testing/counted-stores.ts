@@ -29,10 +29,15 @@ export class CountedStores {
       this.engines.database.readSnapshot(environment, (connection, testClock) =>
         work(this.#counted(connection), testClock),
       );
+    const asEnvironment: Database['asEnvironment'] = (environment, work) =>
+      this.engines.database.asEnvironment(environment, (connection, testClock) =>
+        work(this.#counted(connection), testClock),
+      );
     return new Proxy(this.engines.database, {
       get: (target, name) => {
         if (name === 'slonik') return counted;
         if (name === 'readSnapshot') return readSnapshot;
+        if (name === 'asEnvironment') return asEnvironment;
         return Reflect.get(target, name) as unknown;
       },
     });

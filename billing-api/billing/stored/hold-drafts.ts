@@ -3,8 +3,9 @@ import { lockRecordsForChange } from '../../records/find-record.js';
 import type { Unit } from '../../records/unit.js';
 import { documentOfComputed } from '../compute/document-of-computed.js';
 import type { ComputedTask } from './compute-tasks.js';
-import { computationOf, storeComputations } from './computations.js';
-import { identified, replaceDocumentParts } from './document-parts.js';
+import { computationOf, digestOfResult, storeComputations } from './computations.js';
+import { identified, replaceDocumentParts, type StoredParts } from './document-parts.js';
+import { asKept, findDigests } from './kept-parts.js';
 import { computedMembers, type FinalDraft } from './finalize-drafts.js';
 import { storedIdsOf } from './invoice-task.js';
 import { holdUnchanged } from './revisions.js';
@@ -31,19 +32,47 @@ export async function replaceComputations(
     const isHeld = row !== undefined && subscriptions.has(subscriptionId);
     return isHeld && states.includes(row.invoice_status) ? [{ computed, row }] : [];
   });
-  const drafts = held.map(({ computed, row }) => {
+  const documents = held.map(({ computed, row }) => {
     const { header, ...parts } = documentOfComputed(computed);
-    return { row, computed: computedMembers(header), parts: identified(unit, row.id, parts) };
+    const members = computedMembers(header);
+    return { row, computed: members, parts: identified(unit, row.id, parts), invoice: computed };
   });
-  if (drafts.length === 0) return [];
-  await replaceDocumentParts(
+  if (documents.length === 0) return [];
+  const kept = await storeChangedParts(unit, documents);
+  return documents.map(({ row, computed, parts }) => {
+    return { row, computed, parts: kept.get(row.id) ?? parts };
+  });
+}
+
+type Recomputed = FinalDraft & { readonly invoice: ComputedTask };
+
+/**
+ * Stores the parts and the computations of those that computed to something else than before, which
+ * are few: the others stay as they are, with what they were computed from.
+ * @returns the parts of these others, as they are stored.
+ */
+async function storeChangedParts(
+  unit: Unit,
+  documents: readonly Recomputed[],
+): Promise<ReadonlyMap<string, StoredParts>> {
+  const digests = await findDigests(
     unit,
-    drafts.map(({ row }) => row.id),
-    drafts.map(({ parts }) => parts),
+    documents.map(({ row }) => row.id),
   );
-  await storeComputations(
-    unit,
-    held.map(({ computed, row }) => computationOf(row.id, computed)),
-  );
-  return drafts;
+  const isSame = ({ row, invoice }: Recomputed): boolean =>
+    digests.get(row.id) === digestOfResult(invoice.invoice);
+  const same = documents.filter(isSame);
+  const changed = documents.filter((document) => !same.includes(document));
+  if (changed.length > 0) {
+    await replaceDocumentParts(
+      unit,
+      changed.map(({ row }) => row.id),
+      changed.map(({ parts }) => parts),
+    );
+    await storeComputations(
+      unit,
+      changed.map(({ invoice, row }) => computationOf(row.id, invoice)),
+    );
+  }
+  return asKept(unit, new Map(same.map(({ row, parts }) => [row.id, parts])));
 }

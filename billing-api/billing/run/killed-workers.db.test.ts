@@ -1,0 +1,184 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'slonik';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { drawSeed } from '../../../load-tests/harness/draw-seed.js';
+import { ownerOf } from '../../../load-tests/harness/owner.js';
+import { createSeededRandom } from '../../../load-tests/harness/seeded-random.js';
+import { createId } from '../../../runtime/ids.js';
+import { builtModule } from '../../../runtime/project.js';
+import { integerColumn } from '../../../sql/columns.js';
+import { enqueue } from '../../../sql/jobs/enqueue.js';
+import type { Database } from '../../../sql/pool.js';
+import { BILL_ENVIRONMENT } from '../../jobs/bill-environment.js';
+import { writeUnit } from '../../records/unit.js';
+import { billingNeeds } from '../../testing/bill-environment.js';
+import { test } from '../../testing/billed-test.js';
+import type { BillingUnderTest } from '../../testing/billing-harness.js';
+import { setTestClock } from '../../testing/set-test-clock.js';
+
+/** A thousand takes minutes: load-tests/README.md says how. */
+const SUBSCRIPTIONS = Number(process.env['BILLED_SUBSCRIPTIONS'] ?? '60');
+const PERIODS = 3;
+const WORKERS = 3;
+/** Three months after the start, and after the delay of the last draft. */
+const THEN = '2027-01-01T02:00:00.000Z';
+const START = '2026-10-01T00:00:00.000Z';
+
+type Engines = { readonly databaseUrl: string; readonly clickHouseUrl: string };
+
+function startWorker(engines: Engines): ChildProcess {
+  return fork(builtModule('billing-api/testing/bill-as-worker'), [JSON.stringify(engines)]);
+}
+
+/** Kills a worker at random instants, again and again, and starts another in its place. */
+async function killAgainAndAgain(
+  engines: Engines,
+  { seed, isDone }: { readonly seed: number; readonly isDone: () => Promise<boolean> },
+): Promise<number> {
+  const random = createSeededRandom(seed);
+  const workers = Array.from({ length: WORKERS }, () => startWorker(engines));
+  let kills = 0;
+  try {
+    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    while (!(await isDone())) {
+      await setTimeout(50 + random.below(700));
+      const place = random.below(WORKERS);
+      const victim = workers[place];
+      victim?.kill('SIGKILL');
+      workers[place] = startWorker(engines);
+      kills += 1;
+    }
+  } finally {
+    for (const worker of workers) worker.kill('SIGKILL');
+    await Promise.all(
+      workers.filter((one) => one.exitCode === null).map((one) => once(one, 'exit')),
+    );
+  }
+  return kills;
+}
+
+const countRow = z.object({ count: integerColumn });
+
+async function countOf(database: Database, condition: Parameters<typeof sql.join>[0][number]) {
+  const { count } = await ownerOf(database).one(sql.type(countRow)`
+    SELECT count(*) AS count FROM ${condition}`);
+  return count;
+}
+
+async function subscribeAll(api: BillingUnderTest): Promise<void> {
+  const plan = await api.make('/v1/plans', { name: 'Pro' });
+  const price = { entity_id: plan.id, currency: 'usd' };
+  await api.make('/v1/prices', { ...price, amount: '100', invoice_cadence: 'ARREAR' });
+  await api.make('/v1/prices', { ...price, amount: '30', invoice_cadence: 'ADVANCE' });
+  const numbers = Array.from({ length: SUBSCRIPTIONS }, (_, number) => number);
+  const subscribe = async (number: number): Promise<void> => {
+    const customer = await api.make('/v1/customers', { external_id: `c${number}` });
+    await api.make('/v1/subscriptions', {
+      ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: START },
+    });
+  };
+  while (numbers.length > 0) await Promise.all(numbers.splice(0, 8).map(subscribe));
+}
+
+/** Calls that finalize drafts while the workers do, as long as there are any. */
+async function finalizeByCalls(api: BillingUnderTest, isDone: () => Promise<boolean>) {
+  while (!(await isDone())) {
+    const body = { invoice_status: ['DRAFT'], limit: 5, skip_line_items: true };
+    const { body: found } = await api.call('POST', '/v1/invoices/search', { body });
+    await Promise.all(
+      found.items.map(({ id }: { readonly id: string }) =>
+        api.call('POST', `/v1/invoices/${id}/finalize`),
+      ),
+    );
+    await setTimeout(100);
+  }
+}
+
+/** Problems of what is stored, each by the number of rows that show it. */
+const PROBLEMS = {
+  'a number is missing or used twice in its series': sql.fragment`(
+    SELECT substring(invoice_number from '^.*-') AS series FROM invoices
+    WHERE invoice_number IS NOT NULL GROUP BY 1
+    HAVING count(*) <> max(substring(invoice_number from '[0-9]+$')::int)
+      OR count(DISTINCT invoice_number) <> count(*)) AS found`,
+  'invoices of a subscription are not counted 1, 2, 3': sql.fragment`(
+    SELECT subscription_id FROM invoices GROUP BY 1
+    HAVING count(*) <> max(billing_sequence) OR min(billing_sequence) <> 1) AS found`,
+  'a sum is not the sum of its lines': sql.fragment`(
+    SELECT invoice.id FROM invoices AS invoice JOIN invoice_line_items AS line
+      ON line.invoice_id = invoice.id
+    GROUP BY invoice.id HAVING sum(line.amount) <> invoice.subtotal
+      OR invoice.total <> invoice.subtotal - invoice.total_discount + invoice.total_tax) AS found`,
+  'a period does not begin where the one before ends': sql.fragment`(
+    SELECT 1 FROM subscription_periods AS next JOIN subscription_periods AS last
+      ON last.subscription_id = next.subscription_id AND last.period_index = next.period_index - 1
+    WHERE next.period_start <> last.period_end) AS found`,
+  'a finalized invoice is not announced exactly once': sql.fragment`(
+    SELECT invoice.id FROM invoices AS invoice LEFT JOIN system_events AS event
+      ON event.entity_id = invoice.id AND event.event_name = 'invoice.update.finalized'
+    WHERE invoice.invoice_status = 'FINALIZED'
+    GROUP BY invoice.id HAVING count(event.id) <> 1) AS found`,
+  'system events have a gap': sql.fragment`(
+    SELECT 1 FROM system_events HAVING count(*) <> max(sequence)) AS found`,
+  'a line is billed twice': sql.fragment`(
+    SELECT subscription_line_item_id FROM invoice_line_items
+    GROUP BY subscription_line_item_id, price_id, period_start HAVING count(*) > 1) AS found`,
+} as const;
+
+describe('billing by several processes that are killed at random', () => {
+  const seed = drawSeed();
+
+  test(
+    `makes one invoice for each period, and numbers without a gap: seed ${seed}`,
+    { timeout: 900_000 },
+    async ({ api, database, clickhouse }) => {
+      const engines = { databaseUrl: database.url, clickHouseUrl: clickhouse.url };
+      await subscribeAll(api);
+      const opened = await countOf(database.database, sql.fragment`invoices`);
+      expect(opened).toBe(SUBSCRIPTIONS);
+      const { environment } = api;
+      await setTestClock(database.database, environment, Date.parse(THEN));
+      const world = { database: database.database, clickHouse: clickhouse.client, environment };
+      const actor = { kind: 'operator', name: 'test' } as const;
+      await writeUnit({ ...billingNeeds(world), createId }, { environment, actor }, (unit) =>
+        enqueue(unit, BILL_ENVIRONMENT, { input: {} }),
+      );
+      const isDone = async (): Promise<boolean> =>
+        (await countOf(
+          database.database,
+          sql.fragment`invoices WHERE invoice_status = 'FINALIZED'
+            AND billing_reason = 'SUBSCRIPTION_CYCLE'`,
+        )) ===
+        SUBSCRIPTIONS * PERIODS;
+      const set = (value: object) =>
+        api.call('PUT', '/v1/settings/invoice_config', { body: { value } });
+      const [kills] = await Promise.all([
+        killAgainAndAgain(engines, { seed, isDone }),
+        finalizeByCalls(api, isDone),
+        setTimeout(300).then(() => set({ prefix: 'ACME' })),
+        setTimeout(1_500).then(() => set({})),
+      ]);
+      expect(kills).toBeGreaterThan(0);
+      for (const [problem, rows] of Object.entries(PROBLEMS)) {
+        expect([problem, await countOf(database.database, rows)]).toEqual([problem, 0]);
+      }
+      const all = await countOf(database.database, sql.fragment`invoices`);
+      expect(all).toBe(SUBSCRIPTIONS * (PERIODS + 1));
+      const totals = await countOf(
+        database.database,
+        sql.fragment`invoices WHERE billing_reason = 'SUBSCRIPTION_CYCLE' AND total = 130`,
+      );
+      expect(totals).toBe(SUBSCRIPTIONS * PERIODS);
+      // The run of an environment that was killed ten times is parked; the next look queues another.
+      const parked = await countOf(
+        database.database,
+        sql.fragment`jobs WHERE status = 'parked' AND name <> 'bill-environment'`,
+      );
+      expect(parked).toBe(0);
+    },
+  );
+});

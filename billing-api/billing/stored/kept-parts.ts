@@ -1,0 +1,81 @@
+import { sql } from 'slonik';
+import { z } from 'zod';
+import { mustGet } from '../../../runtime/failure.js';
+import { instantColumn } from '../../../sql/columns.js';
+import { isOfEnvironment } from '../../records/conditions.js';
+import type { StatementUnit } from '../../records/unit.js';
+import type { StoredParts } from './document-parts.js';
+
+const digestRow = z.object({ invoice_id: z.string(), result_sha256: z.string() });
+const partRow = z.object({
+  id: z.string(),
+  invoice_id: z.string(),
+  part: z.enum(['lines', 'coupons', 'taxes']),
+  position: z.number().int(),
+  created_at: instantColumn,
+  created_by: z.string().nullable(),
+  applied_at: instantColumn.nullable(),
+});
+type PartRow = z.output<typeof partRow>;
+
+/** The digests of what stored invoices computed to last. */
+export async function findDigests(
+  { tx }: StatementUnit,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.any(sql.type(digestRow)`
+    SELECT invoice_id, result_sha256 FROM invoice_computations
+    WHERE invoice_id = ANY (${sql.array([...invoiceIds], 'text')}) AND ${isOfEnvironment}`);
+  return new Map(rows.map((row) => [row.invoice_id, row.result_sha256]));
+}
+
+const nameOf = (invoiceId: string, part: string, position: number): string =>
+  `${invoiceId} ${part} ${position}`;
+
+/** Which records the parts of these invoices are. One statement. */
+async function findPartRows(
+  { tx }: StatementUnit,
+  invoiceIds: readonly string[],
+): Promise<ReadonlyMap<string, PartRow>> {
+  const ids = sql.array([...invoiceIds], 'text');
+  const rows = await tx.any(sql.type(partRow)`
+    SELECT id, invoice_id, 'lines' AS part, position, created_at, created_by, NULL::timestamptz AS applied_at
+    FROM invoice_line_items WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}
+    UNION ALL SELECT id, invoice_id, 'coupons', position, created_at, created_by, applied_at
+    FROM coupon_applications WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}
+    UNION ALL SELECT id, invoice_id, 'taxes', position, created_at, created_by, applied_at
+    FROM invoice_taxes WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}`);
+  return new Map(rows.map((row) => [nameOf(row.invoice_id, row.part, row.position), row]));
+}
+
+/**
+ * Parts that computed to what is stored, as the records that they are: with their ids, and the
+ * instants at which they were made and applied.
+ */
+export async function asKept(
+  unit: StatementUnit,
+  documents: ReadonlyMap<string, StoredParts>,
+): Promise<ReadonlyMap<string, StoredParts>> {
+  if (documents.size === 0) return documents;
+  const rows = await findPartRows(unit, [...documents.keys()]);
+  const kept = <Part extends { readonly position: number }>(
+    invoiceId: string,
+    kind: PartRow['part'],
+    part: Part,
+  ): Part => {
+    const row = mustGet(rows, nameOf(invoiceId, kind, part.position), 'a stored part');
+    const { id, created_at, created_by, applied_at } = row;
+    const stamp = { id, created_at, created_by, updated_at: created_at, updated_by: created_by };
+    return { ...part, ...stamp, ...(applied_at === null ? {} : { applied_at }) };
+  };
+  return new Map(
+    [...documents].map(([id, { lines, coupons, taxes }]) => [
+      id,
+      {
+        lines: lines.map((line) => kept(id, 'lines', line)),
+        coupons: coupons.map((coupon) => kept(id, 'coupons', coupon)),
+        taxes: taxes.map((tax) => kept(id, 'taxes', tax)),
+      },
+    ]),
+  );
+}
