@@ -8,6 +8,7 @@ import { addClickHouseVerb } from './operator/clickhouse-verb.js';
 import { addCustomersVerb } from './operator/customers-verb.js';
 import { addKeysVerb } from './operator/keys-verb.js';
 import { addLogVerb } from './operator/log-verb.js';
+import { addInvoiceVerbs } from './look/invoice-verbs.js';
 import { addLookVerbs } from './look/look-verbs.js';
 import { runDemoVerb } from './demo/demo-verb.js';
 import { runKafkaVerb } from './kafka/kafka-verb.js';
@@ -46,6 +47,7 @@ addClickHouseVerb(program);
 addCustomersVerb(program);
 addBackupVerbs(program);
 addLookVerbs(program);
+addInvoiceVerbs(program);
 
 /** One sentence for what an operator can mend; everything for a bug. */
 function endWith(error: unknown): never {

@@ -1,7 +1,8 @@
 /**
- * Shell lines that lead from an empty product to an invoice preview and to what became of an event;
- * each can be pasted by itself. `sed` keeps ids in shell variables, so that only curl and a POSIX
- * shell are needed, and this project for the last two, which show tables.
+ * Shell lines that lead from an empty product to an invoice preview, to what became of an event,
+ * and to a finalized invoice that is verified; each can be pasted by itself. `sed` keeps ids in
+ * shell variables, so that only curl and a POSIX shell are needed, and this project for the last
+ * four, which show tables.
  */
 export function walkThrough(url: string, apiKey: string): string {
   const post = (path: string, body: string): string =>
@@ -12,6 +13,7 @@ export function walkThrough(url: string, apiKey: string): string {
 METER=$(${post('/meters', `'{"name":"API calls","event_name":"api_call","aggregation":{"type":"COUNT"}}'`)} ${idOf('meter')}); echo $METER
 PLAN=$(${post('/plans', `'{"name":"Pay as you go"}'`)} ${idOf('plan')}); echo $PLAN
 ${post('/prices', `"{\\"entity_id\\":\\"$PLAN\\",\\"meter_id\\":\\"$METER\\",\\"currency\\":\\"usd\\",\\"amount\\":\\"0.25\\"}"`)}; echo
+${post('/prices', `"{\\"entity_id\\":\\"$PLAN\\",\\"currency\\":\\"usd\\",\\"amount\\":\\"20\\",\\"invoice_cadence\\":\\"ADVANCE\\",\\"display_name\\":\\"Base fee\\"}"`)}; echo
 ${post('/customers', `'{"external_id":"acme","name":"Acme Inc."}'`)}; echo
 SUBS=$(${post('/subscriptions', `"{\\"external_customer_id\\":\\"acme\\",\\"plan_id\\":\\"$PLAN\\",\\"currency\\":\\"usd\\",\\"billing_period\\":\\"MONTHLY\\"}"`)} ${idOf('subs')}); echo $SUBS
 ${post('/events', `'{"event_name":"api_call","event_id":"call-1","external_customer_id":"acme","source":"docs"}'`)}; echo
@@ -20,5 +22,7 @@ ${post('/events/bulk', `'{"events":[{"event_name":"api_call","event_id":"call-2"
 export MINUTEBOOK_URL=${url} MINUTEBOOK_API_KEY=$KEY
 sleep 2; npx minutebook preview $SUBS
 npx minutebook event call-1
+INVOICE=$(curl -s ${url}/v1/subscriptions/$SUBS -H "x-api-key: $KEY" ${idOf('inv')}); npx minutebook invoice show $INVOICE
+npx minutebook verify $INVOICE
 `;
 }

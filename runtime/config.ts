@@ -204,12 +204,11 @@ export const SETTINGS = {
   },
   MINUTEBOOK_URL: {
     schema: z.string().url().optional(),
-    means:
-      'address of the product that `minutebook preview`, `events` and `event` ask, such as `https://billing.example.com`',
+    means: 'address of the product that these verbs ask, such as `https://billing.example.com`',
   },
   MINUTEBOOK_API_KEY: {
     schema: z.string().min(1).optional(),
-    means: 'API key that `minutebook preview`, `events` and `event` use',
+    means: 'API key that these verbs use',
   },
 } as const;
 

@@ -25,6 +25,7 @@ export const STORED_INVOICES: Readonly<Record<string, Sample>> = {
   RecomputeInvoice: (ids) => ({ path: { id: ids.spare_draft } }),
   VoidInvoice: (ids) => ({ path: { id: ids.void_draft }, body: { metadata: { why: 'test' } } }),
   RecalculateInvoice: (ids) => ({ path: { id: ids.voided } }),
+  BundleInvoice: (ids) => ({ path: { id: ids.invoice } }),
   VerifyInvoice: (ids) => ({ path: { id: ids.invoice } }),
   ExplainInvoiceLine: (ids) => ({ path: { id: ids.edited_draft, line_id: ids.draft_line } }),
   ListInvoiceLineEvents: (ids) => ({

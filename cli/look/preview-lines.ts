@@ -121,16 +121,17 @@ function totalRows(invoice: ShownInvoice): readonly Row[] {
 }
 
 /**
- * An invoice preview with explanations as a table for people. All figures are the texts of the
+ * An invoice, previewed or stored, with explanations where it has them, as a table for people. All figures are the texts of the
  * answer; none is computed or rounded here.
  */
-export function previewLines(invoice: ShownInvoice): readonly string[] {
+export function previewLines(invoice: ShownInvoice, title = 'Invoice preview'): readonly string[] {
   const { customer, period_start: start, period_end: end, data_until: until } = invoice;
   const name = customer?.name ?? customer?.external_id ?? invoice.customer_id;
+  const period = start === null ? '' : `, ${start} to ${end ?? ''}`;
   const header = ['line', 'quantity', 'unit amount', `amount ${invoice.currency.toUpperCase()}`];
   const rows = [...invoice.line_items.flatMap(lineRows), ...totalRows(invoice)];
   return [
-    `${pc.bold(`Invoice preview for ${safeText(name)}`)}, ${start} to ${end}`,
+    pc.bold(`${title} for ${safeText(name)}`) + period,
     '',
     ...tableLines(header, rows),
     '',

@@ -31,14 +31,15 @@ async function refusalOf(script: string): Promise<string> {
 const TABLE = `line       quantity  unit amount  amount USD
 ────────────────────────────────────────────
 API calls         3         0.25        0.75
-Total                                   0.75`;
+Base fee          1           20       20.00
+Total                                  20.75`;
 
 describe('what a newcomer does', () => {
   test('ends with the table that the README shows', () => {
     expect(readFileSync(join(projectRoot, 'README.md'), 'utf8')).toContain(TABLE);
   });
 
-  test('the walk-through ends with three calls for 0.75, also after a restart', async () => {
+  test('the walk-through ends with three calls for 0.75 and a verified invoice, also after a restart', async () => {
     await inTestDirectory(async (directory) => {
       const first = await startStackIn(directory);
       const script = walkThrough(first.url, first.apiKey);
@@ -47,6 +48,8 @@ describe('what a newcomer does', () => {
       expect(output).toContain(TABLE);
       expect(output).toContain('Event call-1 is counted\n');
       expect(output).toMatch(/^ {2}sent again {2}once; that counts nothing$/m);
+      expect(output).toMatch(/^Invoice INV-\d{6}-00001, FINALIZED, for Acme Inc\./m);
+      expect(output).toMatch(/^inv_\w+ {2}from inputs: same {2}from events: same$/m);
       await first.lifecycle.close();
 
       const second = await startStackIn(directory);
@@ -64,6 +67,8 @@ describe('what a newcomer does', () => {
       expect(await refusalOf(`${at} npx minutebook preview subs_x`)).toMatch(
         /^http:\S+ answers 404: /,
       );
+      const verified = await outputOf(`${at} npx minutebook verify --all`);
+      expect(verified).toContain('1 invoices verified, 0 different');
       const wrong = `${at} MINUTEBOOK_API_KEY=sk_wrong npx minutebook events`;
       expect(await refusalOf(wrong)).toMatch(
         /^http:\S+ refuses the API key \(.*MINUTEBOOK_API_KEY/,

@@ -10,7 +10,8 @@ import type { LineEventReadDependencies } from '../line-events/read-line-events.
 import { lineOfInvoice } from './line-of-invoice.js';
 import { readStoredEvents } from './read-stored-events.js';
 import { verificationToDto, type VerificationDto } from './verification-dto.js';
-import { verifyInvoice } from './verify-invoice.js';
+import { bundleOf, type InvoiceBundleDto } from './invoice-bundle.js';
+import { readVerified, verifyInvoice } from './verify-invoice.js';
 
 const PAGE_DEFAULT = 100;
 
@@ -35,6 +36,20 @@ export class StoredLinesController extends Controller {
     return verificationToDto(
       accepted(await verifyInvoice(this.dependencies, occasionOf(request), id)),
     );
+  }
+
+  /**
+   * The invoice with everything that it was computed from, in one file. `minutebook verify
+   * --bundle` computes it again without any database.
+   * @summary Bundle an invoice
+   */
+  @Get('{id}/bundle')
+  @Extension('x-operation', { entity: 'invoice', access: 'read', rate: 'heavy' })
+  public async bundleInvoice(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+  ): Promise<InvoiceBundleDto> {
+    return bundleOf(accepted(await readVerified(this.dependencies, occasionOf(request), id)));
   }
 
   // tsoa requires that each query parameter is an argument.

@@ -7,11 +7,12 @@ import { makeSubscription } from '../../testing/billing-test.js';
 import { completeBackfills } from '../../testing/finish-partition.js';
 import { generationOf } from '../../testing/meter-generation.js';
 import { storeEvents } from '../../testing/write-usage-minutes.js';
+import { verifyBundle } from './invoice-bundle.js';
 
 const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
 const AT = ['2026-10-05T10:00:10Z', '2026-10-05T10:00:20Z', '2026-10-20T00:00:00Z'];
 
-const test2 = test.extend<{ world: World }>({
+const verifyTest = test.extend<{ world: World }>({
   world: async ({ api, bill, database, clickhouse }, use) => {
     const { meterId, id } = await makeSubscription(api, OCTOBER);
     await completeBackfills(database.database);
@@ -53,7 +54,7 @@ async function verified(
 const SAME = { same_from_inputs: true, same_from_events: true, reason: null, differences: [] };
 
 describe('GET /invoices/{id}/verify', () => {
-  test2(
+  verifyTest(
     'stays the same whatever comes later: events, meters, prices, coupons',
     async ({ api, world }) => {
       const { invoice, meterId, store, verify } = world;
@@ -88,7 +89,7 @@ describe('GET /invoices/{id}/verify', () => {
     },
   );
 
-  test2(
+  verifyTest(
     'names what was altered in the database, by line and member',
     async ({ database: { database }, world }) => {
       const { invoice, verify } = world;
@@ -134,6 +135,34 @@ describe('GET /invoices/{id}/verify', () => {
         }
         expect(await verify()).toMatchObject(SAME);
       }
+    },
+  );
+
+  verifyTest(
+    'names what is missing of the events that it counted',
+    async ({ clickhouse, world }) => {
+      const { verify } = world;
+      await clickhouse.client.command(
+        "DELETE FROM events_v1 WHERE timestamp = '2026-10-20 00:00:00.000'",
+      );
+      const found = await verify();
+      expect(found).toMatchObject({ same_from_inputs: true, same_from_events: false });
+      expect(found.differences).toContainEqual(
+        expect.objectContaining({ from: 'events', member: 'quantity', stored: '3', computed: '2' }),
+      );
+    },
+  );
+
+  verifyTest(
+    'needs no database for a bundle, and finds what was altered in it',
+    async ({ api, world }) => {
+      const { invoice } = world;
+      const { body: bundle } = await api.call('GET', `/v1/invoices/${invoice.id}/bundle`);
+      expect(verifyBundle(bundle)).toEqual([]);
+      const altered = { ...bundle, document: bundle.document.replaceAll('"0.75"', '"0.76"') };
+      expect(verifyBundle(altered).map(({ member }) => member)).toEqual(
+        expect.arrayContaining(['amount', 'total']),
+      );
     },
   );
 });

@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { InvoiceDto, InvoiceListDto } from '../../billing-api/billing/answer/invoice-dto.js';
+import {
+  verifyBundle,
+  type InvoiceBundleDto,
+} from '../../billing-api/billing/verify/invoice-bundle.js';
+import type { VerificationDto } from '../../billing-api/billing/verify/verification-dto.js';
+import type { ApiClient } from '../demo/api-client.js';
+import { VerbRefused } from '../verb-refused.js';
+import { previewLines } from './preview-lines.js';
+import { askProduct } from './product.js';
+
+const PAGE = 100;
+
+function print(lines: readonly string[]): void {
+  console.log(lines.join('\n'));
+}
+
+/** `INV-202610-00001, FINALIZED` */
+function titleOf({ id, invoice_number: number, invoice_status: status }: InvoiceDto): string {
+  return `Invoice ${number ?? id ?? ''}, ${status},`;
+}
+
+async function show(id: string): Promise<void> {
+  const path = `/invoices/${encodeURIComponent(id)}`;
+  const invoice = await askProduct(process.env, (api) => api.get<InvoiceDto>(path));
+  print(previewLines(invoice, titleOf(invoice)));
+}
+
+async function bundle(id: string, file: string): Promise<void> {
+  const path = `/invoices/${encodeURIComponent(id)}/bundle`;
+  const made = await askProduct(process.env, (api) => api.get<InvoiceBundleDto>(path));
+  await writeFile(file, `${JSON.stringify(made, null, 2)}\n`);
+  print([`${file} holds invoice ${made.invoice_id} and everything that it was computed from`]);
+}
+
+/** What is said of one verified invoice: one line, and one more for each difference. */
+export function verificationLines(verification: VerificationDto): readonly string[] {
+  const { invoice_id: id, same_from_inputs: inputs, same_from_events: events } = verification;
+  const said = (same: boolean | null): string =>
+    same === null ? `not told (${verification.reason ?? ''})` : same ? 'same' : 'DIFFERENT';
+  return [
+    `${id}  from inputs: ${said(inputs)}  from events: ${said(events)}`,
+    ...verification.differences.map(
+      ({ from, line_item_id: line, member, stored, computed }) =>
+        `  from ${from}, ${line ?? 'invoice'}, ${member}: stored ${stored ?? 'nothing'}, computed ${computed ?? 'nothing'}`,
+    ),
+  ];
+}
+
+const isSame = ({ same_from_inputs: inputs, same_from_events: events }: VerificationDto): boolean =>
+  inputs && events !== false;
+
+async function verifyOne(api: ApiClient, id: string): Promise<boolean> {
+  const path = `/invoices/${encodeURIComponent(id)}/verify`;
+  const verification = await api.get<VerificationDto>(path);
+  print(verificationLines(verification));
+  return isSame(verification);
+}
+
+async function verifyAll(api: ApiClient): Promise<{ different: number; count: number }> {
+  let [different, count] = [0, 0];
+  for (let offset = 0; ; offset += PAGE) {
+    const { items } = await api.post<InvoiceListDto>('/invoices/search', {
+      ...{ limit: PAGE, offset, skip_line_items: true },
+      sort: [{ field: 'created_at', direction: 'asc' }],
+    });
+    for (const { id } of items) {
+      if (id !== null && !(await verifyOne(api, id))) different += 1;
+      count += 1;
+    }
+    if (items.length < PAGE) return { different, count };
+  }
+}
+
+async function verifyFile(file: string): Promise<void> {
+  const read = JSON.parse(await readFile(file, 'utf8')) as InvoiceBundleDto;
+  const differences = verifyBundle(read);
+  for (const { lineItemId, member, stored, computed } of differences) {
+    const place = lineItemId ?? 'invoice';
+    print([
+      `  ${place}, ${member}: stored ${stored ?? 'nothing'}, computed ${computed ?? 'nothing'}`,
+    ]);
+  }
+  if (differences.length > 0) throw new VerbRefused(`${read.invoice_id} is DIFFERENT`);
+  print([`${read.invoice_id}  from inputs: same`]);
+}
+
+type VerifyOptions = { readonly all?: true; readonly bundle?: string };
+
+async function verify(id: string | undefined, options: VerifyOptions): Promise<void> {
+  if (options.bundle !== undefined) return verifyFile(options.bundle);
+  if (options.all === true) {
+    const { different, count } = await askProduct(process.env, verifyAll);
+    print([`${count} invoices verified, ${different} different`]);
+    if (different > 0) throw new VerbRefused(`${different} of ${count} invoices are DIFFERENT`);
+    return undefined;
+  }
+  if (id === undefined) throw new VerbRefused('name an invoice, or --all, or --bundle <file>');
+  const same = await askProduct(process.env, (api) => verifyOne(api, id));
+  if (!same) throw new VerbRefused(`${id} is DIFFERENT`);
+  return undefined;
+}
+
+/** Adds the verbs about stored invoices. They ask a running product, but for `--bundle`. */
+export function addInvoiceVerbs(program: Command): void {
+  const invoice = program.command('invoice').description('show or bundle a stored invoice');
+  invoice.command('show').argument('<id>', 'of the invoice').action(show);
+  invoice
+    .command('bundle')
+    .description('write an invoice and what it was computed from into one file')
+    .argument('<id>', 'of the invoice')
+    .argument('<file>', 'to be written')
+    .action(bundle);
+  program
+    .command('verify')
+    .description('compute stored invoices again, and name every difference')
+    .argument('[id]', 'of one invoice')
+    .option('--all', 'every invoice of the environment')
+    .option('--bundle <file>', 'the invoice of a bundle, without any database')
+    .action(verify);
+}
