@@ -162,6 +162,24 @@ export function createMetrics(program?: ProgramName) {
       help: 'For how long the oldest meter has waited to be applied to stored events; 0 when none waits',
       registers: shownBy('billing-api'),
     }),
+    billingDue: new Gauge({
+      name: 'minutebook_billing_due',
+      help: 'Subscriptions whose period has ended (renewal) and drafts whose delay is over (finalization)',
+      labelNames: ['kind'],
+      registers: shownBy('billing-api'),
+    }),
+    billingWait: new Gauge({
+      name: 'minutebook_billing_wait_seconds',
+      help: 'For how long the oldest of what is due has waited, by kind; 0 when nothing is',
+      labelNames: ['kind'],
+      registers: shownBy('billing-api'),
+    }),
+    billingFaults: new Gauge({
+      name: 'minutebook_billing_faults',
+      help: 'What the billing run should never leave: late_draft, late_renewal, missing_invoice, number_gap',
+      labelNames: ['fault'],
+      registers: shownBy('billing-api'),
+    }),
     jobSeconds: new Histogram({
       name: 'minutebook_job_seconds',
       help: 'Time of one run of a job, by job and outcome (done or failed)',

@@ -3,6 +3,7 @@ import { BILL_ENVIRONMENTS } from './bill-environments.js';
 import { RECALCULATE } from './recalculate-invoice.js';
 import { RECONCILE_USAGE } from './reconcile-usage.js';
 import { REMOVE_EXPIRED_KEYS } from './remove-expired-keys.js';
+import { WATCH_BILLING } from './watch-billing.js';
 import { WATCH_METER_WAITS } from './watch-meter-waits.js';
 
 /** The jobs of billing-api, which any number of its processes carry out. */
@@ -10,6 +11,7 @@ export const BILLING_JOBS = [
   REMOVE_EXPIRED_KEYS,
   RECONCILE_USAGE,
   WATCH_METER_WAITS,
+  WATCH_BILLING,
   BILL_ENVIRONMENTS,
   BILL_ENVIRONMENT,
   BILL_ONE,

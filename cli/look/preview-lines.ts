@@ -121,8 +121,8 @@ function totalRows(invoice: ShownInvoice): readonly Row[] {
 }
 
 /**
- * An invoice, previewed or stored, with explanations where it has them, as a table for people. All figures are the texts of the
- * answer; none is computed or rounded here.
+ * An invoice, previewed or stored, with explanations where it has them, as a table for people. All
+ * figures are the texts of the answer; none is computed or rounded here.
  */
 export function previewLines(invoice: ShownInvoice, title = 'Invoice preview'): readonly string[] {
   const { customer, period_start: start, period_end: end, data_until: until } = invoice;

@@ -48,6 +48,7 @@ export const NOT_STORED: RecordIdentity = {
 export const NEW_DRAFT = {
   ...NOT_STORED,
   invoice_number: null,
+  number_series: null,
   invoice_status: 'DRAFT',
   payment_status: 'INITIATED',
   billing_sequence: null,

@@ -58,13 +58,18 @@ export function chargesNothing({ row, parts }: Pick<FinalDraft, 'row' | 'parts'>
   });
 }
 
-function finalPatch(unit: Unit, { row, computed }: FinalDraft, number: string): InvoicePatch {
+function finalPatch(
+  unit: Unit,
+  { row, computed }: FinalDraft,
+  { number, series }: { readonly number: string; readonly series: string | null },
+): InvoicePatch {
   const due = computed.amount_due ?? row.amount_due;
   // Nothing to pay is paid (docs/domain.md 5.3).
   const isPaid = due.lessThanOrEqualTo(ZERO);
   return {
     ...computed,
     invoice_number: number,
+    number_series: series,
     issue_date: row.issue_date ?? unit.now,
     finalized_at: unit.now,
     finalize_at: null,
@@ -123,8 +128,12 @@ export async function finalizeDrafts(
     move: 'finalize',
     to: 'FINALIZED',
     changes: charged.map((draft) => {
-      const number = draft.number ?? mustGet(numbers, draft, 'a number for each invoice');
-      return { row: draft.row, patch: finalPatch(unit, draft, number) };
+      const { number: given = null } = draft;
+      const taken =
+        given === null
+          ? mustGet(numbers, draft, 'a number for each invoice')
+          : { number: given, series: null };
+      return { row: draft.row, patch: finalPatch(unit, draft, taken) };
     }),
     told: (after, index) => {
       const { parts } = assertPresent(charged[index], 'a finalized draft');

@@ -1,7 +1,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
-import { assertPresent } from '../../../runtime/failure.js';
-import { integerColumn } from '../../../sql/columns.js';
+import { formatInstant } from '../../../contract/instant.js';
+import { integerColumn, noRows } from '../../../sql/columns.js';
 import { numberSeries, numberText } from '../../domain/invoice/build/invoice-number.js';
 import type { InvoiceConfig } from '../../platform/settings/invoice-config.js';
 import { CURRENT_ENVIRONMENT, isOfEnvironment } from '../../records/conditions.js';
@@ -16,15 +16,17 @@ const numberRow = z.object({ invoice_number: z.string() });
  * @returns the first of them.
  */
 async function takeCounters(
-  { tx }: Unit,
+  { tx, now }: Unit,
   series: string,
   { count, first }: { readonly count: number; readonly first: number },
 ): Promise<number> {
   const { last_number: last } = await tx.one(sql.type(counterRow)`
-    INSERT INTO number_counters AS counter (tenant_id, environment_id, series, last_number)
-    VALUES (${CURRENT_ENVIRONMENT}, ${`invoice ${series}`}, ${first - 1 + count})
+    INSERT INTO number_counters AS counter
+      (tenant_id, environment_id, series, last_number, first_number, taken_at)
+    VALUES (${CURRENT_ENVIRONMENT}, ${series}, ${first - 1 + count}, ${first},
+      ${formatInstant(now)}::timestamptz)
     ON CONFLICT (tenant_id, environment_id, series)
-    DO UPDATE SET last_number = counter.last_number + ${count}
+    DO UPDATE SET last_number = counter.last_number + ${count}, taken_at = excluded.taken_at
     RETURNING last_number`);
   return last - count + 1;
 }
@@ -37,6 +39,16 @@ async function findTaken({ tx }: Unit, numbers: readonly string[]): Promise<Read
   return new Set(rows.map((row) => row.invoice_number));
 }
 
+/** Notes that numbers of a series were not given to anybody, so that no gap is seen in it. */
+async function passOver({ tx }: Unit, series: string, count: number): Promise<void> {
+  await tx.query(sql.type(noRows)`
+    UPDATE number_counters SET passed_over = passed_over + ${count}
+    WHERE series = ${series} AND ${isOfEnvironment}`);
+}
+
+/** A number of an invoice, and the series from which it was taken. */
+export type TakenNumber = { readonly number: string; readonly series: string };
+
 /**
  * Takes numbers for invoices that are finalized now (docs/domain.md 16). A number that a caller
  * gave to an invoice is passed over.
@@ -45,7 +57,7 @@ export async function takeInvoiceNumbers(
   unit: Unit,
   config: InvoiceConfig,
   count: number,
-): Promise<readonly string[]> {
+): Promise<readonly TakenNumber[]> {
   const series = numberSeries(config, unit.now);
   const numbers: string[] = [];
   while (numbers.length < count) {
@@ -59,12 +71,7 @@ export async function takeInvoiceNumbers(
     );
     const used = await findTaken(unit, taken);
     numbers.push(...taken.filter((number) => !used.has(number)));
+    if (used.size > 0) await passOver(unit, series, used.size);
   }
-  return numbers;
-}
-
-/** As `takeInvoiceNumbers`, one. */
-export async function takeInvoiceNumber(unit: Unit, config: InvoiceConfig): Promise<string> {
-  const [number] = await takeInvoiceNumbers(unit, config, 1);
-  return assertPresent(number, 'the number of an invoice');
+  return numbers.map((number) => ({ number, series }));
 }

@@ -53,6 +53,8 @@ export const INVOICES = defineResource({
   table: 'invoices',
   columns: {
     invoice_number: nullable(text),
+    /** From which the number was taken; null while there is none, and for one that was given. */
+    number_series: hidden(nullable(text)),
     invoice_type: oneOf(INVOICE_TYPES),
     invoice_status: oneOf(INVOICE.states),
     payment_status: oneOf(PAYMENT_STATUSES),
