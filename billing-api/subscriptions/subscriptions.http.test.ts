@@ -352,3 +352,39 @@ describe('GET /subscriptions/{id}', () => {
     expect((await api.call('GET', `/v1/subscriptions/${id}`, stale)).status).toBe(409);
   });
 });
+
+describe('a price on a subscription that begins in the past', () => {
+  test('begins where its caller says, and where the subscription does if nobody said', async ({
+    api,
+    clock,
+  }) => {
+    clock.set('2026-11-20T00:00:00Z');
+    const plan = await api.make('/v1/plans', { name: 'Pro' });
+    const price = { entity_id: plan.id, currency: 'usd', invoice_cadence: 'ARREAR' };
+    const given = { start_date: '2026-10-15T00:00:00Z', display_name: 'given' };
+    await api.make('/v1/prices', { ...price, amount: '1', display_name: 'defaulted' });
+    await api.make('/v1/prices', { ...price, amount: '2', ...given });
+    const changed = await api.make('/v1/prices', {
+      ...price,
+      amount: '3',
+      display_name: 'changed',
+    });
+    clock.set('2026-11-25T00:00:00Z');
+    await api.call('PUT', `/v1/prices/${changed.id}`, { body: { amount: '4' } });
+    await api.make('/v1/customers', { external_id: 'acme' });
+    const subscription = await api.make('/v1/subscriptions', {
+      ...{ external_customer_id: 'acme', plan_id: plan.id, currency: 'usd' },
+      ...{ billing_period: 'MONTHLY', start_date: '2026-10-01T00:00:00Z' },
+      override_line_items: [],
+    });
+    const starts = subscription.line_items.map((item: Record<string, string>) => [
+      item['display_name'],
+      item['start_date'],
+    ]);
+    expect(Object.fromEntries(starts)).toEqual({
+      defaulted: '2026-10-01T00:00:00.000Z',
+      given: '2026-10-15T00:00:00.000Z',
+      changed: '2026-10-01T00:00:00.000Z',
+    });
+  });
+});

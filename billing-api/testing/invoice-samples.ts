@@ -75,6 +75,7 @@ export const USAGE_PRICE: Price = {
   minQuantity: null,
   trialPeriodDays: null,
   startMs: day('2025-01-01'),
+  isStartGiven: true,
   endMs: null,
   priceUnitFigures: null,
 };

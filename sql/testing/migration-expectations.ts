@@ -23,5 +23,6 @@ export const SQL_MIGRATION_EXPECTATIONS: MigrationExpectations = {
     addedColumns: { meter_backfills: { counts_from: null, raw_events_begin: null } },
   },
   '0031_held_catalog.sql': { addedColumns: { catalog_counter: { held_until: null } } },
+  '0045_price_starts.sql': { addedColumns: { prices: { is_start_given: 'false' } } },
   '0035_occasions.sql': { addedColumns: { meters: { record_version: '1' } } },
 };

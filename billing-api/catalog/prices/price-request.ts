@@ -72,7 +72,8 @@ function termsOfCommand(
 ): PriceTerms | Refusal {
   const code = body.price_unit_config?.price_unit;
   const priceUnit = code === undefined ? null : (units.get(code) ?? null);
-  const terms = completePrice(body, { owner, startMs: startMs ?? now, endMs, priceUnit });
+  const dates = { startMs: startMs ?? now, isStartGiven: startMs !== null, endMs };
+  const terms = completePrice(body, { owner, ...dates, priceUnit });
   return isPriceRefusal(terms) ? refusalOfPrice(terms) : terms;
 }
 

@@ -30,10 +30,12 @@ export type Replacement = {
 async function storeSuccessor(
   unit: Unit,
   price: PriceRow,
-  { change, members, fromMs }: Replacement & { readonly fromMs: InstantMs },
+  { change, members, ...from }: Replacement,
 ): Promise<PriceRow | Refusal> {
-  const terms = succeedingPrice(priceFromRow(price), change, fromMs);
-  if (isPriceRefusal(terms)) return refusalOfPrice(terms);
+  const fromMs = from.fromMs ?? unit.now;
+  const succeeding = succeedingPrice(priceFromRow(price), change, fromMs);
+  if (isPriceRefusal(succeeding)) return refusalOfPrice(succeeding);
+  const terms = { ...succeeding, isStartGiven: from.fromMs !== null };
   const refusal = meterRefusal(
     terms.meterId,
     await findMetersForUse(unit.tx, terms.meterId === null ? [] : [terms.meterId]),
@@ -69,5 +71,5 @@ export async function replacePrice(
   if (refusal !== null) return refusal;
   const ended = await endPrice(unit, price, { end_date: fromMs, lookup_key: null });
   if (isRefusal(ended)) return ended;
-  return storeSuccessor(unit, price, { ...replacement, fromMs });
+  return storeSuccessor(unit, price, replacement);
 }

@@ -30,6 +30,7 @@ import {
 } from '../../domain/price/price.js';
 import {
   decimal,
+  flag,
   hidden,
   instant,
   integer,
@@ -37,6 +38,7 @@ import {
   nullable,
   oneOf,
   text,
+  withDefault,
 } from '../../records/columns.js';
 import { GROUPS } from './group.resource.js';
 import {
@@ -148,6 +150,8 @@ export const PRICES = defineResource({
     /** Place among the owner's prices; a subscription that has synced up to it has the price. */
     sequence: integer,
     start_date: instant,
+    /** False: it is when the price was made, which delays no subscription. */
+    is_start_given: hidden(withDefault(flag)),
     end_date: nullable(instant),
   },
   unique: { prices_lookup_key: 'lookup_key' },
@@ -210,6 +214,7 @@ export function priceFromRow(row: PriceRow): Price {
     minQuantity: decimalOrNull(row.min_quantity),
     trialPeriodDays: row.trial_period_days,
     startMs: row.start_date,
+    isStartGiven: row.is_start_given,
     endMs: row.end_date,
     priceUnitFigures: unitFiguresFromRow(row),
   };
@@ -289,6 +294,7 @@ export function priceToColumns(terms: PriceTerms): TermColumns {
     min_quantity: textOrNull(terms.minQuantity),
     trial_period_days: terms.trialPeriodDays,
     start_date: terms.startMs,
+    is_start_given: terms.isStartGiven,
     end_date: terms.endMs,
     ...unitToColumns(terms.priceUnitFigures),
   };

@@ -10,6 +10,7 @@ const NOW_MS = Date.UTC(2026, 0, 15);
 const CONTEXT: PriceContext = {
   owner: { entityType: 'PLAN', entityId: 'plan_1' },
   startMs: NOW_MS,
+  isStartGiven: false,
   endMs: null,
   priceUnit: { id: 'pu_1', code: 'tok', baseCurrency: 'usd', conversionRate: decimalOf('0.01') },
 };
@@ -54,6 +55,7 @@ describe('defaults of an incomplete price (9.2)', () => {
       minQuantity: null,
       trialPeriodDays: null,
       startMs: NOW_MS,
+      isStartGiven: false,
       endMs: null,
       priceUnitFigures: null,
     });

@@ -15,6 +15,8 @@ export type PriceContext = {
   readonly owner: PriceOwner;
   /** `start_date` of the request, or now. */
   readonly startMs: InstantMs;
+  /** Whether the request has a `start_date`. */
+  readonly isStartGiven: boolean;
   readonly endMs: InstantMs | null;
   /** The published price unit whose code the body names; null when there is none. */
   readonly priceUnit: PriceUnitTerms | null;
@@ -27,7 +29,7 @@ export type PriceContext = {
  * most 5,000 live prices.
  */
 export function completePrice(body: PriceBody, context: PriceContext): PriceTerms | PriceRefusal {
-  const { owner, startMs, endMs, priceUnit } = context;
+  const { owner, startMs, isStartGiven, endMs, priceUnit } = context;
   const currency = body.currency.toLowerCase();
   if (!/^[a-z]{3}$/.test(currency)) {
     return refuse('currency_not_three_letters', 'currency', 'give a three-letter currency code');
@@ -37,7 +39,8 @@ export function completePrice(body: PriceBody, context: PriceContext): PriceTerm
   const quantity = quantityFrom(body);
   if (isPriceRefusal(quantity)) return quantity;
   const cadence = cadenceFrom(body, quantity.meterId);
-  const terms = { ...model, ...cadence, ...quantity, ...owner, currency, startMs, endMs };
+  const dates = { startMs, isStartGiven, endMs };
+  const terms = { ...model, ...cadence, ...quantity, ...owner, currency, ...dates };
   return brokenPriceRule(terms) ?? terms;
 }
 

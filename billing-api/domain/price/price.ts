@@ -28,6 +28,8 @@ export type PriceTerms = PriceModelTerms &
     readonly entityType: PriceOwnerType;
     readonly entityId: string;
     readonly startMs: InstantMs;
+    /** Whether the caller gave the start; it is the instant of creation otherwise. */
+    readonly isStartGiven: boolean;
     readonly endMs: InstantMs | null;
   };
 

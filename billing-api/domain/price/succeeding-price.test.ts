@@ -15,7 +15,7 @@ const TOKENS = {
 
 function priceOf(body: Omit<PriceBody, 'currency'>): PriceTerms {
   const owner = { entityType: 'PLAN', entityId: 'plan_1' } as const;
-  const context = { owner, startMs: START, endMs: END, priceUnit: TOKENS };
+  const context = { owner, startMs: START, isStartGiven: true, endMs: END, priceUnit: TOKENS };
   const price = completePrice({ ...body, currency: 'usd' }, context);
   if (isPriceRefusal(price)) throw new Error(price.remedy);
   return price;

@@ -79,9 +79,13 @@ async function storeNewPrices(
   return isRefusal(stored) ? stored : { priced, stored };
 }
 
-/** A price that begins later is not charged before; one that began earlier is charged at once. */
+/**
+ * A price is not charged before a start that its caller gave, nor before one that lies in the
+ * future. A start that was only defaulted delays no subscription that began earlier.
+ */
 function lineStart(price: PriceRow, startMs: InstantMs, now: InstantMs): InstantMs {
-  return price.start_date > now ? Math.max(price.start_date, startMs) : startMs;
+  const isKept = price.is_start_given || price.start_date > now;
+  return isKept ? Math.max(price.start_date, startMs) : startMs;
 }
 
 /** docs/domain.md 9.1: usage lines carry 0, fixed ones what is given, else the price's default. */

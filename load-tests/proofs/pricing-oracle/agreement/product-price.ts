@@ -90,6 +90,7 @@ export function productPrice({ currency }: Subscription, item: LineItem): Produc
     minQuantity: null,
     trialPeriodDays: null,
     startMs: item.start,
+    isStartGiven: true,
     endMs: null,
     priceUnitFigures:
       price.unitRate === null
