@@ -16,7 +16,7 @@ export async function storeParkedJob(
   await ownerOf(database).query(sql.type(z.unknown())`
     INSERT INTO jobs (id, name, tenant_id, environment_id, turn, key, input, status, attempts, due_at,
       run_at, error, parked_at, created_at)
-    VALUES (${id}, 'finalize-invoices', ${tenantId}, ${environmentId},
+    VALUES (${id}, 'finalize-invoice', ${tenantId}, ${environmentId},
       ${`${tenantId}|${environmentId}`}, '', '{"as_of": "2026-01-20T02:00:00.000Z"}', 'parked', 10,
       ${AT}::timestamptz, ${AT}::timestamptz, 'ClickHouse: Timeout error.', ${AT}::timestamptz,
       ${AT}::timestamptz)`);

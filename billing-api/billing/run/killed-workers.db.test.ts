@@ -173,7 +173,8 @@ describe('billing by several processes that are killed at random', () => {
         sql.fragment`invoices WHERE billing_reason = 'SUBSCRIPTION_CYCLE' AND total = 130`,
       );
       expect(totals).toBe(SUBSCRIPTIONS * PERIODS);
-      // The run of an environment that was killed ten times is parked; the next look queues another.
+      // The run of an environment that was killed ten times is parked; the next look queues
+      // another.
       const parked = await countOf(
         database.database,
         sql.fragment`jobs WHERE status = 'parked' AND name <> 'bill-environment'`,

@@ -10,7 +10,7 @@ const digestRow = z.object({ invoice_id: z.string(), result_sha256: z.string() }
 const partRow = z.object({
   id: z.string(),
   invoice_id: z.string(),
-  part: z.enum(['lines', 'coupons', 'taxes']),
+  part: z.enum(['line', 'coupon', 'tax']),
   position: z.number().int(),
   created_at: instantColumn,
   created_by: z.string().nullable(),
@@ -39,11 +39,12 @@ async function findPartRows(
 ): Promise<ReadonlyMap<string, PartRow>> {
   const ids = sql.array([...invoiceIds], 'text');
   const rows = await tx.any(sql.type(partRow)`
-    SELECT id, invoice_id, 'lines' AS part, position, created_at, created_by, NULL::timestamptz AS applied_at
+    SELECT id, invoice_id, 'line' AS part, position, created_at, created_by,
+      NULL::timestamptz AS applied_at
     FROM invoice_line_items WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}
-    UNION ALL SELECT id, invoice_id, 'coupons', position, created_at, created_by, applied_at
+    UNION ALL SELECT id, invoice_id, 'coupon', position, created_at, created_by, applied_at
     FROM coupon_applications WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}
-    UNION ALL SELECT id, invoice_id, 'taxes', position, created_at, created_by, applied_at
+    UNION ALL SELECT id, invoice_id, 'tax', position, created_at, created_by, applied_at
     FROM invoice_taxes WHERE invoice_id = ANY (${ids}) AND ${isOfEnvironment}`);
   return new Map(rows.map((row) => [nameOf(row.invoice_id, row.part, row.position), row]));
 }
@@ -72,9 +73,9 @@ export async function asKept(
     [...documents].map(([id, { lines, coupons, taxes }]) => [
       id,
       {
-        lines: lines.map((line) => kept(id, 'lines', line)),
-        coupons: coupons.map((coupon) => kept(id, 'coupons', coupon)),
-        taxes: taxes.map((tax) => kept(id, 'taxes', tax)),
+        lines: lines.map((line) => kept(id, 'line', line)),
+        coupons: coupons.map((coupon) => kept(id, 'coupon', coupon)),
+        taxes: taxes.map((tax) => kept(id, 'tax', tax)),
       },
     ]),
   );

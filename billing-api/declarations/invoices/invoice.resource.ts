@@ -17,7 +17,6 @@ import { defineResource, type NewRecord, type RecordOf } from '../../records/res
 import { kept } from './value-columns.js';
 
 const INVOICE_TYPES = ['SUBSCRIPTION', 'ONE_OFF', 'CREDIT'] as const;
-export type InvoiceType = (typeof INVOICE_TYPES)[number];
 
 const PAYMENT_STATUSES = [
   'INITIATED',

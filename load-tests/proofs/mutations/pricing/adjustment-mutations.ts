@@ -29,18 +29,14 @@ export const ADJUSTMENT_MUTATIONS: readonly PricingMutation[] = [
     // Without this, the split refuses negative weights before a figure is wrong.
     ['leftOf(discounts).value;', 'leftOf(discounts).value.abs();'],
   ),
-  mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build/build-invoice.ts', [
+  mutation(['prepaid credits lower the taxable amount', '13.2'], 'invoice/build/adjust-lines.ts', [
     'applyTaxes(taxable, {',
     'applyTaxes(paid.debits.reduce((left, { amount }) => left.minus(amount), taxable), {',
   ]),
-  mutation(
-    ['discounts do not lower the taxable amount', '13.2'],
-    'invoice/build/build-invoice.ts',
-    [
-      'const taxable = subtotal.minus(totalDiscount);',
-      'const taxable = subtotal.minus(totalDiscount.minus(totalDiscount));',
-    ],
-  ),
+  mutation(['discounts do not lower the taxable amount', '13.2'], 'invoice/build/adjust-lines.ts', [
+    'const taxable = subtotal.minus(totalDiscount);',
+    'const taxable = subtotal.minus(totalDiscount.minus(totalDiscount));',
+  ]),
   mutation(['taxes of all levels count', '15'], 'adjustments/apply-taxes.ts', [
     'LEVELS.map(of).find((found) => found.length > 0) ?? []',
     'LEVELS.flatMap(of)',
