@@ -1,8 +1,8 @@
 /**
  * Shell lines that lead from an empty product to an invoice preview, to what became of an event,
  * and to a finalized invoice that is verified; each can be pasted by itself. `sed` keeps ids in
- * shell variables, so that only curl and a POSIX shell are needed, and this project for the last
- * four, which show tables.
+ * shell variables, so that only curl and a POSIX shell are needed, and this project for those that
+ * call `minutebook`, which show tables.
  */
 export function walkThrough(url: string, apiKey: string): string {
   const post = (path: string, body: string): string =>
@@ -24,5 +24,6 @@ sleep 2; npx minutebook preview $SUBS
 npx minutebook event call-1
 INVOICE=$(curl -s ${url}/v1/subscriptions/$SUBS -H "x-api-key: $KEY" ${idOf('inv')}); npx minutebook invoice show $INVOICE
 npx minutebook verify $INVOICE
+curl -s ${url}/v1/invoices/$INVOICE/pdf -H "x-api-key: $KEY" -o /tmp/invoice.pdf; ls -l /tmp/invoice.pdf
 `;
 }

@@ -93,8 +93,11 @@ async function send(url: string, method: string, options: RequestOptions): Promi
     },
     body,
   });
-  const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.includes('application/json') === true;
+  const type = String(answer.headers.get('content-type'));
+  // A character for each byte of a file, so that none is lost.
+  const encoding = type.includes('application/pdf') ? 'latin1' : 'utf8';
+  const text = Buffer.from(await answer.arrayBuffer()).toString(encoding);
+  const isJson = type.includes('application/json');
   return {
     status: answer.status,
     headers: answer.headers,

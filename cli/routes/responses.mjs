@@ -53,6 +53,9 @@ export function responsesOf(operation, documented, hasBody) {
   const derived = Object.entries(errorNamesOf(operation, hasBody));
   const errors = derived.map(([status, name]) => [status, ref('responses', name)]);
   const success = documented[operation.successStatus];
+  // tsoa takes every file for one that is encoded as text.
+  const pdf = success.content?.['application/pdf'];
+  if (pdf !== undefined) pdf.schema.format = 'binary';
   const headers = {
     ...REQUEST_ID,
     ...(operation.isPublic ? {} : RATE),

@@ -44,6 +44,14 @@ export function localText(instant: InstantMs, timezone: string): string {
   return zoned(instant, timezone).toString({ timeZoneName: 'never' });
 }
 
+/** The local date as people read it, with the time unless it is midnight: `2026-10-25 14:30`. */
+export function localDateText(instant: InstantMs, timezone: string): string {
+  const local = localDateTimeAt(instant, timezone);
+  const date = local.toPlainDate().toString();
+  const time = local.toPlainTime().toString({ smallestUnit: 'minute' });
+  return time === '00:00' ? date : `${date} ${time}`;
+}
+
 /**
  * The instant of a local date and time (docs/domain.md 12.5): one that does not exist moves forward
  * by the length of the gap, a repeated one is its first occurrence.

@@ -1,0 +1,207 @@
+import PDFDocument from 'pdfkit';
+import type { InvoiceRow } from './invoice-rows.js';
+import { fontBytes, type FontName } from './print-fonts.js';
+import type { PrintedPage } from './printed-invoice.js';
+import { textRuns } from './text-runs.js';
+import { wrapText } from './wrap-text.js';
+
+const MARGIN = 50;
+/** The width and height of A4 in points. */
+const [WIDTH, HEIGHT] = [595.28, 841.89];
+const RIGHT = WIDTH - MARGIN;
+/** Below it stands the number of the page. */
+const BOTTOM = HEIGHT - MARGIN - 20;
+const BODY = 9;
+const LEADING = 1.45;
+/** A line is shaped as a whole, so that the words of an Arabic one keep their order and spaces. */
+const WHOLE: PDFKit.Mixins.OpenTypeFeatures[] = ['kern'];
+
+type Style = { readonly size: number; readonly bold?: boolean; readonly colour?: string };
+/** Where a line begins, or ends when it is set to the right. */
+type Edge = { readonly left: number } | { readonly right: number };
+type Column = { readonly left: number; readonly width: number };
+
+const PAPER: Column = { left: MARGIN, width: RIGHT - MARGIN };
+
+/** The right edges of the columns of figures, and the width of the first one. */
+const EDGES = { quantity: { right: 355 }, unit: { right: 455 }, amount: { right: RIGHT } };
+const FIGURE_WIDTH = 92;
+const NAME_WIDTH = EDGES.quantity.right - FIGURE_WIDTH - MARGIN;
+const INDENT = 10;
+/** So many lines of a row stand on one page. */
+const TOGETHER = 3;
+/** Printed where a column has no more lines than its row. */
+const NOTHING = '';
+
+const STYLES: Readonly<Record<InvoiceRow['kind'], Style>> = {
+  line: { size: BODY },
+  detail: { size: BODY - 1, colour: '#555555' },
+  sum: { size: BODY },
+  total: { size: BODY, bold: true },
+};
+
+/** Writes an invoice on pages of A4. */
+class InvoicePrinter {
+  readonly #pdf: PDFKit.PDFDocument;
+  readonly #fonts = new Set<FontName>();
+  #y = MARGIN;
+
+  constructor(private readonly page: PrintedPage) {
+    const madeAt = new Date(page.madeAt);
+    this.#pdf = new PDFDocument({
+      size: 'A4',
+      margin: 0,
+      bufferPages: true,
+      lang: 'en',
+      info: {
+        ...{ Title: page.name, Creator: 'Minutebook', Producer: 'Minutebook' },
+        ...{ CreationDate: madeAt, ModDate: madeAt },
+      },
+    });
+  }
+
+  async bytes(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#pdf.on('data', (chunk: Buffer) => chunks.push(chunk));
+      this.#pdf.on('end', resolve);
+      this.#pdf.on('error', reject);
+    });
+    this.#head();
+    this.#tableHead();
+    for (const row of this.page.rows) this.#row(row);
+    this.#notes();
+    this.#pageNumbers();
+    this.#pdf.end();
+    await ended;
+    return Buffer.concat(chunks);
+  }
+
+  #use(font: FontName, size: number): void {
+    if (!this.#fonts.has(font)) this.#pdf.registerFont(font, fontBytes(font));
+    this.#fonts.add(font);
+    this.#pdf.font(font, size);
+  }
+
+  #width(text: string, { size, bold = false }: Style): number {
+    return textRuns(text, bold).reduce((sum, run) => {
+      this.#use(run.font, size);
+      return sum + this.#pdf.widthOfString(run.text, { features: WHOLE });
+    }, 0);
+  }
+
+  #line(text: string, edge: Edge, style: Style): void {
+    let at = 'left' in edge ? edge.left : edge.right - this.#width(text, style);
+    for (const run of textRuns(text, style.bold ?? false)) {
+      this.#use(run.font, style.size);
+      this.#pdf.fillColor(style.colour ?? '#111111');
+      // All fonts stand on one line, whatever the height of their letters.
+      const options = { lineBreak: false, features: WHOLE, baseline: 'alphabetic' as const };
+      this.#pdf.text(run.text, at, this.#y + style.size, options);
+      at += this.#pdf.widthOfString(run.text, { features: WHOLE });
+    }
+  }
+
+  /** Lines below each other, no wider than so much. */
+  #paragraph(text: string, { left, width }: Column, style: Style): void {
+    for (const line of wrapText(text, (some) => this.#width(some, style) <= width)) {
+      this.#line(line, { left }, style);
+      this.#y += style.size * LEADING;
+    }
+  }
+
+  #column(texts: readonly string[], column: Column, style: Style): number {
+    const from = this.#y;
+    for (const text of texts) this.#paragraph(text, column, style);
+    const until = this.#y;
+    this.#y = from;
+    return until;
+  }
+
+  #head(): void {
+    const { title, notice, seller, customer, facts } = this.page;
+    this.#paragraph(title, PAPER, { size: 20, bold: true });
+    if (notice !== null) {
+      this.#paragraph(notice, PAPER, { size: 12, bold: true, colour: '#b00020' });
+    }
+    this.#y += 10;
+    const half = (RIGHT - MARGIN) / 2 - 10;
+    const ends = [
+      this.#column(['From', ...seller], { left: MARGIN, width: half }, { size: BODY }),
+      this.#column(['To', ...customer], { left: MARGIN + half + 20, width: half }, { size: BODY }),
+    ];
+    this.#y = Math.max(...ends) + 12;
+    for (const [name, value] of facts) {
+      this.#line(name, PAPER, { size: BODY, colour: '#666666' });
+      this.#paragraph(value, { left: MARGIN + 80, width: PAPER.width - 80 }, { size: BODY });
+    }
+    this.#y += 14;
+  }
+
+  #rule(): void {
+    this.#pdf.moveTo(MARGIN, this.#y).lineTo(RIGHT, this.#y).lineWidth(0.5).stroke('#999999');
+    this.#y += 5;
+  }
+
+  #tableHead(): void {
+    const style = { size: BODY, bold: true };
+    this.#line('Description', PAPER, style);
+    this.#line('Quantity', EDGES.quantity, style);
+    this.#line('Unit amount', EDGES.unit, style);
+    this.#line(this.page.amountTitle, EDGES.amount, style);
+    this.#y += BODY * LEADING + 2;
+    this.#rule();
+  }
+
+  #newPage(): void {
+    this.#pdf.addPage();
+    this.#y = MARGIN;
+  }
+
+  #row({ kind, name, quantity, unit, amount }: InvoiceRow): void {
+    const style = STYLES[kind];
+    const indent = kind === 'detail' ? INDENT : 0;
+    const fits = (width: number) => (text: string) => this.#width(text, style) <= width;
+    const names = wrapText(name, fits(NAME_WIDTH - indent));
+    const units = wrapText(unit, fits(FIGURE_WIDTH));
+    const height = style.size * LEADING;
+    const lines = Math.max(names.length, units.length);
+    if (this.#y + Math.min(lines, TOGETHER) * height > BOTTOM) {
+      this.#newPage();
+      this.#tableHead();
+    }
+    if (kind === 'total') this.#rule();
+    this.#line(quantity, EDGES.quantity, style);
+    this.#line(amount, EDGES.amount, style);
+    for (const index of Array.from({ length: lines }).keys()) {
+      if (this.#y + height > BOTTOM) this.#newPage();
+      this.#line(names[index] ?? NOTHING, { left: MARGIN + indent }, style);
+      this.#line(units[index] ?? NOTHING, EDGES.unit, style);
+      this.#y += height;
+    }
+    if (kind !== 'detail') this.#y += 2;
+  }
+
+  #notes(): void {
+    this.#y += 16;
+    for (const note of this.page.notes) {
+      if (this.#y + BODY * LEADING > BOTTOM) this.#newPage();
+      this.#paragraph(note, PAPER, { size: BODY - 1, colour: '#555555' });
+    }
+  }
+
+  #pageNumbers(): void {
+    const { count } = this.#pdf.bufferedPageRange();
+    for (let page = 0; page < count; page += 1) {
+      this.#pdf.switchToPage(page);
+      this.#y = HEIGHT - MARGIN;
+      const text = `${this.page.name}, page ${page + 1} of ${count}`;
+      this.#line(text, EDGES.amount, { size: BODY - 1, colour: '#666666' });
+    }
+  }
+}
+
+/** An invoice as a PDF. The same invoice gives the same bytes. */
+export function invoicePdf(page: PrintedPage): Promise<Buffer> {
+  return new InvoicePrinter(page).bytes();
+}

@@ -1,0 +1,68 @@
+import { extractText } from 'unpdf';
+import { describe, expect } from 'vitest';
+import { test } from '../../testing/billed-test.js';
+import { makeSubscription } from '../../testing/billing-test.js';
+
+const OCTOBER = { billing_cycle: 'calendar', start_date: '2026-10-01T00:00:00.000Z' };
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Answer = any;
+
+describe('GET /invoices/{id}/pdf and lines.csv', () => {
+  test.for([
+    ['usd', '12.50'],
+    ['jpy', '1200'],
+    ['kwd', '3.125'],
+  ])('show what the invoice says, in %s', async ([currency, amount], { api }) => {
+    const { body: customer } = await api.call('POST', '/v1/customers', {
+      body: { external_id: `of ${currency}`, name: 'Ελληνική =1+1', timezone: 'Asia/Tokyo' },
+    });
+    const { body: invoice } = await api.call('POST', '/v1/invoices', {
+      body: {
+        ...{ customer_id: customer.id, currency, subtotal: amount, total: amount },
+        amount_due: amount,
+        line_items: [{ display_name: '=cmd', amount }],
+      },
+    });
+    const path = `/v1/invoices/${invoice.id}`;
+    const { text: pages, bytes, type } = await pdfOf(api, path);
+    const text = pages.join('\n');
+    expect(type).toBe('application/pdf');
+    for (const part of [invoice.invoice_number, customer.name, amount, 'Asia/Tokyo'])
+      expect(text).toContain(part);
+    expect(text).not.toContain('DRAFT');
+    expect((await pdfOf(api, path)).bytes).toEqual(bytes);
+    const { body: csv } = await api.call('GET', `${path}/lines.csv`);
+    expect(csv.split('\r\n')[1]).toContain(`,'=cmd,`);
+    expect(csv).toContain(`,${amount},`);
+  });
+
+  test('say of a draft and of a voided invoice that nothing is to be paid', async ({
+    api,
+    bill,
+  }) => {
+    const { id } = await makeSubscription(api, OCTOBER);
+    await bill('2026-11-01T00:30:00.000Z');
+    const { body } = await api.call('POST', '/v1/invoices/search', {
+      body: { subscription_id: id, invoice_status: ['DRAFT'] },
+    });
+    const path = `/v1/invoices/${body.items[0].id}`;
+    expect((await pdfOf(api, path)).text.join('\n')).toContain('DRAFT: not an invoice yet');
+    await api.call('POST', `${path}/void`, { body: {} });
+    expect((await pdfOf(api, path)).text.join('\n')).toContain('VOIDED: nothing is to be paid');
+  });
+
+  test('know no invoice of another environment', async ({ api }) => {
+    for (const file of ['pdf', 'lines.csv']) {
+      const { status } = await api.call('GET', `/v1/invoices/inv_unknown/${file}`);
+      expect(status).toBe(404);
+    }
+  });
+});
+
+async function pdfOf(api: Answer, path: string) {
+  const { body, headers } = await api.call('GET', `${path}/pdf`);
+  const bytes = Buffer.from(body, 'latin1');
+  const { text } = await extractText(new Uint8Array(bytes), { mergePages: false });
+  return { bytes, text, type: headers.get('content-type') };
+}

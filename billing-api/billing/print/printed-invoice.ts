@@ -1,0 +1,109 @@
+import type { InstantMs } from '../../../contract/instant.js';
+import { localDateText } from '../../domain/calendar/local-time.js';
+import type { TenantRow } from '../../declarations/platform/tenant.js';
+import { invoiceToDto } from '../answer/invoice-answer.js';
+import type { InvoiceDto } from '../answer/invoice-dto.js';
+import type { InvoiceDocument, InvoiceHeader } from '../document/invoice-document.js';
+import { invoiceRows, type InvoiceRow } from './invoice-rows.js';
+
+/** A commitment's windows are summed up on paper; the interface lists them. */
+const NO_WINDOWS = { limit: 1, offset: 0 };
+
+/** What stands on the paper of an invoice; every text as it is printed. */
+export type PrintedPage = {
+  readonly title: string;
+  /** By which the paper is found: `Invoice INV-202610-00001`. */
+  readonly name: string;
+  /** Said in large letters where the paper is no demand for payment. */
+  readonly notice: string | null;
+  readonly seller: readonly string[];
+  readonly customer: readonly string[];
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly amountTitle: string;
+  readonly rows: readonly InvoiceRow[];
+  readonly notes: readonly string[];
+  /** When the file says that it was made: an instant of the invoice, so that it never changes. */
+  readonly madeAt: InstantMs;
+};
+
+const isText = (text: string | null | undefined): text is string =>
+  text !== null && text !== undefined && text !== '';
+
+type Address = {
+  readonly [
+    Part in 'line1' | 'line2' | 'city' | 'state' | 'postal_code' | 'country' as `address_${Part}`
+  ]?: string | null | undefined;
+};
+
+function addressLines(address: Address | null | undefined): readonly string[] {
+  if (address === null || address === undefined) return [];
+  const town = [address.address_postal_code, address.address_city, address.address_state];
+  const lines = [address.address_line1, address.address_line2, town.filter(isText).join(' ')];
+  return [...lines, address.address_country].filter(isText);
+}
+
+const TITLES: Readonly<Record<InvoiceHeader['invoice_type'], string>> = {
+  SUBSCRIPTION: 'Invoice',
+  ONE_OFF: 'Invoice',
+  CREDIT: 'Credit invoice',
+};
+
+const NOTICES: Readonly<Record<InvoiceHeader['invoice_status'], string | null>> = {
+  DRAFT: 'DRAFT: not an invoice yet',
+  FINALIZED: null,
+  VOIDED: 'VOIDED: nothing is to be paid',
+  SKIPPED: 'SKIPPED: nothing is to be paid',
+};
+
+function factsOf(header: InvoiceHeader, zone: string): PrintedPage['facts'] {
+  const local = (at: InstantMs | null): string | null =>
+    at === null ? null : localDateText(at, zone);
+  const [start, end] = [local(header.period_start), local(header.period_end)];
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['Number', header.invoice_number],
+    ['Issued', local(header.issue_date ?? header.finalized_at)],
+    ['Due', local(header.due_date)],
+    ['Period', start === null || end === null ? null : `${start} to ${end}`],
+    ['Time zone', zone],
+    ['Currency', header.currency.toUpperCase()],
+    ['Subscription', header.subscription_id],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+}
+
+function notesOf(invoice: InvoiceDto, zone: string, header: InvoiceHeader): readonly string[] {
+  const until =
+    header.data_until === null
+      ? 'No usage is part of this invoice, or none that was read again.'
+      : `Every event that was received before ${localDateText(header.data_until, zone)} is counted.`;
+  const windows = invoice.line_items.some(({ commitment_info: info }) => info?.is_windowed === true)
+    ? ['Charges of a commitment in windows are the sums of all windows of their line.']
+    : [];
+  return [invoice.description, until, ...windows, `Id ${invoice.id ?? 'none'}`].filter(isText);
+}
+
+/** What is printed of an invoice, in the time zone of the subscription or else of the seller. */
+export function printedPage(
+  document: InvoiceDocument,
+  tenant: Pick<TenantRow, 'name' | 'billing_details'>,
+  sellerZone: string,
+): PrintedPage {
+  const { header } = document;
+  const invoice = invoiceToDto(document, NO_WINDOWS);
+  const zone = header.subscription?.customer_timezone ?? header.customer.timezone ?? sellerZone;
+  const { name, email, external_id: externalId } = header.customer;
+  const { billing_details: details } = tenant;
+  const title = TITLES[header.invoice_type];
+  return {
+    title,
+    name: `${title} ${header.invoice_number ?? header.id ?? 'without a number'}`,
+    notice: NOTICES[header.invoice_status],
+    seller: [tenant.name, ...addressLines(details.address), details.email].filter(isText),
+    customer: [name, ...addressLines(header.customer), email, externalId].filter(isText),
+    facts: factsOf(header, zone),
+    amountTitle: `Amount ${header.currency.toUpperCase()}`,
+    rows: invoiceRows(invoice),
+    notes: notesOf(invoice, zone, header),
+    madeAt: header.finalized_at ?? header.last_computed_at,
+  };
+}

@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module';
+import type bidiFactory from 'bidi-js';
+import { assertPresent } from '../../../runtime/failure.js';
+import { fontOf, type FontName } from './print-fonts.js';
+
+// Its types speak of a default export, which the module of Node has not.
+const createBidi = createRequire(import.meta.url)('bidi-js') as typeof bidiFactory.default;
+
+/** A part of a line in one font and one direction; runs stand from left to right. */
+export type TextRun = { readonly text: string; readonly font: FontName };
+
+type Piece = TextRun & { readonly level: number };
+
+const bidi = createBidi();
+
+/** Characters without a direction of their own, such as a space, belong to what they stand in. */
+const NEUTRAL = /^[\s\p{P}]$/u;
+
+/** The parts of a line in the order of reading. */
+function piecesOf(line: string, isBold: boolean): readonly Piece[] {
+  const { levels } = bidi.getEmbeddingLevels(line);
+  const pieces: { text: string; font: FontName; level: number }[] = [];
+  let index = 0;
+  for (const character of line) {
+    const level = assertPresent(levels[index], 'the level of a character');
+    index += character.length;
+    const last = pieces.at(-1);
+    const own = fontOf(character, isBold);
+    const font = last !== undefined && NEUTRAL.test(character) && level % 2 === 1 ? last.font : own;
+    if (last?.font === font && last.level === level) last.text += character;
+    else pieces.push({ text: character, font, level });
+  }
+  return pieces;
+}
+
+const isAtLeast = (piece: Piece | undefined, level: number): boolean =>
+  piece !== undefined && piece.level >= level;
+
+/** As it is handed to whoever draws it, who turns the letters around in an Arabic font only. */
+function drawnText({ text, font, level }: Piece): string {
+  const isTurnedLater = font.startsWith('arabic');
+  return level % 2 === 0 || isTurnedLater ? text : [...text].reverse().join('');
+}
+
+/** The runs of a line from left to right, by the Unicode rules of text in two directions. */
+export function textRuns(line: string, isBold: boolean): readonly TextRun[] {
+  const pieces = [...piecesOf(line, isBold)];
+  const highest = Math.max(0, ...pieces.map(({ level }) => level));
+  for (let level = highest; level > 0; level -= 1) {
+    for (let from = 0; from < pieces.length; from += 1) {
+      let until = from;
+      while (isAtLeast(pieces[until], level)) until += 1;
+      if (until - from > 1)
+        pieces.splice(from, until - from, ...pieces.slice(from, until).reverse());
+      from = Math.max(from, until);
+    }
+  }
+  return pieces.map((piece) => ({ text: drawnText(piece), font: piece.font }));
+}
